@@ -1,0 +1,201 @@
+"""Reads the run directories of Cambium into numpy arrays.
+
+    import cambium_io
+    run = cambium_io.Run("runs/copper")
+    run.thermo["temperature"], run.thermo.units["temperature"]
+    run.trajectory.position(-1)           # Angstrom, shape (atoms, 3)
+    run.rdf.r, run.rdf.g("Cu-Cu")
+    run.msd["Cu"], run.msd.diffusion["Cu"]
+    run.provenance["git_hash"]
+
+A run directory holds one folder per stage; `run.stage("simulate")` opens one, and the properties of a run are those of its
+last stage that wrote such a file. Needs numpy and h5py; nothing is kept open.
+"""
+
+import csv
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+# H5MD readers know forces per mole; Cambium's own unit is eV/Angstrom.
+KJ_PER_MOL = 96.48533212331001
+
+
+class Table:
+    """A CSV file with units in its header: table["temperature"] is an array, table.units["temperature"] is "K"."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        with open(self.path, newline="") as file:
+            rows = list(csv.reader(file))
+        self.units, names = {}, []
+        for heading in rows[0]:
+            name, _, unit = heading.partition(" [")
+            names.append(name)
+            self.units[name] = unit.rstrip("]")
+        whole = [row for row in rows[1:] if len(row) == len(names)]
+        values = np.array(whole, dtype=float).reshape(len(whole), len(names))
+        self._columns = {name: values[:, k] for k, name in enumerate(names)}
+
+    def __getitem__(self, name):
+        return self._columns[name]
+
+    def __contains__(self, name):
+        return name in self._columns
+
+    def __len__(self):
+        return len(next(iter(self._columns.values())))
+
+    @property
+    def names(self):
+        return list(self._columns)
+
+
+class Trajectory:
+    """An H5MD file. Frames are numbered from 0; negative numbers count from the end. Lengths in Angstrom, times in ps."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        with h5py.File(self.path, "r") as file:
+            group = file["particles/trajectory"]
+            self.steps = group["position/step"][:]
+            self.times = group["position/time"][:]
+            self.ids = group["id"][:]
+            self.masses = group["mass"][:]
+            names = {value: name for name, value in h5py.check_enum_dtype(group["species"].dtype).items()}
+            self.species = np.array([names[value] for value in group["species"][:]])
+            self.has = {name for name in ("velocity", "force") if name in group}
+
+    def __len__(self):
+        return len(self.steps)
+
+    def _read(self, name, frame):
+        with h5py.File(self.path, "r") as file:
+            return file["particles/trajectory"][name]["value"][range(len(self))[frame]]
+
+    def cell(self, frame):
+        """Cell vectors as rows."""
+        edges = self._read("box/edges", frame)
+        return np.diag(edges) if edges.ndim == 1 else edges
+
+    def position(self, frame):
+        """Inside the cell, relative to its corner."""
+        return self._read("position", frame)
+
+    def unwrapped(self, frame):
+        """Followed through the periodic faces."""
+        return self.position(frame) + self._read("image", frame) @ self.cell(frame)
+
+    def velocity(self, frame):
+        """Angstrom/ps."""
+        return self._read("velocity", frame)
+
+    def force(self, frame):
+        """eV/Angstrom."""
+        return self._read("force", frame) / KJ_PER_MOL
+
+
+class Rdf:
+    """Radial distribution functions: g(pair, average) and coordination(pair, average) on the distances r (Angstrom)."""
+
+    def __init__(self, path):
+        with h5py.File(path, "r") as file:
+            group = file["rdf"]
+            self.pairs = [name.decode() for name in group["pair"][:]]
+            self.r = group["r"][:]
+            self._g, self._coordination = group["g"][:], group["coordination"][:]
+            self.first_step, self.last_step = group["first_step"][:], group["last_step"][:]
+            self.samples = group["samples"][:]
+
+    def __len__(self):
+        """Number of averages."""
+        return len(self._g)
+
+    def g(self, pair=None, average=-1):
+        return self._g[average, self.pairs.index(pair or self.pairs[0])]
+
+    def coordination(self, pair=None, average=-1):
+        """Particles of the second species within r of one of the first."""
+        return self._coordination[average, self.pairs.index(pair or self.pairs[0])]
+
+
+class Correlation:
+    """Mean square displacement or velocity autocorrelation over the lags `time` (ps): curves["Cu"], also as self["Cu"];
+    "all" is over all particles. diffusion["Cu"] in Angstrom^2/ps."""
+
+    def __init__(self, path, name):
+        with h5py.File(path, "r") as file:
+            group = file[name]
+            self.time, self.origins = group["time"][:], group["origins"][:]
+            self.species = [symbol.decode() for symbol in group["species"][:]]
+            self.unit = group[name].attrs["unit"]
+            self.curves = dict(zip(self.species, group[name][:]))
+            self.diffusion = dict(zip(self.species, group["diffusion"][:]))
+            self.running_diffusion = {}
+            if "running_diffusion" in group:
+                self.running_diffusion = dict(zip(self.species, group["running_diffusion"][:]))
+
+    def __getitem__(self, species):
+        return self.curves[species]
+
+
+class Run:
+    """A run directory, or the folder of one stage."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if not self.path.is_dir():
+            raise FileNotFoundError(f"'{path}' is not a folder; name a run directory, such as runs/copper")
+
+    @property
+    def stages(self):
+        """Names of the stages' folders, oldest first."""
+        folders = [p for p in self.path.iterdir() if p.is_dir()]
+        return [p.name for p in sorted(folders, key=lambda p: (p.stat().st_mtime, p.name))]
+
+    def stage(self, name):
+        return Run(self.path / name)
+
+    def find(self, name):
+        """Path of a file of this folder or of its last stage that has it; None when there is none."""
+        for folder in [self.path] + [self.path / stage for stage in reversed(self.stages)]:
+            if (folder / name).exists():
+                return folder / name
+        return None
+
+    def _need(self, name, how):
+        path = self.find(name)
+        if path is None:
+            raise FileNotFoundError(f"'{self.path}' has no {name}; {how}")
+        return path
+
+    @property
+    def thermo(self):
+        return Table(self._need("thermo.csv", "a simulate stage writes it"))
+
+    @property
+    def trajectory(self):
+        path = self.find("trajectory.h5md")
+        if path is None:
+            found = [p for folder in [self.path] + [self.path / s for s in self.stages] for p in folder.glob("*.h5md")]
+            path = found[-1] if found else self._need("trajectory.h5md", "add '- {type: h5md}' to output in the deck")
+        return Trajectory(path)
+
+    @property
+    def rdf(self):
+        return Rdf(self._need("rdf.h5", "add '- {type: rdf}' to output in the deck"))
+
+    @property
+    def msd(self):
+        return Correlation(self._need("msd.h5", "add '- {type: msd}' to output in the deck"), "msd")
+
+    @property
+    def vacf(self):
+        return Correlation(self._need("vacf.h5", "add '- {type: vacf}' to output in the deck"), "vacf")
+
+    @property
+    def provenance(self):
+        """Program, machine and deck behind the results, as a dict."""
+        with h5py.File(self._need("thermo.h5", "a simulate stage writes it"), "r") as file:
+            return dict(file["cambium"].attrs)

@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+
+namespace cambium {
+
+/// What linear algebra this process really uses.
+struct BlasInfo {
+  std::string library;     ///< "OpenBLAS 0.3.21" or "reference BLAS"
+  std::string core;        ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"
+  int threads = 1;
+  std::string warning;     ///< what to do when it is not the best for this machine; empty when all is well
+};
+BlasInfo blas_info();
+
+/// The kernel set that OpenBLAS should be told to use on this processor, or empty to let it choose: releases before
+/// 0.3.22 take recent AMD processors with AVX-512 for a Haswell and lose 40 % of their speed.
+std::string preferred_openblas_core();
+
+/// OpenBLAS reads OPENBLAS_CORETYPE when it is loaded, before main. Sets it and one thread per rank where the user set
+/// nothing, and starts this program again, once. Call first thing in main.
+void restart_with_platform_settings(char** argv);
+
+/// Name of the processor as the operating system gives it.
+std::string processor_name();
+
+}  // namespace cambium

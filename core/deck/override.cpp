@@ -1,0 +1,87 @@
+#include "core/deck/override.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace cambium::deck {
+
+namespace {
+
+/// The next key or "[index]" of a path, taken off its front.
+struct Step { std::string key; bool is_index = false; std::size_t index = 0; };
+
+Step take_step(std::string_view& rest, std::string_view whole, const Mark& mark) {
+  if (rest.starts_with('[')) {
+    Step step{.key = {}, .is_index = true};
+    const auto close = rest.find(']');
+    const auto digits = rest.substr(1, close == std::string_view::npos ? close : close - 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.index);
+    if (close == std::string_view::npos || error != std::errc() || end != digits.data() + digits.size())
+      throw InputError(fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
+    rest.remove_prefix(close + 1);
+    if (rest.starts_with('.')) rest.remove_prefix(1);
+    return step;
+  }
+  const auto end = rest.find_first_of(".[");
+  Step step{.key = std::string(rest.substr(0, end))};
+  if (step.key.empty())
+    throw InputError(fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end);
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  return step;
+}
+
+Node marked(const Node& value, const Mark& mark) {
+  std::vector<Node> items;
+  std::vector<Node::Entry> entries;
+  for (const auto& item : value.items()) items.push_back(marked(item, mark));
+  for (const auto& entry : value.entries()) entries.push_back({entry.key, mark, marked(entry.value, mark)});
+  if (value.is_list()) return Node::list(std::move(items), mark);
+  if (value.is_map()) return Node::map(std::move(entries), mark);
+  return value.is_null() ? Node::null(mark) : Node::scalar(value.text(), value.quoted(), mark);
+}
+
+Node set(const Node& node, std::string_view rest, std::string_view whole, const Node& value, const Mark& mark) {
+  if (rest.empty()) return value;
+  const Step step = take_step(rest, whole, mark);
+  const std::string here = node.path().empty() ? "the deck" : "'" + node.path() + "'";
+  if (step.is_index) {
+    if (!node.is_list()) throw InputError(fmt::format("{}: {}: {} is not a list", mark.text(), whole, here));
+    if (step.index >= node.size())
+      throw InputError(fmt::format("{}: {}: {} has {} items, counted from 0", mark.text(), whole, here, node.size()));
+    return node.with(step.index, set(node[step.index], rest, whole, value, mark));
+  }
+  if (node.defined() && !node.is_map() && !node.is_null())
+    throw InputError(fmt::format("{}: {}: {} is not a map", mark.text(), whole, here));
+  const Node map = node.is_map() ? node : Node::map({}, mark).at_path(node.path());
+  Node child = map[step.key];
+  if (!child.defined()) child = Node::null(mark).at_path(child_path(map.path(), step.key));
+  return map.with(step.key, set(child, rest, whole, value, mark));
+}
+
+}  // namespace
+
+Node with_value(const Node& root, std::string_view path, const Node& value, const Mark& mark) {
+  return set(root, path, path, value, mark).at_path("");
+}
+
+void override(Node& root, std::string_view assignment) {
+  const Mark mark{"command line", 0, 0};
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw InputError(fmt::format("command line: found '{}', expected key.path=value", assignment));
+  const auto text = trim(assignment.substr(equals + 1));
+  const Node value = text.empty() || text == "~" || text == "null" ? Node::null(mark) : marked(parse(text, "command line"), mark);
+  root = with_value(root, trim(assignment.substr(0, equals)), value, mark);
+}
+
+void apply_test_overrides(Node& root) {
+  const Node overrides = root["x-test"];
+  for (const auto& entry : overrides.entries()) root = with_value(root, entry.key, entry.value, entry.mark);
+}
+
+}  // namespace cambium::deck

@@ -1,0 +1,19 @@
+#pragma once
+#include <string_view>
+
+#include "core/deck/node.hpp"
+
+namespace cambium::deck {
+
+/// Applies one "key.path[0].x=value" of the command line; the value is YAML. Messages about it name the command line.
+/// Throws InputError when there is no '=' or the path leads through something that is no map or no list.
+void override(Node& root, std::string_view assignment);
+
+/// Replaces the value at `path` ("stages[0].simulate.steps"), adding keys that are not there. `mark` is for messages.
+Node with_value(const Node& root, std::string_view path, const Node& value, const Mark& mark);
+
+/// Applies the map under the top-level note "x-test" (path: value), by which tests run a deck at a small size.
+/// Nothing happens when the deck has none.
+void apply_test_overrides(Node& root);
+
+}  // namespace cambium::deck

@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/deck/node.hpp"
+
+namespace cambium::deck {
+
+/// What is wrong with a deck, with its place: one line each, "file:line:col: path: text", and at last "3 problems in
+/// FILE"; or the one complaint of a type that could not be made.
+class DeckError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// Collects what is wrong, so that a user mends a deck once.
+class Problems {
+ public:
+  struct Problem { Mark mark; std::string path, text; };
+
+  void add(const Node& at, std::string text) { add(at.mark(), at.path(), std::move(text)); }
+  /// The same problem at the same place is kept once.
+  void add(Mark mark, std::string path, std::string text);
+
+  bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
+  const std::vector<Problem>& all() const { return all_; }
+  /// In the order of the file, with the closing line.
+  std::string text() const;
+  /// Throws DeckError unless empty.
+  void throw_if_any() const;
+
+ private:
+  std::vector<Problem> all_;
+};
+
+}  // namespace cambium::deck

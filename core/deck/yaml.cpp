@@ -1,0 +1,210 @@
+// The only file that includes yaml-cpp: text to Node and back.
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/deck/node.hpp"
+
+namespace cambium::deck {
+
+namespace {
+
+constexpr std::size_t most_values = 1'000'000;  // aliases of aliases can unfold without end
+
+Mark mark_of(const YAML::Mark& mark, std::string_view source) { return {std::string(source), mark.line + 1, mark.column + 1}; }
+
+/// Builds nodes from the parser's events, one document at a time.
+class Builder : public YAML::EventHandler {
+ public:
+  explicit Builder(std::string_view source) : source_(source) {}
+  Node document;
+  Mark start;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start = place(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(Node::null(place(mark)), 1, anchor); }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
+    take(Node::scalar(text, tag == "!", place(mark)), 1, anchor);  // the tag of quoted text
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
+    take(known->second.node, known->second.values, 0);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open_.emplace_back(false, place(mark), anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    open_.emplace_back(true, place(mark), anchor);
+  }
+  void OnSequenceEnd() override {
+    Open done = close();
+    take(Node::list(std::move(done.items), done.mark), done.values, done.anchor);
+  }
+  void OnMapEnd() override {
+    Open done = close();
+    take(Node::map(std::move(done.entries), done.mark), done.values, done.anchor);
+  }
+
+ private:
+  /// A list or map whose end has not come yet.
+  struct Open {
+    Open(bool map, Mark place, YAML::anchor_t name) : is_map(map), mark(std::move(place)), anchor(name) {}
+    bool is_map;
+    Mark mark;
+    YAML::anchor_t anchor;
+    std::size_t values = 1;
+    std::vector<Node> items;
+    std::vector<Node::Entry> entries;
+    Node key;  ///< of a map: read, its value not yet
+  };
+  struct Known { Node node; std::size_t values; };
+
+  Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
+
+  Open close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    return done;
+  }
+
+  void take(Node node, std::size_t values, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_[anchor] = {node, values};
+    if (open_.empty()) {
+      document = std::move(node);
+      return;
+    }
+    Open& into = open_.back();
+    into.values += values;
+    if (into.values > most_values)
+      throw InputError(fmt::format("{}: more than {} values, aliases unfolded", into.mark.text(), most_values));
+    if (!into.is_map) {
+      into.items.push_back(std::move(node));
+    } else if (!into.key.defined()) {
+      if (!node.is_scalar()) throw InputError(fmt::format("{}: found a key that is no word", node.mark().text()));
+      into.key = std::move(node);
+    } else {
+      // "key:" with nothing after it has no place of its own.
+      if (node.is_null()) node = Node::null(into.key.mark());
+      into.entries.push_back({into.key.text(), into.key.mark(), std::move(node)});
+      into.key = Node();
+    }
+  }
+
+  std::string_view source_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Known> anchors_;
+};
+
+bool plain(const Node& scalar) {
+  const std::string& text = scalar.text();
+  if (scalar.quoted() || text.empty() || text.front() == ' ' || text.back() == ' ') return false;
+  if (text.front() == '-' && !parse_number(text)) return false;
+  return text != "~" && text != "null" && text.find_first_of("{}[],#:&*!|>'\"%@`?\n\t\\") == std::string::npos;
+}
+
+std::string scalar_text(const Node& node) {
+  if (!node.is_scalar()) return "~";
+  if (plain(node)) return node.text();
+  std::string out = "\"";
+  for (const char c : node.text()) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else out += c;
+  }
+  out.push_back('"');
+  return out;
+}
+
+bool fits_one_line(const Node& node) {
+  if (node.is_map()) return node.size() == 0;
+  for (const auto& item : node.items())
+    if (item.is_map() || !fits_one_line(item)) return false;
+  return true;
+}
+
+std::string one_line(const Node& node) {
+  std::vector<std::string> words;
+  for (const auto& item : node.items()) words.push_back(one_line(item));
+  for (const auto& entry : node.entries())
+    words.push_back(fmt::format("{}: {}", scalar_text(Node::scalar(entry.key)), one_line(entry.value)));
+  if (node.is_list()) return fmt::format("[{}]", join(words));
+  return node.is_map() ? fmt::format("{{{}}}", join(words)) : scalar_text(node);
+}
+
+void write_block(const Node& node, int indent, bool first_in_line, std::string& out);
+
+void write_value(const Node& value, int indent, std::string& out) {
+  if (fits_one_line(value)) {
+    out += fmt::format(" {}\n", one_line(value));
+  } else {
+    out += "\n";
+    write_block(value, indent, false, out);
+  }
+}
+
+void write_block(const Node& node, int indent, bool first_in_line, std::string& out) {
+  for (const auto& entry : node.entries()) {
+    if (!first_in_line) out.append(indent, ' ');
+    first_in_line = false;
+    out += scalar_text(Node::scalar(entry.key)) + ":";
+    write_value(entry.value, indent + 2, out);
+  }
+  for (const auto& item : node.items()) {
+    out.append(indent, ' ');
+    out += "-";
+    if (item.is_map() && item.size() > 0) {
+      out += " ";
+      write_block(item, indent + 2, true, out);
+    } else {
+      write_value(item, indent + 2, out);
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_line(const Node& node) { return one_line(node); }
+
+Node parse(std::string_view text, std::string_view source) {
+  try {
+    std::istringstream input{std::string(text)};
+    YAML::Parser parser(input);
+    Builder builder(source), rest(source);
+    const bool any = parser.HandleNextDocument(builder);
+    const bool more = parser.HandleNextDocument(rest);
+    if (any && more && builder.document.is_null())
+      throw InputError(fmt::format("{}: not valid YAML: expected a key", builder.start.text()));
+    if (more) throw InputError(fmt::format("{}: a second YAML document begins here, expected one", rest.start.text()));
+    if (!any || builder.document.is_null()) throw InputError(fmt::format("{}: the deck is empty", source));
+    return builder.document.at_path("");
+  } catch (const YAML::Exception& e) {
+    throw InputError(fmt::format("{}: not valid YAML: {}", mark_of(e.mark, source).text(), e.msg));
+  }
+}
+
+Node load(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || !text) throw InputError(fmt::format("cannot read deck '{}': {}", path, std::strerror(errno)));
+  return parse(text.str(), path);
+}
+
+std::string to_yaml(const Node& node) {
+  std::string out;
+  if (fits_one_line(node)) return one_line(node) + "\n";
+  write_block(node, 0, false, out);
+  return out;
+}
+
+}  // namespace cambium::deck

@@ -1,0 +1,121 @@
+#include "core/driver/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/base/build_info.hpp"
+#include "core/driver/commands.hpp"
+#include "core/driver/failure.hpp"
+#include "core/driver/simulate.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace cambium {
+
+namespace {
+
+std::string joined(int argc, char** argv) {
+  std::string text = "cambium";
+  for (int k = 1; k < argc; ++k) text += std::string(" ") + argv[k];
+  return text;
+}
+
+/// `cambium PLUGIN VERB ...`: everything after the verb belongs to the tool.
+void add_plugin_tools(CLI::App& app, const Registry& registry, const std::function<void(const Command&, CLI::App*)>& add) {
+  std::map<std::string, CLI::App*> plugins;
+  for (const auto& tool : registry.commands()) {
+    CLI::App*& plugin = plugins[tool.plugin];
+    if (!plugin) plugin = app.add_subcommand(tool.plugin, fmt::format("tools of the plugin {}", tool.plugin));
+    plugin->require_subcommand(1);
+    CLI::App* verb = plugin->add_subcommand(tool.verb, tool.doc);
+    verb->prefix_command();
+    verb->set_help_flag();
+    add(tool, verb);
+  }
+}
+
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::find(known.begin(), known.end(), argv[1]) == known.end())
+    throw InputError(fmt::format("there is no command '{}'{}", argv[1], suggestion(argv[1], known)));
+}
+
+}  // namespace
+
+static int dispatch(int argc, char** argv, Commands& commands, const Registry& registry) {
+  CLI::App app{"Machine learning inside scientific simulation: one deck simulates, trains, evaluates and simulates again."};
+  app.set_version_flag("--version", std::string("cambium ") + build_info().version);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 2 bad input, 3 stopped early with a restart, 4 numerical failure, 70 our bug.");
+  ExitCode code = ExitCode::done;
+  DeckOptions deck_options;
+  std::string deck, directory, kind, name, destination;
+  std::vector<std::string> options;
+  bool schema = false, json = false;
+
+  auto deck_command = [&](const char* verb, const char* doc) {
+    auto* sub = app.add_subcommand(verb, doc);
+    sub->add_option("deck", deck, "YAML deck")->required();
+    sub->add_option("overrides", deck_options.overrides, "key.path=value");
+    sub->add_flag("--test-size", deck_options.test_size, "apply the deck's x-test notes");
+    return sub;
+  };
+  deck_command("run", "run every stage of a deck")->callback([&] { code = commands.run(deck, deck_options); });
+  deck_command("check", "construct everything, print the schedule, run nothing")
+      ->callback([&] { code = commands.check(deck, deck_options); });
+  auto* restart = app.add_subcommand("restart", "continue a run from its newest checkpoint");
+  restart->add_option("directory", directory, "run directory")->required();
+  restart->add_option("overrides", deck_options.overrides, "key.path=value, for example stages[0].simulate.steps=20000");
+  restart->callback([&] { code = commands.restart(directory, deck_options); });
+  auto* list = app.add_subcommand("list", "registered types by kind");
+  list->add_option("kind", kind, "only this kind");
+  list->callback([&] { code = commands.list(kind); });
+  auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
+  doc->add_option("kind", kind, "for example potential");
+  doc->add_option("name", name, "for example lennard_jones");
+  doc->add_flag("--schema", schema, "JSON schema of a deck, for editors");
+  doc->callback([&] { code = commands.doc(kind, name, schema); });
+  auto* bench = app.add_subcommand("bench", "measure; the last line is one JSON object with --json");
+  bench->add_option("name", name, "which; none lists them");
+  bench->add_option("options", options, "key=value");
+  bench->add_flag("--json", json, "print one JSON object as the last line");
+  bench->callback([&] { code = commands.bench(name, options, json); });
+  auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
+  fresh->add_option("name", name, "its name, in lower case")->required();
+  fresh->add_option("destination", destination, "folder that is made; the name when absent");
+  fresh->callback([&] { code = commands.new_plugin(name, destination); });
+  add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
+    verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });
+  });
+  require_known_command(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (!commands.root()) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+  }
+  return static_cast<int>(code);
+}
+
+int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {
+  Comm comm;
+  try {
+    Registry registry;
+    registry.set_plugin("core");
+    registry.add<Simulate>("simulate", "advance a physics in time");
+    add_core_writers(registry);
+    register_plugins(registry);
+    Commands commands(comm, registry, joined(argc, argv));
+    return dispatch(argc, argv, commands, registry);
+  } catch (...) {
+    return report_failure(std::current_exception(), comm);
+  }
+}
+
+}  // namespace cambium

@@ -1,0 +1,12 @@
+#pragma once
+#include <functional>
+
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+/// The whole program but MPI, Kokkos and the list of plugins: parses the command line, runs the command, turns errors
+/// into messages and exit codes. Returns the exit code, the same on every rank.
+int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins);
+
+}  // namespace cambium

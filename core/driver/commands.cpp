@@ -1,0 +1,164 @@
+#include "core/driver/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/text.hpp"
+#include "core/driver/banner.hpp"
+#include "core/deck/reference.hpp"
+#include "core/driver/run.hpp"
+#include "core/driver/trajectory_writers.hpp"
+#include "core/base/platform.hpp"
+#include "core/io/agree.hpp"
+#include "core/io/provenance.hpp"
+#include "core/parallel/stop_request.hpp"
+#include "core/plugin/new_plugin.hpp"
+
+namespace cambium {
+
+namespace fs = std::filesystem;
+
+Commands::Commands(Comm& comm, Registry& registry, std::string line)
+    : registry_(registry), log_(stdout, comm.root()), context_{comm, log_, timing_} {
+  context_.registry = &registry;
+  context_.command_line = std::move(line);
+}
+
+ExitCode Commands::run_read_deck(const ReadDeck& deck) {
+  context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
+  context_.resolved_deck = deck.resolved;
+  const double limit = deck.deck.run.walltime.empty() ? 0.0 : parse_wall_time(deck.deck.run.walltime);
+  StopRequest stop(context_.comm, wall_seconds(), limit);
+  context_.stop = &stop;
+  const ExitCode code = run_stages(deck, context_);
+  context_.stop = nullptr;
+  return code;
+}
+
+ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
+  return run_read_deck(read_deck(path, options, registry_, context_));
+}
+
+ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
+  const auto deck = read_deck(path, options, registry_, context_);
+  context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
+  return check_stages(deck, context_);
+}
+
+ExitCode Commands::restart(const std::string& directory, const DeckOptions& options) {
+  const auto deck = fs::path(directory) / "deck.resolved.yaml";
+  if (!fs::exists(deck))
+    throw InputError(fmt::format("'{}' holds no run: there is no {}; give the folder named run.directory in the deck",
+                                 directory, deck.filename().string()));
+  context_.resume = true;
+  DeckOptions all = options;
+  all.overrides.push_back("run.directory=" + directory);
+  return run_read_deck(read_deck(deck.string(), all, registry_, context_));
+}
+
+ExitCode Commands::list(const std::string& kind) {
+  bool found = kind.empty();
+  for (const auto& k : registry_.kinds()) {
+    if (!kind.empty() && k != kind) continue;
+    found = true;
+    log_.info(k);
+    for (const auto& name : registry_.names(k)) {
+      const auto* entry = registry_.find(k, name);
+      log_.info(fmt::format("  {:<22}{:<10}{}", name, entry->plugin, entry->doc));
+    }
+  }
+  if (!found)
+    throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));
+  if (!kind.empty()) return ExitCode::done;
+  if (!registry_.benches().empty()) log_.info("bench");
+  for (const auto& bench : registry_.benches()) log_.info(fmt::format("  {:<32}{}", bench.name, bench.doc));
+  if (!registry_.commands().empty()) log_.info("tool");
+  for (const auto& tool : registry_.commands())
+    log_.info(fmt::format("  {:<32}{}", "cambium " + tool.plugin + " " + tool.verb, tool.doc));
+  return ExitCode::done;
+}
+
+ExitCode Commands::tool(const Command& command, std::vector<std::string> arguments) {
+  return static_cast<ExitCode>(command.run(std::move(arguments), context_));
+}
+
+/// The template lies in share/cambium of an installation, or in the source tree of a build.
+static std::string template_folder() {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const fs::path installed = program.parent_path().parent_path() / "share/cambium/template";
+  if (fs::exists(installed)) return installed.string();
+  return (program.parent_path().parent_path().parent_path() / "plugins/template").string();
+}
+
+ExitCode Commands::new_plugin(const std::string& name, const std::string& destination) {
+  const std::string folder = destination.empty() ? name : destination;
+  std::vector<std::string> files;
+  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, template_folder()); });
+  for (const auto& file : files) log_.info(fmt::format("  {}/{}", folder, file));
+  log_.info(fmt::format("made the plugin '{}' in {}; its README.md says how to build and run it", name, folder));
+  return ExitCode::done;
+}
+
+/// What makes a figure traceable: who measured it, where, with which libraries.
+static nlohmann::json measured_where(const Context& context) {
+  const auto p = io::provenance_of(context);
+  const auto blas = blas_info();
+  return {{"commit", p.git_hash}, {"command", p.command_line}, {"date", p.date}, {"machine", processor_name()},
+          {"instruction_set", p.instruction_set}, {"compiler", p.compiler}, {"kokkos", p.kokkos}, {"mpi", p.mpi},
+          {"ranks", p.ranks}, {"threads_per_rank", p.threads_per_rank},
+          {"blas", fmt::format("{}, {} kernels, {} thread(s)", blas.library, blas.core, blas.threads)}};
+}
+
+ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& options, bool json) {
+  std::vector<std::string> names;
+  nlohmann::json given = nlohmann::json::object();
+  for (const auto& option : options) {
+    const auto equals = option.find('=');
+    if (equals == std::string::npos)
+      throw InputError(fmt::format("option '{}' has no value; write key=value, for example steps=100", option));
+    given[option.substr(0, equals)] = option.substr(equals + 1);
+  }
+  for (const auto& bench : registry_.benches()) {
+    names.push_back(bench.name);
+    if (bench.name != name) continue;
+    print_banner(context_);
+    auto result = bench.run(given, context_);
+    result["measured"] = measured_where(context_);
+    log_.info(json ? result.dump() : result.dump(2));
+    return ExitCode::done;
+  }
+  if (!name.empty()) throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
+  for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<14}{}", bench.name, bench.doc));
+  return ExitCode::done;
+}
+
+ExitCode Commands::doc(const std::string& kind, const std::string& name, bool schema) {
+  if (schema) {
+    log_.info(deck::json_schema(deck::schema_of<DeckFile>(), registry_, "Cambium deck"));
+    return ExitCode::done;
+  }
+  if (name.empty()) {
+    auto kinds = registry_.kinds();
+    if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+      throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, kinds)));
+    if (kind.empty()) log_.info("# A deck\n\n" + deck::markdown(deck::schema_of<DeckFile>()));
+    else kinds = {kind};
+    log_.info(deck::markdown(registry_, kinds));
+    return ExitCode::done;
+  }
+  const auto* entry = registry_.find(kind, name);
+  if (!entry) throw InputError(deck::unknown_type(registry_, kind, name));
+  log_.info(deck::markdown(*entry));
+  return ExitCode::done;
+}
+
+void add_core_writers(Registry& registry) {
+  registry.add<H5mdWriter>("h5md", "trajectory in H5MD, for MDAnalysis and h5py");
+  registry.add<ExtxyzWriter>("extxyz", "trajectory in extended XYZ, for OVITO and ASE");
+}
+
+}  // namespace cambium

@@ -1,0 +1,39 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/driver/deck_file.hpp"
+#include "core/plugin/command.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+/// The commands of the program, one function each.
+class Commands {
+ public:
+  Commands(Comm& comm, Registry& registry, std::string line);
+
+  ExitCode run(const std::string& deck, const DeckOptions& options);
+  ExitCode check(const std::string& deck, const DeckOptions& options);
+  ExitCode restart(const std::string& directory, const DeckOptions& options);
+  ExitCode list(const std::string& kind);
+  ExitCode doc(const std::string& kind, const std::string& name, bool schema);
+  ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json);
+  ExitCode new_plugin(const std::string& name, const std::string& destination);
+  ExitCode tool(const Command& command, std::vector<std::string> arguments);
+  bool root() const { return context_.comm.root(); }
+
+ private:
+  ExitCode run_read_deck(const ReadDeck& deck);
+
+  Registry& registry_;
+  Log log_;
+  Timing timing_;
+  Context context_;
+};
+
+/// Writers that need no plugin: h5md, extxyz.
+void add_core_writers(Registry& registry);
+
+}  // namespace cambium

@@ -1,0 +1,44 @@
+#include "core/driver/deck_file.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/parallel/stop_request.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+void DeckFile::Run::describe(deck::Describe<Run>& d) {
+  d("name", &Run::name, "of the run").example("copper");
+  d("directory", &Run::directory, "where everything is written; runs/NAME when absent").def("");
+  d("seed", &Run::seed, "of all random numbers").at_least(0).def(1);
+  d("walltime", &Run::walltime, "HH:MM:SS after which the run writes a checkpoint and stops").def("");
+  d.check([](const Run& run) -> std::string {
+    if (run.walltime.empty()) return {};
+    try {
+      parse_wall_time(run.walltime);
+      return {};
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  });
+}
+
+void DeckFile::describe(deck::Describe<DeckFile>& d) {
+  d("run", &DeckFile::run, "name, place, seed");
+  d("plugins", &DeckFile::plugins, "names of plugins, or paths of plugin libraries").def({});
+  d("stages", &DeckFile::stages, "what to do, in order").keyed();
+}
+
+std::vector<std::string> DeckFile::stage_folders() const {
+  std::map<std::string, int> seen;
+  std::vector<std::string> out;
+  for (const auto& stage : stages) {
+    const int n = ++seen[stage.type];
+    out.push_back(n == 1 ? stage.type : fmt::format("{}_{}", stage.type, n));
+  }
+  return out;
+}
+
+}  // namespace cambium

@@ -1,0 +1,67 @@
+#include "core/driver/failure.hpp"
+
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+
+namespace cambium {
+
+namespace {
+
+struct Failure {
+  std::string text;
+  ExitCode code = ExitCode::internal_error;
+  bool elsewhere = false;  ///< another rank knows more
+};
+
+Failure describe(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const InputError& e) {
+    return {e.what(), ExitCode::bad_input, false};
+  } catch (const NumericalError& e) {
+    return {std::string("numerical failure: ") + e.what(), ExitCode::numerical_failure, e.elsewhere()};
+  } catch (const std::exception& e) {
+    return {std::string("internal error, please report it: ") + e.what(), ExitCode::internal_error, false};
+  } catch (...) {
+    return {"internal error, please report it: unknown exception", ExitCode::internal_error, false};
+  }
+}
+
+bool everyone_failed(const Comm& comm) {
+  MPI_Request request;
+  MPI_Ibarrier(comm.handle(), &request);
+  const double start = wall_seconds();
+  for (int done = 0; wall_seconds() - start < 5.0; std::this_thread::sleep_for(std::chrono::milliseconds(5))) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int report_failure(std::exception_ptr error, const Comm& comm) {
+  const Failure failure = describe(error);
+  const int code = static_cast<int>(failure.code);
+  auto print = [&] { std::fprintf(stderr, "cambium: %s\n", failure.text.c_str()); };
+  if (comm.size() == 1) {
+    print();
+    return code;
+  }
+  if (!everyone_failed(comm)) {
+    print();
+    std::fflush(stderr);
+    MPI_Abort(comm.handle(), code);
+  }
+  // The lowest rank that knows the cause speaks for all.
+  int speaker = failure.elsewhere ? comm.size() : comm.rank();
+  MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm.handle());
+  if (speaker == comm.rank() || (speaker == comm.size() && comm.root())) print();
+  return comm.max(code);
+}
+
+}  // namespace cambium

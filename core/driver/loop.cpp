@@ -1,0 +1,170 @@
+#include "core/driver/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/driver/advance.hpp"
+#include "core/driver/citations.hpp"
+#include "core/driver/schedule_check.hpp"
+#include "core/driver/stage_files.hpp"
+#include "core/driver/timing_table.hpp"
+#include "core/io/checkpoint.hpp"
+#include "core/parallel/stop_request.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), context_(context) {
+  physics_ = context.registry->make<Physics>(params.physics, context);
+  for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
+  physics_->declare(state_, context);
+  physics_->schedule(schedule_);
+  const auto observables = physics_->observables();
+  values_.resize(observables.size());
+  lines_ = std::make_unique<ThermoLines>(observables, physics_->time_unit());
+}
+
+void Loop::report_plan() const {
+  auto& log = context_.log;
+  log.info(physics_->summary());
+  log.info(fmt::format("schedule of one step ({} steps):", params_.steps));
+  for (const auto& line : describe_schedule(schedule_, state_)) log.info(line);
+  for (std::size_t k = 0; k < writers_.size(); ++k)
+    log.info(fmt::format("output {} every {} steps", params_.output[k].type, writers_[k]->every()));
+}
+
+bool Loop::thermo_due(std::int64_t step) const {
+  return step % params_.thermo.every == 0 || step == params_.steps;
+}
+
+void Loop::start_fresh() {
+  physics_->initialise(state_, context_);
+  context_.log.info(physics_->summary());
+  thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit());
+  context_.log.info(lines_->header());
+  context_.log.info(lines_->units());
+  observe_and_print();
+  call_writers();
+}
+
+void Loop::observe_and_print() {
+  const auto timer = context_.timing.scope("output");
+  physics_->measure(state_, context_, values_);
+  context_.log.info(lines_->row(state_.step, state_.time, values_));
+  thermo_file_->append(state_.step, state_.time, values_);
+}
+
+void Loop::call_writers() {
+  const auto timer = context_.timing.scope("output");
+  for (const auto& writer : writers_)
+    if (state_.step % writer->every() == 0) writer->observe(state_, state_.step, state_.time);
+}
+
+Task::Outcome Loop::run() {
+  context_.timing.reset();
+  const auto checkpoint = context_.resume ? newest_checkpoint(context_.run_directory) : std::nullopt;
+  try {
+    if (checkpoint) resume(*checkpoint);
+    else start_fresh();
+  } catch (const NumericalError& error) {
+    dump_and_rethrow(error, 0);
+  }
+  context_.timing.reset();
+  const double started = wall_seconds();
+  const std::int64_t first = state_.step;
+  auto outcome = Task::Outcome::done;
+  try {
+    while (state_.step < params_.steps && !physics_->finished()) {
+      advance(schedule_, *physics_, state_, context_.timing, thermo_due(state_.step + 1));
+      if (thermo_due(state_.step)) observe_and_print();
+      call_writers();
+      const bool periodic = params_.checkpoint.every > 0 && state_.step % params_.checkpoint.every == 0;
+      const bool stop = context_.stop && context_.stop->agreed(state_.step) && state_.step < params_.steps;
+      if (periodic || stop) write_checkpoint();
+      if (stop) {
+        outcome = Task::Outcome::stopped_early;
+        break;
+      }
+      show_progress(started, first);
+    }
+  } catch (const NumericalError& error) {
+    dump_and_rethrow(error, state_.step + 1);
+  }
+  if (physics_->finished() && !thermo_due(state_.step)) observe_and_print();
+  last_page(wall_seconds() - started, state_.step - first, outcome);
+  return outcome;
+}
+
+void Loop::show_progress(double started, std::int64_t first_step) const {
+  const std::int64_t done = state_.step - first_step;
+  const double elapsed = wall_seconds() - started;
+  // Looking at the clock is cheap, formatting is not: a line every half second at most.
+  if (elapsed < next_progress_) return;
+  next_progress_ = elapsed + 0.5;
+  const auto left = static_cast<long>(elapsed / static_cast<double>(done) * static_cast<double>(params_.steps - state_.step));
+  const double rate = static_cast<double>(done) / elapsed;
+  context_.log.progress(fmt::format("step {} of {} ({:.0f} %), {:.4g} steps/s, {:02}:{:02}:{:02} left", state_.step,
+                                    params_.steps, 100.0 * static_cast<double>(state_.step) / static_cast<double>(params_.steps),
+                                    rate, left / 3600, left / 60 % 60, left % 60));
+}
+
+void Loop::last_page(double seconds, std::int64_t steps, Task::Outcome) {
+  for (const auto& writer : writers_) writer->finish(state_);
+  auto& log = context_.log;
+  log.info("");
+  LoopSummary loop{seconds, steps, physics_->work(state_), physics_->timestep(state_), physics_->time_unit()};
+  for (const auto& line : timing_table(context_.timing, loop, context_.comm)) log.info(line);
+  for (const auto& line : physics_->report()) log.info(line);
+  std::string written = "thermo.csv";
+  for (const auto& writer : writers_)
+    for (const auto& file : writer->files()) written += ", " + file;
+  log.info(fmt::format("written in {}: {}", context_.run_directory, written));
+  for (const auto& warning : log.warnings())
+    log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
+  write_citations(physics_->citations(), context_);
+}
+
+/// Name of a writer's group in a checkpoint.
+static std::string writer_group(std::size_t k) { return fmt::format("writers/{}", k); }
+
+void Loop::write_checkpoint() {
+  const auto timer = context_.timing.scope("output");
+  physics_->prepare_checkpoint(state_, context_);
+  const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(state_.step)).string();
+  io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
+    auto group = root.create_group("physics");
+    physics_->save(group);
+    for (std::size_t k = 0; k < writers_.size(); ++k) {
+      auto own = root.create_group(writer_group(k));
+      writers_[k]->save(own);
+    }
+  });
+  if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
+}
+
+void Loop::resume(const std::string& path) {
+  const io::Checkpoint checkpoint(path, context_.comm);
+  checkpoint.restore(state_, [&](std::int64_t rows) { physics_->resize(state_, rows); });
+  physics_->restore(state_, context_, checkpoint.file().group("physics"), checkpoint.same_ranks());
+  for (std::size_t k = 0; k < writers_.size(); ++k) {
+    writers_[k]->load(checkpoint.file().group(writer_group(k)));
+    writers_[k]->resume(state_.step);
+  }
+  thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step);
+  context_.log.info(physics_->summary());
+  context_.log.info(fmt::format("resumed at step {} from {}{}", state_.step, path,
+                                checkpoint.same_ranks() ? "" : " (written by another number of ranks)"));
+  context_.log.info(lines_->header());
+  context_.log.info(lines_->units());
+}
+
+void Loop::dump_and_rethrow(const NumericalError& error, std::int64_t step) {
+  const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("failed.{}.h5", step)).string();
+  io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [](io::Group&) {});
+  throw NumericalError(fmt::format("{}; the state is in {}", error.what(), path), error.elsewhere());
+}
+
+}  // namespace cambium

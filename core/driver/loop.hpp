@@ -1,0 +1,44 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/driver/simulate.hpp"
+#include "core/driver/thermo.hpp"
+#include "core/driver/thermo_file.hpp"
+
+namespace cambium {
+
+/// The time loop of a simulate stage, from construction to its last page.
+class Loop {
+ public:
+  Loop(const Simulate::Params& params, Context& context);
+
+  /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
+  void report_plan() const;
+  Task::Outcome run();
+
+ private:
+  void start_fresh();
+  void resume(const std::string& checkpoint);
+  void observe_and_print();
+  void call_writers();
+  void write_checkpoint();
+  void show_progress(double started, std::int64_t first_step) const;
+  void last_page(double seconds, std::int64_t steps, Task::Outcome outcome);
+  bool thermo_due(std::int64_t step) const;
+  [[noreturn]] void dump_and_rethrow(const NumericalError& error, std::int64_t step);
+
+  const Simulate::Params& params_;
+  Context& context_;
+  State state_;
+  std::unique_ptr<Physics> physics_;
+  std::vector<std::unique_ptr<Writer>> writers_;
+  Schedule schedule_;
+  std::unique_ptr<ThermoLines> lines_;
+  std::unique_ptr<ThermoFile> thermo_file_;
+  std::vector<double> values_;
+  mutable double next_progress_ = 0.5;  ///< seconds into the loop
+};
+
+}  // namespace cambium

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "core/deck/override.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/driver/deck_file.hpp"
+#include "core/io/agree.hpp"
+#include "core/plugin/loader.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+namespace {
+
+/// Text of the deck, read once and shared, so that no rank depends on its own file system.
+std::string shared_text(const std::string& path, const Comm& comm) {
+  std::string text;
+  io::on_root(comm, [&] {
+    std::ifstream in(path);
+    if (!in) throw InputError(fmt::format("cannot read the deck '{}': give the path of a YAML file, for example "
+                                          "inputs/deepmd/copper_melting.yaml", path));
+    std::ostringstream all;
+    all << in.rdbuf();
+    text = all.str();
+  });
+  comm.broadcast(text);
+  return text;
+}
+
+/// Replaces "{run}" in every text by the run directory, so that a stage can name a file that an earlier one wrote.
+deck::Node with_run_directory(const deck::Node& node, const std::string& directory) {
+  if (node.is_scalar()) {
+    std::string text = node.text();
+    const auto at = text.find("{run}");
+    if (at == std::string::npos) return node;
+    return deck::Node::scalar(text.replace(at, 5, directory), true, node.mark()).at_path(node.path());
+  }
+  if (node.is_list()) {
+    deck::Node out = node;
+    for (std::size_t k = 0; k < node.size(); ++k) out = out.with(k, with_run_directory(node[k], directory));
+    return out;
+  }
+  deck::Node out = node;
+  for (const auto& entry : node.entries()) out = out.with(entry.key, with_run_directory(entry.value, directory));
+  return out;
+}
+
+/// run.directory, or runs/<name>, or runs/<name of the deck's file>.
+std::string directory_of(const deck::Node& root, const std::string& path) {
+  const auto run = root["run"];
+  if (!run["directory"].text().empty()) return run["directory"].text();
+  const auto name = run["name"].text();
+  return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
+}
+
+}  // namespace
+
+ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context) {
+  deck::Node root = deck::parse(shared_text(path, context.comm), path);
+  if (options.test_size) deck::apply_test_overrides(root);
+  for (const auto& assignment : options.overrides) deck::override(root, assignment);
+  const std::string directory = directory_of(root, path);
+  if (root["run"].is_map()) {
+    const auto place = deck::Node::scalar(directory, true, root["run"].mark());
+    root = deck::with_value(root, "run.directory", place, root["run"].mark());
+  }
+  // Only where it occurs: rewritten entries lose the places of their keys.
+  if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find("{run}") != std::string::npos)
+    root = root.with("stages", with_run_directory(root["stages"], directory));
+  std::vector<std::string> plugins;
+  for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
+  load_plugins(plugins, registry, context.comm);
+  ReadDeck out;
+  out.deck = deck::read<DeckFile>(root, &registry);
+  out.node = root;
+  out.resolved = deck::resolved(root, deck::schema_of<DeckFile>(), registry);
+  return out;
+}
+
+}  // namespace cambium

@@ -1,0 +1,93 @@
+#include "core/driver/run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/driver/banner.hpp"
+#include "core/io/atomic_file.hpp"
+#include "core/parallel/stop_request.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Names of finished stages, one per line, so that a restart knows where to go on.
+constexpr const char* finished_file = "stages_done.txt";
+
+int stages_finished(const std::string& directory) {
+  std::ifstream in(fs::path(directory) / finished_file);
+  int n = 0;
+  for (std::string line; std::getline(in, line);) ++n;
+  return n;
+}
+
+void make_directory(const std::string& path, const Comm& comm) {
+  std::string problem;
+  if (comm.root()) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) problem = error.message();
+  }
+  comm.broadcast(problem);
+  if (!problem.empty())
+    throw InputError(fmt::format("cannot make the folder '{}': {}; choose another with run.directory=PATH", path, problem));
+}
+
+void say_how_to_resume(const std::string& directory, const std::string& reason, Context& context) {
+  context.log.info(fmt::format("stopped by {}; a checkpoint is written. Resume with:\n  cambium restart {}", reason,
+                               directory));
+}
+
+}  // namespace
+
+ExitCode run_stages(const ReadDeck& read, Context& context) {
+  const std::string top = read.deck.run.directory;
+  const auto folders = read.deck.stage_folders();
+  make_directory(top, context.comm);
+  int done = context.resume ? stages_finished(top) : 0;
+  context.comm.barrier();
+  if (context.comm.root() && !context.resume) {
+    fs::remove(fs::path(top) / finished_file);
+    io::write_file_atomically((fs::path(top) / "deck.resolved.yaml").string(), read.resolved);
+  }
+  context.log.tee((fs::path(top) / "log.txt").string());
+  print_banner(context);
+  write_provenance(top, context);
+  std::string finished;
+  for (std::size_t k = 0; k < read.deck.stages.size(); ++k) {
+    if (static_cast<int>(k) >= done) {
+      context.run_directory = (fs::path(top) / folders[k]).string();
+      make_directory(context.run_directory, context.comm);
+      context.log.info(fmt::format("\n--- stage {} of {}: {} -> {}", k + 1, read.deck.stages.size(),
+                                   read.deck.stages[k].type, context.run_directory));
+      auto task = context.registry->make<Task>(read.deck.stages[k], context);
+      if (task->run(context) == Task::Outcome::stopped_early) {
+        say_how_to_resume(top, context.stop ? context.stop->reason() : "request", context);
+        return ExitCode::stopped_early;
+      }
+      context.resume = false;  // later stages begin afresh
+    }
+    finished += folders[k] + "\n";
+    if (context.comm.root()) io::write_file_atomically((fs::path(top) / finished_file).string(), finished);
+  }
+  return ExitCode::done;
+}
+
+ExitCode check_stages(const ReadDeck& read, Context& context) {
+  context.dry_run = true;
+  const auto folders = read.deck.stage_folders();
+  for (std::size_t k = 0; k < read.deck.stages.size(); ++k) {
+    context.run_directory = (fs::path(read.deck.run.directory) / folders[k]).string();
+    context.log.info(fmt::format("\n--- stage {} of {}: {}", k + 1, read.deck.stages.size(), read.deck.stages[k].type));
+    context.registry->make<Task>(read.deck.stages[k], context)->check(context);
+  }
+  context.log.info("\nthe deck is sound; nothing was run");
+  return ExitCode::done;
+}
+
+}  // namespace cambium

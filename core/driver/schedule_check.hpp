@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/plugin/schedule.hpp"
+
+namespace cambium {
+
+/// One line per task with what it reads and writes. Throws InternalError when a task names a field that the physics
+/// did not declare.
+std::vector<std::string> describe_schedule(const Schedule& schedule, const State& state);
+
+}  // namespace cambium

@@ -1,0 +1,28 @@
+#include "core/driver/simulate.hpp"
+
+#include "core/driver/loop.hpp"
+
+namespace cambium {
+
+void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
+  d("every", &Thermo::every, "steps between two lines of observables").at_least(1).def(100);
+}
+
+void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
+  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped").at_least(0).def(0);
+  d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
+}
+
+void Simulate::Params::describe(deck::Describe<Params>& d) {
+  d.inline_choice("physics", &Params::physics, "equations of motion; their keys stand beside this one");
+  d("steps", &Params::steps, "number of time steps").at_least(0);
+  d("thermo", &Params::thermo, "table of observables");
+  d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
+  d("output", &Params::output, "writers that look at the state as it advances").def({});
+}
+
+void Simulate::check(Context& context) { Loop(params_, context).report_plan(); }
+
+Task::Outcome Simulate::run(Context& context) { return Loop(params_, context).run(); }
+
+}  // namespace cambium

@@ -1,0 +1,43 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/physics.hpp"
+#include "core/plugin/task.hpp"
+#include "core/plugin/writer.hpp"
+
+namespace cambium {
+
+/// The stage `simulate`: a physics advanced by its schedule, with thermo lines, writers, checkpoints and an orderly
+/// end on signals and wall time.
+class Simulate : public Task {
+ public:
+  struct Thermo {
+    std::int64_t every = 100;
+    static void describe(deck::Describe<Thermo>& d);
+  };
+  struct Checkpoint {
+    std::int64_t every = 0;
+    int keep = 2;
+    static void describe(deck::Describe<Checkpoint>& d);
+  };
+  struct Params {
+    deck::Choice<Physics> physics;
+    std::int64_t steps = 0;
+    Thermo thermo;
+    Checkpoint checkpoint;
+    std::vector<deck::Choice<Writer>> output;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  Simulate(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace cambium

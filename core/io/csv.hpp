@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cambium::io {
+
+/// A named quantity of a table.
+struct Column {
+  std::string name;
+  std::string unit;  ///< empty for a pure number
+  std::string doc;
+};
+
+/// A growing table as text: a header "step,time [ps],temperature [K]", then one line per row, each flushed. Numbers are
+/// the shortest that read back as the same double. Not collective: one rank owns a table.
+class CsvFile {
+ public:
+  /// The first column is the integer `step`, the others are `columns`. With `resumed_at`, what an earlier run wrote up
+  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others.
+  CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {});
+  ~CsvFile();
+  CsvFile(const CsvFile&) = delete;
+  CsvFile& operator=(const CsvFile&) = delete;
+
+  void append(std::int64_t step, std::span<const double> values);
+  /// What stayed of an earlier run: for each row the step and the values, as numbers.
+  const std::vector<std::vector<double>>& kept() const { return kept_; }
+
+ private:
+  std::string path_;
+  std::size_t columns_;
+  std::vector<std::vector<double>> kept_;
+  std::FILE* file_ = nullptr;
+};
+
+/// A finished table: columns of equal length, written complete or not at all.
+void write_csv(const std::string& path, const std::vector<Column>& columns,
+               const std::vector<std::vector<double>>& values);
+
+}  // namespace cambium::io

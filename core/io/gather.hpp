@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace cambium::io {
+
+/// An array as contiguous host memory: itself where it is that already, else a copy that lives as long as this.
+class OnHost {
+ public:
+  explicit OnHost(const TensorRef& source);
+  const TensorRef& tensor() const { return tensor_; }
+
+ private:
+  std::vector<char> bytes_;
+  TensorRef tensor_;
+};
+
+/// Fills an array, wherever it lies, from contiguous host memory of the same shape and type.
+void copy_from_host(const void* source, const TensorRef& target);
+
+/// Collective: brings the rows (dimension 0) of all ranks to rank 0 in rank order, in contiguous host pieces of at most
+/// `piece_bytes` (one row at least), so that rank 0 never holds more than its own rows and one piece. `take(first,
+/// piece)` is called on rank 0 only; `first` counts rows over all ranks. It must not throw.
+void gather_rows(const Comm& comm, const TensorRef& rows,
+                 const std::function<void(std::int64_t first, const TensorRef& piece)>& take,
+                 std::int64_t piece_bytes = std::int64_t{1} << 24);
+
+}  // namespace cambium::io

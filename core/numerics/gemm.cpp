@@ -1,0 +1,59 @@
+#include "core/numerics/gemm.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+// The Fortran symbols are the same in every BLAS; a C header is not.
+extern "C" {
+void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha,
+            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+            const int* ldc);
+void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const float* alpha,
+            const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
+            const int* ldc);
+}
+
+namespace cambium {
+
+template <class T>
+void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
+                   int ldc) {
+  constexpr int strip = 8;  // columns per work item: each entry of A is read once for all of them
+  const int strips = (n + strip - 1) / strip;
+  const std::int64_t row_step = transpose_b ? 1 : ldb, column_step = transpose_b ? ldb : 1;
+  using Items = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("gemm", Items(0, static_cast<std::int64_t>(m) * strips), KOKKOS_LAMBDA(const std::int64_t item) {
+    const std::int64_t row = item / strips;
+    const int first = static_cast<int>(item % strips) * strip, width = n - first < strip ? n - first : strip;
+    T sums[strip] = {};
+    for (int p = 0; p < k; ++p) {
+      const T value = a[row * lda + p];
+      for (int q = 0; q < width; ++q) sums[q] += value * b[p * row_step + (first + q) * column_step];
+    }
+    T* out = c + row * ldc + first;
+    for (int q = 0; q < width; ++q) out[q] = sums[q] + (beta == T(0) ? T(0) : beta * out[q]);
+  });
+}
+
+template <class T>
+void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  if (m == 0 || n == 0) return;
+  if constexpr (device_is_host) {
+    // BLAS is column-major: what it sees is the transposed product.
+    const char *trans_b = transpose_b ? "T" : "N", *trans_a = "N";
+    const T one = 1;
+    if constexpr (std::is_same_v<T, double>)
+      dgemm_(trans_b, trans_a, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+    else
+      sgemm_(trans_b, trans_a, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+  } else {
+    portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+  }
+}
+
+template void gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
+template void gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
+template void portable_gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
+template void portable_gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
+
+}  // namespace cambium

@@ -1,0 +1,17 @@
+#pragma once
+#include "core/parallel/kokkos.hpp"
+
+namespace cambium {
+
+/// C = A op(B) + beta C for row-major matrices in the memory of the kernels: A is m x k, op(B) is k x n (stored n x k when
+/// `transpose_b`), C is m x n; ld* are row lengths in elements. T is double or float. On host back ends this is BLAS,
+/// elsewhere portable_gemm().
+template <class T>
+void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
+
+/// The same as one Kokkos kernel, for devices whose vendor library is not linked and as the oracle of the other.
+template <class T>
+void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
+                   int ldc);
+
+}  // namespace cambium

@@ -1,0 +1,45 @@
+#pragma once
+#include <Random123/philox.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/parallel/kokkos.hpp"
+
+namespace cambium {
+
+/// Every consumer of random numbers has its own stream, so that no two ever correlate. Plugins outside this tree
+/// start at 1000.
+enum class Stream : std::uint32_t {
+  velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6, test = 99, external = 1000
+};
+
+/// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of (seed, stream, id, step), so
+/// results do not depend on the number of ranks or the order of atoms.
+struct Random4 {
+  std::uint32_t bits[4];
+
+  KOKKOS_INLINE_FUNCTION
+  Random4(std::uint64_t seed, Stream stream, std::uint64_t id, std::uint64_t step) {
+    r123::Philox4x32 philox;
+    r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32),
+                                           static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}};
+    r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed ^ (seed >> 32)) ,
+                                       static_cast<std::uint32_t>(stream)}};
+    const auto r = philox(counter, key);
+    for (int k = 0; k < 4; ++k) bits[k] = r[k];
+  }
+
+  /// Uniform in (0, 1), never 0 or 1. k = 0..3.
+  KOKKOS_INLINE_FUNCTION double uniform(int k) const { return (bits[k] + 0.5) * (1.0 / 4294967296.0); }
+
+  /// Standard normal deviates by Box and Muller. k = 0..3.
+  KOKKOS_INLINE_FUNCTION double normal(int k) const {
+    const int pair = k & ~1;
+    const double radius = std::sqrt(-2.0 * std::log(uniform(pair)));
+    const double angle = 6.283185307179586 * uniform(pair + 1);
+    return radius * ((k & 1) ? std::sin(angle) : std::cos(angle));
+  }
+};
+
+}  // namespace cambium

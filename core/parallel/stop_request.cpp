@@ -1,0 +1,80 @@
+#include "core/parallel/stop_request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+
+namespace cambium {
+
+namespace {
+
+// A signal handler can reach nothing but a global; it lives in this file alone.
+volatile std::sig_atomic_t received = 0;
+
+void on_signal(int number) {
+  if (received == number && number == SIGINT) {  // a second Ctrl-C means it
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+  }
+  received = number;
+}
+
+constexpr std::array<int, 3> watched{SIGTERM, SIGUSR1, SIGINT};
+
+std::string name_of(int number) {
+  return number == SIGTERM ? "SIGTERM" : number == SIGUSR1 ? "SIGUSR1" : "SIGINT";
+}
+
+}  // namespace
+
+StopRequest::StopRequest(const Comm& comm, double start, double wall_limit)
+    : comm_(comm), start_(start), wall_limit_(wall_limit), last_agreement_(wall_seconds()) {
+  received = 0;
+  for (int number : watched) std::signal(number, on_signal);
+}
+
+StopRequest::~StopRequest() {
+  for (int number : watched) std::signal(number, SIG_DFL);
+}
+
+bool StopRequest::agreed(std::int64_t step) {
+  if (step - last_step_ < interval_) return false;
+  const double now = wall_seconds();
+  // Rank 0's clock decides, so that every rank waits the same number of steps.
+  const double since = now - last_agreement_, per_step = since / static_cast<double>(step - last_step_);
+  const bool out_of_time = wall_limit_ > 0.0 && now - start_ > wall_limit_;
+  std::array<double, 3> notes{static_cast<double>(received), out_of_time ? 1.0 : 0.0,
+                              comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0};
+  comm_.max(notes);
+  interval_ = static_cast<std::int64_t>(std::min(notes[2], 4.0 * static_cast<double>(interval_)));
+  if (interval_ < 1) interval_ = 1;
+  last_step_ = step;
+  last_agreement_ = now;
+  if (notes[0] > 0.0) reason_ = "signal " + name_of(static_cast<int>(notes[0]));
+  else if (notes[1] > 0.0) reason_ = fmt::format("the wall-time limit of {:g} s", wall_limit_);
+  return !reason_.empty();
+}
+
+double parse_wall_time(const std::string& text) {
+  std::istringstream in(text);
+  double total = 0.0, part = 0.0;
+  char colon = ':';
+  int parts = 0;
+  while (colon == ':' && in >> part && part >= 0.0) {
+    total = 60.0 * total + part;
+    ++parts;
+    colon = 0;
+    in >> colon;
+  }
+  if (parts == 0 || parts > 3 || colon != 0 || !in.eof())
+    throw InputError(fmt::format("walltime '{}' is not a time; write HH:MM:SS, for example \"00:10:00\"", text));
+  return total;
+}
+
+}  // namespace cambium

@@ -1,0 +1,67 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/parallel/context.hpp"
+#include "core/plugin/potential.hpp"
+#include "core/plugin/schedule.hpp"
+#include "core/state/state.hpp"
+
+namespace cambium {
+
+namespace io {
+class Group;
+}
+
+/// A column of the thermo output.
+struct Observable {
+  std::string name;       ///< "temperature"
+  std::string unit;       ///< "K"
+  std::string doc;
+  bool printed = true;    ///< false: only in the files
+};
+
+/// Equations of motion. The driver owns the loop, the output, the clock and the signals; a physics owns the step.
+class Physics {
+ public:
+  using Kind = Physics;
+  static constexpr std::string_view kind = "physics";
+  virtual ~Physics() = default;
+
+  /// Declares fields; called before initialise() or restore().
+  virtual void declare(State&, Context&) = 0;
+  /// A fresh state at step 0, forces included.
+  virtual void initialise(State&, Context&) = 0;
+  /// After the fields marked `restart` were read back: rebuild what is derived from them. `same_ranks` is false when the
+  /// checkpoint came from another number of ranks (rows are then spread evenly and must be redistributed).
+  virtual void restore(State&, Context&, const io::Group& saved, bool same_ranks) = 0;
+  /// Collective, before a checkpoint is written: bring the state into the form that restore() will find.
+  virtual void prepare_checkpoint(State&, Context&) {}
+  /// Scalars that restore() needs (thermostat energies, box); called on every rank, stored from rank 0.
+  virtual void save(io::Group&) const {}
+  /// Makes room for `rows` owned rows of the particle fields, before they are read back.
+  virtual void resize(State&, std::int64_t /*rows*/) {}
+
+  virtual void schedule(Schedule&) = 0;
+  /// Length of the next step, in `time_unit()`.
+  virtual double timestep(const State&) const = 0;
+  virtual std::string time_unit() const { return "ps"; }
+
+  virtual std::vector<Observable> observables() const = 0;
+  /// Collective: fills one value per observable for the current state.
+  virtual void measure(const State&, Context&, std::span<double> values) = 0;
+  /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
+  virtual bool finished() const { return false; }
+  /// What one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
+  struct Work { std::int64_t items; std::string name; };
+  virtual Work work(const State&) const = 0;
+  /// Lines for the end-of-run page (energy drift, time averages, rebuilds).
+  virtual std::vector<std::string> report() const { return {}; }
+  virtual std::vector<Citation> citations() const { return {}; }
+  /// One-line description for the banner of the run.
+  virtual std::string summary() const { return {}; }
+};
+
+}  // namespace cambium

@@ -1,0 +1,78 @@
+#include "core/plugin/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+
+namespace cambium {
+
+namespace {
+
+void add_once(std::vector<std::string>& words, const std::string& word) {
+  if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+}
+
+}  // namespace
+
+void Registry::insert(deck::TypeEntry entry, Factory factory) {
+  if (const auto* old = find(entry.kind, entry.name))
+    throw InternalError(fmt::format("{} '{}' is added by plugin '{}' and by plugin '{}'", entry.kind, entry.name,
+                                    old->plugin, entry.plugin));
+  types_.push_back(std::make_unique<Type>(Type{std::move(entry), std::move(factory)}));
+}
+
+const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view name) const {
+  for (const auto& type : types_)
+    if (type->entry.kind == kind && type->entry.name == name) return &type->entry;
+  return nullptr;
+}
+
+void* Registry::create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const {
+  const std::string where = keys.where();
+  const auto placed = [&](const std::string& text) { return where.empty() ? text : fmt::format("{}: {}", where, text); };
+  for (const auto& type : types_) {
+    if (type->entry.kind != kind || type->entry.name != name) continue;
+    try {
+      return type->factory(keys, context);
+    } catch (const deck::DeckError&) {  // says where already
+      throw;
+    } catch (const InputError& error) {
+      throw deck::DeckError(placed(error.what()));
+    }
+  }
+  throw InputError(placed(deck::unknown_type(*this, kind, name)));
+}
+
+std::vector<std::string> Registry::kinds() const {
+  std::vector<std::string> out;
+  for (const auto& type : types_) add_once(out, type->entry.kind);
+  return out;
+}
+
+std::vector<std::string> Registry::names(std::string_view kind) const {
+  std::vector<std::string> out;
+  for (const auto& type : types_)
+    if (type->entry.kind == kind) out.push_back(type->entry.name);
+  return out;
+}
+
+std::vector<std::string> Registry::plugins() const {
+  std::vector<std::string> out;
+  for (const auto& type : types_) add_once(out, type->entry.plugin);
+  return out;
+}
+
+void Registry::known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin, std::string_view how) {
+  elsewhere_.push_back({std::string(kind), std::string(name), std::string(plugin), std::string(how)});
+}
+
+std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
+  for (const auto& e : elsewhere_)
+    if (e.kind == kind && e.name == name)
+      return fmt::format("belongs to plugin '{}', which this build does not have ({})", e.plugin, e.how);
+  return {};
+}
+
+}  // namespace cambium

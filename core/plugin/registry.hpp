@@ -1,0 +1,94 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "core/plugin/command.hpp"
+
+namespace cambium {
+
+/// Every type that a deck can name, by kind. Plugins add their types in one explicit function each.
+///
+/// A type T derives from a kind K (a base class with `using Kind = K` and `static constexpr std::string_view kind`), has
+/// a struct T::Params with describe() (core/deck/describe.hpp) and a constructor T(const T::Params&, Context&).
+class Registry : public deck::TypeTable {
+ public:
+  Registry() = default;
+  Registry(const Registry&) = delete;  // its entries hold its address
+  Registry& operator=(const Registry&) = delete;
+
+  /// Whose types the following add() calls are; shown by `cambium list` and in messages.
+  void set_plugin(std::string_view name) { plugin_ = name; }
+  const std::string& plugin() const { return plugin_; }
+
+  /// Throws InternalError when the kind has this name already.
+  template <class T>
+  void add(std::string_view name, std::string_view doc);
+
+  /// Builds an object from a key of a deck. Reads the type's keys again and throws DeckError with all problems; an
+  /// InputError of the constructor is passed on with the place in the deck in front.
+  template <class K>
+  std::unique_ptr<K> make(const deck::Choice<K>& choice, Context& context) const {
+    return make<K>(choice.type, choice.node, context);
+  }
+  /// `keys` is a map of the type's own keys. Throws InputError when the kind has no such name.
+  template <class K>
+  std::unique_ptr<K> make(std::string_view name, const deck::Node& keys, Context& context) const {
+    return std::unique_ptr<K>(static_cast<K*>(create(K::kind, name, keys, context)));
+  }
+
+  /// Kinds that have types, in order of registration.
+  std::vector<std::string> kinds() const;
+  std::vector<std::string> names(std::string_view kind) const override;
+  const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override;
+  /// Plugins that have added types, in order.
+  std::vector<std::string> plugins() const;
+
+  /// Tools and measurements of a plugin (core/plugin/command.hpp).
+  void add_command(Command command) { commands_.push_back(std::move(command)); }
+  void add_bench(Bench bench) { benches_.push_back(std::move(bench)); }
+  const std::vector<Command>& commands() const { return commands_; }
+  const std::vector<Bench>& benches() const { return benches_; }
+
+  /// A type that exists but is not built here: a deck that names it is told where to get it
+  /// ("belongs to plugin 'x', which this build does not have (-DOPTION=ON)").
+  void known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin, std::string_view how);
+  std::string elsewhere(std::string_view kind, std::string_view name) const override;
+
+ private:
+  /// Returns a K* for the kind's base class K, as a void*.
+  using Factory = std::function<void*(const deck::Node&, Context&)>;
+  struct Type {
+    deck::TypeEntry entry;
+    Factory factory;
+  };
+  struct Elsewhere { std::string kind, name, plugin, how; };
+
+  void insert(deck::TypeEntry entry, Factory factory);
+  void* create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const;
+
+  std::string plugin_ = "core";
+  std::vector<std::unique_ptr<Type>> types_;  // pointers: find() hands out addresses that later add()s must not move
+  std::vector<Elsewhere> elsewhere_;
+  std::vector<Command> commands_;
+  std::vector<Bench> benches_;
+};
+
+template <class T>
+void Registry::add(std::string_view name, std::string_view doc) {
+  using Kind = typename T::Kind;
+  using Params = typename T::Params;
+  static_assert(std::is_base_of_v<Kind, T>);
+  deck::TypeEntry entry{std::string(Kind::kind), std::string(name), plugin_, std::string(doc), deck::schema_of<Params>(), {}};
+  entry.validate = [this](const deck::Node& keys, deck::Problems& problems) { deck::read<Params>(keys, problems, this); };
+  insert(std::move(entry), [this](const deck::Node& keys, Context& context) -> void* {
+    Kind* made = new T(deck::read<Params>(keys, this), context);
+    return made;
+  });
+}
+
+}  // namespace cambium

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/state/state.hpp"
+
+namespace cambium {
+
+struct StepInfo {
+  std::int64_t step = 0;  ///< the step being made; after it the state is at `step`
+  double dt = 0.0;
+  double time = 0.0;      ///< at the end of the step
+  bool observe = false;   ///< energies and virial will be asked for after this step
+};
+
+/// One time step as a plain list, so that it reads as the algorithm. Every task says what it reads and writes, in
+/// names of declared fields; `cambium check` prints and checks them.
+class Schedule {
+ public:
+  struct Task {
+    std::string name;     ///< also its row in the timing table: "section: detail" counts under "section"
+    std::vector<std::string> reads, writes;
+    std::function<void(State&, const StepInfo&)> run;
+  };
+  void add(Task task) { tasks_.push_back(std::move(task)); }
+  const std::vector<Task>& tasks() const { return tasks_; }
+
+ private:
+  std::vector<Task> tasks_;
+};
+
+}  // namespace cambium

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/parallel/context.hpp"
+#include "core/state/state.hpp"
+
+namespace cambium {
+
+namespace io {
+class Group;
+}
+
+/// Looks at the state every n steps and writes what it saw: trajectories, distribution functions, spectra.
+class Writer {
+ public:
+  using Kind = Writer;
+  static constexpr std::string_view kind = "writer";
+  virtual ~Writer() = default;
+  /// Steps between two calls of observe(), counted from step 0 of the stage.
+  virtual std::int64_t every() const = 0;
+  /// Collective. `time` in ps (or the field's unit of time).
+  virtual void observe(const State& state, std::int64_t step, double time) = 0;
+  /// Collective, once at the end of the stage (also when it stopped early).
+  virtual void finish(const State&) {}
+  /// What must survive a restart. save() is called on every rank and what rank 0 writes is kept; load() gives it to
+  /// every rank, before resume().
+  virtual void save(io::Group&) const {}
+  virtual void load(const io::Group&) {}
+  /// Called instead of a fresh start when the run resumes: output after `step` is dropped, the rest kept.
+  virtual void resume(std::int64_t /*step*/) {}
+  /// Files written, relative to the run directory.
+  virtual std::vector<std::string> files() const { return {}; }
+};
+
+}  // namespace cambium

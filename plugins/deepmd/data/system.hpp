@@ -1,0 +1,46 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/state/box.hpp"
+
+namespace cambium::deepmd {
+
+/// One labelled configuration; positions and forces are turned with the cell into Box's form.
+struct LabelledFrame {
+  std::vector<std::array<double, 3>> x;       ///< Å
+  std::optional<Box> box;                     ///< absent: nothing is periodic
+  std::optional<double> energy;               ///< eV
+  std::vector<std::array<double, 3>> force;   ///< eV/Å, or empty
+  std::vector<double> virial;                 ///< eV, nine numbers or empty
+  std::vector<double> fparam, aparam;         ///< empty when the system has none
+};
+
+/// A folder of DeePMD-kit's deepmd/npy data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy,
+/// force, virial, fparam, aparam}.npy, one row per frame. All frames have the same atoms.
+class DataSystem {
+ public:
+  /// Reads everything; InputError names the file that is missing or has the wrong shape.
+  static DataSystem load(const std::string& folder);
+
+  const std::string& folder() const { return folder_; }
+  const std::vector<std::string>& type_map() const { return type_map_; }  ///< empty when the folder has none
+  const std::vector<int>& types() const { return types_; }                ///< by atom, indices of type_map()
+  std::size_t frames() const { return frames_.size(); }
+  const LabelledFrame& frame(std::size_t k) const { return frames_[k]; }
+
+ private:
+  void load_set(const std::string& set, bool periodic);
+  std::string folder_;
+  std::vector<std::string> type_map_;
+  std::vector<int> types_;
+  std::vector<LabelledFrame> frames_;
+};
+
+/// The types of a system in a model's own numbering; InputError for a species that the model does not know.
+std::vector<int> model_types(const DataSystem& system, const std::vector<std::string>& type_map,
+                             const std::string& model);
+
+}  // namespace cambium::deepmd

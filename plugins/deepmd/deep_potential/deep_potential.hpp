@@ -1,0 +1,67 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/potential.hpp"
+#include "plugins/deepmd/deep_potential/deviation.hpp"
+#include "plugins/deepmd/deep_potential/engine.hpp"
+
+namespace cambium::deepmd {
+
+/// How rcut and rcut_smth enter: as stored, or rounded to float32 as DeePMD-kit's TensorFlow operators do.
+enum class CutOffPrecision { float64, float32 };
+
+/// A stored neural-network potential (Deep Potential), and optionally a committee whose disagreement is measured.
+class DeepPotential : public Potential {
+ public:
+  struct Params {
+    std::string model;                       ///< .dp or .yaml file
+    std::vector<std::string> committee;      ///< further models of the same species
+    Precision precision = Precision::float64;
+    std::optional<double> compress;          ///< tolerance; absent: the embedding networks themselves
+    CutOffPrecision cutoff_precision = CutOffPrecision::float64;
+    std::vector<double> fparam, aparam;
+    std::optional<double> min_distance;      ///< Å; absent: the model's own
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  /// Loads every model; InputError names the file and what is wrong with it.
+  DeepPotential(const Params& params, Context& context);
+
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override { return cutoff_; }
+  bool writes_ghost_forces() const override { return true; }
+  /// Forces, energies and virials are those of `model`. The committee is evaluated when totals are asked for.
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+
+  /// Of the last compute() that was asked for totals; null without a committee.
+  const ModelDeviation* deviation() const { return members_.size() > 1 ? &deviation_ : nullptr; }
+  const Engine& engine(std::size_t member = 0) const { return *members_[member].engine; }
+
+ private:
+  struct Member {
+    std::unique_ptr<Engine> engine;
+    View<int*> model_type;   ///< model type by deck type
+    View<double* [3]> f;     ///< this member's forces, committees only
+  };
+  std::unique_ptr<Engine> load(const std::string& path) const;
+  void compute_alone(Member& member, const Particles&, const NeighborList&, const ForceRequest&, ForceOutput&,
+                     EngineOutput& result);
+  void compute_committee(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+                         Context&, EngineOutput& result);
+  void warn_if_close(const EngineOutput& result, const Context& context);
+
+  Params params_;
+  double cutoff_ = 0.0, min_distance_ = 0.0;
+  std::vector<Member> members_;
+  ModelDeviation deviation_;
+  bool warned_ = false;
+};
+
+}  // namespace cambium::deepmd

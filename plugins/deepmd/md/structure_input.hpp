@@ -1,0 +1,29 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "core/state/lattice.hpp"
+#include "core/state/particles.hpp"
+
+namespace cambium::deepmd {
+
+/// The key `structure` of a deck: a crystal, or a file.
+struct StructureInput {
+  enum class Format { by_name, extxyz, lammps_data, checkpoint };
+  std::optional<LatticeSpec> lattice;
+  std::string file;
+  Format format = Format::by_name;
+  std::int64_t frame = -1;
+  std::vector<std::string> species;
+  static void describe(deck::Describe<StructureInput>& d);
+};
+
+/// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
+/// the standard weights. Throws InputError for a mass of a species that does not occur.
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context);
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,87 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+
+#include "core/base/error.hpp"
+#include "plugins/deepmd/tools/tools.hpp"
+
+namespace cambium::deepmd {
+
+namespace {
+
+/// Parses the tool's own arguments (CLI11 wants them in reverse), prints its help or what is wrong with them, or acts.
+int run_tool(CLI::App& app, std::vector<std::string> arguments, Context& context, const std::function<void()>& action) {
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (context.comm.root()) app.exit(error);
+    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
+  }
+  action();
+  return static_cast<int>(ExitCode::done);
+}
+
+void print(const std::string& text, Context& context) {
+  std::size_t from = 0;
+  for (std::size_t end; (end = text.find('\n', from)) != std::string::npos; from = end + 1)
+    context.log.info(text.substr(from, end - from));
+}
+
+/// Options that every evaluating tool has.
+void add_common(CLI::App& app, ToolOptions& options) {
+  app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
+  const std::map<std::string, Precision> names = {{"float64", Precision::float64}, {"mixed", Precision::mixed}};
+  app.add_option("--precision", options.precision, "float64 or mixed")->transform(CLI::CheckedTransformer(names));
+  app.add_option("--compress", options.compress, "tolerance of embedding tables")->check(CLI::PositiveNumber);
+  app.add_option("--fparam", options.fparam, "frame parameters");
+  app.add_option("--aparam", options.aparam, "atomic parameters, the same for every atom");
+}
+
+int show(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("What a model file holds", "cambium deepmd show");
+  std::string model;
+  app.add_option("model", model, "model file (.dp or .yaml)")->required();
+  return run_tool(app, std::move(arguments), context, [&] { print(show_model(model), context); });
+}
+
+int eval(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Energy, forces and pressure of structures", "cambium deepmd eval");
+  EvalOptions options;
+  add_common(app, options);
+  app.add_option("structure", options.structure, "extended XYZ file, or folder of a deepmd/npy system")->required();
+  app.add_option("--frame", options.frame, "frame of the XYZ file, from 0; negative from the end");
+  app.add_option("--output", options.output, "extended XYZ file to write, with forces");
+  return run_tool(app, std::move(arguments), context, [&] { print(evaluate_files(options, context.comm), context); });
+}
+
+int compress(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Tabulates a model's embedding networks", "cambium deepmd compress");
+  CompressOptions options;
+  app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
+  app.add_option("output", options.output, "file to write (.dp or .yaml)")->required();
+  app.add_option("--tolerance", options.tolerance, "largest error of a channel or its slope")
+      ->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--r-min", options.r_min, "smallest distance expected (Å)")->check(CLI::PositiveNumber);
+  return run_tool(app, std::move(arguments), context, [&] { if (context.comm.root()) print(compress_model(options), context); });
+}
+
+int test(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Errors of a model on labelled systems", "cambium deepmd test");
+  TestOptions options;
+  add_common(app, options);
+  app.add_option("systems", options.systems, "folders of deepmd/npy systems")->required();
+  app.add_option("--frames", options.most_frames, "at most so many frames of each system");
+  return run_tool(app, std::move(arguments), context, [&] { print(test_model(options).text, context); });
+}
+
+}  // namespace
+
+std::vector<Command> model_commands() {
+  return {{"deepmd", "show", "what a model file holds", show},
+          {"deepmd", "eval", "energy, forces and pressure of structures", eval},
+          {"deepmd", "compress", "tabulate a model's embedding networks to a tolerance", compress},
+          {"deepmd", "test", "errors of a model on labelled systems (deepmd/npy)", test}};
+}
+
+}  // namespace cambium::deepmd

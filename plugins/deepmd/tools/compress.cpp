@@ -1,0 +1,17 @@
+#include <fmt/format.h>
+
+#include "plugins/deepmd/deep_potential/table.hpp"
+#include "plugins/deepmd/tools/tools.hpp"
+
+namespace cambium::deepmd {
+
+std::string compress_model(const CompressOptions& options) {
+  DeepPotentialModel model = DeepPotentialModel::load(options.model);
+  const double r_min = options.r_min > 0.0 ? options.r_min : default_table_r_min(model);
+  model.tables = tabulate_networks(model, options.tolerance, r_min);
+  const TableReport report = upload_tables<double>(model, model.tables).report;
+  save_model_tree(model.to_tree(), options.output);
+  return fmt::format("{} -> {}: {}\n", options.model, options.output, report.summary());
+}
+
+}  // namespace cambium::deepmd

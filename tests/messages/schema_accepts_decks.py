@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The JSON schema that the program writes is a valid one, accepts every deck in inputs/ and refuses a misspelt key:
+schema_accepts_decks.py PROGRAM SOURCE."""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+
+try:
+    import jsonschema
+    import yaml
+except ImportError as missing:
+    print(f"SKIPPED: the JSON schema against the decks: {missing}")
+    sys.exit(77)
+
+program, source = sys.argv[1:]
+schema = json.loads(subprocess.run([program, "doc", "--schema"], capture_output=True, text=True, check=True).stdout)
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+problems = []
+decks = sorted(glob.glob(os.path.join(source, "inputs", "*", "*.yaml")))
+for path in decks:
+    with open(path, encoding="utf-8") as file:
+        deck = yaml.safe_load(file)
+    problems += [f"{path}: {'.'.join(map(str, e.absolute_path))}: {e.message[:300]}" for e in validator.iter_errors(deck)]
+    deck["stagse"] = []
+    if validator.is_valid(deck):
+        problems.append(f"{path}: an unknown key is accepted")
+if not decks:
+    problems.append("there are no decks")
+print("\n".join(problems) or f"{len(decks)} decks accepted")
+sys.exit(bool(problems))

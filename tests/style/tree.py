@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""What every folder and file must have, and what none may contain: tree.py ROOT."""
+
+import os
+import re
+import sys
+
+import source_tree
+
+MACHINE_PATH = re.compile(r"(?<![\w.<>}])/(?:work|tmp|root|home)/[A-Za-z0-9_.]+")
+LEFT_OVER = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
+TEXT_LIMIT = 1_000_000  # bytes; larger files are data
+
+
+def check_plugins(root):
+    """Every plugin has the same shape: a README and a register.cpp."""
+    folder = os.path.join(root, "plugins")
+    problems = []
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if os.path.isdir(os.path.join(folder, name)):
+            for needed in ("README.md", "register.cpp"):
+                if not os.path.exists(os.path.join(folder, name, needed)):
+                    problems.append(f"plugins/{name}: no {needed}")
+    return problems
+
+
+def check_text(root):
+    problems = []
+    for path in source_tree.files(root):
+        if path.endswith(".svg") or os.path.getsize(os.path.join(root, path)) > TEXT_LIMIT:
+            continue
+        text = source_tree.read(root, path)
+        if path.endswith(".hpp") and "#pragma once" not in text:
+            problems.append(f"{path}: no #pragma once")
+        if path.endswith(".hpp") and re.search(r"^\s*using namespace", text, re.M):
+            problems.append(f"{path}: 'using namespace' in a header")
+        for number, line in enumerate(text.split("\n"), 1):
+            if MACHINE_PATH.search(line):
+                problems.append(f"{path}:{number}: a path of one machine: {MACHINE_PATH.search(line).group(0)}")
+            if path.endswith(source_tree.CPP + (".py",)) and LEFT_OVER.search(line):
+                problems.append(f"{path}:{number}: left-over mark: {line.strip()[:80]}")
+    return problems
+
+
+if __name__ == "__main__":
+    source_tree.report("tree", check_plugins(sys.argv[1]) + check_text(sys.argv[1]))

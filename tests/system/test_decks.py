@@ -1,0 +1,30 @@
+"""Every deck in inputs/ is checked, and runs at the size of its x-test notes on two ranks."""
+import glob
+import os
+import sys
+import unittest
+
+import program
+
+
+class Decks(unittest.TestCase):
+    def test_every_deck(self):
+        decks = sorted(glob.glob(os.path.join(program.SOURCE, "inputs", "**", "*.yaml"), recursive=True))
+        self.assertGreaterEqual(len(decks), 3)
+        for deck in decks:
+            with self.subTest(os.path.relpath(deck, program.SOURCE)):
+                name = os.path.splitext(os.path.basename(deck))[0]
+                folder = program.fresh("deck_" + name)
+                code, out, error = program.run("check", deck, "--test-size", f"run.directory={folder}")
+                self.assertEqual(code, 0, error)
+                self.assertIn("the deck is sound; nothing was run", out)
+                self.assertEqual(os.listdir(folder), [])
+                code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", ranks=2)
+                self.assertEqual(code, 0, error)
+                self.assertIn("atom-steps/s", out)
+                for file in ("deck.resolved.yaml", "provenance.yaml", "log.txt", "simulate/thermo.csv"):
+                    self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,54 @@
+#include <vector>
+
+#include "core/numerics/gemm.hpp"
+#include "core/parallel/random.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+
+namespace {
+
+template <class T>
+View<T*> random_values(int n, std::uint64_t id) {
+  View<T*> values("values", n);
+  auto host = Kokkos::create_mirror_view(values);
+  for (int k = 0; k < n; ++k) host(k) = static_cast<T>(Random4(5, Stream::test, id, k).normal(0));
+  Kokkos::deep_copy(values, host);
+  return values;
+}
+
+template <class T>
+void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
+  const int lda = k + 3, ldb = (transpose ? k : n) + 2, ldc = n + 5;
+  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2), c = random_values<T>(m * ldc, 3);
+  View<T*> c1("c1", m * ldc), c2("c2", m * ldc);
+  Kokkos::deep_copy(c1, c);
+  Kokkos::deep_copy(c2, c);
+  gemm(transpose, m, n, k, a.data(), lda, b.data(), ldb, beta, c1.data(), ldc);
+  portable_gemm(transpose, m, n, k, a.data(), lda, b.data(), ldb, beta, c2.data(), ldc);
+  auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b), hc = Kokkos::create_mirror_view(c);
+  auto h1 = Kokkos::create_mirror_view(c1), h2 = Kokkos::create_mirror_view(c2);
+  Kokkos::deep_copy(ha, a), Kokkos::deep_copy(hb, b), Kokkos::deep_copy(hc, c);
+  Kokkos::deep_copy(h1, c1), Kokkos::deep_copy(h2, c2);
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < ldc; ++j) {
+      double expected = hc(i * ldc + j);
+      if (j < n) {
+        expected *= beta;
+        for (int p = 0; p < k; ++p) expected += double(ha(i * lda + p)) * (transpose ? hb(j * ldb + p) : hb(p * ldb + j));
+      }
+      REQUIRE(h1(i * ldc + j) == Approx(expected).margin(tolerance));
+      REQUIRE(h2(i * ldc + j) == Approx(expected).margin(tolerance));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("matrix products agree with three plain loops") {
+  for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {33, 17, 40}, {64, 240, 25}, {5, 1, 240}})
+    for (bool transpose : {false, true})
+      for (double beta : {0.0, 1.0, -0.5}) {
+        compare<double>(m, n, k, transpose, beta, 1e-12);
+        compare<float>(m, n, k, transpose, static_cast<float>(beta), 1e-4);
+      }
+}
