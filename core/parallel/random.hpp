@@ -11,7 +11,8 @@ namespace cambium {
 /// Every consumer of random numbers has its own stream, so that no two ever correlate. Plugins outside this tree
 /// start at 1000.
 enum class Stream : std::uint32_t {
-  velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6, test = 99, external = 1000
+  velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6,
+  shuffle = 7, hold_out = 8, made_samples = 9, test = 99, external = 1000
 };
 
 /// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of (seed, stream, id, step), so
