@@ -19,9 +19,13 @@ std::string listed(const std::vector<std::string>& names) {
 
 // ---- attributes
 
-bool Object::has_attribute(const std::string& name) const { return H5Aexists(handle_.id(), name.c_str()) > 0; }
+bool Object::has_attribute(const std::string& name) const {
+  const Entered entered;
+  return H5Aexists(handle_.id(), name.c_str()) > 0;
+}
 
 std::vector<std::string> Object::attributes() const {
+  const Entered entered;
   std::vector<std::string> names;
   auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->push_back(name);
@@ -34,6 +38,7 @@ std::vector<std::string> Object::attributes() const {
 }
 
 detail::Place Object::attribute_place(const std::string& name) const {
+  const Entered entered;
   if (!has_attribute(name))
     throw InputError(
         fmt::format("'{}' in '{}' has no attribute '{}'; it has: {}", path_, file_, name, listed(attributes())));
@@ -43,6 +48,7 @@ detail::Place Object::attribute_place(const std::string& name) const {
 }
 
 void Object::write_attribute(const std::string& name, Handle type, Handle space, const void* data) {
+  const Entered entered;
   const std::string path = path_ + "@" + name;
   if (has_attribute(name)) checked_status(H5Adelete(handle_.id(), name.c_str()), "replace the attribute", file_, path);
   const Handle attribute =
@@ -52,11 +58,13 @@ void Object::write_attribute(const std::string& name, Handle type, Handle space,
 }
 
 void Object::set_attribute(const std::string& name, const std::string& text) {
+  const Entered entered;
   const char* pointer = text.c_str();
   write_attribute(name, text_type(), scalar_space(), &pointer);
 }
 
 void Object::set_attribute(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
   std::vector<const char*> pointers;
   for (const auto& text : texts) pointers.push_back(text.c_str());
   const hsize_t extent = pointers.size();
@@ -64,6 +72,7 @@ void Object::set_attribute(const std::string& name, const std::vector<std::strin
 }
 
 void Object::set_attribute(const std::string& name, const TensorRef& values) {
+  const Entered entered;
   write_attribute(name, type_of(values.dtype), space_of(values), Packed(values).data());
 }
 
@@ -83,11 +92,13 @@ std::pair<Handle, std::vector<char>> ascii(const std::vector<std::string>& texts
 }  // namespace
 
 void Object::set_ascii_attribute(const std::string& name, const std::string& text) {
+  const Entered entered;
   const auto [type, characters] = ascii({text});
   write_attribute(name, type, scalar_space(), characters.data());
 }
 
 void Object::set_ascii_attribute(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
   const auto [type, characters] = ascii(texts);
   const hsize_t extent = texts.size();
   write_attribute(name, type, Handle(H5Screate_simple(1, &extent, nullptr)), characters.data());
@@ -102,6 +113,7 @@ std::string Group::absolute(const std::string& name) const {
 
 /// H5Lexists wants every group on the way to exist.
 bool Group::exists(const std::string& name) const {
+  const Entered entered;
   const std::string path = absolute(name);
   for (std::size_t end = 1; end != std::string::npos && end < path.size();) {
     end = path.find('/', end + 1);
@@ -113,12 +125,14 @@ bool Group::exists(const std::string& name) const {
 }
 
 bool Group::is_group(const std::string& name) const {
+  const Entered entered;
   if (!exists(name)) return false;
   const Handle object(H5Oopen(handle_.id(), absolute(name).c_str(), H5P_DEFAULT));
   return H5Iget_type(object.id()) == H5I_GROUP;
 }
 
 std::vector<std::string> Group::list() const {
+  const Entered entered;
   std::vector<std::string> names;
   auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->push_back(name);
@@ -131,6 +145,7 @@ std::vector<std::string> Group::list() const {
 }
 
 Group Group::group(const std::string& name) const {
+  const Entered entered;
   const std::string path = absolute(name);
   if (!exists(name))
     throw InputError(fmt::format("'{}' has no group '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
@@ -138,6 +153,7 @@ Group Group::group(const std::string& name) const {
 }
 
 Group Group::create_group(const std::string& name) {
+  const Entered entered;
   if (exists(name)) return group(name);
   const std::string path = absolute(name);
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
@@ -148,10 +164,12 @@ Group Group::create_group(const std::string& name) {
 }
 
 void Group::remove(const std::string& name) {
+  const Entered entered;
   checked_status(H5Ldelete(handle_.id(), absolute(name).c_str(), H5P_DEFAULT), "remove", file_, absolute(name));
 }
 
 Dataset Group::dataset(const std::string& name) const {
+  const Entered entered;
   const std::string path = absolute(name);
   if (!exists(name) || is_group(name))
     throw InputError(fmt::format("'{}' has no dataset '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
@@ -159,6 +177,7 @@ Dataset Group::dataset(const std::string& name) const {
 }
 
 Dataset Group::make(const std::string& name, const Handle& type, const Handle& space, const Handle& properties) {
+  const Entered entered;
   const std::string path = absolute(name);
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.id(), 1);
@@ -169,12 +188,14 @@ Dataset Group::make(const std::string& name, const Handle& type, const Handle& s
 }
 
 Dataset Group::write(const std::string& name, const TensorRef& values) {
+  const Entered entered;
   Dataset set = make(name, type_of(values.dtype), space_of(values), Handle(H5Pcreate(H5P_DATASET_CREATE)));
   set.write_block(std::vector<std::int64_t>(values.rank, 0), values);
   return set;
 }
 
 Dataset Group::write(const std::string& name, const std::string& text) {
+  const Entered entered;
   Dataset set = make(name, text_type(), scalar_space(), Handle(H5Pcreate(H5P_DATASET_CREATE)));
   const char* pointer = text.c_str();
   checked_status(H5Dwrite(set.handle_.id(), text_type().id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer), "write", file_,
@@ -183,6 +204,7 @@ Dataset Group::write(const std::string& name, const std::string& text) {
 }
 
 Dataset Group::write(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
   std::vector<const char*> pointers;
   for (const auto& text : texts) pointers.push_back(text.c_str());
   const hsize_t extent = pointers.size();
@@ -195,6 +217,7 @@ Dataset Group::write(const std::string& name, const std::vector<std::string>& te
 
 Dataset Group::write_enumeration(const std::string& name, const std::vector<int>& values,
                                  const std::vector<std::string>& names) {
+  const Entered entered;
   const Handle type(H5Tenum_create(H5T_NATIVE_INT));
   for (int value = 0; value < static_cast<int>(names.size()); ++value)
     checked_status(H5Tenum_insert(type.id(), names[value].c_str(), &value), "name a value of", file_, absolute(name));
@@ -205,6 +228,7 @@ Dataset Group::write_enumeration(const std::string& name, const std::vector<int>
 }
 
 void Group::link(const std::string& existing, const std::string& name) {
+  const Entered entered;
   const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links.id(), 1);
   checked_status(H5Lcreate_hard(handle_.id(), absolute(existing).c_str(), handle_.id(), absolute(name).c_str(),
@@ -212,16 +236,21 @@ void Group::link(const std::string& existing, const std::string& name) {
                  "link", file_, absolute(name));
 }
 
-Dataset Group::allocate(const std::string& name, DType type, std::span<const std::int64_t> shape) {
+Dataset Group::allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
+                        std::span<const std::int64_t> chunk) {
+  const Entered entered;
   std::vector<hsize_t> extent(shape.begin(), shape.end());
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr));
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+  const std::vector<hsize_t> part(chunk.begin(), chunk.end());
+  if (!part.empty()) H5Pset_chunk(properties.id(), static_cast<int>(part.size()), part.data());
   return make(name, type_of(type), space, properties);
 }
 
 Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape) {
+  const Entered entered;
   std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
   std::int64_t bytes = size_of(type);
   for (auto n : row_shape)

@@ -11,7 +11,8 @@
 
 /// HDF5 files as C++ values. Identifiers are closed by destructors, numbers keep the type of the C++ variable, and
 /// every failure is an InputError that names the file, the path inside it, what was found and what helps; the library's
-/// own error stack is never printed. Nothing here is collective unless it says so.
+/// own error stack is never printed. Nothing here is collective unless it says so. Several threads may use files at once,
+/// each its own objects: the library itself is entered by one at a time.
 namespace cambium::io {
 
 /// Release of the HDF5 library in use, e.g. "1.10.8".
@@ -140,6 +141,9 @@ class Dataset : public Object {
 
   std::vector<std::int64_t> shape() const;
   std::int64_t elements() const;
+  /// Extent of the chunks in which it is stored; empty when it lies in one piece.
+  std::vector<std::int64_t> chunk() const;
+  std::int64_t stored_bytes() const;  ///< on disk, after compression
   bool is_text() const;
   DType dtype() const;  ///< of the numbers; InputError for text and for types that have no DType
 
@@ -204,8 +208,10 @@ class Group : public Object {
   /// Another name for an object of this file.
   void link(const std::string& existing, const std::string& name);
 
-  /// Makes a dataset of this shape with its room on disk, to be filled by write_block().
-  Dataset allocate(const std::string& name, DType type, std::span<const std::int64_t> shape);
+  /// Makes a dataset of this shape with its room on disk, to be filled by write_block(). In one piece, or in chunks of
+  /// the extent `chunk` (as long as `shape`).
+  Dataset allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
+                   std::span<const std::int64_t> chunk = {});
   /// Makes an empty dataset (0, row_shape...) that grows along dimension 0.
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape);
 

@@ -33,14 +33,19 @@ void require_numbers(const Handle& found, DType wanted, const std::string& file,
 }
 
 std::vector<std::int64_t> shape_of_space(const Handle& space) {
+  const Entered entered;
   hsize_t extent[H5S_MAX_RANK];
   const int rank = H5Sget_simple_extent_dims(space.id(), extent, nullptr);
   return {extent, extent + std::max(rank, 0)};
 }
 
-std::vector<std::int64_t> shape_of(const Place& p) { return shape_of_space(space_of_place(p)); }
+std::vector<std::int64_t> shape_of(const Place& p) {
+  const Entered entered;
+  return shape_of_space(space_of_place(p));
+}
 
 void require_one_value(const Place& p) {
+  const Entered entered;
   const Handle space = space_of_place(p);
   const hssize_t n = H5Sget_simple_extent_npoints(space.id());
   if (n == 1) return;
@@ -50,6 +55,7 @@ void require_one_value(const Place& p) {
 
 /// HDF5 saturates numbers that do not fit; reading a wrong number is worse than stopping.
 void read_numbers(const Place& p, DType wanted, void* out) {
+  const Entered entered;
   const Handle found = type_of_place(p);
   require_numbers(found, wanted, p.file, p.path);
   const auto shape = shape_of(p);
@@ -73,6 +79,7 @@ void read_numbers(const Place& p, DType wanted, void* out) {
 }
 
 std::vector<std::string> read_strings(const Place& p) {
+  const Entered entered;
   const Handle found = type_of_place(p), space = space_of_place(p);
   if (H5Tget_class(found.id()) != H5T_STRING)
     throw InputError(fmt::format("'{}' in '{}' is {}, expected text", p.path, p.file, describe_type(found.id())));
@@ -103,7 +110,10 @@ std::vector<std::string> read_strings(const Place& p) {
 
 using namespace detail;
 
-std::vector<std::int64_t> Dataset::shape() const { return shape_of(place()); }
+std::vector<std::int64_t> Dataset::shape() const {
+  const Entered entered;
+  return shape_of(place());
+}
 
 std::int64_t Dataset::elements() const {
   std::int64_t n = 1;
@@ -111,9 +121,27 @@ std::int64_t Dataset::elements() const {
   return n;
 }
 
-bool Dataset::is_text() const { return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING; }
+std::vector<std::int64_t> Dataset::chunk() const {
+  const Entered entered;
+  const Handle properties(H5Dget_create_plist(handle_.id()));
+  if (H5Pget_layout(properties.id()) != H5D_CHUNKED) return {};
+  hsize_t extent[H5S_MAX_RANK];
+  const int rank = H5Pget_chunk(properties.id(), H5S_MAX_RANK, extent);
+  return {extent, extent + std::max(rank, 0)};
+}
+
+std::int64_t Dataset::stored_bytes() const {
+  const Entered entered;
+  return static_cast<std::int64_t>(H5Dget_storage_size(handle_.id()));
+}
+
+bool Dataset::is_text() const {
+  const Entered entered;
+  return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
+}
 
 DType Dataset::dtype() const {
+  const Entered entered;
   const Handle type(H5Dget_type(handle_.id()));
   for (auto candidate :
        {DType::f64, DType::f32, DType::bf16, DType::i64, DType::i32, DType::u32, DType::i8, DType::u8}) {
@@ -129,6 +157,7 @@ DType Dataset::dtype() const {
 }
 
 void Dataset::read_into(const TensorRef& out) const {
+  const Entered entered;
   const std::vector<std::int64_t> start(shape().size(), 0);
   if (shape() != std::vector<std::int64_t>(out.shape, out.shape + out.rank))
     throw InputError(fmt::format("'{}' in '{}' has the shape ({}), expected ({})", path_, file_,
@@ -140,6 +169,7 @@ namespace {
 /// File space with the block [start, start + shape) selected.
 Handle select(const Handle& dataset, std::span<const std::int64_t> start, const TensorRef& t, const std::string& file,
               const std::string& path) {
+  const Entered entered;
   Handle space(H5Dget_space(dataset.id()));
   const auto extent = shape_of_space(space);
   bool fits = static_cast<int>(extent.size()) == t.rank && static_cast<int>(start.size()) == t.rank;
@@ -161,6 +191,7 @@ Handle select(const Handle& dataset, std::span<const std::int64_t> start, const 
 }  // namespace
 
 void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& out) const {
+  const Entered entered;
   if (!out.contiguous() || out.space != Space::host) throw InternalError("HDF5 reads go to contiguous host memory");
   const Handle type(H5Dget_type(handle_.id()));
   require_numbers(type, out.dtype, file_, path_);
@@ -174,6 +205,7 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
 }
 
 void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {
+  const Entered entered;
   const Handle space = select(handle_, start, in, file_, path_), memory = space_of(in);
   if (in.elements() == 0) H5Sselect_none(memory.id());
   const Handle properties(H5Pcreate(H5P_DATASET_XFER));
@@ -201,6 +233,7 @@ void Dataset::append(const TensorRef& row) {
 }
 
 void Dataset::resize(std::int64_t rows) {
+  const Entered entered;
   const auto now = shape();
   std::vector<hsize_t> extent(now.begin(), now.end());
   if (extent.empty()) throw InternalError("a scalar dataset has no rows");

@@ -75,6 +75,7 @@ void require_hdf5(const std::string& path) {
 }  // namespace
 
 File File::open(const std::string& path) {
+  const Entered entered;
   const Handle access = access_properties();
   require_hdf5(path);
   const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
@@ -91,6 +92,7 @@ File File::append(const std::string& path) {
 }
 
 File File::create(const std::string& path, const std::string& shown) {
+  const Entered entered;
   const Handle access = access_properties();
   const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
   if (id < 0)
@@ -100,12 +102,14 @@ File File::create(const std::string& path, const std::string& shown) {
 }
 
 File File::in_memory(const std::string& name) {
+  const Entered entered;
   const Handle access = access_properties();
   H5Pset_fapl_core(access.id(), 1 << 16, false);
   return File(checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "make", name, "/"), name, "/");
 }
 
 File File::open_collective(const std::string& path, const Comm& comm) {
+  const Entered entered;
 #ifdef H5_HAVE_PARALLEL
   const Handle access = access_properties();
   H5Pset_fapl_mpio(access.id(), comm.handle(), MPI_INFO_NULL);
@@ -122,12 +126,14 @@ File File::open_collective(const std::string& path, const Comm& comm) {
 }
 
 void File::flush() {
+  const Entered entered;
   checked_status(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), "write", file_, "/");
   const std::string lost = disk_failure(handle_.id());
   if (!lost.empty()) refuse_write(file_, lost);
 }
 
 void File::close() {
+  const Entered entered;
   if (!handle_) return;
   flush();
   const hid_t id = handle_.id();

@@ -23,6 +23,7 @@ bool hdf5_is_parallel() {
 }
 
 Handle::Handle(const Handle& other) : id_(other.id_) {
+  const detail::Entered entered;
   if (id_ >= 0) H5Iinc_ref(id_);
 }
 
@@ -33,12 +34,20 @@ Handle& Handle::operator=(Handle other) noexcept {
 
 // Closing a file closes all that was opened through it, so an identifier may be gone already; HDF5 never reuses one.
 Handle::~Handle() {
-  if (id_ >= 0 && H5Iis_valid(id_) > 0) H5Idec_ref(id_);
+  if (id_ < 0) return;
+  const detail::Entered entered;
+  if (H5Iis_valid(id_) > 0) H5Idec_ref(id_);
 }
 
 namespace detail {
 
+std::recursive_mutex& Entered::mutex() {
+  static std::recursive_mutex one;
+  return one;
+}
+
 void start_hdf5() {
+  const Entered entered;
   static const bool once = [] {
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -1,12 +1,23 @@
 #pragma once
 #include <hdf5.h>
 
+#include <mutex>
 #include <string>
 
 #include "core/io/h5.hpp"
 
 /// Shared by the h5_*.cpp files only.
 namespace cambium::io::detail {
+
+/// Held by everything that calls the library, which is usually built for one thread and keeps one global state: a data
+/// loader reads in its own thread while the run writes.
+struct Entered {
+  Entered() { mutex().lock(); }
+  ~Entered() { mutex().unlock(); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  static std::recursive_mutex& mutex();
+};
 
 /// Starts the library and silences its error stack. Idempotent.
 void start_hdf5();
