@@ -1,0 +1,61 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/io/h5.hpp"
+#include "core/train/data/hdf5_shards.hpp"
+#include "core/train/dataset.hpp"
+
+namespace cambium::train {
+
+/// Arrays of HDF5 files whose first axis counts samples. Several files (shards) follow one another; each field is one
+/// array of the same name, type, unit and row shape in every file. Rank 0 looks at all files when the set is opened and
+/// tells the others; every rank then opens the files that it reads from.
+class Hdf5Dataset : public Dataset {
+ public:
+  struct Field {
+    std::string name;
+    std::string array;                ///< path in the files; the name, where empty
+    std::optional<std::string> unit;  ///< what the deck expects
+    static void describe(deck::Describe<Field>& d);
+  };
+  struct Params {
+    std::vector<std::string> files;
+    std::vector<Field> fields;
+    std::optional<std::array<std::int64_t, 2>> range;
+    bool scan = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Hdf5Dataset(const Params& params, Context&) : params_(params) {}
+
+  /// InputError, on every rank: a file is missing or no HDF5 file, an array is missing, shards differ in shape, type or
+  /// unit, arrays of a shard differ in length; with `scan`, also a number that is not finite.
+  void open(Context&) override;
+  std::int64_t size() const override { return last_ - first_; }
+  std::vector<FieldInfo> fields() const override { return shards_.fields; }
+  /// One read per run of neighbours; samples of one chunk are read together although others lie between them.
+  /// InputError for a number that is not finite: names file, array and sample. May be called from another thread than
+  /// open(), by one thread at a time.
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  /// By the chunks of the field with the most bytes.
+  std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
+  /// Of chunked arrays, the stored size of the chunks that were touched; of others, the rows that were read.
+  std::int64_t bytes_read() const override { return bytes_read_; }
+
+ private:
+  struct Block;
+  void read_run(std::span<const std::int64_t> ids, std::vector<SamplePtr>& out);
+  Block read_block(std::size_t shard, std::size_t field, std::int64_t first, std::int64_t rows);
+  void require_finite(std::size_t shard, std::size_t field, const TensorRef& row, std::int64_t number) const;
+  const io::File& file(std::size_t shard);
+
+  Params params_;
+  Shards shards_;
+  std::int64_t first_ = 0, last_ = 0;  ///< samples of all shards that belong to this set
+  std::vector<std::optional<io::File>> files_;
+  std::atomic<std::int64_t> bytes_read_ = 0;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/dataset.hpp"
+
+namespace cambium::train {
+
+/// What must be known of the files of a data set before a sample is read.
+struct Shards {
+  /// Storage of one array of one file.
+  struct Array {
+    std::int64_t chunk_rows = 0;   ///< samples in one storage chunk; 0: the array lies in one piece
+    std::int64_t chunk_parts = 1;  ///< chunks side by side that hold the rest of a sample
+    std::int64_t chunk_bytes = 0;  ///< of one chunk on disk, on average
+  };
+  struct Shard {
+    std::string path;
+    std::int64_t first = 0;  ///< number of its first sample
+    std::int64_t rows = 0;
+    std::vector<Array> arrays;  ///< by field
+  };
+  std::vector<FieldInfo> fields;
+  std::vector<std::string> paths;  ///< array of each field
+  std::vector<Shard> shards;
+
+  std::int64_t rows() const { return shards.empty() ? 0 : shards.back().first + shards.back().rows; }
+  std::size_t shard_of(std::int64_t row) const;
+};
+
+/// Opens every file once; `units[k]`, unless "?", is what the deck says field k is in. InputError as Hdf5Dataset::open.
+Shards look_at(std::span<const std::string> files, const std::vector<std::string>& names,
+               const std::vector<std::string>& paths, const std::vector<std::string>& units);
+
+/// As text for the other ranks, and back.
+std::string to_text(const Shards& shards);
+Shards shards_from(const std::string& text);
+
+}  // namespace cambium::train

@@ -1,0 +1,223 @@
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "core/train/data/shard_files.hpp"
+#include "tests/catch.hpp"
+#include "tests/shared_scratch.hpp"
+#include "tests/train/data/sample_shards.hpp"
+#include "tests/unit/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+
+namespace {
+
+/// Shards of 10, 7 and 5 samples.
+std::vector<std::string> three_shards(const SharedScratch& scratch, std::int64_t chunk = 0) {
+  if (scratch.comm.root()) {
+    write_shard(scratch.file("part_0.h5"), {.first = 0, .rows = 10, .chunk = chunk});
+    write_shard(scratch.file("part_1.h5"), {.first = 10, .rows = 7, .chunk = chunk});
+    write_shard(scratch.file("part_2.h5"), {.first = 17, .rows = 5, .chunk = chunk});
+  }
+  scratch.comm.barrier();
+  return {scratch.file("part_*.h5")};
+}
+
+std::vector<std::int64_t> range(std::int64_t first, std::int64_t last) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(last - first));
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+/// The message of opening a set, without the folder of the test.
+std::string refusal(World& world, const SharedScratch& scratch, Hdf5Dataset::Params params, bool then_read = false) {
+  std::string text = message([&] {
+    Hdf5Dataset data(params, world.context);
+    data.open(world.context);
+    if (then_read) data.read(range(0, data.size()));
+  });
+  for (std::size_t at; (at = text.find(scratch.folder + "/")) != std::string::npos;)
+    text.erase(at, scratch.folder.size() + 1);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("samples of several shards are numbered through") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const std::int64_t chunk = GENERATE(0, 4);
+  Hdf5Dataset data(shard_params(three_shards(scratch, chunk)), world.context);
+  data.open(world.context);
+  CHECK(data.size() == 22);
+  const auto fields = data.fields();
+  REQUIRE(fields.size() == 2);
+  CHECK(fields[0].name == "x");
+  CHECK(fields[0].unit == "eV");
+  CHECK(fields[0].shape == std::vector<std::int64_t>{3});
+  CHECK(fields[1].dtype == DType::i32);
+  const std::vector<std::int64_t> ids{0, 1, 3, 9, 10, 16, 17, 21};
+  const auto samples = data.read(ids);
+  REQUIRE(samples.size() == ids.size());
+  for (std::size_t k = 0; k < ids.size(); ++k) {
+    CHECK(samples[k]->id == ids[k]);
+    CHECK(x_of(*samples[k], 0) == 1000.0 * static_cast<double>(ids[k]));
+    CHECK(x_of(*samples[k], 2) == 1000.0 * static_cast<double>(ids[k]) + 2);
+    CHECK(*static_cast<const std::int32_t*>(samples[k]->fields.at("label").data) == ids[k]);
+    CHECK(samples[k]->bytes == 128);
+  }
+}
+
+TEST_CASE("bytes are counted by what storage has to give") {
+  World world;
+  SharedScratch scratch(world.comm);
+  SECTION("rows where an array lies in one piece") {
+    Hdf5Dataset data(shard_params(three_shards(scratch)), world.context);
+    data.open(world.context);
+    data.read(std::vector<std::int64_t>{2, 5, 6});
+    CHECK(data.bytes_read() == 3 * (3 * 8 + 4));
+    CHECK(data.chunk_of(5) == std::pair<std::int64_t, std::int64_t>{5, 6});
+  }
+  SECTION("whole chunks, each once for all samples in it, within its shard") {
+    Hdf5Dataset data(shard_params(three_shards(scratch, 4)), world.context);
+    data.open(world.context);
+    data.read(std::vector<std::int64_t>{4, 7});
+    CHECK(data.bytes_read() == 4 * 3 * 8 + 4 * 4);  // one chunk of x, labels 4 to 7
+    CHECK(data.chunk_of(5) == std::pair<std::int64_t, std::int64_t>{4, 8});
+    CHECK(data.chunk_of(9) == std::pair<std::int64_t, std::int64_t>{8, 10});
+    CHECK(data.chunk_of(15) == std::pair<std::int64_t, std::int64_t>{14, 17});
+    CHECK(data.chunk_of(21) == std::pair<std::int64_t, std::int64_t>{21, 22});
+  }
+}
+
+TEST_CASE("a range takes part of the files, its samples count from 0") {
+  World world;
+  SharedScratch scratch(world.comm);
+  auto params = shard_params(three_shards(scratch, 4));
+  params.range = {{9, 19}};
+  Hdf5Dataset data(params, world.context);
+  data.open(world.context);
+  CHECK(data.size() == 10);
+  CHECK(x_of(*data.read(std::vector<std::int64_t>{1}).front(), 0) == 10000.0);
+  CHECK(data.chunk_of(0) == std::pair<std::int64_t, std::int64_t>{0, 1});
+  CHECK(data.chunk_of(9) == std::pair<std::int64_t, std::int64_t>{8, 10});
+  params.range = {{9, 23}};
+  CHECK(refusal(world, scratch, params) == "range [9, 23]: the files hold 22 samples; give 0 <= first < last <= 22");
+}
+
+TEST_CASE("files come in the order of their numbers") {
+  World world;
+  SharedScratch scratch(world.comm);
+  if (world.comm.root())
+    for (int k = 1; k <= 11; ++k) write_shard(scratch.file("p" + std::to_string(k) + ".h5"), {.first = k});
+  world.comm.barrier();
+  const auto files = shard_files(std::vector<std::string>{scratch.file("p*.h5")});
+  REQUIRE(files.size() == 11);
+  CHECK(files[1] == scratch.file("p2.h5"));
+  CHECK(files[10] == scratch.file("p11.h5"));
+}
+
+TEST_CASE("what is wrong with the files of a set") {
+  World world;
+  SharedScratch scratch(world.comm);
+  const auto good = three_shards(scratch);
+  auto named = [&](const std::string& second) {
+    return shard_params({scratch.file("part_0.h5"), scratch.file(second)});
+  };
+  auto write = [&](const ShardSpec& spec) {
+    if (world.comm.root()) write_shard(scratch.file("other.h5"), spec);
+    world.comm.barrier();
+  };
+  CHECK(refusal(world, scratch, shard_params({scratch.file("nothing_*.h5")})) ==
+        "no file matches 'nothing_*.h5'; check the path (relative paths start at the folder where the program was "
+        "started)");
+  CHECK(refusal(world, scratch, named("part_7.h5")) ==
+        "cannot open 'part_7.h5': there is no such file; check the path (relative paths start at the folder where the "
+        "program was started)");
+  write({.first = 10, .rows = 7, .width = 4});
+  CHECK(refusal(world, scratch, named("other.h5")) ==
+        "array '/x' has samples of shape (3) in 'part_0.h5' but (4) in 'other.h5'; all shards of a data set need the "
+        "same "
+        "shape");
+  write({.first = 10, .rows = 7, .unit = "kcal/mol"});
+  CHECK(refusal(world, scratch, named("other.h5")) ==
+        "array '/x' has the unit 'eV' in 'part_0.h5' but the unit 'kcal/mol' in 'other.h5'; convert one of them and "
+        "correct "
+        "its attribute 'unit'");
+  auto expects = shard_params(good);
+  expects.fields[0].unit = "K";
+  CHECK(refusal(world, scratch, expects) ==
+        "array '/x' in 'part_0.h5' has the unit 'eV', the deck expects the unit 'K' for the field 'x'; correct the "
+        "deck's "
+        "key 'unit' or convert the array");
+  auto absent = shard_params(good);
+  absent.fields[0].array = "y";
+  CHECK(refusal(world, scratch, absent) == "'part_0.h5' has no dataset '/y'; '/' holds: label, x");
+  if (world.comm.root()) std::filesystem::remove(scratch.file("part_1.h5"));
+  world.comm.barrier();
+  CHECK(refusal(world, scratch, shard_params(good)) ==
+        "shard 'part_1.h5' is missing between 'part_0.h5' and 'part_2.h5' of 'part_*.h5'; copy it again, or list the "
+        "files "
+        "by name to train without it");
+}
+
+TEST_CASE("arrays of one file have as many samples as each other") {
+  World world;
+  SharedScratch scratch(world.comm);
+  if (world.comm.root()) {
+    auto file = io::File::create(scratch.file("a.h5"));
+    file.write("x", std::vector<double>(7));
+    file.write("label", std::vector<int>(6));
+    file.write("one", 1.0);
+    file.close();
+  }
+  world.comm.barrier();
+  CHECK(refusal(world, scratch, shard_params({scratch.file("a.h5")})) ==
+        "'a.h5' holds 7 samples in 'x' but 6 in 'label'; the first axis of every array counts the same samples");
+  CHECK(refusal(world, scratch, {{scratch.file("a.h5")}, {{"one", "", {}}}, {}, false}) ==
+        "array '/one' in 'a.h5' is one number; a field needs an array whose first axis counts samples");
+}
+
+TEST_CASE("a number that is not finite is named with its place") {
+  World world;
+  SharedScratch scratch(world.comm);
+  three_shards(scratch);
+  if (world.comm.root()) {
+    auto file = io::File::append(scratch.file("part_1.h5"));
+    const double bad = std::numeric_limits<double>::quiet_NaN();
+    file.dataset("x").write_block(std::vector<std::int64_t>{3, 1}, io::tensor_of(&bad, {1, 1}));
+    file.close();
+  }
+  world.comm.barrier();
+  const std::string expected =
+      "'part_1.h5' holds nan in array 'x', sample 13 (row 3 of the file); correct it or leave the sample out";
+  auto params = shard_params({scratch.file("part_*.h5")});
+  CHECK(refusal(world, scratch, params) == "no error");
+  CHECK(refusal(world, scratch, params, true) == expected);
+  params.scan = true;
+  CHECK(refusal(world, scratch, params) == expected);
+}
+
+TEST_CASE("one thread reads while another writes") {
+  World world;
+  SharedScratch scratch(world.comm);
+  Hdf5Dataset data(shard_params(three_shards(scratch, 4)), world.context);
+  data.open(world.context);
+  bool right = true;
+  std::thread reader([&] {
+    for (int repeat = 0; repeat < 200; ++repeat)
+      for (const auto& sample : data.read(range(0, 22)))
+        right = right && x_of(*sample, 1) == 1000.0 * static_cast<double>(sample->id) + 1;
+  });
+  auto file = io::File::create(scratch.file("out" + std::to_string(world.comm.rank()) + ".h5"));
+  auto series = file.create_series("s", DType::f64, std::vector<std::int64_t>{});
+  for (int k = 0; k < 2000; ++k) {
+    const double value = k;
+    series.append(io::tensor_of(&value, {}));
+  }
+  reader.join();
+  CHECK(right);
+  CHECK(series.read<std::vector<double>>().at(1999) == 1999.0);
+}
