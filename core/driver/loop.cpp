@@ -141,7 +141,7 @@ void Loop::write_checkpoint() {
       auto own = root.create_group(writer_group(k));
       writers_[k]->save(own);
     }
-  });
+  }, params_.checkpoint.transfer);
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/plugin/physics.hpp"
 #include "core/plugin/task.hpp"
 #include "core/plugin/writer.hpp"
@@ -21,6 +22,7 @@ class Simulate : public Task {
   struct Checkpoint {
     std::int64_t every = 0;
     int keep = 2;
+    io::Transfer transfer = io::Transfer::gather;
     static void describe(deck::Describe<Checkpoint>& d);
   };
   struct Params {

@@ -119,8 +119,8 @@ File File::open_collective(const std::string& path, const Comm& comm) {
 #else
   (void)comm;
   throw InputError(
-      fmt::format("cannot write '{}' collectively: this build has HDF5 {} without MPI; set io.mode: gather or "
-                  "build with a parallel HDF5",
+      fmt::format("cannot write '{}' collectively: this build has HDF5 {} without MPI; set `checkpoint.transfer: gather` "
+                  "or build with a parallel HDF5",
                   path, hdf5_version()));
 #endif
 }

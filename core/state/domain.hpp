@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,7 @@ class Domain : public GhostExchange {
   };
   void require_sound(const Particles& particles, int bad) const;
   void send_to_owners(Particles& particles);
+  void fill_holes(Particles& particles, const std::vector<int>& holes, const std::vector<std::byte>& in, int arrivals);
   void collect(const Particles& particles, double range);
   void connect();
   void plan_reverse();

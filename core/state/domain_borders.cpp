@@ -31,6 +31,8 @@ struct Span {
     first = std::max(-layers, static_cast<int>(std::floor(position - reach * bricks)));
     last = std::min(layers, static_cast<int>(std::floor(position + reach * bricks)));
   }
+  /// True when nothing but our own brick is within reach: most atoms of a large brick.
+  bool stays() const { return first == 0 && last == 0; }
   /// Distance to the brick at `offset` in this direction, in bricks.
   double gap(int offset) const { return std::max({0.0, offset - position, position - offset - 1}); }
 };
@@ -85,6 +87,7 @@ void Domain::collect(const Particles& p, double range) {
     const Span a(s[0], reach[0], grid_.count[0], brick_[0], around.layers[0]);
     const Span b(s[1], reach[1], grid_.count[1], brick_[1], around.layers[1]);
     const Span c(s[2], reach[2], grid_.count[2], brick_[2], around.layers[2]);
+    if (a.stays() && b.stays() && c.stays()) continue;
     for (int k = c.first; k <= c.last; ++k)
       for (int j = b.first; j <= b.last; ++j)
         for (int i = a.first; i <= a.last; ++i) {

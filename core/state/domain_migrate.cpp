@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -123,10 +124,36 @@ void Domain::migrate(Particles& p) {
   p.place_sentinel();
 }
 
+/// Puts received rows where others have left, closes the holes that remain from the end, or appends what is left over.
+/// spatial_order() sorts afterwards, so the order made here does not matter.
+void Domain::fill_holes(Particles& p, const std::vector<int>& holes, const std::vector<std::byte>& in, int arrivals) {
+  const int filled = std::min<int>(arrivals, static_cast<int>(holes.size()));
+  const int rows_after = p.nlocal - static_cast<int>(holes.size()) + arrivals;
+  {
+    AtomRows rows(p, carried_);
+    for (int k = 0; k < filled; ++k) rows.unpack(holes[k], in.data() + k * rows.row_bytes());
+    std::vector<std::byte> row(rows.row_bytes());
+    int last = p.nlocal - 1, last_hole = static_cast<int>(holes.size()) - 1;
+    for (int k = filled; k <= last_hole && holes[k] < rows_after; ++k) {
+      while (last_hole > k && holes[last_hole] == last) --last, --last_hole;
+      rows.pack(last--, row.data());
+      rows.unpack(holes[k], row.data());
+    }
+    rows.store(p, carried_);
+  }
+  const int first = p.nlocal;
+  p.nlocal = rows_after;
+  if (arrivals == filled) return;
+  p.reserve(p.nlocal);
+  AtomRows grown(p, carried_);
+  for (int k = filled; k < arrivals; ++k) grown.unpack(first + k - filled, in.data() + k * grown.row_bytes());
+  grown.store(p, carried_);
+}
+
 void Domain::send_to_owners(Particles& p) {
-  AtomRows rows(p, carried_);
   const int ranks = comm_.size();
-  std::vector<int> staying;
+  const AtomRows rows(p, carried_);
+  std::vector<int> holes;
   std::vector<std::vector<int>> leaving(ranks);
   for (int i = 0; i < p.nlocal; ++i) {
     const double r[3] = {rows.x()(i, 0), rows.x()(i, 1), rows.x()(i, 2)};
@@ -134,14 +161,16 @@ void Domain::send_to_owners(Particles& p) {
     p.box.to_fractional(r, s);
     const int owner =
         grid_.rank_of(grid_.brick_index(s[0], 0), grid_.brick_index(s[1], 1), grid_.brick_index(s[2], 2));
-    (owner == comm_.rank() ? staying : leaving[owner]).push_back(i);
+    if (owner == comm_.rank()) continue;
+    leaving[owner].push_back(i);
+    holes.push_back(i);
   }
   std::vector<int> sent(ranks), received(ranks);
   for (int k = 0; k < ranks; ++k) sent[k] = static_cast<int>(leaving[k].size());
   MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm_.handle());
 
   const std::size_t bytes = rows.row_bytes();
-  std::vector<std::byte> out(bytes * (p.nlocal - staying.size()));
+  std::vector<std::byte> out(bytes * holes.size());
   std::byte* end = out.data();
   for (const auto& list : leaving)
     for (int i : list) {
@@ -152,15 +181,7 @@ void Domain::send_to_owners(Particles& p) {
   for (int n : received) arrivals += n;
   std::vector<std::byte> in(bytes * arrivals);
   exchange_rows(comm_, bytes, sent, out, received, in);
-
-  if (!out.empty()) rows.permute(staying);
-  rows.store(p, carried_);
-  p.nlocal = static_cast<int>(staying.size()) + arrivals;
-  p.reserve(p.nlocal);
-  if (arrivals == 0) return;
-  AtomRows grown(p, carried_);
-  for (int k = 0; k < arrivals; ++k) grown.unpack(static_cast<int>(staying.size()) + k, in.data() + k * bytes);
-  grown.store(p, carried_);
+  if (!holes.empty() || arrivals) fill_holes(p, holes, in, arrivals);
 }
 
 }  // namespace cambium

@@ -134,7 +134,11 @@ TEST_CASE("lennard_jones says what is missing") {
   auto params = argon(Truncation::smooth);
   params.switch_width = 9.0;
   CHECK_THROWS_WITH(LennardJones(params, world.context),
-                    "lennard_jones: `switch_width` is 9 Å; it must be above 0 and below the cut-off, 8.5125 Å");
+                    "lennard_jones: `switch_width` is 9 Å; it must be above 0 and below the shortest cut-off, 8.5125 Å");
+  params.switch_width = 1.0;
+  params.pairs.push_back({.species = {"Ar", "Kr"}, .epsilon = 0.01, .sigma = 3.5, .cutoff = 0.9});
+  CHECK_THROWS_WITH(LennardJones(params, world.context),
+                    "lennard_jones: `switch_width` is 1 Å; it must be above 0 and below the shortest cut-off, 0.9 Å");
   params = argon(Truncation::shift);
   params.tail = true;
   CHECK_THROWS_WITH(LennardJones(params, world.context),

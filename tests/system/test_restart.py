@@ -118,6 +118,20 @@ class Ranks(unittest.TestCase):
             energy = [float(r[2].splitlines()[1].split(",")[4]) for r in (results[1], results[ranks])]
             self.assertLess(abs(energy[1] / energy[0] - 1.0), 1e-11)
 
+    def test_collective_checkpoint(self):
+        folder = program.fresh("collective")
+        code, _, error = program.run("run", deck(folder, "nve", 100), "stages[0].simulate.checkpoint.transfer=collective",
+                                     ranks=2)
+        if "without MPI" in error:
+            self.assertIn("set `checkpoint.transfer: gather` or build with a parallel HDF5", error)
+            return
+        self.assertEqual(code, 0, error)
+        gathered = program.fresh("gathered")
+        program.run("run", deck(gathered, "nve", 100), ranks=2)
+        one, two = fields(folder, 100), fields(gathered, 100)
+        for name in one:
+            self.assertTrue(np.array_equal(one[name], two[name]), f"{name} depends on how the checkpoint was written")
+
     def test_other_number_of_ranks_resumes(self):
         folder = program.fresh("ranks_change")
         program.run("run", deck(folder, "nve", 100), ranks=2)

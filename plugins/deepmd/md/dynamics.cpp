@@ -111,7 +111,11 @@ void Dynamics::update_neighbors(std::int64_t step) {
     domain_.forward_positions(particles_);
     return;
   }
-  rebuild();
+  try {
+    rebuild();
+  } catch (const NumericalError& error) {  // lost atoms: the decomposition knows no steps
+    throw NumericalError(fmt::format("step {}: {}", step, error.what()), error.elsewhere());
+  }
 }
 
 void Dynamics::rebuild() {

@@ -123,11 +123,13 @@ void LennardJones::Params::describe(deck::Describe<Params>& d) {
 }
 
 LennardJones::LennardJones(const Params& params, Context&) : params_(params), cutoff_(params.cutoff) {
+  double shortest = params_.cutoff;
   for (const auto& p : params_.pairs) {
     if (p.species.size() != 2)
       throw InputError(fmt::format("lennard_jones: an entry of `pairs` names {} species; it needs two, like [Ar, Kr]",
                                    p.species.size()));
     cutoff_ = std::max(cutoff_, p.cutoff.value_or(params_.cutoff));
+    shortest = std::min(shortest, p.cutoff.value_or(params_.cutoff));
   }
   if (params_.epsilon.has_value() != params_.sigma.has_value())
     throw InputError("lennard_jones: give `epsilon` and `sigma` together");
@@ -135,9 +137,9 @@ LennardJones::LennardJones(const Params& params, Context&) : params_(params), cu
     throw InputError("lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave "
                      "it out");
   const double width = params_.switch_width.value_or(0.1 * params_.cutoff);
-  if (params_.truncation == Truncation::smooth && !(width > 0.0 && width < params_.cutoff))
-    throw InputError(fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the cut-off, {} "
-                                 "Å", width, params_.cutoff));
+  if (params_.truncation == Truncation::smooth && !(width > 0.0 && width < shortest))
+    throw InputError(fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the shortest "
+                                 "cut-off, {} Å", width, shortest));
 }
 
 const LennardJones::Pair* LennardJones::explicit_pair(const std::string& a, const std::string& b) const {
