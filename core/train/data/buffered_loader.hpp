@@ -1,0 +1,66 @@
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "core/deck/describe.hpp"
+#include "core/train/data/access_plan.hpp"
+#include "core/train/loader.hpp"
+
+namespace cambium::train {
+
+/// Carries out an AccessPlan: keeps samples in memory up to a limit, reads ahead in a thread of its own, and hands out
+/// the batches. The thread makes no MPI calls.
+class BufferedLoader : public Loader {
+ public:
+  struct Params {
+    double memory = 1024.0;  ///< MiB per rank
+    int ahead = 2;           ///< batches
+    bool remap = true;
+    AccessPlan::Even even = AccessPlan::Even::reads;
+    AccessPlan::Keep keep = AccessPlan::Keep::soonest;
+    static void describe(deck::Describe<Params>& d);
+  };
+  BufferedLoader(const Params& params, Context&) : params_(params) {}
+  ~BufferedLoader() override;
+
+  void open(Dataset& data, const BatchPlan& plan, Context&) override;
+  Batch batch(std::int64_t step) override;
+  LoaderCounts counts() const override { return counts_; }
+  std::vector<std::string> report(Context&) const override;
+
+ private:
+  struct Ready {
+    Batch batch;
+    std::int64_t samples = 0, found = 0;
+    std::exception_ptr error;
+  };
+  void start(std::int64_t step);
+  void stop();
+  void read_ahead();
+  Ready next();
+  std::vector<SamplePtr> gather(const AccessPlan::Step& step);
+  std::vector<std::vector<SamplePtr>> cut(const std::vector<SamplePtr>& samples, std::int64_t batch) const;
+
+  Params params_;
+  Dataset* data_ = nullptr;
+  BatchPlan plan_;
+  std::int64_t capacity_ = 0, read_before_ = 0;
+  std::unique_ptr<AccessPlan> access_;
+  std::unordered_map<std::int64_t, SamplePtr> held_;
+  std::int64_t next_ = -1;  ///< step of the next Ready; -1 before the first batch()
+  LoaderCounts counts_;
+
+  std::thread thread_;
+  std::mutex mutex_;  ///< of ready_ and stopping_
+  std::condition_variable changed_;
+  std::deque<Ready> ready_;
+  bool stopping_ = false;
+};
+
+}  // namespace cambium::train
