@@ -41,7 +41,7 @@ class Dataset {
   virtual std::int64_t size() const = 0;
   virtual std::vector<FieldInfo> fields() const = 0;
   /// Reads samples, in the order of ids (sorted by the caller, so that neighbours can be read at once). May be called
-  /// from another thread than the rest, by one thread at a time (a loader reads ahead).
+  /// by several threads: a loader reads ahead while a part of the same set is validated.
   virtual std::vector<SamplePtr> read(std::span<const std::int64_t> ids) = 0;
   /// Samples that lie in one storage chunk with this one, as [first, last): what one read can bring.
   virtual std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const { return {id, id + 1}; }

@@ -195,6 +195,7 @@ void Hdf5Dataset::read_run(std::span<const std::int64_t> ids, std::vector<Sample
 }
 
 std::vector<SamplePtr> Hdf5Dataset::read(std::span<const std::int64_t> ids) {
+  const std::lock_guard lock(reading_);
   std::int64_t bytes = 1;
   for (const auto& field : shards_.fields) bytes += row_bytes(field);
   std::vector<SamplePtr> out;

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 #include "core/deck/describe.hpp"
@@ -36,8 +37,7 @@ class Hdf5Dataset : public Dataset {
   std::int64_t size() const override { return last_ - first_; }
   std::vector<FieldInfo> fields() const override { return shards_.fields; }
   /// One read per run of neighbours; samples of one chunk are read together although others lie between them.
-  /// InputError for a number that is not finite: names file, array and sample. May be called from another thread than
-  /// open(), by one thread at a time.
+  /// InputError for a number that is not finite: names file, array and sample.
   std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
   /// By the chunks of the field with the most bytes.
   std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const override;
@@ -54,6 +54,7 @@ class Hdf5Dataset : public Dataset {
   Params params_;
   Shards shards_;
   std::int64_t first_ = 0, last_ = 0;  ///< samples of all shards that belong to this set
+  std::mutex reading_;                 ///< held by read(): opens files
   std::vector<std::optional<io::File>> files_;
   std::atomic<std::int64_t> bytes_read_ = 0;
 };

@@ -25,7 +25,7 @@ struct Shards600 {
                     {.first = 200 * k, .rows = 200, .width = 128, .chunk = chunk});
     world.comm.barrier();
   }
-  Hdf5Dataset open() { return Hdf5Dataset(shard_params({scratch.file("p*.h5")}), world.context); }
+  Hdf5Dataset make() { return Hdf5Dataset(shard_params({scratch.file("p*.h5")}), world.context); }
   BatchPlan plan() const {
     return {
         .seed = 9, .samples = 600, .batch = 24, .rank = world.comm.rank(), .ranks = world.comm.size(), .steps = 25 * 8};
@@ -56,7 +56,7 @@ TEST_CASE("bytes read and hit rate beat a shuffled loader by the predicted facto
   const auto& comm = set.world.comm;
   const double f = 0.5;
   auto run = [&](const BufferedLoader::Params& params) {
-    Hdf5Dataset data = set.open();
+    Hdf5Dataset data = set.make();
     data.open(set.world.context);
     BufferedLoader loader(params, set.world.context);
     const auto plan = set.plan();
@@ -81,7 +81,7 @@ TEST_CASE("bytes read and hit rate beat a shuffled loader by the predicted facto
   CHECK(read == Approx((1 - f) * 600 * row * epochs).epsilon(0.01));
   CHECK(read_by_chance / read == Approx((1 - f / comm.size()) / (1 - f)).epsilon(0.1));
   {
-    Hdf5Dataset data = set.open();
+    Hdf5Dataset data = set.make();
     data.open(set.world.context);
     ShuffleLoader shuffle({}, set.world.context);
     shuffle.open(data, set.plan(), set.world.context);
@@ -94,7 +94,7 @@ TEST_CASE("reading ahead hands out the same batches") {
   Shards600 set(GENERATE(0, 8));
   std::vector<std::vector<std::int64_t>> first;
   for (const int ahead : {0, 1, 3}) {
-    Hdf5Dataset data = set.open();
+    Hdf5Dataset data = set.make();
     data.open(set.world.context);
     BufferedLoader loader({.memory = room_for(70), .ahead = ahead}, set.world.context);
     loader.open(data, set.plan(), set.world.context);
@@ -114,9 +114,9 @@ TEST_CASE("reading ahead hands out the same batches") {
 
 TEST_CASE("a resumed run gets the shares of one that was not interrupted") {
   Shards600 set;
-  Hdf5Dataset data = set.open();
+  Hdf5Dataset data = set.make();
   data.open(set.world.context);
-  Hdf5Dataset again = set.open();
+  Hdf5Dataset again = set.make();
   again.open(set.world.context);
   BufferedLoader whole({.memory = room_for(70)}, set.world.context), later({.memory = room_for(70)}, set.world.context);
   whole.open(data, set.plan(), set.world.context);
@@ -132,7 +132,7 @@ TEST_CASE("a resumed run gets the shares of one that was not interrupted") {
 
 TEST_CASE("global batches are the same sets as the shuffled loader's, and with an ordered plan the same slices") {
   Shards600 set;
-  Hdf5Dataset data = set.open();
+  Hdf5Dataset data = set.make();
   data.open(set.world.context);
   auto plan = set.plan();
   plan.ordered = GENERATE(false, true);
@@ -141,7 +141,7 @@ TEST_CASE("global batches are the same sets as the shuffled loader's, and with a
   BufferedLoader buffered({.memory = room_for(50)}, set.world.context);
   ShuffleLoader shuffle({}, set.world.context);
   buffered.open(data, plan, set.world.context);
-  Hdf5Dataset again = set.open();
+  Hdf5Dataset again = set.make();
   again.open(set.world.context);
   shuffle.open(again, plan, set.world.context);
   for (std::int64_t step = 0; step < 60; ++step) {
@@ -168,7 +168,7 @@ TEST_CASE("a bad number found while reading ahead reaches the trainer") {
     file.close();
   }
   set.world.comm.barrier();
-  Hdf5Dataset data = set.open();
+  Hdf5Dataset data = set.make();
   data.open(set.world.context);
   BufferedLoader loader({}, set.world.context);
   loader.open(data, set.plan(), set.world.context);
