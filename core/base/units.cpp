@@ -40,6 +40,8 @@ constexpr Named table[] = {
     {"g", mass, 1e-3}, {"kg", mass, 1.0}, {"amu", mass, dalton}, {"u", mass, dalton}, {"Da", mass, dalton},
     {"K", temperature, 1.0}, {"mK", temperature, 1e-3},
     {"e", charge, e_charge}, {"C", charge, 1.0}, {"mol", pure, avogadro}, {"rad", pure, 1.0},
+    {"B", pure, 1.0}, {"kB", pure, 1e3}, {"MB", pure, 1e6}, {"GB", pure, 1e9}, {"KiB", pure, 1024.0},
+    {"MiB", pure, 1048576.0}, {"GiB", pure, 1073741824.0},
     {"deg", pure, std::numbers::pi / 180.0},
     {"eV", energy, e_charge}, {"meV", energy, 1e-3 * e_charge}, {"keV", energy, 1e3 * e_charge},
     {"MeV", energy, 1e6 * e_charge}, {"J", energy, 1.0}, {"kJ", energy, 1e3}, {"cal", energy, 4.184},

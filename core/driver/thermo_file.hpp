@@ -1,21 +1,17 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/io/csv.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/table_file.hpp"
 #include "core/parallel/context.hpp"
 #include "core/plugin/physics.hpp"
 
 namespace cambium {
 
-/// Observables of a run over its steps, in two forms in the run directory: thermo.csv for people and spreadsheets, and
-/// thermo.h5 with one series per column in group /thermo (attributes unit and doc). Every row reaches the operating
-/// system before append() returns.
+/// Observables of a run over its steps: thermo.csv and thermo.h5 in the run directory (core/io/table_file.hpp).
 class ThermoFile {
  public:
   /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped.
@@ -27,13 +23,7 @@ class ThermoFile {
   static std::vector<std::string> files() { return {"thermo.csv", "thermo.h5"}; }
 
  private:
-  void make_series(const Context& context, const std::string& path);
-
-  const Comm& comm_;
-  std::vector<io::Column> columns_;   ///< time first
-  std::unique_ptr<io::CsvFile> csv_;  ///< rank 0 only, as all that follows
-  std::unique_ptr<io::File> file_;
-  std::vector<io::Dataset> series_;  ///< step, then the columns
+  io::TableFile table_;  ///< time first
 };
 
 }  // namespace cambium

@@ -16,6 +16,7 @@ struct LoopSummary {
   Physics::Work work;
   double time_per_step = 0.0;      ///< physical time of one step, 0 when it has none
   std::string time_unit;
+  bool items_per_second = false;   ///< "samples/s" instead of "atom-steps/s": the work's items are consumed
 };
 
 /// Collective. Rows of the end-of-run table: section, min, avg, max over ranks (s), share of the loop; then the rate

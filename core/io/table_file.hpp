@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/io/csv.hpp"
+#include "core/io/h5.hpp"
+#include "core/io/provenance.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium::io {
+
+/// A growing table in two forms in the run directory: <name>.csv for people and spreadsheets, and <name>.h5 with one
+/// series per column in group /<name> (attributes unit and doc). Every row reaches the operating system before append()
+/// returns.
+class TableFile {
+ public:
+  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped.
+  TableFile(const Context& context, std::string name, std::vector<Column> columns,
+            std::optional<std::int64_t> resumed_at = {});
+
+  /// Collective. One value per column; those of rank 0 are written. InputError when the disk refuses.
+  void append(std::int64_t step, std::span<const double> values);
+  std::vector<std::string> files() const { return {name_ + ".csv", name_ + ".h5"}; }
+
+ private:
+  void make_series(const Context& context, const std::string& path);
+
+  const Comm& comm_;
+  std::string name_;
+  std::vector<Column> columns_;
+  std::unique_ptr<CsvFile> csv_;  ///< rank 0 only, as all that follows
+  std::unique_ptr<File> file_;
+  std::vector<Dataset> series_;  ///< step, then the columns
+};
+
+}  // namespace cambium::io

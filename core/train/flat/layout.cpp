@@ -1,0 +1,42 @@
+#include "core/train/flat/layout.hpp"
+
+#include <algorithm>
+
+namespace cambium::train {
+
+static std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding) {
+  constexpr std::int64_t alignment = 16;
+  for (auto& info : parameters) {
+    Tensor tensor;
+    tensor.elements = 1;
+    for (auto extent : info.shape) tensor.elements *= extent;
+    tensor.info = std::move(info);
+    parameters_ += tensor.elements;
+    tensors_.push_back(std::move(tensor));
+  }
+  // Groups are cut from the end, so that the one that is sent first is full.
+  std::int64_t room = 0;
+  for (int k = static_cast<int>(tensors_.size()) - 1; k >= 0; --k) {
+    const std::int64_t needed = round_up(tensors_[k].elements, alignment);
+    if (groups_.empty() || needed > room) {
+      groups_.push_back({0, 0, k, k + 1});
+      room = group_elements;
+    }
+    groups_.back().first = k;
+    tensors_[k].group = static_cast<int>(groups_.size()) - 1;
+    room = std::max<std::int64_t>(0, room - needed);
+  }
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    group->begin = size_;
+    for (int k = group->first; k < group->last; ++k) {
+      tensors_[k].offset = size_;
+      size_ += round_up(tensors_[k].elements, alignment);
+    }
+    size_ = group->begin + round_up(size_ - group->begin, padding);
+    group->end = size_;
+  }
+}
+
+}  // namespace cambium::train

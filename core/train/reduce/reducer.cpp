@@ -1,0 +1,43 @@
+#include "core/train/reduce/reducer.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/base/error.hpp"
+
+namespace cambium::train {
+
+void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
+  d("mode", &ReduceParams::mode, "fast; ordered gives the same weights, bit for bit, on 1, 2, 4, ... ranks")
+      .options({{"fast", Mode::fast}, {"ordered", Mode::ordered}}).def(Mode::fast);
+  d("slices", &ReduceParams::slices, "parts of a global batch in ordered mode: a power of two, at least the number of ranks")
+      .at_least(1).def(8);
+  d("overlap", &ReduceParams::overlap, "send gradients while others are computed (fast mode)").def(true);
+  d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
+  d.check([](const ReduceParams& p) -> std::string {
+    if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
+    return fmt::format("slices is {}, but must be a power of two; {} is the next", p.slices,
+                       std::bit_ceil(static_cast<unsigned>(p.slices)));
+  });
+}
+
+void require_ranks(const ReduceParams& params, int ranks) {
+  if (params.mode != ReduceParams::Mode::ordered) return;
+  if (!std::has_single_bit(static_cast<unsigned>(ranks)))
+    throw InputError(fmt::format("reduce.mode 'ordered' adds over a binary tree and needs a power of two of ranks, but {} "
+                                 "run; start {} ranks or set reduce.mode to fast", ranks,
+                                 std::bit_floor(static_cast<unsigned>(ranks))));
+  if (params.slices < ranks)
+    throw InputError(fmt::format("reduce.slices is {}, but {} ranks run and each needs a slice; set reduce.slices to {} or "
+                                 "more (this changes the order of sums, so the weights' last bits)", params.slices, ranks,
+                                 ranks));
+}
+
+std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype) {
+  require_ranks(params, mesh.world().size());
+  if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
+  return std::make_unique<FastReducer>(mesh, layout, params.overlap);
+}
+
+}  // namespace cambium::train

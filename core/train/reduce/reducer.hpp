@@ -1,0 +1,90 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/train/flat/buffer.hpp"
+#include "core/train/reduce/mesh.hpp"
+#include "core/train/reduce/traffic.hpp"
+
+namespace cambium::train {
+
+/// How gradients are added over slices and ranks.
+struct ReduceParams {
+  enum class Mode { fast, ordered };
+  Mode mode = Mode::fast;
+  int slices = 8;
+  bool overlap = true;
+  double group = 4e6;
+  static void describe(deck::Describe<ReduceParams>& d);
+};
+
+/// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is final.
+using SliceGradient = std::function<void(int slice, FlatBuffer& into, const ReadyCallback& ready)>;
+
+/// Sum of the gradients of all slices of all ranks.
+class Reducer {
+ public:
+  virtual ~Reducer() = default;
+  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits on
+  /// every rank.
+  virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
+
+  const Traffic& traffic() const { return traffic_; }
+  /// s that this rank waited for messages with nothing left to compute.
+  double exposed_seconds() const { return exposed_; }
+
+ protected:
+  Traffic traffic_;
+  double exposed_ = 0.0;
+};
+
+/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (MPI_Iallreduce) as soon as all
+/// of them are final and all groups before it are under way, so that every rank sends in the same order. Sums of different
+/// numbers of ranks differ by rounding.
+class FastReducer : public Reducer {
+ public:
+  FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap);
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void tensor_ready(int tensor, FlatBuffer& gradients);
+  void send_next(FlatBuffer& gradients);
+  void finish(FlatBuffer& gradients);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  bool overlap_;
+  std::vector<int> missing_;       ///< per group: tensors that are not final yet
+  std::vector<char> tensor_done_;  ///< a network may call twice
+  int next_ = 0;                   ///< first group that is not under way
+  std::vector<MPI_Request> requests_;
+};
+
+/// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each computed
+/// alone, added by one binary tree. Its lower levels lie within a rank; its upper ones are exchanges between ranks at
+/// distance 1, 2, 4, ..., each passing on half of what it holds (recursive halving), then gathered back. A rank sends
+/// 2 P (N - 1) / N of P elements. Nothing overlaps.
+class OrderedReducer : public Reducer {
+ public:
+  OrderedReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype);
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void exchange(FlatBuffer& gradients);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  DType dtype_;
+  std::vector<FlatBuffer> levels_;  ///< sums of 1, 2, 4, ... slices that wait for their partner
+  std::vector<char> full_;
+  FlatBuffer received_;
+};
+
+/// InputError when ordered mode cannot serve this number of ranks.
+void require_ranks(const ReduceParams& params, int ranks);
+
+std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype);
+
+}  // namespace cambium::train

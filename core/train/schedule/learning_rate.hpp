@@ -1,0 +1,141 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium::train {
+
+/// The learning rate as a function of the step. Pieces compose: a sequence is a schedule of schedules.
+class LearningRate {
+ public:
+  using Kind = LearningRate;
+  static constexpr std::string_view kind = "learning_rate";
+  virtual ~LearningRate() = default;
+  /// `step` counts from 0; `total` is the number of steps over which the schedule stretches.
+  virtual double at(std::int64_t step, std::int64_t total) const = 0;
+};
+
+class ConstantRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ConstantRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t, std::int64_t) const override { return params_.start; }
+
+ private:
+  Params params_;
+};
+
+/// From start to stop along (1 - t/T)^power: rate = stop + (start - stop) (1 - t/T)^power, T = steps or the total.
+class PolynomialRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, stop = 0.0, power = 1.0;
+    std::optional<std::int64_t> steps;
+    static void describe(deck::Describe<Params>& d);
+  };
+  PolynomialRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  Params params_;
+};
+
+/// The same with power 1; also used to rise (warm-up).
+class LinearRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, stop = 0.0;
+    std::optional<std::int64_t> steps;
+    static void describe(deck::Describe<Params>& d);
+  };
+  LinearRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  Params params_;
+};
+
+/// start r^floor(t / every) with r chosen so that start r^(total / every) = stop, DeePMD-kit's decay; smooth: start r^(t / every).
+class ExponentialRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, stop = 0.0;
+    std::int64_t every = 1;
+    bool smooth = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ExponentialRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  Params params_;
+};
+
+/// start times factor, once for every step in `at` that is reached.
+class StepRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, factor = 0.1;
+    std::vector<std::int64_t> at;
+    std::optional<std::int64_t> every;
+    static void describe(deck::Describe<Params>& d);
+  };
+  StepRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  Params params_;
+};
+
+/// stop + (start - stop) (1 + cos(pi t / T)) / 2 (Loshchilov and Hutter 2017, one cycle).
+class CosineRate : public LearningRate {
+ public:
+  struct Params {
+    double start = 0.0, stop = 0.0;
+    std::optional<std::int64_t> steps;
+    static void describe(deck::Describe<Params>& d);
+  };
+  CosineRate(const Params& params, Context&) : params_(params) {}
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  Params params_;
+};
+
+/// One schedule after the other, each counting its own steps from 0.
+class SequenceRate : public LearningRate {
+ public:
+  struct Piece {
+    std::optional<std::int64_t> steps;
+    deck::Choice<LearningRate> rate;
+    static void describe(deck::Describe<Piece>& d);
+  };
+  struct Params {
+    std::vector<Piece> pieces;
+    static void describe(deck::Describe<Params>& d);
+  };
+  SequenceRate(const Params& params, Context& context);
+  double at(std::int64_t step, std::int64_t total) const override;
+
+ private:
+  std::vector<std::int64_t> steps_;
+  std::vector<std::unique_ptr<LearningRate>> rates_;
+};
+
+/// A linear rise in front of any schedule, which begins when it is over.
+struct WarmUp {
+  std::int64_t steps = 0;
+  double from = 0.0;
+  static void describe(deck::Describe<WarmUp>& d);
+  /// Of step t: (from + (1 - from) (t + 1) / steps) times the schedule's first rate, then the schedule at t - steps.
+  double at(const LearningRate& rate, std::int64_t step, std::int64_t total) const;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,86 @@
+#include "core/train/trainer/train.hpp"
+
+#include "core/plugin/registry.hpp"
+#include "core/train/optimize/layerwise.hpp"
+#include "core/train/optimize/sgd.hpp"
+#include "core/train/shuffle_loader.hpp"
+#include "core/train/trainer/trainer.hpp"
+
+namespace cambium::train {
+
+void Train::Validate::describe(deck::Describe<Validate>& d) {
+  d("every", &Validate::every, "steps between two validations").at_least(1).def(100);
+  d("keep_best", &Validate::keep_best, "write best.h5 whenever the first metric improves, and export that model at the end")
+      .def(true);
+  d("patience", &Validate::patience, "validations without improvement after which training ends; 0 for never").at_least(0).def(0);
+  d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
+}
+
+void Train::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
+  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped").at_least(0).def(0);
+  d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
+}
+
+static std::string problem_of(const Train::Params& p) {
+  if (p.steps.has_value() == p.epochs.has_value()) return "give one of: steps, epochs";
+  if (p.validation && p.hold_out > 0.0) return "give one of: validation (a data set), hold_out (a share of the training set)";
+  if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
+    return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
+  return {};
+}
+
+void Train::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "the network that is trained");
+  d("dataset", &Params::dataset, "samples to train on");
+  d("validation", &Params::validation, "samples that are only looked at");
+  d("hold_out", &Params::hold_out, "share of the training set that is kept for validation instead").range(0.0, 0.9).def(0.0);
+  d("loader", &Params::loader, "how samples are brought").def("shuffle");
+  d("batch", &Params::batch, "samples per step, over all ranks").at_least(1);
+  d("steps", &Params::steps, "number of optimizer steps").at_least(1);
+  d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
+  d("accumulate", &Params::accumulate, "parts in which each rank computes its share of a batch, to save memory").at_least(1).def(1);
+  d("optimizer", &Params::optimizer, "how gradients change weights").def("adam");
+  d("learning_rate", &Params::learning_rate, "over the run");
+  d("warm_up", &Params::warm_up, "rise in front of the learning rate's schedule");
+  d("clip", &Params::clip, "bounds on the gradient");
+  d("average", &Params::average, "moving average of the weights, used for validation and export");
+  d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
+  d("validate", &Params::validate, "validation, best model, early stopping");
+  d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
+  d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);
+  d("explode", &Params::explode, "training has diverged when the loss exceeds its first values this many times")
+      .greater_than(1.0).def(1e4);
+  d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
+  d("seed", &Params::seed, "of weights and order; that of the run when absent").at_least(0);
+  d("mllog", &Params::mllog, "print :::MLLOG lines").def(false);
+  d.check(problem_of);
+}
+
+void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
+
+Task::Outcome Train::run(Context& context) {
+  Trainer trainer(params_, context);
+  return trainer.run();
+}
+
+void register_training(Registry& registry) {
+  registry.set_plugin("core");
+  registry.add<Train>("train", "fit a network to a data set");
+  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing");
+  registry.add<Sgd>("sgd", "stochastic gradient descent with momentum");
+  registry.add<Adam>("adam", "mean and mean square of the gradient");
+  registry.add<AdamW>("adamw", "Adam with decoupled weight decay");
+  registry.add<Lars>("lars", "SGD with a rate for every tensor, for large batches");
+  registry.add<Lamb>("lamb", "Adam with a rate for every tensor, for large batches");
+  registry.add<SplitSgd>("split_sgd", "SGD on bfloat16 weights whose lower bits are optimizer state");
+  registry.add<SplitAdamW>("split_adamw", "AdamW on bfloat16 weights whose lower bits are optimizer state");
+  registry.add<ConstantRate>("constant", "the same rate at every step");
+  registry.add<LinearRate>("linear", "straight from start to stop");
+  registry.add<PolynomialRate>("polynomial", "from start to stop by a power of what is left");
+  registry.add<ExponentialRate>("exponential", "in stairs of equal ratio from start to stop (DeePMD-kit's decay)");
+  registry.add<StepRate>("step", "multiplied by a factor at given steps");
+  registry.add<CosineRate>("cosine", "half a cosine from start to stop");
+  registry.add<SequenceRate>("sequence", "schedules one after the other");
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,172 @@
+#include "core/train/trainer/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/driver/stage_files.hpp"
+#include "core/parallel/stop_request.hpp"
+
+namespace cambium::train {
+
+Task::Outcome Trainer::run() {
+  context_.timing.reset();
+  mllog_.start("init_start");
+  open_data();
+  const auto checkpoint = context_.resume ? newest_checkpoint(context_.run_directory) : std::nullopt;
+  if (checkpoint) resume(*checkpoint);
+  else start_fresh();
+  mllog_.stop("init_stop");
+  context_.timing.reset();
+  const double started = wall_seconds();
+  const std::int64_t first = progress_.step;
+  auto outcome = Task::Outcome::done;
+  try {
+    outcome = loop();
+  } catch (const NumericalError& error) {
+    keep_best_and_rethrow(error);
+  }
+  const double seconds = wall_seconds() - started;
+  mllog_.stop("run_stop", {{"status", outcome == Task::Outcome::done ? "success" : "aborted"}});
+  last_page(seconds, progress_.step - first);
+  return outcome;
+}
+
+Task::Outcome Trainer::loop() {
+  const double started = wall_seconds();
+  const std::int64_t first = progress_.step;
+  mllog_.start("run_start");
+  while (progress_.step < steps_ && !out_of_patience()) {
+    advance();
+    const std::int64_t step = progress_.step;
+    if (step % params_.log == 0 || step == steps_) print_row();
+    if (validation_ && (step % params_.validate.every == 0 || step == steps_)) validate();
+    const bool periodic = params_.checkpoint.every > 0 && step % params_.checkpoint.every == 0;
+    const bool stop = context_.stop && context_.stop->agreed(step) && step < steps_;
+    if (periodic || stop) write_checkpoint();
+    if (stop) return Task::Outcome::stopped_early;
+    show_progress(started, first);
+  }
+  if (out_of_patience())
+    context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}", params_.validate.patience,
+                                  progress_.step));
+  return Task::Outcome::done;
+}
+
+/// One step: batch, gradient, sum over ranks, bounds, update.
+void Trainer::advance() {
+  Batch batch;
+  {
+    const auto timer = context_.timing.scope("data");
+    batch = loader_->batch(progress_.step);
+  }
+  const double rate = rate_at(progress_.step);
+  const double loss = compute_gradient(batch, rate);
+  const auto timer = context_.timing.scope("optimizer");
+  scale(gradients_, 1.0 / static_cast<double>(batch.samples));
+  if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
+  ++progress_.step;
+  optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
+  if (params_.average) params_.average->update(progress_.average, progress_.weights, progress_.step);
+  progress_.loss_window += loss;
+  ++progress_.window_steps;
+}
+
+/// Leaves the sum of the gradients of the global batch in gradients_ and returns its mean loss.
+double Trainer::compute_gradient(const Batch& batch, double rate) {
+  const double start_rate = rate_->at(0, steps_);
+  const auto weights_of_terms = network_->term_weights(progress_.step, start_rate > 0.0 ? rate / start_rate : 1.0);
+  const std::size_t terms = terms_.size(), slices = batch.slices.size();
+  const auto weights = progress_.weights.views();
+  std::vector<TermSum> table(slices * static_cast<std::size_t>(context_.comm.size()) * terms);
+  const std::size_t mine = slices * static_cast<std::size_t>(context_.comm.rank());
+  std::vector<TermSum> sums;
+  {
+    const auto outer = context_.timing.scope("reduce");
+    reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+      const auto timer = context_.timing.scope("gradient");
+      const auto& samples = batch.slices[static_cast<std::size_t>(slice)];
+      if (samples.empty()) return;
+      network_->gradient(samples, weights, weights_of_terms, into.views(),
+                         std::span(table).subspan((mine + static_cast<std::size_t>(slice)) * terms, terms), ready);
+    });
+    sums = add_rows(std::move(table), terms, context_.comm);
+  }
+  double loss = 0.0;
+  for (std::size_t k = 0; k < terms; ++k)
+    if (sums[k].count > 0.0) loss += weights_of_terms[k] * sums[k].sum / sums[k].count;
+  watch(loss, sums);
+  return loss;
+}
+
+/// Adds to the window of the log; NumericalError when a term is no number or the loss has run away.
+void Trainer::watch(double loss, const std::vector<TermSum>& terms) {
+  constexpr std::int64_t first_steps = 10;
+  const std::int64_t step = progress_.step + 1;
+  const auto rate = rate_at(progress_.step);
+  for (std::size_t k = 0; k < terms.size(); ++k) {
+    if (!std::isfinite(terms[k].sum))
+      throw NumericalError(fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was "
+                                       "{:.3g}, try a tenth of it or a warm_up", step, terms_[k].name, terms[k].sum, rate));
+    progress_.window[k].sum += terms[k].sum;
+    progress_.window[k].count += terms[k].count;
+  }
+  if (step <= first_steps) {
+    progress_.first_loss = std::max(progress_.first_loss, loss);
+    return;
+  }
+  if (!(loss > params_.explode * progress_.first_loss)) return;
+  std::size_t worst = 0;
+  for (std::size_t k = 1; k < terms.size(); ++k)
+    if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
+  throw NumericalError(fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first "
+                                   "values ({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of "
+                                   "it or a warm_up", step, loss, params_.explode, progress_.first_loss, terms_[worst].name, rate));
+}
+
+void Trainer::validate() {
+  const auto timer = context_.timing.scope("validate");
+  const nlohmann::json where = {{"step", progress_.step}};
+  mllog_.start("eval_start", where);
+  const auto sums = validation_->evaluate(*network_, trained().views(), context_.comm);
+  std::vector<double> values;
+  for (std::size_t k = 0; k < metrics_.size(); ++k) values.push_back(reported(metrics_[k], sums[k]));
+  validation_table_->append(progress_.step, values);
+  const bool better = values.front() < progress_.best_metric;
+  std::string line = fmt::format("validation at step {}:", progress_.step);
+  for (std::size_t k = 0; k < metrics_.size(); ++k)
+    line += fmt::format("{} {} {:.5g}{}{}", k ? "," : "", metrics_[k].name, values[k], metrics_[k].unit.empty() ? "" : " ",
+                        metrics_[k].unit);
+  context_.log.info(line + (better ? " (best)" : ""));
+  mllog_.event("eval_error", values.front(), where);
+  mllog_.stop("eval_stop", where);
+  ++progress_.without_improvement;
+  if (!better) return;
+  progress_.without_improvement = 0;
+  progress_.best_metric = values.front();
+  progress_.best_step = progress_.step;
+  last_metrics_ = values;
+  if (progress_.best.bytes() == 0) progress_.best = FlatBuffer(*layout_, network_->dtype());
+  progress_.best.copy_from(trained());
+  if (params_.validate.keep_best) write_model("best.h5", progress_.best, progress_.best_step);
+}
+
+bool Trainer::out_of_patience() const {
+  return validation_ && params_.validate.patience > 0 && progress_.without_improvement >= params_.validate.patience;
+}
+
+double Trainer::rate_at(std::int64_t step) const {
+  return params_.warm_up ? params_.warm_up->at(*rate_, step, steps_) : rate_->at(step, steps_);
+}
+
+void Trainer::write_checkpoint() {
+  const auto timer = context_.timing.scope("output");
+  const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
+  write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_);
+  if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,83 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/table_file.hpp"
+#include "core/train/artifact/artifact.hpp"
+#include "core/train/trainer/mllog.hpp"
+#include "core/train/trainer/progress.hpp"
+#include "core/train/trainer/train.hpp"
+#include "core/train/trainer/train_checkpoint.hpp"
+#include "core/train/trainer/validation.hpp"
+
+namespace cambium::train {
+
+/// A train stage from construction to its last page.
+class Trainer {
+ public:
+  /// Makes the objects that the deck names; opens no data.
+  Trainer(const Train::Params& params, Context& context);
+  /// Prints what would be trained and how.
+  void report_plan() const;
+  Task::Outcome run();
+
+ private:
+  // trainer_setup.cpp
+  void open_data();
+  void make_buffers();
+  void start_fresh();
+  void resume(const std::string& checkpoint);
+  void open_tables(std::optional<std::int64_t> resumed_at);
+  BatchPlan plan() const;
+  CheckpointKey checkpoint_key() const;
+
+  // trainer.cpp
+  Task::Outcome loop();
+  void advance();
+  double compute_gradient(const Batch& batch, double rate);
+  void watch(double loss, const std::vector<TermSum>& terms);
+  void validate();
+  void write_checkpoint();
+  bool out_of_patience() const;
+  double rate_at(std::int64_t step) const;
+  FlatBuffer& trained() { return params_.average ? progress_.average : progress_.weights; }
+
+  // trainer_output.cpp
+  void print_header() const;
+  void print_row();
+  void show_progress(double started, std::int64_t first_step);
+  void write_model(const std::string& name, const FlatBuffer& weights, std::int64_t step);
+  std::vector<std::string> export_models();
+  void last_page(double seconds, std::int64_t steps);
+  void report_communication(double seconds);
+  [[noreturn]] void keep_best_and_rethrow(const NumericalError& error);
+
+  const Train::Params& params_;
+  Context& context_;
+  std::uint64_t seed_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Dataset> whole_, training_, held_out_;  ///< training_ and held_out_ may be parts of whole_
+  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LearningRate> rate_;
+  std::unique_ptr<Validation> validation_;
+  std::int64_t steps_ = 0;
+  std::vector<TermInfo> terms_, metrics_;
+
+  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<FlatLayout> layout_;
+  std::unique_ptr<Reducer> reducer_;
+  FlatBuffer gradients_;
+  Progress progress_;
+
+  std::unique_ptr<io::TableFile> training_table_, validation_table_;
+  std::vector<FieldRange> ranges_;   ///< for the model file; rank 0, once
+  std::vector<double> last_metrics_; ///< of the best or the last validation
+  MlLog mllog_;
+  double last_clip_norm_ = 0.0;
+  double next_progress_ = 0.5;  ///< seconds into the loop
+};
+
+}  // namespace cambium::train

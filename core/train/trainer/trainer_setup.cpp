@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/io/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/trainer/subset.hpp"
+#include "core/train/trainer/trainer.hpp"
+
+namespace cambium::train {
+
+Trainer::Trainer(const Train::Params& params, Context& context)
+    : params_(params), context_(context), seed_(params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed),
+      mllog_(context.log, params.mllog && !context.dry_run) {
+  const auto& registry = *context.registry;
+  network_ = registry.make<Network>(params.model, context);
+  whole_ = registry.make<Dataset>(params.dataset, context);
+  if (params.validation) held_out_ = registry.make<Dataset>(*params.validation, context);
+  loader_ = registry.make<Loader>(params.loader, context);
+  optimizer_ = registry.make<Optimizer>(params.optimizer, context);
+  rate_ = registry.make<LearningRate>(params.learning_rate, context);
+  require_ranks(params.reduce, context.comm.size());
+}
+
+void Trainer::report_plan() const {
+  auto& log = context_.log;
+  log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type, params_.dataset.type,
+                       params_.optimizer.type, params_.learning_rate.type));
+  log.info(fmt::format("batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
+                       params_.steps ? fmt::format("{} steps", *params_.steps) : fmt::format("{:g} epochs", *params_.epochs)));
+  if (params_.steps) {
+    std::string line = "rate at step";
+    for (int k = 0; k <= 4; ++k) {
+      const std::int64_t step = (*params_.steps - 1) * k / 4;
+      const double rate = params_.warm_up ? params_.warm_up->at(*rate_, step, *params_.steps) : rate_->at(step, *params_.steps);
+      line += fmt::format("{} {}: {:.3g}", k ? "," : "", step, rate);
+    }
+    log.info(line);
+  }
+  log.info("one step: data, gradient, reduce, clip, optimizer, average; then validate, checkpoint, signals");
+}
+
+void Trainer::open_data() {
+  whole_->open(context_);
+  if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
+  if (held_out_) held_out_->open(context_);
+  if (params_.hold_out > 0.0) {
+    auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
+    if (held.empty())
+      throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away", params_.hold_out,
+                                   whole_->size()));
+    training_ = std::make_unique<Subset>(*whole_, std::move(rest));
+    held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
+  } else {
+    training_ = std::move(whole_);
+  }
+  const std::int64_t samples = training_->size();
+  if (params_.batch > samples)
+    throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
+  const double per_epoch = static_cast<double>((samples + params_.batch - 1) / params_.batch);
+  steps_ = params_.steps ? *params_.steps : static_cast<std::int64_t>(std::ceil(*params_.epochs * per_epoch));
+  if (held_out_ && held_out_->size() > 0) validation_ = std::make_unique<Validation>(*held_out_, params_.validate.batch);
+}
+
+BatchPlan Trainer::plan() const {
+  BatchPlan plan;
+  plan.seed = seed_;
+  plan.samples = training_->size();
+  plan.batch = params_.batch;
+  plan.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
+  plan.slices = plan.ordered ? params_.reduce.slices : params_.accumulate;
+  plan.rank = context_.comm.rank();
+  plan.ranks = context_.comm.size();
+  plan.steps = steps_;
+  return plan;
+}
+
+CheckpointKey Trainer::checkpoint_key() const {
+  const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
+  return {params_.model.type, params_.optimizer.type, optimizer_->states(network_->dtype()), ordered ? "ordered" : "fast",
+          ordered ? params_.reduce.slices : 1, params_.batch, seed_};
+}
+
+/// The network knows its sizes now.
+void Trainer::make_buffers() {
+  const DType dtype = network_->dtype();
+  terms_ = network_->terms();
+  metrics_ = network_->metrics();
+  mesh_ = std::make_unique<Mesh>(context_.comm);
+  layout_ = std::make_unique<FlatLayout>(network_->parameters(),
+                                         std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
+  reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
+  gradients_ = FlatBuffer(*layout_, dtype);
+  progress_.weights = FlatBuffer(*layout_, dtype);
+  progress_.states = make_states(*optimizer_, *layout_, dtype);
+  if (params_.average) progress_.average = FlatBuffer(*layout_, dtype);
+  progress_.window.assign(terms_.size(), {});
+  loader_->open(*training_, plan(), context_);
+  auto& log = context_.log;
+  log.info(fmt::format("model {}: {} parameters in {} arrays, float{}; {} message{} per step", params_.model.type,
+                       layout_->parameters(), layout_->tensors().size(), dtype == DType::f64 ? 64 : 32,
+                       layout_->groups().size(), layout_->groups().size() == 1 ? "" : "s"));
+  log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", training_->size(),
+                       validation_ ? fmt::format(", {} to validate", held_out_->size()) : ", none to validate", steps_,
+                       params_.batch, static_cast<double>(steps_) / static_cast<double>(plan().steps_per_epoch())));
+  mllog_.event("global_batch_size", params_.batch);
+  mllog_.event("train_samples", training_->size());
+  mllog_.event("eval_samples", validation_ ? held_out_->size() : 0);
+  mllog_.event("seed", seed_);
+  mllog_.event("opt_name", params_.optimizer.type);
+  mllog_.event("opt_base_learning_rate", rate_->at(0, steps_));
+}
+
+void Trainer::start_fresh() {
+  network_->fit_statistics(*training_, context_);
+  make_buffers();
+  if (params_.start_from.empty()) {
+    network_->initialise(progress_.weights.views(), seed_);
+  } else {
+    const auto model = load_artifact(params_.start_from, context_);
+    require_fields(model.info, params_.start_from, *training_);
+    if (model.info.type != params_.model.type || model.layout->parameters() != layout_->parameters() ||
+        model.layout->tensors().size() != layout_->tensors().size() || model.weights.dtype() != progress_.weights.dtype())
+      throw InputError(fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model "
+                                   "and precision", params_.start_from, model.info.type, model.layout->parameters(),
+                                   params_.model.type, layout_->parameters()));
+    // The new data's statistics would change what the weights mean: the model's own stay.
+    network_->restore(model.info.state);
+    with_real(progress_.weights.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), progress_.weights); });
+    context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));
+  }
+  optimizer_->start(progress_.weights, progress_.states);
+  if (params_.average) progress_.average.copy_from(progress_.weights);
+  open_tables({});
+  print_header();
+}
+
+void Trainer::resume(const std::string& path) {
+  std::int64_t ranks = 0;
+  io::on_every_rank(context_.comm, [&] { network_->restore(network_state_in(path)); });
+  make_buffers();
+  io::on_every_rank(context_.comm, [&] {
+    progress_.best = FlatBuffer(*layout_, network_->dtype());
+    ranks = read_train_checkpoint(path, progress_, checkpoint_key());
+  });
+  open_tables(progress_.step);
+  const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;
+  context_.log.info(fmt::format("resumed at step {} from {}{}", progress_.step, path,
+                                same ? "" : fmt::format(" (written by {} ranks: sums are rounded differently from here on; "
+                                                        "reduce.mode ordered would not)", ranks)));
+  print_header();
+}
+
+void Trainer::open_tables(std::optional<std::int64_t> resumed_at) {
+  std::vector<io::Column> columns{{"epoch", "", "passes over the training set"},
+                                  {"learning_rate", "", "of the last step"},
+                                  {"loss", "", "weighted loss, mean since the last row"}};
+  for (const auto& term : terms_) columns.push_back({term.name, term.unit, "training, mean since the last row"});
+  training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at);
+  if (!validation_) return;
+  columns.clear();
+  for (const auto& metric : metrics_) columns.push_back({metric.name, metric.unit, "on the validation set"});
+  validation_table_ = std::make_unique<io::TableFile>(context_, "validation", columns, resumed_at);
+}
+
+}  // namespace cambium::train

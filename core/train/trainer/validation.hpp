@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/train/dataset.hpp"
+#include "core/train/network.hpp"
+
+namespace cambium::train {
+
+/// What the log shows of a term: report(sum / count); NaN when nothing was counted.
+double reported(const TermInfo& info, const TermSum& sum);
+
+/// Adds rows of a table over ranks (each row filled by one rank, zeros elsewhere) and then over rows, in their order, so
+/// that the sums do not depend on the number of ranks.
+std::vector<TermSum> add_rows(std::vector<TermSum> table, std::size_t terms, const Comm& comm);
+
+/// A data set that is only looked at. Blocks of `batch` samples are dealt out to the ranks; each rank keeps its samples in
+/// memory while they fit 1 GB.
+class Validation {
+ public:
+  Validation(Dataset& data, std::int64_t batch) : data_(data), batch_(batch) {}
+  /// Collective: sums of the network's metrics over all samples, the same bits for any number of ranks.
+  std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm);
+
+ private:
+  std::vector<SamplePtr> block(std::int64_t k);
+
+  Dataset& data_;
+  std::int64_t batch_, kept_bytes_ = 0;
+  std::vector<std::vector<SamplePtr>> kept_;  ///< by block, empty where not kept
+};
+
+}  // namespace cambium::train
