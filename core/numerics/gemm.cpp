@@ -36,16 +36,22 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
 }
 
 template <class T>
+void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
+               T beta, T* c, int ldc) {
+  if (m == 0 || n == 0) return;
+  // BLAS is column-major: what it sees is the transposed product.
+  const char *trans_b = transpose_b ? "T" : "N", *trans_a = transpose_a ? "T" : "N";
+  if constexpr (std::is_same_v<T, double>)
+    dgemm_(trans_b, trans_a, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
+  else
+    sgemm_(trans_b, trans_a, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
+}
+
+template <class T>
 void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
   if constexpr (device_is_host) {
-    // BLAS is column-major: what it sees is the transposed product.
-    const char *trans_b = transpose_b ? "T" : "N", *trans_a = "N";
-    const T one = 1;
-    if constexpr (std::is_same_v<T, double>)
-      dgemm_(trans_b, trans_a, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
-    else
-      sgemm_(trans_b, trans_a, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+    host_gemm<T>(false, transpose_b, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   } else {
     portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
   }
@@ -53,6 +59,8 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
 
 template void gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
 template void gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
+template void host_gemm(bool, bool, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+template void host_gemm(bool, bool, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 template void portable_gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
 template void portable_gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
 

@@ -1,6 +1,8 @@
 #include "core/train/trainer/train.hpp"
 
 #include "core/plugin/registry.hpp"
+#include "core/train/mlp/expression_set.hpp"
+#include "core/train/mlp/mlp.hpp"
 #include "core/train/optimize/layerwise.hpp"
 #include "core/train/optimize/sgd.hpp"
 #include "core/train/shuffle_loader.hpp"
@@ -66,6 +68,8 @@ Task::Outcome Train::run(Context& context) {
 void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set");
+  registry.add<Mlp>("mlp", "fully connected network for numbers or classes");
+  registry.add<ExpressionSet>("expression", "formulas over a box, made in memory");
   registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing");
   registry.add<Sgd>("sgd", "stochastic gradient descent with momentum");
   registry.add<Adam>("adam", "mean and mean square of the gradient");

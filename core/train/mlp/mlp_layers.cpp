@@ -1,0 +1,111 @@
+#include "core/train/mlp/mlp_layers.hpp"
+
+#include <bit>
+
+#include "core/numerics/gemm.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+/// Nearest bfloat16, ties to even.
+template <class T>
+void round_to_bfloat16(std::vector<T>& values) {
+  for (T& value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    value = static_cast<T>(std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u));
+  }
+}
+
+template <class T>
+T normal_cdf(T x) { return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0)); }
+
+template <class T>
+T activate(Mlp::Activation kind, T x) {
+  switch (kind) {
+    case Mlp::Activation::tanh: return std::tanh(x);
+    case Mlp::Activation::relu: return x > T(0) ? x : T(0);
+    case Mlp::Activation::sigmoid: return T(1) / (T(1) + std::exp(-x));
+    case Mlp::Activation::gelu: return x * normal_cdf(x);
+    case Mlp::Activation::silu: return x / (T(1) + std::exp(-x));
+  }
+  return x;
+}
+
+/// Derivative by the sum x, given also the value y.
+template <class T>
+T slope(Mlp::Activation kind, T x, T y) {
+  switch (kind) {
+    case Mlp::Activation::tanh: return T(1) - y * y;
+    case Mlp::Activation::relu: return x > T(0) ? T(1) : T(0);
+    case Mlp::Activation::sigmoid: return y * (T(1) - y);
+    case Mlp::Activation::gelu:
+      return normal_cdf(x) + x * std::exp(T(-0.5) * x * x) * T(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    case Mlp::Activation::silu: {
+      const T s = T(1) / (T(1) + std::exp(-x));
+      return s * (T(1) + x * (T(1) - s));
+    }
+  }
+  return T(1);
+}
+
+}  // namespace
+
+template <class T>
+MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
+                        std::span<const TensorRef> weights)
+    : widths_(widths), activation_(activation), bfloat16_(bfloat16), inputs_(widths.size()), sums_(widths.size() - 1) {
+  for (std::size_t l = 0; l < layers(); ++l) {
+    const auto* w = static_cast<const T*>(weights[2 * l].data);
+    if (bfloat16_) {
+      rounded_.emplace_back(w, w + weights[2 * l].elements());
+      round_to_bfloat16(rounded_.back());
+    }
+    weights_.push_back(w);
+    biases_.push_back(static_cast<const T*>(weights[2 * l + 1].data));
+  }
+  for (std::size_t l = 0; l < rounded_.size(); ++l) weights_[l] = rounded_[l].data();
+}
+
+template <class T>
+const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows) {
+  rows_ = rows;
+  inputs_[0] = std::move(inputs);
+  for (std::size_t l = 0; l < layers(); ++l) {
+    if (bfloat16_) round_to_bfloat16(inputs_[l]);
+    auto& sum = sums_[l];
+    sum.resize(static_cast<std::size_t>(rows) * out(l));
+    for (int row = 0; row < rows; ++row) std::copy_n(biases_[l], out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
+    host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_[l], out(l), T(1), sum.data(), out(l));
+    inputs_[l + 1] = sum;
+    if (l + 1 == layers()) break;
+    for (T& value : inputs_[l + 1]) value = activate(activation_, value);
+  }
+  return inputs_.back();
+}
+
+template <class T>
+void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  std::vector<T> by_input;
+  for (std::size_t l = layers(); l-- > 0;) {
+    T* by_bias = static_cast<T*>(gradients[2 * l + 1].data);
+    for (int row = 0; row < rows_; ++row)
+      for (int k = 0; k < out(l); ++k) by_bias[k] += by_sum[static_cast<std::size_t>(row) * out(l) + k];
+    if (bfloat16_) round_to_bfloat16(by_sum);
+    host_gemm<T>(true, false, in(l), out(l), rows_, T(1), inputs_[l].data(), in(l), by_sum.data(), out(l), T(1),
+                 static_cast<T*>(gradients[2 * l].data), out(l));
+    ready(static_cast<int>(2 * l + 1));
+    ready(static_cast<int>(2 * l));
+    if (l == 0) return;
+    by_input.resize(static_cast<std::size_t>(rows_) * in(l));
+    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_[l], out(l), T(0), by_input.data(), in(l));
+    for (std::size_t k = 0; k < by_input.size(); ++k)
+      by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
+    by_sum.swap(by_input);
+  }
+}
+
+template class MlpLayers<double>;
+template class MlpLayers<float>;
+
+}  // namespace cambium::train

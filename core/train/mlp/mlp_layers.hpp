@@ -1,0 +1,44 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "core/train/mlp/mlp.hpp"
+
+namespace cambium::train {
+
+/// Forward and backward passes of a fully connected network in T, batch x width row-major. Weights of layer l are n_in x
+/// n_out ("layers.<l>.w") and n_out ("layers.<l>.b").
+template <class T>
+class MlpLayers {
+ public:
+  /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T.
+  MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
+            std::span<const TensorRef> weights);
+
+  /// Outputs for `rows` inputs, kept with all that backward() needs.
+  const std::vector<T>& forward(std::vector<T> inputs, int rows);
+  /// Adds the gradient of a loss whose derivative by the outputs is given.
+  void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const ReadyCallback& ready);
+
+ private:
+  int in(std::size_t l) const { return static_cast<int>(widths_[l]); }
+  int out(std::size_t l) const { return static_cast<int>(widths_[l + 1]); }
+  std::size_t layers() const { return widths_.size() - 1; }
+
+  std::span<const std::int64_t> widths_;
+  Mlp::Activation activation_;
+  bool bfloat16_;
+  std::vector<std::vector<T>> rounded_;    ///< weights in bfloat16
+  std::vector<const T*> weights_, biases_;
+  int rows_ = 0;
+  std::vector<std::vector<T>> inputs_;     ///< of each layer, then the outputs
+  std::vector<std::vector<T>> sums_;       ///< of hidden layers, before the activation
+};
+
+extern template class MlpLayers<double>;
+extern template class MlpLayers<float>;
+
+}  // namespace cambium::train
