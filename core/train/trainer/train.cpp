@@ -1,6 +1,7 @@
 #include "core/train/trainer/train.hpp"
 
 #include "core/plugin/registry.hpp"
+#include "core/train/data/register.hpp"
 #include "core/train/mlp/expression_set.hpp"
 #include "core/train/mlp/mlp.hpp"
 #include "core/train/optimize/layerwise.hpp"
@@ -68,6 +69,7 @@ Task::Outcome Train::run(Context& context) {
 void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set");
+  register_data(registry);
   registry.add<Mlp>("mlp", "fully connected network for numbers or classes");
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory");
   registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing");
