@@ -98,7 +98,9 @@ std::vector<SamplePtr> BufferedLoader::gather(const AccessPlan::Step& step) {
   for (const auto id : step.compute)
     if (!held_.contains(id)) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  for (auto& sample : data_->read(ids)) held_[sample->id] = sample;
+  // By the number that was asked for: samples of a subset keep their ids of the whole.
+  const auto fresh = data_->read(ids);
+  for (std::size_t k = 0; k < fresh.size(); ++k) held_[ids[k]] = fresh[k];
   std::vector<SamplePtr> out;
   for (const auto id : step.compute) out.push_back(held_.at(id));
   // What is dropped and brought again in one step stays.
