@@ -1,0 +1,196 @@
+#include "apps/lammps/pair_cambium.hpp"
+
+#include <cstring>
+#include <exception>
+#include <numeric>
+
+#include "atom.h"
+#include "citeme.h"
+#include "comm.h"
+#include "domain.h"
+#include "error.h"
+#include "force.h"
+#include "lammps.h"
+#include "memory.h"
+#include "neighbor.h"
+#include "update.h"
+
+namespace LAMMPS_NS {
+
+using cambium::lammps::HostArrays;
+using cambium::lammps::HostExchange;
+using cambium::lammps::HostResults;
+using cambium::lammps::PotentialBridge;
+
+PairCambium::PairCambium(LAMMPS* lmp) : Pair(lmp) {
+  single_enable = 0;
+  restartinfo = 0;  // the model file stays where it is; a restarted run names it again
+  one_coeff = 1;
+  manybody_flag = 1;
+  no_virial_fdotr_compute = 1;
+  centroidstressflag = CENTROID_AVAIL;
+  comm_forward = 1;
+  comm_reverse = comm_reverse_off = 9;
+}
+
+PairCambium::~PairCambium() {
+  if (!allocated) return;
+  memory->destroy(setflag);
+  memory->destroy(cutsq);
+}
+
+template <class Work>
+void PairCambium::guarded(Work&& work) {
+  try {
+    work();
+  } catch (const std::exception& problem) {
+    error->one(FLERR, std::string("pair_style cambium: ") + problem.what());
+  }
+}
+
+void PairCambium::allocate() {
+  const int n = atom->ntypes + 1;
+  memory->create(setflag, n, n, "pair:setflag");
+  memory->create(cutsq, n, n, "pair:cutsq");
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) setflag[i][j] = 0;
+  allocated = 1;
+}
+
+/// LAMMPS' own formatting would need its copy of fmt: its functions are given finished strings.
+void PairCambium::refuse(const std::string& text) { error->all(FLERR, text); }
+
+void PairCambium::settings(int count, char** words) {
+  if (std::strcmp(update->unit_style, "metal") != 0)
+    refuse(std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units ") +
+           update->unit_style + "`)");
+  if (count > 1)
+    refuse("pair_style cambium takes one word, the type of the potential (deep_potential when absent); its keys go into "
+           "pair_coeff");
+  if (count == 1) type_ = words[0];
+}
+
+/// "{...}" is taken as it is; otherwise the words are model files of a deep_potential, several being a committee.
+std::string PairCambium::keys_of(const std::vector<std::string>& words) const {
+  if (words.size() == 1 && words[0].rfind("{", 0) == 0) return words[0];
+  if (words.empty()) return "{}";
+  std::string keys = "{model: '" + words[0] + "'";
+  for (std::size_t k = 1; k < words.size(); ++k) keys += (k == 1 ? ", committee: ['" : ", '") + words[k] + "'";
+  return keys + (words.size() > 1 ? "]}" : "}");
+}
+
+void PairCambium::coeff(int count, char** words) {
+  const int types = atom->ntypes;
+  if (count < 2 + types || std::strcmp(words[0], "*") != 0 || std::strcmp(words[1], "*") != 0)
+    refuse("pair_coeff for cambium is `pair_coeff * * MODEL SPECIES...` with one species (or NULL) for each of the " +
+           std::to_string(types) + " atom types, as in `pair_coeff * * water.dp O H`");
+  if (!allocated) allocate();
+  symbols_.clear();
+  for (int t = 0; t < types; ++t) {
+    const std::string word = words[count - types + t];
+    symbols_.push_back(word == "NULL" ? std::string() : word);
+  }
+  const std::vector<std::string> model(words + 2, words + count - types);
+  guarded([&] { bridge_ = std::make_unique<PotentialBridge>(type_, keys_of(model), world); });
+  int set = 0;
+  for (int i = 1; i <= types; ++i)
+    for (int j = i; j <= types; ++j) {
+      setflag[i][j] = !symbols_[static_cast<std::size_t>(i - 1)].empty() && !symbols_[static_cast<std::size_t>(j - 1)].empty();
+      set += setflag[i][j];
+    }
+  if (set == 0) refuse("pair_coeff for cambium: every type is NULL; name the species of at least one");
+}
+
+void PairCambium::bind() {
+  std::vector<double> masses(symbols_.size(), 0.0);
+  for (std::size_t t = 0; t < symbols_.size(); ++t)
+    if (atom->mass && atom->mass_setflag[t + 1]) masses[t] = atom->mass[t + 1];
+  guarded([&] { bridge_->bind(symbols_, masses); });
+}
+
+void PairCambium::init_style() {
+  if (!bridge_) refuse("pair_style cambium needs a line `pair_coeff * * MODEL SPECIES...`");
+  bind();
+  const std::string works = bridge_->citations();
+  if (lmp->citeme && !works.empty()) lmp->citeme->add(works);
+  if (bridge_->writes_ghost_forces() && !force->newton_pair)
+    refuse("pair_style cambium: " + type_ + " adds forces to ghost atoms; use `newton on`, which is the default");
+  if (comm->me == 0) {
+    utils::logmesg(lmp, "pair_style cambium: " + bridge_->summary() + "\n");
+  }
+  // Cambium keeps its own full list, rebuilt whenever LAMMPS reorders its atoms: no list is asked for.
+}
+
+double PairCambium::init_one(int, int) { return bridge_->cutoff(); }
+
+void PairCambium::compute(int eflag, int vflag) {
+  ev_init(eflag, vflag);
+  HostArrays in;
+  in.nlocal = atom->nlocal;
+  in.nghost = atom->nghost;
+  in.natoms = atom->natoms;
+  in.position = in.nlocal + in.nghost ? atom->x[0] : nullptr;
+  in.type = atom->type;
+  in.skin = neighbor->skin;
+  in.reordered = neighbor->ago == 0;
+  std::vector<std::int64_t> tags(atom->tag, atom->tag + in.nlocal + in.nghost);
+  in.tag = tags.data();
+  const double cell[6] = {domain->xprd, domain->yprd, domain->zprd, domain->xy, domain->xz, domain->yz};
+  std::copy(cell, cell + 6, in.cell);
+  std::copy(domain->boxlo, domain->boxlo + 3, in.corner);
+
+  HostExchange exchange;
+  exchange.forward = [this](double* values) {
+    exchanged_ = values, width_ = 1;
+    comm->forward_comm_pair(this);
+  };
+  exchange.reverse = [this](double* values, int width) {
+    exchanged_ = values, width_ = width;
+    comm->reverse_comm_pair(this);
+  };
+  HostResults out;
+  out.force = in.nlocal + in.nghost ? atom->f[0] : nullptr;
+  out.per_atom = eflag_atom || vflag_atom || cvflag_atom;
+  guarded([&] { bridge_->compute(in, exchange, out); });
+  tally(out);
+}
+
+void PairCambium::tally(const HostResults& out) {
+  constexpr int voigt[6] = {0, 4, 8, 1, 2, 5};                  // xx, yy, zz, xy, xz, yz
+  constexpr int centroid[9] = {0, 4, 8, 1, 2, 5, 3, 6, 7};      // and yx, zx, zy
+  if (eflag_global) eng_vdwl += out.energy;
+  if (vflag_global)
+    for (int c = 0; c < 6; ++c) virial[c] += out.virial[voigt[c]];
+  if (!out.per_atom) return;
+  const int owned = atom->nlocal, all = owned + (force->newton_pair ? atom->nghost : 0);
+  if (eflag_atom)
+    for (int i = 0; i < owned; ++i) eatom[i] += out.atom_energy[static_cast<std::size_t>(i)];
+  for (int i = 0; i < all; ++i) {
+    const double* w = out.atom_virial.data() + static_cast<std::size_t>(i) * 9;
+    if (vflag_atom)
+      for (int c = 0; c < 6; ++c) vatom[i][c] += w[voigt[c]];
+    if (cvflag_atom)
+      for (int c = 0; c < 9; ++c) cvatom[i][c] += w[centroid[c]];
+  }
+}
+
+int PairCambium::pack_forward_comm(int n, int* rows, double* buffer, int, int*) {
+  for (int k = 0; k < n; ++k) buffer[k] = exchanged_[rows[k]];
+  return n;
+}
+
+void PairCambium::unpack_forward_comm(int n, int first, double* buffer) {
+  std::copy(buffer, buffer + n, exchanged_ + first);
+}
+
+int PairCambium::pack_reverse_comm(int n, int first, double* buffer) {
+  std::copy(exchanged_ + first * width_, exchanged_ + (first + n) * width_, buffer);
+  return n * width_;
+}
+
+void PairCambium::unpack_reverse_comm(int n, int* rows, double* buffer) {
+  for (int k = 0; k < n; ++k)
+    for (int c = 0; c < width_; ++c) exchanged_[rows[k] * width_ + c] += *buffer++;
+}
+
+}  // namespace LAMMPS_NS

@@ -1,0 +1,63 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cambium::lammps {
+
+/// A host code's arrays for one force call. Rows 0..nlocal-1 are owned atoms, the others ghosts. Å, eV.
+struct HostArrays {
+  int nlocal = 0, nghost = 0;
+  std::int64_t natoms = 0;        ///< of all ranks
+  const double* position = nullptr;  ///< 3 per row
+  const int* type = nullptr;      ///< the host's types, 1-based
+  const std::int64_t* tag = nullptr;
+  double cell[6] = {};            ///< lx, ly, lz, xy, xz, yz
+  double corner[3] = {};
+  bool reordered = true;          ///< rows are other atoms than in the last call: the list is built again
+  double skin = 2.0;
+};
+
+/// Results of one force call, added to the host's arrays.
+struct HostResults {
+  double* force = nullptr;        ///< 3 per row, owned and ghost
+  double energy = 0.0;            ///< eV, owned atoms
+  double virial[9] = {};          ///< eV, W_ab = -sum dE/dr_a r_b, row-major
+  bool per_atom = false;
+  std::vector<double> atom_energy;  ///< per owned row (when per_atom)
+  std::vector<double> atom_virial;  ///< 9 per row, owned and ghost (when per_atom)
+};
+
+/// What the host does for potentials that need their neighbours' neighbours. `values` holds `width` numbers per row.
+struct HostExchange {
+  std::function<void(double* values)> forward;             ///< owners to ghosts, width 1
+  std::function<void(double* values, int width)> reverse;  ///< ghosts added to owners, width 3 or 9
+};
+
+/// A Potential of Cambium's registry, seen from a host code that knows neither Kokkos nor the registry.
+class PotentialBridge {
+ public:
+  /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"). Throws std::exception with a text
+  /// for the user.
+  PotentialBridge(const std::string& type, const std::string& keys, MPI_Comm comm);
+  ~PotentialBridge();
+
+  /// Species of the host's types 1, 2, ...; an empty symbol leaves a type to other pair styles. Masses in g/mol.
+  void bind(const std::vector<std::string>& symbols, const std::vector<double>& masses);
+  double cutoff() const;
+  bool writes_ghost_forces() const;
+  std::string summary() const;
+  /// BibTeX entries of the works that the potential rests on.
+  std::string citations() const;
+  void compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace cambium::lammps

@@ -1,0 +1,162 @@
+"""lmp_cambium gives what `cambium run` gives for the same atoms: energy, forces, pressure; messages for its users."""
+import os
+import subprocess
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+LMP = os.environ["LMP_CAMBIUM"]
+KJ_PER_MOL = 96.48533212331002  # of one eV: e N_A / 1000
+
+POTENTIALS = {  # deck, pair_style, pair_coeff, species, lattice
+    "sutton_chen": ("{type: sutton_chen, element: Cu, cutoff: 6.5}", "cambium sutton_chen",
+                    '"{element: Cu, cutoff: 6.5}" Cu', "Cu", "fcc 3.61"),
+    "stillinger_weber": ("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "Si", "diamond 5.431"),
+}
+READ = """
+units metal
+read_data DATA
+pair_style STYLE
+pair_coeff * * COEFF
+"""
+SETUP = """
+units metal
+lattice LATTICE
+region cell block 0 5 0 4 0 4
+create_box 1 cell
+create_atoms 1 box
+mass 1 MASS
+displace_atoms all random 0.15 0.15 0.15 4711 units box
+write_data DATA
+pair_style STYLE
+pair_coeff * * COEFF
+"""
+MEASURE = """
+compute stress all stress/atom NULL
+compute total all reduce sum c_stress[1] c_stress[2] c_stress[3]
+variable from_atoms equal -(c_total[1]+c_total[2]+c_total[3])/(3*vol)
+compute energy all pe/atom
+compute energies all reduce sum c_energy
+thermo_style custom step pe c_energies press v_from_atoms
+thermo_modify format float %.15g
+dump forces all custom 1 FORCES id fx fy fz
+dump_modify forces format float %.16g sort id
+run 0
+"""
+MASSES = {"Cu": "63.546", "Si": "28.085"}
+
+
+def lammps(folder, text, ranks=1):
+    path = program.write(os.path.join(folder, "in.lmp"), text)
+    launcher = program.MPIEXEC + ["-np", str(ranks)] if ranks > 1 else []
+    done = subprocess.run(launcher + [LMP, "-in", path, "-log", "none"], cwd=folder, capture_output=True, text=True,
+                          timeout=200)
+    return done.returncode, done.stdout + done.stderr
+
+
+def setup(folder, name, text=SETUP):
+    _, style, coeff, species, lattice = POTENTIALS[name]
+    for key, value in (("LATTICE", lattice), ("MASS", MASSES[species]), ("DATA", os.path.join(folder, "start.data")),
+                       ("STYLE", style), ("COEFF", coeff)):
+        text = text.replace(key, value)
+    return text
+
+
+def thermo(output):
+    lines = output.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.split()[:1] == ["Step"])
+    return [float(word) for word in lines[at + 1].split()]
+
+
+def ours(folder, name):
+    deck, _, _, species, _ = POTENTIALS[name]
+    path = program.write(os.path.join(folder, "deck.yaml"), f"""
+run: {{name: same, directory: {folder}/run}}
+plugins: [deepmd]
+stages:
+  - simulate:
+      physics: md
+      structure: {{file: {folder}/start.data, species: [{species}]}}
+      potential: {deck}
+      integrator: nve
+      timestep: 1 fs
+      steps: 0
+      output: [{{type: h5md, every: 1, forces: true}}]
+""")
+    code, out, error = program.run("run", path)
+    assert code == 0, out + error
+    with open(os.path.join(folder, "run", "simulate", "thermo.csv")) as file:
+        names, values = (line.strip().split(",") for line in file.read().splitlines()[:2])
+    row = dict(zip([name.split(" ")[0] for name in names], map(float, values)))
+    with h5py.File(os.path.join(folder, "run", "simulate", "trajectory.h5md")) as file:
+        atoms = file["particles/trajectory"]
+        forces = atoms["force/value"][0] / KJ_PER_MOL
+    return row, forces  # in the order of ids
+
+
+class SameNumbers(unittest.TestCase):
+    def test_potentials(self):
+        for name in POTENTIALS:
+            with self.subTest(name):
+                folder = program.fresh(f"lammps_{name}")
+                code, out = lammps(folder, setup(folder, name))  # ids depend on the ranks that create the atoms
+                self.assertEqual(code, 0, out)
+                text = setup(folder, name, READ) + MEASURE.replace("FORCES", "forces.dump")
+                results = {}
+                for ranks in (1, 2, 4):
+                    code, out = lammps(folder, text, ranks)
+                    self.assertEqual(code, 0, out)
+                    forces = np.loadtxt(os.path.join(folder, "forces.dump"), skiprows=9)[:, 1:]
+                    results[ranks] = (thermo(out), forces)
+                row, forces = ours(folder, name)
+                for ranks, ((_, energy, of_atoms, pressure, from_atoms), theirs) in results.items():
+                    self.assertLess(abs(energy / row["potential"] - 1.0), 1e-10)
+                    self.assertLess(abs(of_atoms / energy - 1.0), 1e-10)
+                    self.assertLess(abs(pressure / row["pressure"] - 1.0), 1e-6)  # constants of two unit systems
+                    self.assertLess(abs(from_atoms / pressure - 1.0), 1e-10)
+                    self.assertLess(np.abs(theirs - forces).max() / np.abs(forces).max(), 1e-10)
+
+    def test_dynamics_conserve_energy_and_minimize_runs(self):
+        folder = program.fresh("lammps_dynamics")
+        text = setup(folder, "stillinger_weber") + """
+velocity all create 600 1234
+fix 1 all nve
+timestep 0.0002
+thermo_style custom step etotal
+thermo_modify format float %.15g
+thermo 200
+run 200
+minimize 0 1e-4 500 2000
+"""
+        code, out = lammps(folder, text, 2)
+        self.assertEqual(code, 0, out)
+        lines = [line.split() for line in out.splitlines()]
+        energies = [float(w[1]) for w in lines if len(w) == 2 and w[0] in ("0", "200")]
+        self.assertLess(abs(energies[1] - energies[0]) / 640, 2e-5)
+        self.assertIn("Minimization stats", out)
+
+
+class Messages(unittest.TestCase):
+    def refused(self, text, expected):
+        code, out = lammps(program.fresh("lammps_refused"), text)
+        self.assertNotEqual(code, 0)
+        self.assertIn(expected, out)
+
+    def test_messages(self):
+        folder = program.fresh("lammps_messages")
+        good = setup(folder, "sutton_chen")
+        self.refused(good.replace("units metal", "units real"),
+                     "pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units real`)")
+        self.refused(good.replace('"{element: Cu, cutoff: 6.5}" Cu', ""),
+                     "pair_coeff for cambium is `pair_coeff * * MODEL SPECIES...` with one species (or NULL) for each of the "
+                     "1 atom types, as in `pair_coeff * * water.dp O H`")
+        self.refused(good.replace("cutoff: 6.5", "cutof: 6.5"), "did you mean 'cutoff'?")
+        self.refused(setup(folder, "stillinger_weber").replace("units metal", "units metal\nnewton off") + "run 0\n",
+                     "pair_style cambium: stillinger_weber adds forces to ghost atoms; use `newton on`, which is the default")
+
+
+if __name__ == "__main__":
+    unittest.main()
