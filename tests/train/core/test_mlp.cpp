@@ -1,0 +1,129 @@
+// Gradients of the fully connected network against finite differences.
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/train/flat/buffer.hpp"
+#include "core/train/mlp/expression_set.hpp"
+#include "core/train/mlp/mlp.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+
+namespace {
+
+struct World {
+  Comm comm{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+};
+
+ExpressionSet made(World& world, bool classes) {
+  ExpressionSet::Params p;
+  p.samples = 50;
+  p.box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}};
+  if (classes) p.target = {{"c", "step(x) + step(y - 1)"}};
+  else p.target = {{"u", "sin(3*x)*y"}, {"v", "5 + 10*x*y"}};
+  return ExpressionSet(p, world.context);
+}
+
+double loss(Mlp& net, std::span<const SamplePtr> samples, FlatBuffer& weights) {
+  FlatBuffer scratch(weights.layout(), weights.dtype());
+  const double one[1] = {1.0};
+  TermSum term[1];
+  net.gradient(samples, weights.views(), one, scratch.views(), term, [](int) {});
+  return term[0].sum;
+}
+
+}  // namespace
+
+TEST_CASE("gradients are those of finite differences, for every activation and goal") {
+  World world;
+  for (auto goal : {Mlp::Goal::regression, Mlp::Goal::classification})
+    for (auto activation : {Mlp::Activation::tanh, Mlp::Activation::relu, Mlp::Activation::sigmoid, Mlp::Activation::gelu,
+                            Mlp::Activation::silu}) {
+      Mlp::Params p;
+      p.layers = {7, 5};
+      p.activation = activation;
+      p.goal = goal;
+      p.label_smoothing = 0.1;
+      p.precision = Mlp::Precision::float64;
+      Mlp net(p, world.context);
+      auto data = made(world, goal == Mlp::Goal::classification);
+      net.fit_statistics(data, world.context);
+      const FlatLayout layout(net.parameters(), 1000);
+      FlatBuffer weights(layout, DType::f64), gradients(layout, DType::f64);
+      net.initialise(weights.views(), 11);
+      const std::int64_t ids[] = {0, 3, 4, 17, 41};
+      const auto samples = data.read(ids);
+      const double half[1] = {0.5};
+      TermSum term[1];
+      std::vector<int> order;
+      net.gradient(samples, weights.views(), half, gradients.views(), term, [&](int k) { order.push_back(k); });
+      REQUIRE(order == std::vector<int>{5, 4, 3, 2, 1, 0});
+      REQUIRE(term[0].count == 5.0);
+      for (std::size_t k = 0; k < layout.tensors().size(); ++k)
+        for (std::size_t i = 0; i < weights.values<double>(k).size(); i += 3) {
+          double& w = weights.values<double>(k)[i];
+          const double h = 1e-6, kept = w;
+          w = kept + h;
+          const double up = loss(net, samples, weights);
+          w = kept - h;
+          const double down = loss(net, samples, weights);
+          w = kept;
+          REQUIRE(gradients.values<double>(k)[i] == Approx(0.5 * (up - down) / (2 * h)).epsilon(1e-5).margin(1e-7));
+        }
+    }
+}
+
+TEST_CASE("bfloat16 products are those of rounded factors") {
+  World world;
+  Mlp::Params p;
+  p.layers = {6};
+  p.precision = Mlp::Precision::bfloat16;
+  Mlp low(p, world.context);
+  p.precision = Mlp::Precision::float32;
+  Mlp full(p, world.context);
+  auto data = made(world, false);
+  low.fit_statistics(data, world.context);
+  full.fit_statistics(data, world.context);
+  const FlatLayout layout(low.parameters(), 1000);
+  FlatBuffer weights(layout, DType::f32);
+  low.initialise(weights.views(), 11);
+  const std::int64_t ids[] = {0, 1, 2, 3};
+  const auto samples = data.read(ids);
+  const auto a = low.predict(samples, weights.views()), b = full.predict(samples, weights.views());
+  double largest = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) largest = std::max(largest, std::abs(a[k] - b[k]));
+  REQUIRE(largest > 1e-6);  // it does round
+  REQUIRE(largest < 0.15);  // by 2^-9 of each factor; targets spread over 6
+}
+
+TEST_CASE("statistics come back from their text") {
+  World world;
+  Mlp::Params p;
+  p.layers = {4};
+  p.precision = Mlp::Precision::float64;
+  Mlp a(p, world.context), b(p, world.context);
+  auto data = made(world, false);
+  a.fit_statistics(data, world.context);
+  b.restore(a.state());
+  REQUIRE(a.state() == b.state());
+  const FlatLayout layout(b.parameters(), 1000);
+  FlatBuffer weights(layout, DType::f64);
+  b.initialise(weights.views(), 2);
+  const std::int64_t ids[] = {5, 6};
+  const auto samples = data.read(ids);
+  REQUIRE(a.predict(samples, weights.views()) == b.predict(samples, weights.views()));
+}
+
+TEST_CASE("a field that the samples lack is named") {
+  World world;
+  Mlp::Params p;
+  p.layers = {4};
+  p.input = "image";
+  Mlp net(p, world.context);
+  auto data = made(world, false);
+  REQUIRE_THROWS_WITH(net.fit_statistics(data, world.context), "sample 0 has no field 'image'");
+}

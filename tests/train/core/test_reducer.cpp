@@ -1,0 +1,122 @@
+// Sums of slices over ranks: exact values, order, messages, bytes.
+#include <bit>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/core/buffers.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+using namespace cambium::train::testing;
+
+namespace {
+
+/// Adds the gradient of slice `number` of the global batch, tensor by tensor from the last.
+void add_slice(FlatBuffer& into, int number, const ReadyCallback& ready) {
+  with_real(into.dtype(), [&]<class T>() {
+    for (std::size_t k = into.layout().tensors().size(); k-- > 0;) {
+      const auto values = into.values<T>(k);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] += static_cast<T>(Random4(77 + static_cast<std::uint64_t>(number), Stream::test, k, i).normal(0));
+      ready(static_cast<int>(k));
+    }
+  });
+}
+
+/// The tree over 8 slices, on one rank.
+std::vector<float> tree(const FlatLayout& layout) {
+  std::vector<std::vector<float>> sums;
+  for (int s = 0; s < 8; ++s) {
+    FlatBuffer buffer(layout, DType::f32);
+    add_slice(buffer, s, [](int) {});
+    sums.push_back(packed<float>(buffer));
+  }
+  for (std::size_t step = 1; step < 8; step *= 2)
+    for (std::size_t s = 0; s < 8; s += 2 * step)
+      for (std::size_t i = 0; i < sums[s].size(); ++i) sums[s][i] += sums[s + step][i];
+  return sums[0];
+}
+
+}  // namespace
+
+TEST_CASE("ordered sums are one binary tree for any number of ranks, bit for bit") {
+  const Comm comm;
+  const Mesh mesh(comm);
+  const FlatLayout layout(some_parameters(25), 300);
+  OrderedReducer reducer(mesh, layout, DType::f32);
+  const auto expected = tree(layout);
+  const int mine = 8 / comm.size();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    FlatBuffer gradients(layout, DType::f32);
+    reducer.sum(gradients, mine, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+      add_slice(into, comm.rank() * mine + slice, ready);
+    });
+    const auto found = packed<float>(gradients);
+    REQUIRE(std::memcmp(found.data(), expected.data(), sizeof(float) * found.size()) == 0);
+  }
+  std::int64_t bytes = 0;
+  for (const auto& row : reducer.traffic().rows()) bytes += row.bytes;
+  REQUIRE(bytes == 2 * 2 * 4 * layout.size() * (comm.size() - 1) / comm.size());  // two sums of 4-byte numbers
+}
+
+TEST_CASE("fast sums agree with the tree to rounding, overlapped or not, in one message per group") {
+  const Comm comm;
+  const Mesh mesh(comm);
+  const FlatLayout layout(some_parameters(25), 300);
+  const auto expected = tree(layout);
+  const int mine = 8 / comm.size();
+  std::vector<float> without;
+  for (bool overlap : {false, true}) {
+    FastReducer reducer(mesh, layout, overlap);
+    FlatBuffer gradients(layout, DType::f32);
+    reducer.sum(gradients, mine, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+      add_slice(into, comm.rank() * mine + slice, ready);
+    });
+    const auto found = packed<float>(gradients);
+    for (std::size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == Approx(expected[i]).margin(1e-5));
+    if (comm.size() > 1) {
+      REQUIRE(reducer.traffic().rows().at(0).calls == std::ssize(layout.groups()));
+      REQUIRE(reducer.traffic().rows().at(0).bytes == 4 * layout.size());
+    }
+    if (overlap) REQUIRE(found == without);
+    without = found;
+  }
+}
+
+TEST_CASE("a rank without samples takes part") {
+  const Comm comm;
+  const Mesh mesh(comm);
+  const FlatLayout layout(some_parameters(10), 100);
+  FastReducer reducer(mesh, layout, true);
+  FlatBuffer gradients(layout, DType::f64), alone(layout, DType::f64);
+  reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
+    if (comm.rank() == comm.size() - 1) add_slice(into, 4, ready);
+  });
+  add_slice(alone, 4, [](int) {});
+  REQUIRE(packed<double>(gradients) == packed<double>(alone));
+}
+
+TEST_CASE("a mesh has a communicator for every level") {
+  const Comm comm;
+  if (comm.size() != 4) return;
+  const Mesh mesh(comm, {{"pair", 2}, {"world", 2}});
+  REQUIRE(mesh.coordinate(0) == comm.rank() % 2);
+  REQUIRE(mesh.coordinate(1) == comm.rank() / 2);
+  REQUIRE(mesh.along(0).sum(double(comm.rank())) == (comm.rank() < 2 ? 1.0 : 5.0));
+  REQUIRE(mesh.along(1).sum(double(comm.rank())) == (comm.rank() % 2 == 0 ? 2.0 : 4.0));
+  REQUIRE_THROWS_WITH(Mesh(comm, {{"pair", 2}, {"world", 3}}),
+                      "the levels pair 2 x world 3 make 6 ranks, but 4 run; change the levels or start 6 ranks");
+}
+
+TEST_CASE("ordered mode says which numbers of ranks it can serve") {
+  ReduceParams params;
+  params.mode = ReduceParams::Mode::ordered;
+  params.slices = 4;
+  REQUIRE_NOTHROW(require_ranks(params, 4));
+  REQUIRE_THROWS_WITH(require_ranks(params, 3), "reduce.mode 'ordered' adds over a binary tree and needs a power of two of "
+                                                "ranks, but 3 run; start 2 ranks or set reduce.mode to fast");
+  REQUIRE_THROWS_WITH(require_ranks(params, 8), "reduce.slices is 4, but 8 ranks run and each needs a slice; set reduce.slices "
+                                                "to 8 or more (this changes the order of sums, so the weights' last bits)");
+}

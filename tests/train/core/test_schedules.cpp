@@ -1,0 +1,110 @@
+#include <cmath>
+#include <numbers>
+
+#include "core/deck/node.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/batch_plan.hpp"
+#include "core/train/schedule/learning_rate.hpp"
+#include "core/train/trainer/subset.hpp"
+#include "core/train/trainer/train.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+
+namespace {
+
+struct World {
+  Comm comm{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Registry registry;
+  Context context{comm, log, timing};
+  World() {
+    register_training(registry);
+    context.registry = &registry;
+  }
+  std::unique_ptr<LearningRate> rate(const std::string& keys) {
+    const auto node = deck::parse(keys, "test");
+    return registry.make<LearningRate>(node["type"].text(), node.without([](const auto& k) { return k == "type"; }), context);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("schedules are their formulas") {
+  World world;
+  REQUIRE(world.rate("{type: constant, start: 0.1}")->at(7, 100) == 0.1);
+  REQUIRE(world.rate("{type: linear, start: 1, stop: 0}")->at(25, 100) == Approx(0.75));
+  REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(25, 100) == Approx(0.5));
+  REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(70, 100) == 0.0);
+  REQUIRE(world.rate("{type: polynomial, start: 1, stop: 0.1, power: 2}")->at(50, 100) == Approx(0.1 + 0.9 * 0.25));
+  REQUIRE(world.rate("{type: cosine, start: 1, stop: 0.2}")->at(30, 100) == Approx(0.2 + 0.4 * (1 + std::cos(0.3 * std::numbers::pi))));
+  REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(9, 100) == 1.0);
+  REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(10, 100) == 0.5);
+  REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(99, 100) == 0.25);
+  REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, every: 30}")->at(61, 100) == 0.25);
+}
+
+TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/total)") {
+  World world;
+  const auto rate = world.rate("{type: exponential, start: 1e-3, stop: 3.51e-8, every: 5000}");
+  const double ratio = std::pow(3.51e-8 / 1e-3, 5000.0 / 1000000.0);
+  REQUIRE(ratio == Approx(0.95).epsilon(1e-3));
+  for (std::int64_t step : {0, 4999, 5000, 123456, 999999})
+    REQUIRE(rate->at(step, 1000000) == Approx(1e-3 * std::pow(ratio, static_cast<double>(step / 5000))).epsilon(1e-12));
+  REQUIRE(world.rate("{type: exponential, start: 1, stop: 0.01, every: 10, smooth: true}")->at(50, 100) == Approx(0.1));
+}
+
+TEST_CASE("sequences and warm-up join schedules without a gap") {
+  World world;
+  const auto rate = world.rate("{type: sequence, pieces: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, "
+                               "{rate: {type: cosine, start: 1, stop: 0}}]}");
+  REQUIRE(rate->at(5, 110) == Approx(0.5));
+  REQUIRE(rate->at(10, 110) == Approx(1.0));
+  REQUIRE(rate->at(60, 110) == Approx(0.5));
+  const WarmUp warm_up{10, 0.1};
+  const auto cosine = world.rate("{type: cosine, start: 1, stop: 0}");
+  REQUIRE(warm_up.at(*cosine, 0, 110) == Approx(0.1 + 0.9 * 0.1));
+  REQUIRE(warm_up.at(*cosine, 9, 110) == Approx(1.0));
+  REQUIRE(warm_up.at(*cosine, 10, 110) == Approx(1.0));
+  REQUIRE(warm_up.at(*cosine, 60, 110) == Approx(0.5));
+}
+
+TEST_CASE("an epoch's order is a permutation that only the seed and the epoch decide") {
+  const auto a = epoch_order(5, 2, 1000);
+  REQUIRE(a == epoch_order(5, 2, 1000));
+  REQUIRE(a != epoch_order(5, 3, 1000));
+  REQUIRE(a != epoch_order(6, 2, 1000));
+  auto sorted = a;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::int64_t k = 0; k < 1000; ++k) REQUIRE(sorted[static_cast<std::size_t>(k)] == k);
+}
+
+TEST_CASE("ranks' slices are the global batch, cut alike for any number of ranks when ordered") {
+  for (std::int64_t size : {1, 5, 8, 13, 64}) {
+    BatchPlan plan;
+    plan.ordered = true;
+    plan.slices = 8;
+    const auto whole = slices_of(plan, size);
+    REQUIRE(whole.size() == 8);
+    for (int ranks : {2, 4, 8}) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> joined;
+      for (plan.ranks = ranks, plan.rank = 0; plan.rank < ranks; ++plan.rank)
+        for (auto slice : slices_of(plan, size)) joined.push_back(slice);
+      REQUIRE(joined == whole);
+      plan.rank = 0, plan.ranks = 1;
+    }
+    REQUIRE(whole.front().first == 0);
+    REQUIRE(whole.back().second == size);
+  }
+}
+
+TEST_CASE("held-out samples and the others are the whole") {
+  const auto [held, rest] = hold_out(3, 200, 0.15);
+  REQUIRE(held.size() == 30);
+  auto all = held;
+  all.insert(all.end(), rest.begin(), rest.end());
+  std::sort(all.begin(), all.end());
+  for (std::int64_t k = 0; k < 200; ++k) REQUIRE(all[static_cast<std::size_t>(k)] == k);
+}
