@@ -110,7 +110,8 @@ void Trainer::watch(double loss, const std::vector<TermSum>& terms) {
   for (std::size_t k = 0; k < terms.size(); ++k) {
     if (!std::isfinite(terms[k].sum))
       throw NumericalError(fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was "
-                                       "{:.3g}, try a tenth of it or a warm_up", step, terms_[k].name, terms[k].sum, rate));
+                                       "{:.3g}, try a tenth of it or a warm_up", step, terms_[k].name,
+                                       std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
     progress_.window[k].sum += terms[k].sum;
     progress_.window[k].count += terms[k].count;
   }

@@ -1,0 +1,227 @@
+"""Training through the program: the same weights on any number of ranks and after any interruption; what it says when data,
+disk or learning rate are bad."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+DECK = """
+run: {name: net, directory: DIR, seed: 5}
+stages:
+  - train:
+      model: {type: mlp, layers: [LAYERS], precision: PRECISION}
+      dataset: {type: expression, samples: 500, box: {x: [-1, 1], y: [0, 2]}, target: {z: sin(3*x)*exp(-y)}, noise: 0.05}
+      hold_out: 0.1
+      batch: BATCH
+      steps: STEPS
+      optimizer: OPTIMIZER
+      learning_rate: {type: cosine, start: RATE, stop: 1e-5}
+      warm_up: {steps: 10}
+      clip: {norm: 0.5}
+      average: {decay: 0.9}
+      reduce: {mode: MODE, group: 4 kB}
+      validate: {every: 20}
+      checkpoint: {every: EVERY, keep: 100}
+      log: 20
+"""
+
+
+def deck(folder, **given):
+    values = {"LAYERS": "24, 24", "PRECISION": "float32", "BATCH": "21", "STEPS": "120", "OPTIMIZER": "adamw",
+              "RATE": "0.01", "MODE": "fast", "EVERY": "50", "DIR": os.path.join(folder, "run")}
+    values.update({key.upper(): str(value) for key, value in given.items()})
+    text = DECK
+    for key, value in values.items():
+        text = text.replace(key, value)
+    return program.write(os.path.join(folder, "net.yaml"), text)
+
+
+def stage(folder, name):
+    return os.path.join(folder, "run", "train", name)
+
+
+def weights(folder, name="model.h5"):
+    """All numbers of a model file or a checkpoint, as bytes."""
+    with h5py.File(stage(folder, name)) as file:
+        if "tensors" in file:
+            return {key: file[key][()].tobytes() for key in ("weights", "average", "best") if key in file}
+        return {key: data[()].tobytes() for key, data in file["weights"].items()}
+
+
+def text(folder, name):
+    with open(stage(folder, name)) as file:
+        return file.read()
+
+
+class Training(unittest.TestCase):
+    def trained(self, name, ranks=1, **given):
+        folder = program.fresh("train_" + name)
+        code, out, error = program.run("run", deck(folder, **given), ranks=ranks)
+        self.assertEqual(code, 0, error)
+        return folder, out
+
+    def test_ordered_mode_does_not_depend_on_ranks(self):
+        for optimizer, rate, others in (("adamw", 0.01, (2, 4)), ("{type: lars, weight_decay: 1e-4}", 1.0, (2, 4)),
+                                        ("lamb", 0.01, (4,)), ("{type: split_sgd, momentum: 0.9}", 0.05, (4,))):
+            one, _ = self.trained("ordered_1", mode="ordered", optimizer=optimizer, rate=rate)
+            for ranks in others:
+                more, _ = self.trained(f"ordered_{ranks}", ranks, mode="ordered", optimizer=optimizer, rate=rate)
+                self.assertEqual(weights(one), weights(more))
+                self.assertEqual(weights(one, "restart.100.h5"), weights(more, "restart.100.h5"))
+                for table in ("training.csv", "validation.csv"):
+                    self.assertEqual(text(one, table), text(more, table))
+
+    def test_uneven_batches_give_the_serial_gradient(self):
+        # 21 samples on 2 and on 3 ranks, and 450 = 21 * 21 + 9 in an epoch.
+        one, _ = self.trained("even_1", precision="float64", optimizer="sgd", rate=0.3)
+        for ranks in (2, 3):
+            more, out = self.trained(f"even_{ranks}", ranks, precision="float64", optimizer="sgd", rate=0.3)
+            self.assertIn("exposed communication", out)
+            for name, data in weights(one).items():
+                np.testing.assert_allclose(np.frombuffer(weights(more)[name]), np.frombuffer(data), rtol=1e-9, atol=1e-12)
+
+    def test_kill_and_resume(self):
+        for ranks in (1, 2):
+            long = {"steps": 1500, "every": 50, "layers": "64, 64"}
+            whole, _ = self.trained(f"whole_{ranks}", ranks, **long)
+            folder = program.fresh(f"train_killed_{ranks}")
+            run = subprocess.Popen(program.command("run", deck(folder, **long), ranks=ranks), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+            while not os.path.exists(stage(folder, "restart.250.h5")):
+                time.sleep(0.002)
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+            self.assertFalse(os.path.exists(stage(folder, "model.h5")))
+            code, out, error = program.run("restart", os.path.join(folder, "run"), ranks=ranks)
+            self.assertEqual(code, 0, error)
+            self.assertIn("resumed at step", out)
+            self.assertEqual(weights(whole), weights(folder))
+            self.assertEqual(weights(whole, "restart.1500.h5"), weights(folder, "restart.1500.h5"))
+            for table in ("training.csv", "validation.csv"):
+                self.assertEqual(text(whole, table), text(folder, table))
+
+    def test_every_step_resumes(self):
+        whole, _ = self.trained("steps", steps=60, every=1)
+        for step in (1, 19, 20, 21, 37, 59):
+            part = program.fresh("train_step")
+            shutil.rmtree(part)
+            shutil.copytree(whole, part)
+            for later in range(step + 1, 61):
+                os.remove(stage(part, f"restart.{later}.h5"))
+            os.remove(os.path.join(part, "run", "stages_done.txt"))
+            code, _, error = program.run("restart", os.path.join(part, "run"))
+            self.assertEqual(code, 0, error)
+            self.assertEqual(weights(whole), weights(part), step)
+            self.assertEqual(text(whole, "training.csv"), text(part, "training.csv"))
+
+    def test_a_signal_stops_in_order(self):
+        folder = program.fresh("train_signal")
+        run = subprocess.Popen(program.command("run", deck(folder, steps=2000000, every=50)), stdout=subprocess.PIPE, text=True)
+        while not os.path.exists(stage(folder, "restart.100.h5")):
+            time.sleep(0.01)
+        run.send_signal(signal.SIGTERM)
+        out, _ = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("stopped by signal SIGTERM; a checkpoint is written. Resume with:\n  cambium restart ", out)
+
+    def test_other_numbers_of_ranks_resume(self):
+        for mode, note in (("fast", "written by 1 ranks: sums are rounded differently from here on"), ("ordered", "resumed at")):
+            whole, _ = self.trained("ranks_1", mode=mode)
+            part = program.fresh("train_ranks")
+            shutil.rmtree(part)
+            shutil.copytree(whole, part)
+            os.remove(stage(part, "restart.100.h5"))
+            os.remove(os.path.join(part, "run", "stages_done.txt"))
+            code, out, error = program.run("restart", os.path.join(part, "run"), f"run.directory={part}/run", ranks=2)
+            self.assertEqual(code, 0, error)
+            self.assertIn(note, out)
+            if mode == "ordered":
+                self.assertEqual(weights(whole), weights(part))
+        code, _, error = program.run("restart", os.path.join(part, "run"), ranks=3)
+        self.assertEqual(code, 0, error)  # nothing is left to do, so nothing is asked
+
+    def test_divergence_names_the_term_and_keeps_the_best(self):
+        for rate, what in ((1e4, r"the term 'scaled_error' of the loss is (not a number|infinite)"),
+                           (1.0, r"the loss is \S+, more than explode = 100 times its first values \(\S+\), most of it in the "
+                                 r"term 'scaled_error'")):
+            folder = program.fresh("train_diverges")
+            code, _, error = program.run("run", deck(folder, optimizer="{type: sgd, momentum: 0.9}", rate=rate, steps=4000),
+                                         "stages[0].train.clip=null", "stages[0].train.validate.every=1",
+                                         "stages[0].train.explode=100", "stages[0].train.model.activation=relu")
+            self.assertEqual(code, 4, error)
+            self.assertRegex(error, r"numerical failure: training diverged at step \d+: " + what + r"; the learning rate was "
+                                    r"\S+, try a tenth of it or a warm_up; the best model, of step \d+, is in ")
+            self.assertTrue(weights(folder))
+
+    def test_a_full_disk_leaves_the_older_checkpoint(self):
+        folder = program.fresh("train_full")
+        os.makedirs(stage(folder, ""))
+        os.symlink("/dev/full", stage(folder, "restart.100.h5.part"))
+        code, _, error = program.run("run", deck(folder))
+        self.assertEqual(code, 2, error)
+        self.assertIn("restart.100.h5", error)
+        self.assertIn("No space left on device", error)
+        self.assertFalse(os.path.exists(stage(folder, "restart.100.h5")))
+        os.remove(stage(folder, "restart.100.h5.part")) if os.path.islink(stage(folder, "restart.100.h5.part")) else None
+        whole, _ = self.trained("full_whole")
+        code, out, error = program.run("restart", os.path.join(folder, "run"))
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed at step 50", out)
+        self.assertEqual(weights(whole), weights(folder))
+
+    def test_messages(self):
+        folder = program.fresh("train_messages")
+        cases = [
+            (dict(batch=1000), [], "batch is 1000, but the training set has 450 samples; lower batch"),
+            (dict(optimizer="split_sgd", precision="float64"), [],
+             "optimizer split_sgd splits float32 weights, but the model trains in float64; set the model's precision to float32"),
+            (dict(mode="ordered"), ["stages[0].train.accumulate=2"],
+             "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate"),
+            (dict(mode="ordered"), ["stages[0].train.reduce.slices=6"], "slices is 6, but must be a power of two; 8 is the next"),
+            ({}, ["stages[0].train.epochs=3"], "give one of: steps, epochs"),
+            ({}, ["stages[0].train.hold_out=0.0001"], "hold_out 0.0001 of 500 samples is none; hold out more, or leave it away"),
+            ({}, ["stages[0].train.start_from=none.h5"], "none.h5"),
+            ({}, ["stages[0].train.optimizer=adma"], "did you mean 'adam'"),
+        ]
+        for given, overrides, message in cases:
+            code, _, error = program.run("run", deck(folder, **given), *overrides)
+            self.assertEqual(code, 2, error)
+            self.assertIn(message, error)
+
+    def test_another_optimizer_cannot_resume(self):
+        folder, _ = self.trained("optimizer")
+        os.remove(os.path.join(folder, "run", "stages_done.txt"))
+        code, _, error = program.run("restart", os.path.join(folder, "run"), "stages[0].train.optimizer=sgd")
+        self.assertEqual(code, 2)
+        self.assertIn("was written with optimizer adamw, but the deck says sgd; resume with the same, or begin a new run with "
+                      "start_from", error)
+
+    def test_training_goes_on_from_a_model(self):
+        first, _ = self.trained("first")
+        second, out = self.trained("second", steps="20\n      start_from: " + stage(first, "model.h5"))
+        self.assertIn("weights and statistics from", out)
+        with open(stage(second, "validation.csv")) as a, open(stage(first, "validation.csv")) as b:
+            self.assertLess(float(a.read().split("\n")[1].split(",")[1]), 2 * float(b.read().split("\n")[-2].split(",")[1]))
+
+    def test_mllog_lines(self):
+        folder = program.fresh("train_mllog")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.mllog=true")
+        self.assertEqual(code, 0, error)
+        import json
+        lines = [json.loads(line[len(":::MLLOG "):]) for line in out.split("\n") if line.startswith(":::MLLOG ")]
+        keys = [line["key"] for line in lines]
+        for key in ("init_start", "init_stop", "run_start", "run_stop", "eval_start", "eval_stop", "eval_error",
+                    "global_batch_size", "train_samples", "eval_samples", "opt_name", "seed"):
+            self.assertIn(key, keys)
+        self.assertEqual([line["event_type"] for line in lines if line["key"] == "run_start"], ["INTERVAL_START"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
