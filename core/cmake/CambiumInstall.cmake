@@ -39,3 +39,7 @@ install(FILES ${package_files} ${PROJECT_BINARY_DIR}/cambiumConfig.cmake ${PROJE
   DESTINATION ${CAMBIUM_CMAKE_INSTALL_DIR})
 install(EXPORT cambiumTargets NAMESPACE cambium:: DESTINATION ${CAMBIUM_CMAKE_INSTALL_DIR})
 export(EXPORT cambiumTargets NAMESPACE cambium:: FILE ${PROJECT_BINARY_DIR}/cambiumTargets.cmake)
+if(CAMBIUM_HAS_TORCH)
+  install(EXPORT cambiumTorchTargets NAMESPACE cambium:: DESTINATION ${CAMBIUM_CMAKE_INSTALL_DIR})
+  export(EXPORT cambiumTorchTargets NAMESPACE cambium:: FILE ${PROJECT_BINARY_DIR}/cambiumTorchTargets.cmake)
+endif()

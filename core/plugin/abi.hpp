@@ -114,12 +114,7 @@ consteval AbiTag make_abi_tag() {
   add_instruction_set(tag);
   add_mpi(tag);
   add_kokkos(tag);
-  tag << "; Torch=";
-#ifdef CAMBIUM_TORCH_VERSION
-  tag << CAMBIUM_TORCH_VERSION;
-#else
-  tag << "none";
-#endif
+  tag << "; Torch=" << CAMBIUM_TORCH_VERSION;
   return tag;
 }
 

@@ -1,0 +1,130 @@
+#include "core/train/torch/conv_net.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/data/numbers.hpp"
+#include "core/train/torch/register.hpp"
+
+namespace cambium::train {
+
+void ConvNet::Params::describe(deck::Describe<Params>& d) {
+  d("channels", &Params::channels, "of each convolution; the image halves after each").example("[8, 16]");
+  d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
+  d("hidden", &Params::hidden, "width of the layer before the classes").at_least(1).def(64);
+  d("input", &Params::input, "field with the image").def("image");
+  d("target", &Params::target, "field with the number of the class").def("label");
+  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+      .range(0.0, 0.99)
+      .def(0.0);
+  d("precision", &Params::precision, "of weights and products; bfloat16 keeps float32 weights")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
+      .def(Precision::float32);
+  d.check([](const Params& p) -> std::string {
+    if (p.channels.empty()) return "channels: name at least one convolution";
+    for (auto width : p.channels)
+      if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
+    return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);
+  });
+}
+
+void ConvNet::fit_statistics(Dataset& training, Context& context) {
+  for (const auto& field : training.fields())
+    if (field.name == params_.input) image_ = field.shape;
+  if (image_.size() == 2) image_.insert(image_.begin(), 1);
+  if (image_.size() != 3 || *std::min_element(image_.begin(), image_.end()) < 1)
+    throw InputError(
+        fmt::format("conv_net reads images of shape (height, width) or (channels, height, width); field '{}' "
+                    "has the shape ({})",
+                    params_.input, fmt::join(image_, ", ")));
+  const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
+  if (std::min(image_[1], image_[2]) < shrink)
+    throw InputError(fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels",
+                                 params_.channels.size(), image_[1], image_[2]));
+  normalizer_ = Normalizer::fit(training, params_.input, Normalizer::Method::standard, Normalizer::Per::whole, context);
+  double last = -1.0;
+  for (std::int64_t at = 0; at < training.size(); at += 256) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min<std::int64_t>(256, training.size() - at)));
+    std::iota(ids.begin(), ids.end(), at);
+    for (const auto& sample : training.read(ids)) {
+      const auto found = sample->fields.find(params_.target);
+      if (found == sample->fields.end() || found->second.elements() != 1)
+        throw InputError(fmt::format("conv_net needs one class number per sample in the field '{}'", params_.target));
+      double label = 0.0;
+      copy_numbers<double>(found->second, std::span(&label, 1));
+      last = std::max(last, label);
+    }
+  }
+  classes_ = static_cast<std::int64_t>(last) + 1;
+}
+
+std::shared_ptr<torch::nn::Module> ConvNet::build() {
+  torch::nn::Sequential layers;
+  std::int64_t before = image_[0], height = image_[1], width = image_[2];
+  for (const auto channels : params_.channels) {
+    layers->push_back(
+        torch::nn::Conv2d(torch::nn::Conv2dOptions(before, channels, params_.kernel).padding(params_.kernel / 2)));
+    layers->push_back(torch::nn::ReLU());
+    layers->push_back(torch::nn::MaxPool2d(2));
+    before = channels, height /= 2, width /= 2;
+  }
+  layers->push_back(torch::nn::Flatten());
+  layers->push_back(torch::nn::Linear(before * height * width, params_.hidden));
+  layers->push_back(torch::nn::ReLU());
+  layers->push_back(torch::nn::Linear(params_.hidden, classes_));
+  layers_ = layers.ptr();
+  return layers_;
+}
+
+/// (batch, classes), float32 or float64.
+torch::Tensor ConvNet::outputs(const TorchBatch& batch) {
+  torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
+  x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
+  return layers_->forward(x).to(real());
+}
+
+torch::Tensor ConvNet::labels(const TorchBatch& batch) const {
+  torch::Tensor out = batch.integers(params_.target).reshape({batch.size()});
+  const auto low = out.min().item<std::int64_t>(), high = out.max().item<std::int64_t>();
+  if (low < 0 || high >= classes_)
+    throw InputError(fmt::format("field '{}' holds the class {}; the training set has classes 0 to {}", params_.target,
+                                 low < 0 ? low : high, classes_ - 1));
+  return out;
+}
+
+std::vector<TorchNetwork::Term> ConvNet::loss(const TorchBatch& batch) {
+  namespace F = torch::nn::functional;
+  const auto options = F::CrossEntropyFuncOptions().reduction(torch::kSum).label_smoothing(params_.label_smoothing);
+  return {{F::cross_entropy(outputs(batch), labels(batch), options), static_cast<double>(batch.size())}};
+}
+
+std::vector<TorchNetwork::Term> ConvNet::measure(const TorchBatch& batch) {
+  namespace F = torch::nn::functional;
+  const torch::Tensor y = outputs(batch), right = labels(batch);
+  const auto n = static_cast<double>(batch.size());
+  const torch::Tensor wrong = (y.argmax(1) != right).sum().to(torch::kFloat64);
+  return {{wrong, n}, {F::cross_entropy(y, right, F::CrossEntropyFuncOptions().reduction(torch::kSum)), n}};
+}
+
+std::string ConvNet::state() const {
+  return nlohmann::json{{"normalizer", normalizer_.text()}, {"image", image_}, {"classes", classes_}}.dump();
+}
+
+void ConvNet::restore(const std::string& state) {
+  const auto in = nlohmann::json::parse(state);
+  normalizer_ = Normalizer::from(in.at("normalizer"));
+  in.at("image").get_to(image_);
+  in.at("classes").get_to(classes_);
+}
+
+void register_torch(Registry& registry) {
+  registry.set_plugin("core");
+  registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)");
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,47 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/data/normalizer.hpp"
+#include "core/train/torch/torch_network.hpp"
+
+namespace cambium::train {
+
+/// A small convolutional classifier of images: for each entry of `channels` a convolution, relu and a maximum over
+/// blocks of 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label
+/// smoothing. Images are (height, width) or (channels, height, width) numbers of any type. The example of a Torch
+/// network.
+class ConvNet : public TorchNetwork {
+ public:
+  struct Params {
+    std::vector<std::int64_t> channels;
+    std::int64_t kernel = 3, hidden = 64;
+    std::string input = "image", target = "label";
+    double label_smoothing = 0.0;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ConvNet(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+
+  void fit_statistics(Dataset& training, Context&) override;
+  std::vector<TermInfo> terms() const override { return {{"cross_entropy", "", TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  std::vector<TermInfo> metrics() const override {
+    return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
+  }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<Term> loss(const TorchBatch& batch) override;
+  std::vector<Term> measure(const TorchBatch& batch) override;
+  torch::Tensor outputs(const TorchBatch& batch);
+  torch::Tensor labels(const TorchBatch& batch) const;
+
+  Params params_;
+  Normalizer normalizer_;
+  std::vector<std::int64_t> image_;  ///< channels, height, width
+  std::int64_t classes_ = 0;
+  std::shared_ptr<torch::nn::SequentialImpl> layers_;
+};
+
+}  // namespace cambium::train

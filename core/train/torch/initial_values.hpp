@@ -1,0 +1,13 @@
+#pragma once
+#include <cstdint>
+
+#include "core/base/tensor_ref.hpp"
+
+namespace cambium::train {
+
+/// Fills a float32 or float64 array with normal numbers of mean 0, addressed by (seed, parameter, element): the same on
+/// every rank. Separate from the Torch code, which may not see the random numbers' header (it includes Kokkos).
+void fill_normal(const TensorRef& out, double deviation, std::uint64_t seed, std::int64_t parameter);
+void fill_constant(const TensorRef& out, double value);
+
+}  // namespace cambium::train

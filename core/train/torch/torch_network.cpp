@@ -1,0 +1,230 @@
+#include "core/train/torch/torch_network.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/train/torch/initial_values.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+/// Tells once that a parameter's gradient is final.
+class Announcer {
+ public:
+  void begin(const ReadyCallback& ready, std::size_t parameters) {
+    ready_ = &ready;
+    told_.assign(parameters, false);
+  }
+  void tell(std::size_t k) {
+    if (!ready_ || told_[k]) return;
+    told_[k] = true;
+    if (*ready_) (*ready_)(static_cast<int>(k));
+  }
+  /// Parameters that took no part in the loss have no gradient to wait for.
+  void end() {
+    for (std::size_t k = 0; k < told_.size(); ++k) tell(k);
+    ready_ = nullptr;
+  }
+
+ private:
+  const ReadyCallback* ready_ = nullptr;
+  std::vector<bool> told_;
+};
+
+/// Called by Torch after it has added a gradient to its parameter's.
+struct AfterAccumulation : torch::autograd::FunctionPostHook {
+  AfterAccumulation(Announcer& a, std::size_t k) : announcer(a), parameter(k) {}
+  torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
+                                            const torch::autograd::variable_list&) override {
+    announcer.tell(parameter);
+    return outputs;
+  }
+  Announcer& announcer;
+  std::size_t parameter;
+};
+
+/// Matrix products and convolutions in bfloat16 while this lives.
+class Autocast {
+ public:
+  explicit Autocast(bool on) : on_(on) {
+    if (!on_) return;
+    at::autocast::set_autocast_cpu_dtype(at::kBFloat16);
+    at::autocast::set_cpu_enabled(true);
+    at::autocast::increment_nesting();
+  }
+  ~Autocast() {
+    if (!on_) return;
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+    at::autocast::set_cpu_enabled(false);
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool on_;
+};
+
+/// What Torch throws, without its stack of calls.
+template <class F>
+void calling_torch(F&& f) {
+  try {
+    f();
+  } catch (const InputError&) {
+    throw;
+  } catch (const NumericalError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    throw InternalError(fmt::format("Torch refused: {}", error.what_without_backtrace()));
+  } catch (const std::runtime_error& error) {
+    throw InternalError(fmt::format("Torch refused: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+struct TorchNetwork::Bound {
+  std::shared_ptr<torch::nn::Module> module;
+  std::vector<std::string> names;
+  std::vector<torch::Tensor> parameters;
+  std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;  ///< Torch itself keeps weak references only
+  std::vector<void*> weights, gradients;                             ///< addresses that the parameters view now
+  Announcer announcer;
+};
+
+TorchNetwork::TorchNetwork(Precision precision) : precision_(precision) {
+  torch::set_num_threads(1);
+  at::globalContext().setDeterministicAlgorithms(true, false);
+}
+
+TorchNetwork::~TorchNetwork() = default;
+
+TorchNetwork::Bound& TorchNetwork::bound() const {
+  if (bound_) return *bound_;
+  auto made = std::make_unique<Bound>();
+  calling_torch([&] {
+    made->module = const_cast<TorchNetwork*>(this)->build();
+    made->module->to(real());
+    made->module->train();
+  });
+  for (const auto& buffer : made->module->named_buffers())
+    throw InternalError(
+        fmt::format("the module keeps a buffer '{}' that training would change differently on every rank; "
+                    "use group or layer normalisation",
+                    buffer.key()));
+  for (const auto& item : made->module->named_parameters()) {
+    made->names.push_back(item.key());
+    made->parameters.push_back(item.value());
+  }
+  made->weights.resize(made->parameters.size());
+  made->gradients.resize(made->parameters.size());
+  bound_ = std::move(made);
+  return *bound_;
+}
+
+std::vector<ParameterInfo> TorchNetwork::parameters() const {
+  const Bound& b = bound();
+  std::vector<ParameterInfo> out;
+  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
+    const auto sizes = b.parameters[k].sizes();
+    out.push_back({b.names[k], {sizes.begin(), sizes.end()}, sizes.size() > 1});
+  }
+  return out;
+}
+
+void TorchNetwork::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                           std::uint64_t seed) const {
+  if (info.shape.size() > 1) {
+    std::int64_t inputs = 1;
+    for (std::size_t k = 1; k < info.shape.size(); ++k) inputs *= info.shape[k];
+    fill_normal(weights, std::sqrt(2.0 / static_cast<double>(inputs)), seed, index);
+  } else {
+    fill_constant(weights, info.name.ends_with("weight") ? 1.0 : 0.0);
+  }
+}
+
+void TorchNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
+  const auto infos = parameters();
+  for (std::size_t k = 0; k < infos.size(); ++k) initial(infos[k], static_cast<std::int64_t>(k), weights[k], seed);
+}
+
+/// Lets the module's parameters, and their gradients where given, live in the caller's memory. With a gradient that
+/// exists, Torch adds to it in place.
+void TorchNetwork::bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients) {
+  Bound& b = bound();
+  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
+    torch::Tensor& parameter = b.parameters[k];
+    if (b.weights[k] != weights[k].data) {
+      parameter.set_data(tensor_on(weights[k]));
+      b.weights[k] = weights[k].data;
+    }
+    if (!gradients.empty() && b.gradients[k] != gradients[k].data) {
+      parameter.mutable_grad() = tensor_on(gradients[k]);
+      b.gradients[k] = gradients[k].data;
+    }
+  }
+  if (!b.accumulators.empty() || gradients.empty()) return;
+  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
+    b.accumulators.push_back(torch::autograd::impl::grad_accumulator(b.parameters[k]));
+    b.accumulators.back()->add_post_hook(std::make_unique<AfterAccumulation>(b.announcer, k));
+  }
+}
+
+void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                            std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                            std::span<TermSum> terms, const ReadyCallback& ready) {
+  Bound& b = bound();
+  b.announcer.begin(ready, b.parameters.size());
+  if (!samples.empty())
+    calling_torch([&] {
+      bind(weights, gradients);
+      torch::Tensor total;
+      {
+        const Autocast autocast(precision_ == Precision::bfloat16);
+        const auto parts = loss(TorchBatch(samples, real()));
+        for (std::size_t k = 0; k < parts.size(); ++k) {
+          terms[k].sum += parts[k].sum.item<double>();
+          terms[k].count += parts[k].count;
+          if (term_weights[k] == 0.0) continue;
+          const torch::Tensor part = parts[k].sum * term_weights[k];
+          total = total.defined() ? total + part : part;
+        }
+      }
+      if (total.defined()) total.backward();
+    });
+  for (std::size_t k = 0; k < b.parameters.size(); ++k)
+    if (!samples.empty() && b.parameters[k].grad().data_ptr() != gradients[k].data)
+      throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", b.names[k]));
+  b.announcer.end();
+}
+
+void TorchNetwork::with_weights(std::span<const TensorRef> weights, const std::function<void()>& run) {
+  calling_torch([&] {
+    bind(weights, {});
+    const torch::NoGradGuard no_graph;
+    const Autocast autocast(precision_ == Precision::bfloat16);
+    bound().module->eval();
+    run();
+    bound().module->train();
+  });
+}
+
+void TorchNetwork::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                            std::span<TermSum> metrics) {
+  if (samples.empty()) return;
+  with_weights(weights, [&] {
+    const auto parts = measure(TorchBatch(samples, real()));
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      metrics[k].sum += parts[k].sum.item<double>();
+      metrics[k].count += parts[k].count;
+    }
+  });
+}
+
+}  // namespace cambium::train

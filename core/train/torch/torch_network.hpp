@@ -1,0 +1,73 @@
+#pragma once
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/train/network.hpp"
+#include "core/train/torch/torch_batch.hpp"
+
+namespace cambium::train {
+
+/// A network written with Torch's modules and differentiated by Torch. Who derives from it builds the module and writes
+/// the loss; optimizer, batches, ranks and files are the training layer's. Weights and gradients are not copied: the
+/// module's parameters are views of the trainer's buffers. One thread, deterministic algorithms.
+///
+/// Modules with buffers that change during training (running means of batch normalisation) are refused: such buffers
+/// differ from rank to rank and belong to no checkpoint. Use group or layer normalisation.
+class TorchNetwork : public Network {
+ public:
+  /// bfloat16: weights and gradients are float32, matrix products and convolutions are computed in bfloat16 (autocast).
+  enum class Precision { float64, float32, bfloat16 };
+
+  std::vector<ParameterInfo> parameters() const final;
+  DType dtype() const final { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) final;
+  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                const ReadyCallback& ready) final;
+  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<TermSum> metrics) final;
+  /// The model file holds the weights by name; a network with a format of its own writes it here.
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  /// Calls `run` with the module's parameters in `weights`, without gradients, in this precision: for outputs beside
+  /// the loss.
+  void with_weights(std::span<const TensorRef> weights, const std::function<void()>& run);
+
+ protected:
+  explicit TorchNetwork(Precision precision);
+  ~TorchNetwork() override;
+
+  /// Sum over the samples of one term (a tensor of one element), and what it is divided by in reports.
+  struct Term {
+    torch::Tensor sum;
+    double count = 0.0;
+  };
+
+  /// Makes the module; called once, after fit_statistics() or restore(). Sizes come from the data by then.
+  virtual std::shared_ptr<torch::nn::Module> build() = 0;
+  /// The loss terms of terms(), with their graph. `batch` is not empty.
+  virtual std::vector<Term> loss(const TorchBatch& batch) = 0;
+  /// The values of metrics(); no graph is kept.
+  virtual std::vector<Term> measure(const TorchBatch& batch) { return loss(batch); }
+  /// Standard deviation of a parameter's first values, or none for zeros. Default: sqrt(2 / inputs) for arrays of two
+  /// and more axes (He et al. 2015), ones for other weights, zeros for biases.
+  virtual void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                       std::uint64_t seed) const;
+
+  torch::Dtype real() const { return precision_ == Precision::float64 ? torch::kFloat64 : torch::kFloat32; }
+
+ private:
+  struct Bound;
+  Bound& bound() const;
+  void bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+
+  Precision precision_;
+  mutable std::unique_ptr<Bound> bound_;  ///< the module, once it is built
+};
+
+}  // namespace cambium::train
