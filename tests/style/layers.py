@@ -15,7 +15,7 @@ import source_tree
 
 LAYERS = ["base", "parallel", "deck", "state", "numerics", "lowp", "io", "plugin", "driver", "train"]
 KOKKOS_HEADER = "core/parallel/kokkos.hpp"
-TORCH = re.compile(r"(^|/)(torch|ATen|c10)/")
+TORCH = re.compile(r"(^|/)(?<!/train/)(torch|ATen|c10)/")
 
 
 def area(path):
