@@ -12,7 +12,8 @@ namespace cambium {
 /// start at 1000.
 enum class Stream : std::uint32_t {
   velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6,
-  shuffle = 7, hold_out = 8, made_samples = 9, test = 99, external = 1000
+  shuffle = 7, hold_out = 8, made_samples = 9,
+  pod_sketch = 30, example_field = 31, search = 32, trial_weights = 33, trial_order = 34, test = 99, external = 1000
 };
 
 /// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of (seed, stream, id, step), so

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace cambium::podlstm {
+
+/// A dense matrix in host memory, row-major, float64.
+struct Matrix {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<double> a;
+
+  Matrix() = default;
+  Matrix(std::int64_t m, std::int64_t n) : rows(m), cols(n), a(static_cast<std::size_t>(m * n), 0.0) {}
+  double& operator()(std::int64_t i, std::int64_t j) { return a[static_cast<std::size_t>(i * cols + j)]; }
+  double operator()(std::int64_t i, std::int64_t j) const { return a[static_cast<std::size_t>(i * cols + j)]; }
+  double* row(std::int64_t i) { return a.data() + i * cols; }
+  const double* row(std::int64_t i) const { return a.data() + i * cols; }
+};
+
+enum class Op { none, transposed };
+
+/// C = op(A) op(B) + beta C for row-major arrays with row lengths ld*; op(A) is m x k, op(B) is k x n. BLAS on the host.
+void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
+              const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
+void multiply(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, const float* a, std::int64_t lda,
+              const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+
+/// op(A) op(B).
+Matrix product(const Matrix& a, const Matrix& b, Op op_a = Op::none, Op op_b = Op::none);
+
+/// Eigenvalues of a symmetric matrix in falling order and the eigenvectors as columns (LAPACK dsyevd).
+struct Eigen {
+  std::vector<double> values;
+  Matrix vectors;
+};
+Eigen symmetric_eigen(Matrix a);
+
+/// X of A X = B for a symmetric positive definite A (dposv). NumericalError when A is none.
+Matrix solve_positive(Matrix a, Matrix b);
+
+/// X of least |A X - B|, of least norm where A lacks rank (dgelsd).
+Matrix least_squares(Matrix a, Matrix b);
+
+/// The lower triangle L of A = L L^T (dpotrf). NumericalError when A is not positive definite.
+Matrix cholesky(Matrix a);
+
+/// L^-1 B for a lower triangle, in place (dtrsm).
+void solve_lower(const Matrix& lower, double* b, std::int64_t columns);
+
+/// An orthonormal basis of the columns of a tall matrix (dgeqrf, dorgqr).
+Matrix orthonormal_columns(const Matrix& a);
+
+}  // namespace cambium::podlstm

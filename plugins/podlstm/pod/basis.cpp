@@ -1,0 +1,245 @@
+#include "plugins/podlstm/pod/basis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/parallel/random.hpp"
+
+namespace cambium::podlstm {
+
+namespace {
+
+/// What one pass adds up over all cells of all ranks.
+struct Sums {
+  std::vector<double> squared;  ///< by snapshot
+  double weight = 0.0;
+  std::int64_t cells = 0;
+};
+
+void add(const CellBlock& block, Sums& sums) {
+  const std::int64_t n = block.size();
+  for (std::size_t t = 0; t < sums.squared.size(); ++t)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double x = block.values[t * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)];
+      sums.squared[t] += x * x;
+    }
+  for (double r : block.root_weight) sums.weight += r * r;
+  sums.cells += n;
+}
+
+/// The leading eigenpairs of C = S^T W S over the training snapshots; columns are eigenvectors.
+struct Pairs {
+  std::vector<double> values;
+  Matrix vectors;
+  double residual = 0.0;
+};
+
+Pairs leading(Eigen eigen, std::int64_t modes) {
+  Pairs out{{eigen.values.begin(), eigen.values.begin() + modes}, Matrix(eigen.vectors.rows, modes), 0.0};
+  for (std::int64_t i = 0; i < eigen.vectors.rows; ++i)
+    for (std::int64_t k = 0; k < modes; ++k) out.vectors(i, k) = eigen.vectors(i, k);
+  return out;
+}
+
+/// Method of snapshots: one pass adds up the small Gram matrix.
+Pairs by_snapshots(Field& field, const BasisOptions& options, Sums& sums, const Comm& comm) {
+  const std::int64_t n = field.training();
+  Matrix gram(n, n);
+  field.for_each_block([&](const CellBlock& b) {
+    add(b, sums);
+    multiply(Op::none, Op::transposed, n, n, b.size(), b.values.data(), b.size(), b.values.data(), b.size(), 1.0, gram.a.data(), n);
+  });
+  comm.sum(gram.a);
+  return leading(symmetric_eigen(std::move(gram)), options.modes);
+}
+
+/// C Z in one pass, without forming C.
+Matrix apply_gram(Field& field, const Matrix& z, Sums* sums, const Comm& comm) {
+  Matrix out(z.rows, z.cols);
+  std::vector<double> projected;
+  field.for_each_block([&](const CellBlock& b) {
+    if (sums) add(b, *sums);
+    projected.assign(static_cast<std::size_t>(z.cols * b.size()), 0.0);
+    multiply(Op::transposed, Op::none, z.cols, b.size(), z.rows, z.a.data(), z.cols, b.values.data(), b.size(), 0.0,
+             projected.data(), b.size());
+    multiply(Op::none, Op::transposed, z.rows, z.cols, b.size(), b.values.data(), b.size(), projected.data(), b.size(), 1.0,
+             out.a.data(), z.cols);
+  });
+  comm.sum(out.a);
+  return out;
+}
+
+/// Largest |C v - theta v| / theta of the wanted Ritz pairs v = Z y.
+double ritz_residual(const Matrix& cz, const Matrix& z, const Eigen& small, std::int64_t modes) {
+  const Matrix cv = product(cz, small.vectors), v = product(z, small.vectors);
+  double worst = 0.0;
+  for (std::int64_t k = 0; k < modes; ++k) {
+    const double theta = small.values[static_cast<std::size_t>(k)];
+    double r = 0.0;
+    for (std::int64_t i = 0; i < v.rows; ++i) r += std::pow(cv(i, k) - theta * v(i, k), 2);
+    worst = std::max(worst, std::sqrt(r) / theta);
+  }
+  return worst;
+}
+
+/// Randomized subspace iteration (Halko, Martinsson and Tropp 2011, section 4.5) on C, with Rayleigh and Ritz' step in each pass.
+Pairs by_random_subspace(Field& field, const BasisOptions& options, Sums& sums, Context& context, bool& converged) {
+  const std::int64_t n = field.training(), p = std::min(n, options.modes + options.oversampling);
+  Matrix z(n, p);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < p; ++k)
+      z(i, k) = Random4(context.seed, Stream::pod_sketch, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).normal(0);
+  z = orthonormal_columns(z);
+  Pairs out;
+  converged = false;
+  for (int pass = 0; pass < options.most_passes && !converged; ++pass) {
+    const Matrix cz = apply_gram(field, z, pass == 0 ? &sums : nullptr, context.comm);
+    Matrix h = product(z, cz, Op::transposed);
+    for (std::int64_t i = 0; i < p; ++i)
+      for (std::int64_t j = 0; j < i; ++j) h(i, j) = h(j, i) = 0.5 * (h(i, j) + h(j, i));
+    Eigen small = symmetric_eigen(std::move(h));
+    const double residual = ritz_residual(cz, z, small, options.modes);
+    converged = residual <= options.tolerance || p == n;
+    small.vectors = product(z, small.vectors);
+    out = leading(std::move(small), options.modes);
+    out.residual = residual;
+    z = orthonormal_columns(cz);
+  }
+  return out;
+}
+
+void require_energy(const Pairs& pairs, const std::vector<double>& squared, std::int64_t training) {
+  double total = 0.0;
+  for (std::int64_t t = 0; t < training; ++t) total += squared[static_cast<std::size_t>(t)];
+  const auto modes = std::ssize(pairs.values);
+  for (std::int64_t k = 0; k < modes; ++k)
+    if (!(pairs.values[static_cast<std::size_t>(k)] > 1e-13 * total))
+      throw InputError(fmt::format("modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at "
+                                   "most {}", modes, k, k));
+}
+
+/// The larger of the extreme coefficients of each mode is positive.
+void fix_signs(Matrix& vectors) {
+  for (std::int64_t k = 0; k < vectors.cols; ++k) {
+    double extreme = 0.0;
+    for (std::int64_t i = 0; i < vectors.rows; ++i)
+      if (std::abs(vectors(i, k)) > std::abs(extreme) * (1.0 + 1e-6)) extreme = vectors(i, k);
+    if (extreme < 0.0)
+      for (std::int64_t i = 0; i < vectors.rows; ++i) vectors(i, k) = -vectors(i, k);
+  }
+}
+
+/// Modes of this rank's cells, still to be made exactly orthonormal: psi = S v / sigma, weighted by sqrt(w).
+void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<double>& root_weight) {
+  const std::int64_t r = pairs.vectors.cols, n = field.training(), all = field.snapshots();
+  std::vector<std::vector<double>> parts;
+  basis.coefficients = Matrix(all, r);
+  field.for_each_block([&](const CellBlock& b) {
+    auto& psi = parts.emplace_back(static_cast<std::size_t>(r * b.size()));
+    multiply(Op::transposed, Op::none, r, b.size(), n, pairs.vectors.a.data(), r, b.values.data(), b.size(), 0.0, psi.data(), b.size());
+    for (std::int64_t k = 0; k < r; ++k)
+      for (std::int64_t i = 0; i < b.size(); ++i)
+        psi[static_cast<std::size_t>(k * b.size() + i)] /= std::sqrt(pairs.values[static_cast<std::size_t>(k)]);
+    multiply(Op::none, Op::transposed, all, r, b.size(), b.values.data(), b.size(), psi.data(), b.size(), 1.0,
+             basis.coefficients.a.data(), r);
+    basis.index.insert(basis.index.end(), b.cells.begin(), b.cells.end());
+    basis.mean.insert(basis.mean.end(), b.mean.begin(), b.mean.end());
+    root_weight.insert(root_weight.end(), b.root_weight.begin(), b.root_weight.end());
+    for (std::int64_t i = 0; i < b.size(); ++i) {
+      double sum = 0.0;
+      for (std::int64_t t = 0; t < n; ++t) sum += std::pow(b.values[static_cast<std::size_t>(t * b.size() + i)], 2);
+      basis.rest.push_back(sum);
+    }
+  });
+  const auto cells = std::ssize(basis.index);
+  basis.modes = Matrix(r, cells);
+  std::int64_t from = 0;
+  for (const auto& psi : parts) {
+    const auto n_cells = std::ssize(psi) / r;
+    for (std::int64_t k = 0; k < r; ++k) std::copy_n(psi.data() + k * n_cells, n_cells, basis.modes.row(k) + from);
+    from += n_cells;
+  }
+}
+
+Matrix gram_of_modes(const Basis& basis, const Comm& comm) {
+  Matrix gram = product(basis.modes, basis.modes, Op::none, Op::transposed);
+  comm.sum(gram.a);
+  return gram;
+}
+
+/// Removes what rounding left between the modes: with L L^T their Gram matrix, psi and a become L^-1 psi and L^-1 a.
+void orthonormalise(Basis& basis, const Comm& comm) {
+  const Matrix lower = cholesky(gram_of_modes(basis, comm));
+  solve_lower(lower, basis.modes.a.data(), basis.modes.cols);
+  Matrix rows(basis.coefficients.cols, basis.coefficients.rows);
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    for (std::int64_t t = 0; t < rows.cols; ++t) rows(i, t) = basis.coefficients(t, i);
+  solve_lower(lower, rows.a.data(), rows.cols);
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    for (std::int64_t t = 0; t < rows.cols; ++t) basis.coefficients(t, i) = rows(i, t);
+  const Matrix gram = gram_of_modes(basis, comm);
+  for (std::int64_t i = 0; i < gram.rows; ++i)
+    for (std::int64_t j = 0; j < gram.cols; ++j)
+      basis.orthonormality = std::max(basis.orthonormality, std::abs(gram(i, j) - (i == j ? 1.0 : 0.0)));
+}
+
+/// Physical modes and what they leave of each cell's variance.
+void finish(Basis& basis, const std::vector<double>& root_weight, std::int64_t training) {
+  for (std::int64_t i = 0; i < basis.modes.cols; ++i) {
+    const double root = root_weight[static_cast<std::size_t>(i)], inverse = root > 1e-12 ? 1.0 / root : 0.0;
+    double explained = 0.0;
+    for (std::int64_t k = 0; k < basis.modes.rows; ++k) {
+      explained += std::pow(basis.modes(k, i), 2) * basis.energy[static_cast<std::size_t>(k)];
+      basis.modes(k, i) *= inverse;
+    }
+    double& rest = basis.rest[static_cast<std::size_t>(i)];
+    rest = std::max(0.0, rest - explained) * inverse * inverse / static_cast<double>(training);
+  }
+}
+
+}  // namespace
+
+double Basis::truncation(std::int64_t first, std::int64_t last) const {
+  double sum = 0.0;
+  for (std::int64_t t = first; t < last; ++t) {
+    sum += squared[static_cast<std::size_t>(t)];
+    for (std::int64_t k = 0; k < coefficients.cols; ++k) sum -= coefficients(t, k) * coefficients(t, k);
+  }
+  return std::sqrt(std::max(0.0, sum) / (weight * static_cast<double>(last - first)));
+}
+
+Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {
+  if (options.modes > field.training())
+    throw InputError(fmt::format("modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add "
+                                 "snapshots", options.modes, field.training(), field.training()));
+  Sums sums;
+  sums.squared.assign(static_cast<std::size_t>(field.snapshots()), 0.0);
+  Basis basis;
+  Pairs pairs = options.method == PodMethod::snapshots
+                    ? by_snapshots(field, options, sums, context.comm)
+                    : by_random_subspace(field, options, sums, context, basis.converged);
+  context.comm.sum(sums.squared);
+  basis.squared = sums.squared;
+  basis.weight = context.comm.sum(sums.weight);
+  basis.cells = context.comm.sum(sums.cells);
+  if (basis.cells == 0) throw InputError(fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", field.array()));
+  require_energy(pairs, basis.squared, field.training());
+  fix_signs(pairs.vectors);
+  std::vector<double> root_weight;
+  fill_modes(field, pairs, basis, root_weight);
+  context.comm.sum(basis.coefficients.a);
+  orthonormalise(basis, context.comm);
+  basis.residual = pairs.residual;
+  for (std::int64_t t = 0; t < field.training(); ++t) basis.total_energy += basis.squared[static_cast<std::size_t>(t)];
+  basis.energy.assign(static_cast<std::size_t>(options.modes), 0.0);
+  for (std::int64_t t = 0; t < field.training(); ++t)
+    for (std::int64_t k = 0; k < options.modes; ++k)
+      basis.energy[static_cast<std::size_t>(k)] += std::pow(basis.coefficients(t, k), 2);
+  finish(basis, root_weight, field.training());
+  return basis;
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,147 @@
+#include "plugins/podlstm/pod/pod_file.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/io/atomic_file.hpp"
+#include "core/io/agree.hpp"
+#include "core/io/provenance.hpp"
+
+namespace cambium::podlstm {
+
+namespace {
+
+/// Values of all ranks' cells on rank 0, spread over the whole array with NaN where no cell is.
+std::vector<double> spread(const std::vector<std::int64_t>& index, const double* values, std::int64_t cells, const Comm& comm) {
+  std::vector<double> out(comm.root() ? static_cast<std::size_t>(cells) : 0, std::numeric_limits<double>::quiet_NaN());
+  const auto counts = comm.all_gather(std::ssize(index));
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const auto n = static_cast<int>(counts[static_cast<std::size_t>(rank)]);
+    std::vector<std::int64_t> places(index);
+    std::vector<double> numbers(values, values + index.size());
+    if (rank != 0 && comm.rank() == rank) {
+      MPI_Send(places.data(), n, MPI_INT64_T, 0, 1, comm.handle());
+      MPI_Send(numbers.data(), n, MPI_DOUBLE, 0, 2, comm.handle());
+    }
+    if (!comm.root()) continue;
+    if (rank != 0) {
+      places.resize(static_cast<std::size_t>(n)), numbers.resize(static_cast<std::size_t>(n));
+      MPI_Recv(places.data(), n, MPI_INT64_T, rank, 1, comm.handle(), MPI_STATUS_IGNORE);
+      MPI_Recv(numbers.data(), n, MPI_DOUBLE, rank, 2, comm.handle(), MPI_STATUS_IGNORE);
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) out[static_cast<std::size_t>(places[i])] = numbers[i];
+  }
+  return out;
+}
+
+void describe(io::Object object, const std::string& long_name, const std::string& unit) {
+  object.set_attribute("long_name", long_name);
+  object.set_attribute("units", unit.empty() ? "1" : unit);
+}
+
+void fill_attributes(io::File& file, const Field& field, const Basis& basis, const std::string& weights) {
+  file.set_attribute("Conventions", "CF-1.10");
+  file.set_attribute("title", "Proper orthogonal decomposition of " + field.array());
+  file.set_attribute("institution", "made by Cambium, plugin podlstm");
+  file.set_attribute("training_snapshots", field.training());
+  file.set_attribute("total_energy", basis.total_energy);
+  file.set_attribute("weight", basis.weight);
+  file.set_attribute("cells", basis.cells);
+  file.set_attribute("area_weights", weights);
+}
+
+/// Small arrays that every rank holds.
+void fill_series(io::File& file, const Field& field, const Basis& basis) {
+  const auto modes = std::ssize(basis.energy);
+  const std::string unit = field.first_file().unit(), squared = unit.empty() ? "1" : "(" + unit + ")^2";
+  std::vector<std::int32_t> numbers;
+  std::vector<double> shares;
+  for (std::int64_t k = 0; k < modes; ++k) {
+    numbers.push_back(static_cast<std::int32_t>(k + 1));
+    shares.push_back(basis.energy[static_cast<std::size_t>(k)] / basis.total_energy);
+  }
+  describe(file.write("mode", numbers), "number of the mode", "1");
+  auto time = file.write("time", field.times());
+  describe(time, "time", field.first_file().time_unit());
+  time.set_attribute("standard_name", "time");
+  time.set_attribute("axis", "T");
+  describe(file.write("energy", basis.energy), "sum of squared coefficients over training snapshots", squared);
+  describe(file.write("energy_share", shares), "share of the fluctuations' energy in training", "1");
+  describe(file.write("coefficients", io::tensor_of(basis.coefficients.a.data(), {basis.coefficients.rows, modes})),
+           "coefficients of the modes", unit);
+  describe(file.write("squared_norm", basis.squared), "weighted sum of squared fluctuations of a snapshot", squared);
+  for (const auto& axis : field.first_file().axes()) {
+    auto array = file.write(axis.name, axis.values);
+    describe(array, axis.name, axis.unit);
+    if (axis.name.rfind("lat", 0) == 0) array.set_attribute("standard_name", "latitude");
+    if (axis.name.rfind("lon", 0) == 0) array.set_attribute("standard_name", "longitude");
+  }
+}
+
+std::vector<Dimensions> dimensions_of(const Field& field) {
+  std::vector<std::string> axes;
+  for (const auto& axis : field.first_file().axes()) axes.push_back(axis.name);
+  std::vector<std::string> modes = axes;
+  modes.insert(modes.begin(), "mode");
+  return {{"mean", axes}, {"residual_rms", axes}, {"modes", modes}, {"energy", {"mode"}}, {"energy_share", {"mode"}},
+          {"coefficients", {"time", "mode"}}, {"squared_norm", {"time"}}};
+}
+
+TensorRef map_of(const std::vector<double>& values, const Field& field) {
+  TensorRef t = io::tensor_of(values.data(), {});
+  for (std::int64_t n : field.spatial_shape()) t.shape[t.rank++] = n;
+  for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
+  return t;
+}
+
+void write_map(io::File& file, const std::string& name, const std::vector<double>& values, const Field& field,
+               const std::string& long_name) {
+  auto array = file.write(name, map_of(values, field));
+  describe(array, long_name, field.first_file().unit());
+  array.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace
+
+void write_pod_file(const std::string& path, const Field& field, const Basis& basis, const std::string& weights,
+                    const Context& context) {
+  const Comm& comm = context.comm;
+  auto rest = basis.rest;
+  for (double& x : rest) x = std::sqrt(x);
+  const auto mean = spread(basis.index, basis.mean.data(), field.cells(), comm);
+  const auto residual = spread(basis.index, rest.data(), field.cells(), comm);
+  std::optional<io::AtomicFile> whole;
+  std::optional<io::File> file;
+  io::on_root(comm, [&] {
+    whole.emplace(path);
+    file.emplace(io::File::create(whole->part(), path));
+    fill_attributes(*file, field, basis, weights);
+    fill_series(*file, field, basis);
+    write_map(*file, "mean", mean, field, "mean over training snapshots");
+    write_map(*file, "residual_rms", residual, field, "root mean square of what the modes leave out in training");
+    std::vector<std::int64_t> shape = field.spatial_shape();
+    shape.insert(shape.begin(), basis.modes.rows);
+    auto modes = file->allocate("modes", DType::f64, shape);
+    describe(modes, "modes, orthonormal in the weighted sum over cells", "1");
+    modes.set_attribute("_FillValue", std::numeric_limits<double>::quiet_NaN());
+    io::write_provenance(*file, io::provenance_of(context));
+  });
+  for (std::int64_t k = 0; k < basis.modes.rows; ++k) {
+    const auto mode = spread(basis.index, basis.modes.row(k), field.cells(), comm);
+    io::on_root(comm, [&] {
+      TensorRef t = map_of(mode, field);
+      std::vector<std::int64_t> start(static_cast<std::size_t>(t.rank) + 1, 0);
+      start[0] = k;
+      for (int i = t.rank++; i > 0; --i) t.shape[i] = t.shape[i - 1], t.stride[i] = t.stride[i - 1];
+      t.shape[0] = 1, t.stride[0] = field.cells();
+      file->dataset("modes").write_block(start, t);
+    });
+  }
+  io::on_root(comm, [&] {
+    file->close();
+    attach_dimensions(whole->part(), dimensions_of(field));
+    whole->commit();
+  });
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "plugins/podlstm/field/field.hpp"
+#include "plugins/podlstm/pod/basis.hpp"
+
+namespace cambium::podlstm {
+
+/// Collective: writes a basis through rank 0, complete or not at all. HDF5 in the conventions of NetCDF-4 and CF-1.10, with
+/// dimension names attached, so that xarray, netCDF4 and ncdump read it:
+///   mean, residual_rms (axes...), modes (mode, axes...), energy, energy_share (mode), coefficients (time, mode),
+///   squared_norm (time), time, mode and the axes; attributes training_snapshots, total_energy, weight, cells.
+void write_pod_file(const std::string& path, const Field& field, const Basis& basis, const std::string& weights,
+                    const Context& context);
+
+/// Names the dimensions of the arrays of an HDF5 file in the way of NetCDF-4 ("dimension scales"): for each array its scales,
+/// in order. Scales are one-dimensional arrays of the same file.
+struct Dimensions {
+  std::string array;
+  std::vector<std::string> scales;
+};
+void attach_dimensions(const std::string& path, const std::vector<Dimensions>& arrays);
+
+}  // namespace cambium::podlstm

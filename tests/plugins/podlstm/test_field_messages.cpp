@@ -1,0 +1,115 @@
+// Bad fields: the exact text.
+#include <cmath>
+
+#ifdef CAMBIUM_HAVE_NETCDF
+#include <netcdf.h>
+#endif
+
+#include "core/io/atomic_file.hpp"
+#include "plugins/podlstm/field/field_file.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/podlstm/stage.hpp"
+
+using namespace cambium;
+using namespace cambium::podlstm;
+
+namespace {
+
+struct Bad : Stage {
+  std::vector<double> q, time{0, 7, 14, 21};
+  Bad() {
+    for (int t = 0; t < 4; ++t)
+      for (int c = 0; c < 6; ++c) q.push_back(std::sin(c + 2.0 * t) + t);
+  }
+  std::string says(const std::string& keys) {
+    if (comm.root())
+      io::write_h5_atomically(file("f.h5"), [&](io::File& f) {
+        f.write("q", io::tensor_of(q.data(), {4, 2, 3}));
+        f.write("lat", std::vector<double>{-30, 30}), f.write("lon", std::vector<double>{0, 120, 240});
+        f.write("time", time).set_attribute("units", "days since 2000-01-01");
+      });
+    comm.barrier();
+    return message("pod", "{field: {files: ['" + file("f.h5") + "'], array: q" + keys);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("numbers that are not there", "[messages]") {
+  Bad bad;
+  for (int t = 0; t < 4; ++t) bad.q[static_cast<std::size_t>(6 * t + 4)] = std::nan("");
+  CHECK(bad.says("}, modes: 1}") ==
+        "'q' is NaN or missing in 4 of 4 snapshots at lat 30, lon 120 (first in snapshot 0) and no mask leaves that cell out; "
+        "name a mask, or say missing: land");
+  CHECK(bad.says(", missing: land}, modes: 1}") == "no error");
+  bad.q[6 * 2 + 1] = std::nan("");
+  CHECK(bad.says(", missing: land}, modes: 1}") ==
+        "'q' is NaN or missing in 1 of 4 snapshots at lat -30, lon 120 (first in snapshot 2) and no mask leaves that cell out; "
+        "say missing: drop (leave such cells out) or missing: fill (use the cell's mean)");
+  CHECK(bad.says(", missing: drop}, modes: 1}") == "no error");
+  CHECK(bad.says(", missing: fill}, modes: 1}") == "no error");
+}
+
+TEST_CASE("times and sizes", "[messages]") {
+  Bad bad;
+  CHECK(bad.says("}, modes: 5}") == "modes: 5 asked for, but there are only 4 training snapshots; ask for at most 4 or add snapshots");
+  CHECK(bad.says("}, modes: 4}") == "modes: 4 asked for, but the training snapshots vary in 3 direction(s) only; ask for at most 3");
+  CHECK(bad.says("}, modes: 1, training: 9}") == "training: 9 snapshots asked for, but 'q' has 4");
+  CHECK(bad.says("}, modes: 1, buffer: 1e-6}") ==
+        "buffer: one cell takes 3.05e-05 MiB (4 snapshots in float64); give at least that");
+  bad.time[2] = 7;
+  CHECK(bad.says("}, modes: 1}") ==
+        "times of 'q' do not increase: snapshot 2 is at 7, the one before at 7 (days since 2000-01-01); sort the snapshots, or "
+        "list the files in order");
+}
+
+#ifdef CAMBIUM_HAVE_NETCDF
+TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
+  Stage stage;
+  if (stage.comm.size() > 1) return;
+  int file = 0, dimension[3], time = 0, lat = 0, sst = 0;
+  REQUIRE(nc_create(stage.file("c.nc").c_str(), NC_CLOBBER, &file) == NC_NOERR);
+  nc_def_dim(file, "time", NC_UNLIMITED, &dimension[0]);
+  nc_def_dim(file, "lat", 2, &dimension[1]), nc_def_dim(file, "lon", 3, &dimension[2]);
+  nc_def_var(file, "time", NC_DOUBLE, 1, dimension, &time), nc_def_var(file, "lat", NC_FLOAT, 1, dimension + 1, &lat);
+  nc_def_var(file, "sst", NC_SHORT, 3, dimension, &sst);
+  const std::string unit = "days since 1800-1-1 00:00:00";
+  nc_put_att_text(file, time, "units", unit.size(), unit.c_str());
+  const double scale = 0.01, offset = 5.0;
+  const short missing = 32767;
+  nc_put_att_double(file, sst, "scale_factor", NC_FLOAT, 1, &scale), nc_put_att_double(file, sst, "add_offset", NC_FLOAT, 1, &offset);
+  nc_put_att_short(file, sst, "missing_value", NC_SHORT, 1, &missing);
+  nc_enddef(file);
+  const float lats[] = {-10, 10};
+  nc_put_var_float(file, lat, lats);
+  for (std::size_t t = 0; t < 3; ++t) {
+    const double day = 7.0 * static_cast<double>(t);
+    short row[6];
+    for (int c = 0; c < 6; ++c) row[c] = static_cast<short>(100 * c + static_cast<int>(t));
+    row[4] = missing;
+    const std::size_t start[] = {t, 0, 0}, count[] = {1, 2, 3};
+    nc_put_var1_double(file, time, &t, &day), nc_put_vara_short(file, sst, start, count, row);
+  }
+  nc_close(file);
+  const auto field = open_field_file(stage.file("c.nc"), {"sst", "time", {}});
+  CHECK(field->shape() == std::vector<std::int64_t>{3, 2, 3});
+  CHECK(field->times() == std::vector<double>{0, 7, 14});
+  CHECK(field->time_unit() == unit);
+  CHECK(field->axes()[0].name == "lat");
+  CHECK(field->axes()[0].values == std::vector<double>{-10, 10});
+  std::vector<double> q(4);
+  field->read(std::vector<std::int64_t>{1, 0, 1}, std::vector<std::int64_t>{1, 2, 2}, q.data());
+  CHECK(q[0] == Approx(5.0 + 0.01 * 101));
+  CHECK(q[1] == Approx(5.0 + 0.01 * 201));
+  CHECK(std::isnan(q[2]));
+  CHECK(q[3] == Approx(5.0 + 0.01 * 501));
+}
+#endif
+
+TEST_CASE("a classic NetCDF file without libnetcdf", "[messages]") {
+  Stage stage;
+  if (reads_classic_netcdf()) return;
+  if (stage.comm.root()) io::write_file_atomically(stage.file("c.nc"), std::string("CDF\x01", 4));
+  stage.comm.barrier();
+  CHECK(stage.message("pod", "{field: {files: ['" + stage.file("c.nc") + "'], array: q}}").find("libnetcdf-dev") != std::string::npos);
+}
