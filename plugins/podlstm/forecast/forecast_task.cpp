@@ -1,0 +1,65 @@
+#include "plugins/podlstm/forecast/forecast_task.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/driver/citations.hpp"
+#include "core/io/agree.hpp"
+#include "core/io/atomic_file.hpp"
+#include "core/io/provenance.hpp"
+#include "plugins/podlstm/citations.hpp"
+#include "plugins/podlstm/pod/pod_file.hpp"
+
+namespace cambium::podlstm {
+
+void ForecastTask::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::common, "series, windows, validation and baselines");
+}
+
+void ForecastTask::check(Context& context) {
+  context.log.info(fmt::format("forecast: {} times -> {} times of '{}'", params_.common.window, params_.common.horizon,
+                               params_.common.series.file));
+}
+
+void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context) {
+  const std::int64_t m = series.modes();
+  namespace fs = std::filesystem;
+  for (const auto& line : table_text(rows, series.unit)) context.log.info(line);
+  context.log.info("R2: mean over leads and modes. blocked, random: validation when fitted to the other training windows; "
+                   "random windows overlap the fitted ones.");
+  const auto table = (fs::path(context.run_directory) / "scores.csv").string();
+  const auto file = (fs::path(context.run_directory) / "forecast.h5").string();
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically(table, table_csv(rows, m, shape.future));
+    io::write_h5_atomically(file, [&](io::File& out) {
+      const auto starts = all_starts(window_count(series.test, shape, "test"));
+      const Matrix truth = targets(series.test.a, starts, shape), past = inputs(series.test.a, starts, shape);
+      out.write("past", io::tensor_of(past.a.data(), {past.rows, shape.past, m})).set_attribute("long_name", "true coefficients (window, time, mode)");
+      out.write("truth", io::tensor_of(truth.a.data(), {truth.rows, shape.future, m})).set_attribute("long_name", "true coefficients (window, lead, mode)");
+      std::vector<double> issued;
+      for (std::int64_t i : starts) issued.push_back(series.test.days[static_cast<std::size_t>(i + shape.past - 1)]);
+      out.write("issued", issued).set_attribute("long_name", "day of the last time that a forecast sees");
+      auto group = out.create_group("forecast");
+      for (const auto& row : rows)
+        group.write(row.name, io::tensor_of(row.forecast.a.data(), {row.forecast.rows, shape.future, m})).set_attribute("test_r2", row.test.r2);
+      io::write_provenance(out, io::provenance_of(context));
+    });
+  });
+  context.log.info(fmt::format("wrote: {}\nwrote: {}", table, file));
+}
+
+Task::Outcome ForecastTask::run(Context& context) {
+  const auto& o = params_.common;
+  const Series series = read_series(o.series, context.comm);
+  const auto n = window_count(series.train, o.shape(), "training"), tests = window_count(series.test, o.shape(), "test");
+  context.log.info(fmt::format("forecast: {} modes, {} training windows, {} test windows of {} + {} times", series.modes(), n, tests,
+                               o.window, o.horizon));
+  std::vector<TableRow> rows;
+  for (auto& method : baselines(o.baselines())) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  report_table(rows, series, o.shape(), context);
+  write_citations(forecast_citations(), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

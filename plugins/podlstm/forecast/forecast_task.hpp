@@ -1,0 +1,27 @@
+#pragma once
+#include "core/plugin/task.hpp"
+#include "plugins/podlstm/forecast/options.hpp"
+
+namespace cambium::podlstm {
+
+/// The stage `forecast`: linear baselines and, where named, found networks on the test years, in one table.
+class ForecastTask : public Task {
+ public:
+  struct Params {
+    ForecastOptions common;
+    std::string ensemble;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ForecastTask(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  Params params_;
+};
+
+/// Writes scores.csv and forecast.h5 (truth, forecasts of every method by window, lead and mode) into the run directory on rank 0
+/// and shows the table. Collective.
+void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context);
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/podlstm/forecast/forecaster.hpp"
+
+namespace cambium::podlstm {
+
+enum class Protocol { blocked, paper };
+
+/// How training windows are divided.
+struct SplitOptions {
+  Protocol protocol = Protocol::blocked;
+  double validation = 0.2;            ///< share of the windows
+  std::optional<std::int64_t> gap;    ///< windows; past + future - 1 when absent
+  std::uint64_t seed = 1;             ///< of the random split
+  Split split(std::int64_t windows, const WindowShape& shape, Protocol which) const;
+};
+
+/// One line of the table: scores under both protocols and, fitted to all training windows, on the test years.
+struct TableRow {
+  std::string name;
+  double fit = 0.0;                    ///< R2 on all training windows
+  std::optional<double> blocked, paper;
+  Score test;
+  std::vector<double> rmse;            ///< by lead, per cell of the grid; empty where the cells are unknown
+  Matrix forecast;                     ///< of all test windows
+};
+
+/// Root mean square error per cell by lead: coefficients' errors, and what the modes leave out where the file says it.
+std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast, const WindowShape& shape);
+
+/// Fits under both protocols, then to all training windows, and forecasts the test years.
+TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& shape, const SplitOptions& options);
+
+/// The table as lines of text.
+std::vector<std::string> table_text(const std::vector<TableRow>& rows, const std::string& unit);
+/// The same numbers with all digits: a header and one line per method.
+std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std::int64_t leads);
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,113 @@
+#include "plugins/podlstm/series/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/agree.hpp"
+#include "core/io/h5.hpp"
+#include "plugins/podlstm/field/field_file.hpp"
+
+namespace cambium::podlstm {
+
+void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
+  d("file", &SeriesParams::file, "HDF5 file, such as the one that the stage `pod` writes").example("{run}/pod/pod.h5");
+  d("coefficients", &SeriesParams::coefficients, "array (time, mode)").def("coefficients");
+  d("train", &SeriesParams::train, "array (time, mode) of the training years, where they stand apart").def("");
+  d("test", &SeriesParams::test, "array (time, mode) of the test years, where they stand apart").def("");
+  d("time", &SeriesParams::time, "times, training before test; days unless the unit says otherwise").def("time");
+  d("training", &SeriesParams::training, "times, from the first on, that are training years; as the file says when absent").at_least(1);
+  d("cells", &SeriesParams::cells, "cells that the modes are orthonormal over, for errors per cell; as the file says when 0").non_negative().def(0.0);
+  d.check([](const SeriesParams& p) { return p.train.empty() == p.test.empty() ? "" : "train and test: give both arrays, or none"; });
+}
+
+namespace {
+
+Matrix read_matrix(const io::File& file, const std::string& name) {
+  if (!file.exists(name)) throw InputError(fmt::format("'{}' has no array '{}'{}", file.file(), name, suggestion(name, file.list())));
+  const auto shape = file.dataset(name).shape();
+  if (shape.size() != 2)
+    throw InputError(fmt::format("'{}' of '{}' has {} dimension(s), expected (time, mode)", name, file.file(), shape.size()));
+  Matrix out(shape[0], shape[1]);
+  out.a = file.read<std::vector<double>>(name);
+  for (std::int64_t t = 0; t < out.rows; ++t)
+    for (std::int64_t k = 0; k < out.cols; ++k)
+      if (!std::isfinite(out(t, k)))
+        throw InputError(fmt::format("'{}' of '{}' is not finite at time {}, mode {}; a forecast needs every coefficient", name, file.file(), t, k));
+  return out;
+}
+
+Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t first, std::int64_t last) {
+  Stretch out{Matrix(last - first, a.cols), {days.begin() + first, days.begin() + last}};
+  std::copy_n(a.row(first), out.a.a.size(), out.a.a.data());
+  return out;
+}
+
+std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times) {
+  if (!file.exists(params.time)) throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time, suggestion(params.time, file.list())));
+  auto days = file.read<std::vector<double>>(params.time);
+  if (std::ssize(days) != times)
+    throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time, file.file(), days.size(), times));
+  const auto array = file.dataset(params.time);
+  double factor = 1.0;
+  if (array.has_attribute("units")) factor = days_per_unit(array.attribute<std::string>("units"));
+  if (factor == 0.0)
+    throw InputError(fmt::format("times '{}' of '{}' are in '{}', expected days, hours, minutes, seconds, weeks or years since a date",
+                                 params.time, file.file(), array.attribute<std::string>("units")));
+  for (double& d : days) d *= factor;
+  for (std::size_t k = 1; k < days.size(); ++k)
+    if (!(days[k] > days[k - 1]))
+      throw InputError(fmt::format("times '{}' of '{}' do not increase: time {} is day {}, the one before day {}", params.time, file.file(), k,
+                                   number_text(days[k]), number_text(days[k - 1])));
+  return days;
+}
+
+Series read(const SeriesParams& params) {
+  const io::File file = io::File::open(params.file);
+  Series out;
+  if (!params.train.empty()) {
+    const Matrix train = read_matrix(file, params.train), test = read_matrix(file, params.test);
+    if (train.cols != test.cols)
+      throw InputError(fmt::format("'{}' has {} modes, '{}' has {}", params.train, train.cols, params.test, test.cols));
+    const auto days = read_days(file, params, train.rows + test.rows);
+    out.train = {train, {days.begin(), days.begin() + train.rows}};
+    out.test = {test, {days.begin() + train.rows, days.end()}};
+    const auto array = file.dataset(params.train);
+    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+  } else {
+    const Matrix all = read_matrix(file, params.coefficients);
+    const auto days = read_days(file, params, all.rows);
+    const bool told = file.has_attribute("training_snapshots");
+    const std::int64_t training = params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
+    if (training > all.rows)
+      throw InputError(fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
+    out.train = part(all, days, 0, training), out.test = part(all, days, training, all.rows);
+    const auto array = file.dataset(params.coefficients);
+    if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
+    if (file.has_attribute("weight")) out.weight = file.attribute<double>("weight");
+    if (file.exists("squared_norm")) {
+      const auto squared = file.read<std::vector<double>>("squared_norm");
+      for (std::int64_t t = training; t < all.rows; ++t) {
+        double rest = squared[static_cast<std::size_t>(t)];
+        for (std::int64_t k = 0; k < all.cols; ++k) rest -= all(t, k) * all(t, k);
+        out.left_out.push_back(std::max(0.0, rest));
+      }
+    }
+  }
+  if (params.cells > 0.0) out.weight = params.cells;
+  if (const auto end = out.unit.find(" * sqrt(cells)"); end != std::string::npos) out.unit.resize(end);  // errors are per cell
+  return out;
+}
+
+}  // namespace
+
+Series read_series(const SeriesParams& params, const Comm& comm) {
+  Series out;
+  io::on_every_rank(comm, [&] { out = read(params); });
+  return out;
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,39 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/comm.hpp"
+#include "plugins/podlstm/linear/dense.hpp"
+
+namespace cambium::podlstm {
+
+/// Where coefficients over time stand: in one array (the file that the stage `pod` writes), or in one array each for training
+/// and test years.
+struct SeriesParams {
+  std::string file, coefficients = "coefficients", train, test, time = "time";
+  std::optional<std::int64_t> training;
+  double cells = 0.0;
+  static void describe(deck::Describe<SeriesParams>& d);
+};
+
+/// A stretch of the coefficients: one row per time, with its day.
+struct Stretch {
+  Matrix a;                  ///< (times, modes)
+  std::vector<double> days;
+  std::int64_t times() const { return a.rows; }
+};
+
+struct Series {
+  Stretch train, test;            ///< windows never reach from one into the other
+  std::string unit;               ///< of the coefficients
+  double weight = 0.0;            ///< sum of area weights over cells; 0 where unknown
+  std::vector<double> left_out;   ///< of each test time: weighted sum of squares that the modes leave out; may be empty
+  std::int64_t modes() const { return train.a.cols; }
+};
+
+/// Collective: rank 0 reads, all have it. InputError: arrays missing, NaN, times that do not increase.
+Series read_series(const SeriesParams& params, const Comm& comm);
+
+}  // namespace cambium::podlstm

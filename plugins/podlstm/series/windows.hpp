@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plugins/podlstm/series/series.hpp"
+
+namespace cambium::podlstm {
+
+/// `past` times in, the next `future` times out.
+struct WindowShape {
+  std::int64_t past = 8, future = 8;
+  std::int64_t length() const { return past + future; }
+};
+
+/// Number of windows in a stretch. InputError when one does not fit.
+std::int64_t window_count(const Stretch& s, const WindowShape& shape, const char* name);
+
+/// The `future` rows of windows that start at `starts`, one window per row: (windows, future * modes).
+Matrix targets(const Matrix& a, const std::vector<std::int64_t>& starts, const WindowShape& shape);
+/// The `past` rows, likewise.
+Matrix inputs(const Matrix& a, const std::vector<std::int64_t>& starts, const WindowShape& shape);
+
+/// 0, 1, ..., n - 1.
+std::vector<std::int64_t> all_starts(std::int64_t n);
+
+/// Training windows divided for validation. `rows`: times, from the first on, that fitting may look at.
+struct Split {
+  std::vector<std::int64_t> fit, validation;
+  std::int64_t rows = 0;
+};
+
+/// The last `share` of the windows validates; `gap` windows before it are left out, so that with gap >= past + future - 1 no
+/// time is in both. InputError when either side is empty.
+Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const WindowShape& shape);
+
+/// A random `share` of the overlapping windows validates, as in the SC20 work: neighbours share times, so validation sees what
+/// was fitted.
+Split random_split(std::int64_t windows, double share, std::uint64_t seed, const WindowShape& shape);
+
+/// 1 - SSres / (SStot + 1e-7) of every output (lead, mode) over windows, and means of it. `variance_weighted` weighs outputs by
+/// SStot.
+struct Score {
+  double r2 = 0.0, variance_weighted = 0.0;
+  std::vector<double> by_mode, by_lead;
+};
+Score score(const Matrix& truth, const Matrix& forecast, std::int64_t modes);
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,105 @@
+// Linear forecasts: exact on series that they describe, and the facts of the authors' coefficients.
+#include <cmath>
+
+#include "core/io/atomic_file.hpp"
+#include "plugins/podlstm/forecast/table.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/podlstm/stage.hpp"
+
+using namespace cambium;
+using namespace cambium::podlstm;
+
+namespace {
+
+constexpr WindowShape eight{8, 8};
+
+Stretch stretch(std::int64_t n, double (*value)(double day, int mode)) {
+  Stretch s{Matrix(n, 2), {}};
+  for (std::int64_t t = 0; t < n; ++t) {
+    s.days.push_back(7.0 * static_cast<double>(t));
+    for (int k = 0; k < 2; ++k) s.a(t, k) = value(s.days.back(), k);
+  }
+  return s;
+}
+
+double r2_of(std::size_t which, const Stretch& s) {
+  auto methods = baselines({1e-9, 1e-9, 3, 4, 365.2425});
+  const auto starts = all_starts(window_count(s, eight, "test"));
+  methods[which]->fit({s, eight, s.times(), starts});
+  return score(targets(s.a, starts, eight), methods[which]->predict(s, starts, eight), 2).r2;
+}
+
+}  // namespace
+
+TEST_CASE("each baseline is exact where its model holds", "[baselines]") {
+  const auto annual = stretch(120, [](double day, int k) {
+    const double w = 2.0 * M_PI * day / 365.2425;
+    return 2.0 + std::cos(w + k) + 0.3 * std::sin(3.0 * w);
+  });
+  const auto wave = stretch(90, [](double day, int k) { return std::exp(-0.0005 * day) * std::cos(0.05 * day + k) + (k ? 0.5 * std::sin(0.021 * day) : 0.0); });
+  CHECK(r2_of(1, annual) == Approx(1.0).margin(1e-6));
+  CHECK(r2_of(4, annual) == Approx(1.0).margin(1e-6));
+  CHECK(r2_of(2, wave) == Approx(1.0).margin(1e-5));
+  CHECK(r2_of(3, wave) == Approx(1.0).margin(1e-5));
+  CHECK(r2_of(1, wave) < 0.95);  // not annual
+}
+
+TEST_CASE("the score is 1 - SSres / SStot of every output, averaged", "[baselines]") {
+  Matrix y(3, 4), p(3, 4);  // two leads of two modes
+  y.a = {0, 1, 2, 3, 1, 1, 4, 3, 2, 4, 6, 9};
+  p.a = {0, 1, 2, 4, 1, 2, 4, 3, 2, 4, 7, 9};
+  const Score s = score(y, p, 2);
+  const double r2[] = {1.0, 1.0 - 1.0 / 6.0, 1.0 - 1.0 / 8.0, 1.0 - 1.0 / 24.0};
+  CHECK(s.r2 == Approx((r2[0] + r2[1] + r2[2] + r2[3]) / 4.0).epsilon(1e-6));
+  CHECK(s.by_mode[1] == Approx((r2[1] + r2[3]) / 2.0).epsilon(1e-6));
+  CHECK(s.by_lead[0] == Approx((r2[0] + r2[1]) / 2.0).epsilon(1e-6));
+  CHECK(s.variance_weighted == Approx(1.0 - 3.0 / 40.0).epsilon(1e-6));
+}
+
+TEST_CASE("a blocked split shares no time", "[baselines]") {
+  const Split s = blocked_split(412, 0.2, 15, eight);
+  CHECK(s.fit.size() == 314);
+  CHECK(s.validation.front() == 329);
+  CHECK(s.validation.back() == 411);
+  CHECK(s.rows == 329);  // the first time of the first validation window
+  const Split r = random_split(412, 0.2, 1, eight);
+  CHECK(r.fit.size() == 329);
+  CHECK(r.validation.size() == 83);
+}
+
+TEST_CASE("baselines of the authors' coefficients", "[baselines][data]") {
+  const std::string path = anchor_file();
+  if (path.empty()) return;
+  Stage stage;
+  SeriesParams p;
+  p.file = path, p.train = "oisst_weekly_pod/coeff_train", p.test = "oisst_weekly_pod/coeff_test";
+  p.time = "oisst_weekly_pod/week_center_days_since_1800", p.cells = 44219;
+  const Series series = read_series(p, stage.comm);
+  std::vector<double> test, blocked;
+  for (auto& method : baselines({})) {
+    const TableRow row = evaluate(*method, series, eight, {});
+    test.push_back(row.test.r2), blocked.push_back(*row.blocked);
+    if (row.name == "ridge") {
+      CHECK(*row.paper - *row.blocked > 0.05);  // random validation windows overlap the fitted ones
+      CHECK(row.test.by_mode[0] == Approx(0.996).margin(0.002));
+      CHECK(row.test.by_mode[3] == Approx(0.876).margin(0.005));
+    }
+  }
+  const double numpy[] = {0.4780260, 0.6570878, 0.8773215, 0.8865800, 0.8973676};  // the same fits by numpy.linalg
+  const double facts[] = {0.478, 0.657, 0.878, 0.887, 0.897};
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(test[k] == Approx(facts[k]).margin(0.003));
+    CHECK(test[k] == Approx(numpy[k]).margin(2e-6));
+  }
+  CHECK(blocked[2] == Approx(0.872).margin(0.003));
+}
+
+TEST_CASE("bad windows", "[messages]") {
+  const auto s = stretch(20, [](double day, int k) { return std::sin(day) + k; });
+  auto says = [](auto action) { try { action(); } catch (const InputError& e) { return std::string(e.what()); } return std::string("no error"); };
+  CHECK(says([&] { window_count(s, {16, 8}, "training"); }) ==
+        "window: 16 + 8 times do not fit the training series of 20 times; shorten window or horizon, or give a longer series");
+  CHECK(says([&] { blocked_split(20, 0.2, 16, eight); }) ==
+        "validation: 20 windows less 4 for validation and a gap of 16 leave none to fit; lower validation or gap, or give a longer series");
+  CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) == "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
+}
