@@ -1,0 +1,46 @@
+#pragma once
+#include <vector>
+
+#include "core/numerics/aligned_buffer.hpp"
+
+namespace cambium::submatrix {
+
+/// Block Lanczos with full reorthogonalisation from a block of unit vectors: A Q = Q T + remainder with T block
+/// tridiagonal, so that f(A) E_1 is about Q f(T) E_1 (G. H. Golub and G. Meurant, Matrices, Moments and Quadrature, 2010,
+/// chapter 6). Directions that vanish are replaced by zero vectors, whose rows of T are zero and without weight.
+template <class T>
+class BlockLanczos {
+ public:
+  /// `a`: n x n symmetric, row-major, rows of `ld` entries padded with zeros. Starts at columns first .. first+width-1.
+  /// The matrix must outlive the calls of extend().
+  void start(const T* a, int n, int ld, int first, int width);
+  /// Adds Krylov blocks until there are `blocks`, or the space is exhausted.
+  void extend(int blocks);
+  bool exhausted() const { return exhausted_; }
+
+  int blocks() const { return blocks_; }
+  int width() const { return width_; }
+  /// Rows of the projected matrix; row-major.
+  int projected_rows() const { return blocks_ * width_; }
+  /// Copies T, blocks*width square, row-major, into `out`.
+  void projected(double* out) const;
+  /// out (width x padded n, row-major) = coefficients (width x blocks*width) times the basis.
+  void combine(const T* coefficients, T* out) const;
+  double flops() const { return flops_; }
+
+ private:
+  void orthogonalise(T* w);
+  void project_out(T* w, int from, int to, bool keep);
+  T normalise(T* w, T* beta);
+  T* vector(int k) { return basis_.data() + static_cast<std::ptrdiff_t>(k) * ld_; }
+
+  const T* a_ = nullptr;
+  int n_ = 0, ld_ = 0, width_ = 0, blocks_ = 0, capacity_ = 0;
+  bool exhausted_ = false;
+  double flops_ = 0.0, scale_ = 0.0;
+  AlignedBuffer<T> basis_;
+  std::vector<T> alpha_, beta_;  ///< diagonal and sub-diagonal blocks of T, width x width each, row-major
+  std::vector<T> overlaps_, transposed_;
+};
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,39 @@
+#pragma once
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "plugins/submatrix/evaluate/column_solver.hpp"
+
+namespace cambium::submatrix {
+
+/// 1 / (1 + exp((x - mu) / kT)); a step, 1/2 at mu itself, for kT = 0.
+double occupation(double x, double mu, double kt);
+
+/// Electrons (two per state) as a function of mu, from the quadrature of all block columns of all ranks. Building it is
+/// local, the functions are collective.
+class ElectronCount {
+ public:
+  ElectronCount(const std::vector<Spectrum>& columns, double kt, const Comm& comm);
+
+  double operator()(double mu) const;
+  /// The nearest states around mu that hold together more than `weight` electrons on either side: where the count
+  /// reaches count(mu) -+ weight.
+  struct Gap {
+    double low, high;
+    double width() const { return high - low; }
+  };
+  Gap gap_around_count(double electrons, double weight) const;
+  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it, else
+  /// by bisection of the smooth count to 1e-13 of the number of electrons.
+  double mu_of(double electrons, double weight) const;
+
+ private:
+  double edge(double electrons) const;
+  double step_count(double mu) const;
+
+  std::vector<double> node_, weight_, below_;  ///< ascending; below_: weight of all nodes before
+  double kt_, lowest_, highest_;
+  const Comm& comm_;
+};
+
+}  // namespace cambium::submatrix

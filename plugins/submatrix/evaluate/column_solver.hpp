@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugins/submatrix/evaluate/principal.hpp"
+
+namespace cambium::submatrix {
+
+using MatrixFunction = std::function<double(double)>;
+
+enum class SolverKind { lanczos, diagonalise, newton_schulz, pade };
+enum class Precision { float64, float32, bfloat16 };
+
+/// What a quadrature sees of one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for every f.
+struct Spectrum {
+  std::vector<double> node, weight;
+  double trace(const MatrixFunction& f) const {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < node.size(); ++j) sum += weight[j] * f(node[j]);
+    return sum;
+  }
+};
+
+/// How one block column was solved.
+struct SolveReport {
+  int steps = 0;           ///< Krylov blocks or iterations
+  double residual = 0.0;   ///< solver's own measure of what is left: see the solvers
+  double flops = 0.0;
+};
+
+/// Block columns of functions of one dense symmetric matrix at a time.
+class ColumnSolver {
+ public:
+  virtual ~ColumnSolver() = default;
+  /// Takes the submatrix `index` from `columns`; `f` is the function for which an iterative solver controls its error.
+  virtual const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) = 0;
+  /// The block column of f(A) of the last decompose(): dimension x width, row-major.
+  virtual void column(const MatrixFunction& f, std::vector<double>& out) = 0;
+  virtual const SolveReport& report() const = 0;
+};
+
+struct KrylovOptions {
+  double tolerance = 1e-4;  ///< of the last block of f(T) E_1, see BlockLanczos
+  int first = 6;            ///< Krylov blocks at which convergence is first looked at
+  int step = 2;             ///< and the number added as long as it has not been reached
+  int most = 60;
+};
+
+/// Block Lanczos in T = float or double.
+template <class T>
+std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
+/// Full diagonalisation (LAPACK) in float64.
+std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,229 @@
+#include "plugins/submatrix/evaluate/density_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "plugins/submatrix/evaluate/congruence.hpp"
+#include "plugins/submatrix/evaluate/density_step.hpp"
+#include "plugins/submatrix/evaluate/inverse_root.hpp"
+#include "plugins/submatrix/evaluate/symmetrise.hpp"
+
+namespace cambium::submatrix {
+
+DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context) {
+  return DensityStep(system, options, context).run();
+}
+
+DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& options, Context& context)
+    : system_(system), options_(options), context_(context), result_(system.layout) {
+  const int blocks = system.layout->blocks(), count = std::min(blocks, std::max(options.sample, 4));
+  for (int k = 0; k < count; ++k) sample_.push_back(static_cast<int>((2 * static_cast<std::int64_t>(k) + 1) * blocks / (2 * count)));
+}
+
+DensityResult DensityStep::run() {
+  orthogonalise();
+  predict_mu();
+  solve_columns();
+  find_mu();
+  repeat_changed_columns();
+  sum_up();
+  transform_back();
+  if (options_.sample > 0) estimate_errors();
+  return std::move(result_);
+}
+
+std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
+  const int blocks = system_.layout->blocks();
+  if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
+  if (options_.precision == Precision::float32) return make_lanczos<float>(blocks, krylov);
+  return make_lanczos<double>(blocks, krylov);
+}
+
+KrylovOptions DensityStep::krylov() const {
+  KrylovOptions out;
+  // The error of the energy is about the square of the residual, that of D the residual itself.
+  out.tolerance = options_.krylov_tolerance > 0.0 ? options_.krylov_tolerance : std::clamp(10.0 * options_.eps, 2e-6, 1e-2);
+  if (first_blocks_ > 0) out.first = first_blocks_;
+  return out;
+}
+
+void DensityStep::orthogonalise() {
+  // With an error estimate, blocks down to eps / 10 stay for the columns on which a smaller eps is tried.
+  const double keep = options_.sample > 0 ? 0.1 * options_.eps : options_.eps;
+  if (options_.orthogonal) {
+    hamiltonian_ = filtered(system_.hamiltonian, keep);
+  } else {
+    {
+      const auto timer = context_.timing.scope("overlap");
+      KrylovOptions options;
+      options.tolerance = std::clamp(options_.eps_overlap, 1e-10, 1e-2);
+      options.first = 5, options.step = 1;
+      // Single precision would limit the root to 1e-7, far below the truncation.
+      const bool narrow = options_.precision == Precision::float32 && options_.eps_overlap > 1e-6;
+      const auto root_solver = narrow ? make_lanczos<float>(system_.layout->blocks(), options) : make_lanczos<double>(system_.layout->blocks(), options);
+      RootResult root = inverse_root(system_.overlap, system_.ranges, options_.eps_overlap, *root_solver, context_.comm, result_.bytes, result_.flops);
+      result_.root_dimension = root.mean_dimension, result_.root_steps = root.mean_steps, result_.smallest_overlap = root.smallest;
+      root_ = std::move(root.root);
+    }
+    const auto timer = context_.timing.scope("transform");
+    const double prune = options_.prune * options_.eps;
+    hamiltonian_ = congruence(*root_, filtered(system_.hamiltonian, prune), system_.ranges, context_.comm,
+                              {prune, keep, {}}, result_.bytes, result_.flops);
+  }
+  const auto timer = context_.timing.scope("columns");
+  std::vector<int> needed = columns_needed(*hamiltonian_, options_.eps);
+  if (options_.sample > 0) {
+    BlockColumns sampled(system_.layout);
+    for (int column : sample_) {
+      if (system_.ranges.owner(column) != context_.comm.rank()) continue;
+      const auto rows = hamiltonian_->column(column).rows;
+      needed.insert(needed.end(), rows.begin(), rows.end());
+    }
+    std::sort(needed.begin(), needed.end());
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  }
+  columns_ = fetch_columns(*hamiltonian_, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+}
+
+double DensityStep::plateau() const { return 0.5 + 1e-4 * options_.electrons; }
+
+/// Middle of the widest gap whose even number of electrons below it is within a quarter of `electrons`.
+static double middle_of_widest_gap(const ElectronCount& count, double electrons) {
+  ElectronCount::Gap best{0.0, -1.0};
+  const int nearest = static_cast<int>(std::round(0.5 * electrons)), reach = std::max(1, nearest / 4);
+  for (int pairs = std::max(1, nearest - reach); pairs <= nearest + reach; ++pairs) {
+    const auto gap = count.gap_around_count(2.0 * pairs, 0.5);
+    if (gap.width() > best.width()) best = gap;
+  }
+  return 0.5 * (best.low + best.high);
+}
+
+void DensityStep::predict_mu() {
+  const auto timer = context_.timing.scope("columns");
+  std::vector<int> mine;
+  for (int column : sample_)
+    if (system_.ranges.owner(column) == context_.comm.rank()) mine.push_back(column);
+  if (options_.mu) {
+    predicted_mu_ = *options_.mu;
+  } else {
+    // The sample's share of the electrons is about its share of the functions. A wrong guess costs time only.
+    KrylovOptions options;
+    options.first = 12;
+    const auto guess = solver(options);
+    std::vector<Spectrum> spectra;
+    double functions = 0.0;
+    for (int column : mine) {
+      spectra.push_back(guess->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps, [](double) { return 0.0; }));
+      functions += system_.layout->size(column);
+    }
+    const double electrons = options_.electrons * context_.comm.sum(functions) / static_cast<double>(system_.layout->dimension());
+    predicted_mu_ = middle_of_widest_gap(ElectronCount(spectra, 0.0, context_.comm), electrons);
+    // Sums depend on the number of ranks in their last digits; what follows must not.
+    predicted_mu_ = std::round(predicted_mu_ * 1e6) * 1e-6;
+  }
+  if (options_.solver != SolverKind::lanczos) return;
+  const auto trial = solver(krylov());
+  int most = 0;
+  for (int column : mine) {
+    trial->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
+                     [this](double x) { return occupation(x, predicted_mu_, options_.kt); });
+    most = std::max(most, trial->report().steps);
+  }
+  first_blocks_ = context_.comm.max(most);
+}
+
+void DensityStep::store_column(const PrincipalIndex& index, ColumnSolver& solver, double mu) {
+  const auto k = static_cast<std::size_t>(hamiltonian_->find(index.column));
+  const double kt = options_.kt;
+  solver.column([mu, kt](double x) { return occupation(x, mu, kt); }, values_[k]);
+  if (options_.energy_weighted) solver.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, weighted_[k]);
+}
+
+void DensityStep::progress(std::size_t done, double started) const {
+  if (done % 64 != 0) return;
+  const double elapsed = wall_seconds() - started, all = static_cast<double>(values_.size()), d = static_cast<double>(done);
+  context_.log.progress(fmt::format("block column {} of {} of rank 0 ({:.0f} %), {:.4g} columns/s, {:.0f} s left", done, values_.size(),
+                                    100.0 * d / all, d / elapsed, elapsed / d * (all - d)));
+}
+
+void DensityStep::solve_columns() {
+  const auto timer = context_.timing.scope("columns");
+  const auto columns = hamiltonian_->columns();
+  spectra_.resize(columns.size());
+  values_.resize(columns.size());
+  if (options_.energy_weighted) weighted_.resize(columns.size());
+  const auto work = solver(krylov());
+  const double mu = predicted_mu_, kt = options_.kt, started = wall_seconds();
+  const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
+  double steps = 0.0, rows = 0.0, worst = 0.0;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const PrincipalIndex index = principal_index(*hamiltonian_, columns[k], options_.eps);
+    spectra_[k] = work->decompose(index, *columns_, options_.eps, f);
+    store_column(index, *work, mu);
+    result_.dimensions.push_back(index.dimension());
+    rows += index.dimension();
+    steps += work->report().steps;
+    worst = std::max(worst, work->report().residual);
+    result_.flops += work->report().flops;
+    progress(k + 1, started);
+  }
+  const Comm& comm = context_.comm;
+  const auto [low, high] = std::minmax_element(result_.dimensions.begin(), result_.dimensions.end());
+  const bool none = columns.empty();
+  const double all = comm.sum(static_cast<double>(columns.size()));
+  result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(none ? 1e9 : *low)), comm.max(none ? 0 : *high), comm.max(worst), 0};
+}
+
+void DensityStep::find_mu() {
+  const auto timer = context_.timing.scope("mu");
+  const ElectronCount count(spectra_, options_.kt, context_.comm);
+  result_.mu = options_.mu ? *options_.mu : count.mu_of(options_.electrons, plateau());
+  result_.electrons = count(result_.mu);
+  // The gap is one of the states, whatever their occupation.
+  const ElectronCount states(spectra_, 0.0, context_.comm);
+  const auto gap = states.gap_around_count(options_.kt > 0.0 && !options_.mu ? options_.electrons : states(result_.mu), 0.5);
+  result_.gap_low = gap.low, result_.gap_high = gap.high;
+}
+
+void DensityStep::repeat_changed_columns() {
+  const auto timer = context_.timing.scope("columns");
+  const double mu = result_.mu, kt = options_.kt;
+  std::unique_ptr<ColumnSolver> work;
+  int repeated = 0;
+  for (std::size_t k = 0; k < spectra_.size(); ++k) {
+    double change = 0.0;
+    for (std::size_t j = 0; j < spectra_[k].node.size(); ++j)
+      change += spectra_[k].weight[j] * std::abs(occupation(spectra_[k].node[j], mu, kt) - occupation(spectra_[k].node[j], predicted_mu_, kt));
+    if (change <= 1e-12) continue;
+    if (!work) work = solver(krylov());
+    const PrincipalIndex index = principal_index(*hamiltonian_, hamiltonian_->columns()[k], options_.eps);
+    spectra_[k] = work->decompose(index, *columns_, options_.eps, [mu, kt](double x) { return occupation(x, mu, kt); });
+    store_column(index, *work, mu);
+    result_.flops += work->report().flops;
+    ++repeated;
+  }
+  result_.columns.evaluated_twice = static_cast<int>(context_.comm.sum(static_cast<std::int64_t>(repeated)));
+}
+
+void DensityStep::sum_up() {
+  const double mu = result_.mu, kt = options_.kt;
+  double sums[3] = {0.0, 0.0, 0.0};
+  for (const auto& spectrum : spectra_) {
+    sums[0] += spectrum.trace([mu, kt](double x) { return occupation(x, mu, kt); });
+    sums[1] += spectrum.trace([mu, kt](double x) { return x * occupation(x, mu, kt); });
+    if (kt <= 0.0) continue;
+    sums[2] += spectrum.trace([mu, kt](double x) {
+      const double f = occupation(x, mu, kt), g = 1.0 - f;
+      return kt * ((f > 0.0 ? f * std::log(f) : 0.0) + (g > 0.0 ? g * std::log(g) : 0.0));
+    });
+  }
+  context_.comm.sum(sums);
+  result_.electrons = 2.0 * sums[0];
+  result_.energy = 2.0 * sums[1];
+  result_.entropy_term = 2.0 * sums[2];
+}
+
+}  // namespace cambium::submatrix

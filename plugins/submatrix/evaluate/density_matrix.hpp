@@ -1,0 +1,66 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parallel/context.hpp"
+#include "plugins/submatrix/evaluate/column_solver.hpp"
+#include "plugins/submatrix/matrices/matrix_system.hpp"
+
+namespace cambium::submatrix {
+
+struct DensityOptions {
+  double eps = 1e-5;           ///< blocks of the orthogonalised Hamiltonian with a smaller Frobenius norm are dropped (Hartree)
+  double eps_overlap = 1e-5;   ///< the same for S in S^-1/2
+  double prune = 1e-4;         ///< products of blocks below prune * eps are left out of block-sparse products
+  SolverKind solver = SolverKind::lanczos;
+  Precision precision = Precision::float64;
+  double krylov_tolerance = 0.0;    ///< 0: taken from eps
+  bool orthogonal = false;          ///< S is the identity
+  double kt = 0.0;                  ///< electronic temperature (Hartree)
+  std::optional<double> mu;         ///< Hartree; canonical without
+  double electrons = 0.0;           ///< canonical: wanted number
+  int sample = 8;                   ///< block columns on which errors are estimated; 0: no estimate
+  bool energy_weighted = false;     ///< also W
+};
+
+/// Estimates of the run's own errors.
+struct ErrorEstimate {
+  double electron_defect = 0.0;      ///< N - wanted number (canonical)
+  double idempotency = 0.0;          ///< |D D - D|_F of the sampled block columns (orthogonal basis), per column
+  double energy_change = 0.0;        ///< of E - mu N per atom when eps is divided by 10, extrapolated from the sample (Hartree)
+  double energy_change_spread = 0.0; ///< its standard error
+  double electron_change = 0.0;      ///< of N, per atom
+  int columns = 0;                   ///< sampled
+};
+
+struct ColumnStatistics {
+  double mean_dimension = 0.0, mean_steps = 0.0;
+  int smallest_dimension = 0, largest_dimension = 0;
+  double worst_residual = 0.0;
+  int evaluated_twice = 0;   ///< columns whose occupation changed between the predicted and the final mu
+};
+
+struct DensityResult {
+  explicit DensityResult(std::shared_ptr<const BlockLayout> layout) : density(std::move(layout)) {}
+
+  double energy = 0.0;      ///< band energy 2 Tr(D H), Hartree
+  double electrons = 0.0;   ///< 2 Tr(D S)
+  double entropy_term = 0.0;///< -T S of the electrons, Hartree (0 for kt = 0)
+  double mu = 0.0;
+  double gap_low = 0.0, gap_high = 0.0;  ///< states around mu that hold at least half an electron
+  BlockColumns density;     ///< D without the factor 2, own columns
+  std::optional<BlockColumns> energy_weighted;
+  std::vector<int> dimensions;           ///< of the submatrices of own columns
+  ColumnStatistics columns;
+  double root_dimension = 0.0, root_steps = 0.0, smallest_overlap = 1.0;
+  ErrorEstimate error;
+  std::int64_t bytes = 0;   ///< received by this rank
+  double flops = 0.0;       ///< of this rank
+};
+
+/// Collective: the whole step from H and S to D, E, N and mu. Sections of context.timing: "overlap", "transform",
+/// "columns", "mu", "density", "estimate".
+DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context);
+
+}  // namespace cambium::submatrix

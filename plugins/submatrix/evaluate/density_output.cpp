@@ -1,0 +1,116 @@
+// The last parts of a density_matrix(): back to the basis of the input, and what may be wrong with the result.
+#include <algorithm>
+#include <cmath>
+
+#include "core/numerics/block_panel.hpp"
+#include "plugins/submatrix/evaluate/congruence.hpp"
+#include "plugins/submatrix/evaluate/density_step.hpp"
+#include "plugins/submatrix/evaluate/symmetrise.hpp"
+
+namespace cambium::submatrix {
+
+namespace {
+
+BlockColumns from_columns(const BlockColumns& pattern, double eps, const std::vector<std::vector<double>>& values) {
+  BlockColumns out(pattern.shared_layout());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const PrincipalIndex index = principal_index(pattern, pattern.columns()[k], eps);
+    out.start_column(index.column);
+    for (std::size_t p = 0; p < index.blocks.size(); ++p) out.add_block(index.blocks[p], values[k].data() + index.start[p] * index.width);
+  }
+  out.finish();
+  return out;
+}
+
+void add_rows(const BlockColumns& matrix, int column, double eps, std::vector<int>& out) {
+  const BlockColumn c = matrix.column(column);
+  for (std::size_t e = 0; e < c.rows.size(); ++e)
+    if (c.norms[e] >= eps || c.rows[e] == column) out.push_back(c.rows[e]);
+}
+
+}  // namespace
+
+/// D is wanted where the Hamiltonian, the overlap or the orthogonalised Hamiltonian has a block of norm >= eps.
+std::vector<int> DensityStep::output_rows(int column) const {
+  std::vector<int> rows;
+  add_rows(*hamiltonian_, column, options_.eps, rows);
+  add_rows(system_.hamiltonian, column, options_.eps, rows);
+  add_rows(system_.overlap, column, options_.eps, rows);
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+void DensityStep::transform_back() {
+  const auto timer = context_.timing.scope("density");
+  const auto in_basis = [this](const std::vector<std::vector<double>>& values) {
+    const BlockColumns orthogonal = symmetrised(from_columns(*hamiltonian_, options_.eps, values), system_.ranges, context_.comm, result_.bytes);
+    if (options_.orthogonal) return orthogonal;
+    const CongruenceOptions options{options_.prune * options_.eps, 0.0, [this](int column) { return output_rows(column); }};
+    return congruence(*root_, orthogonal, system_.ranges, context_.comm, options, result_.bytes, result_.flops);
+  };
+  result_.density = in_basis(values_);
+  if (options_.energy_weighted) result_.energy_weighted = in_basis(weighted_);
+}
+
+void DensityStep::estimate_idempotency() {
+  const BlockColumns d = symmetrised(from_columns(*hamiltonian_, options_.eps, values_), system_.ranges, context_.comm, result_.bytes);
+  std::vector<int> mine, needed;
+  for (int column : sample_)
+    if (system_.ranges.owner(column) == context_.comm.rank()) {
+      mine.push_back(column);
+      const auto rows = d.column(column).rows;
+      needed.insert(needed.end(), rows.begin(), rows.end());
+    }
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  const ColumnSet set = fetch_columns(d, system_.ranges, needed, WantedRows::all, context_.comm, result_.bytes);
+  BlockPanel x(*system_.layout), y(*system_.layout);
+  double sum = 0.0;
+  for (int column : mine) {
+    x.clear(system_.layout->size(column));
+    y.clear(system_.layout->size(column));
+    const BlockColumn c = d.column(column);
+    for (std::size_t e = 0; e < c.rows.size(); ++e) {
+      x.set(c.rows[e], c.block(e));
+      const BlockColumn other = set(c.rows[e]);
+      for (std::size_t f = 0; f < other.rows.size(); ++f) y.add_product(other.rows[f], other.block(f), c.rows[e], x);
+    }
+    for (int row : y.blocks()) {
+      const double *left = y.at(row), *right = x.has(row) ? x.at(row) : nullptr;
+      for (int k = 0; k < system_.layout->size(row) * y.stride(); ++k) {
+        const double difference = left[k] - (right ? right[k] : 0.0);
+        sum += difference * difference;
+      }
+    }
+  }
+  result_.error.idempotency = std::sqrt(context_.comm.sum(sum) / static_cast<double>(sample_.size()));
+}
+
+void DensityStep::estimate_errors() {
+  const auto timer = context_.timing.scope("estimate");
+  const double mu = result_.mu, kt = options_.kt, eps = options_.eps;
+  const auto work = solver(krylov());
+  double sums[4] = {0.0, 0.0, 0.0, 0.0};  // columns, change of E - mu N, its square, change of N
+  for (int column : sample_) {
+    if (system_.ranges.owner(column) != context_.comm.rank()) continue;
+    const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
+    const MatrixFunction grand = [mu, kt](double x) { return (x - mu) * occupation(x, mu, kt); };
+    const Spectrum& finer = work->decompose(principal_index(*hamiltonian_, column, 0.1 * eps), *columns_, 0.1 * eps, f);
+    const Spectrum& own = spectra_[static_cast<std::size_t>(hamiltonian_->find(column))];
+    const double change = 2.0 * (finer.trace(grand) - own.trace(grand));
+    sums[0] += 1.0, sums[1] += change, sums[2] += change * change, sums[3] += 2.0 * (finer.trace(f) - own.trace(f));
+  }
+  context_.comm.sum(sums);
+  const double n = sums[0], columns_per_atom = system_.layout->blocks() / static_cast<double>(std::max<std::int64_t>(system_.atoms, 1));
+  auto& error = result_.error;
+  error.columns = static_cast<int>(n);
+  error.energy_change = sums[1] / n * columns_per_atom;
+  const double variance = n > 1.0 ? std::max(0.0, (sums[2] - sums[1] * sums[1] / n) / (n - 1.0)) : 0.0;
+  error.energy_change_spread = std::sqrt(variance / n) * columns_per_atom;
+  error.electron_change = sums[3] / n * columns_per_atom;
+  if (options_.electrons > 0.0) error.electron_defect = result_.electrons - options_.electrons;
+  estimate_idempotency();
+}
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,81 @@
+#include "plugins/submatrix/evaluate/principal.hpp"
+
+#include <algorithm>
+
+#include "core/numerics/panel.hpp"
+
+namespace cambium::submatrix {
+
+PrincipalIndex principal_index(const BlockColumns& matrix, int column, double eps) {
+  PrincipalIndex out;
+  out.column = column;
+  const BlockColumn c = matrix.column(column);
+  int n = 0;
+  for (std::size_t e = 0; e < c.rows.size(); ++e) {
+    const int row = c.rows[e];
+    if (c.norms[e] < eps && row != column) continue;
+    if (row == column) out.centre = n;
+    out.blocks.push_back(row);
+    out.start.push_back(n);
+    n += matrix.layout().size(row);
+  }
+  out.start.push_back(n);
+  out.width = matrix.layout().size(column);
+  return out;
+}
+
+std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
+  std::vector<char> needed(static_cast<std::size_t>(matrix.layout().blocks()), 0);
+  for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
+    const BlockColumn c = matrix.at(static_cast<int>(k));
+    for (std::size_t e = 0; e < c.rows.size(); ++e)
+      if (c.norms[e] >= eps || c.rows[e] == matrix.columns()[k]) needed[static_cast<std::size_t>(c.rows[e])] = 1;
+  }
+  std::vector<int> out;
+  for (std::size_t b = 0; b < needed.size(); ++b)
+    if (needed[b]) out.push_back(static_cast<int>(b));
+  return out;
+}
+
+namespace {
+
+/// Block (rows x columns, row-major) into `a` at (i, j) and its transpose at (j, i).
+template <class T>
+void place_block(const double* block, int rows, int columns, T* a, std::ptrdiff_t ld, int i, int j) {
+  for (int r = 0; r < rows; ++r) {
+    T* out = a + (i + r) * ld + j;
+    for (int s = 0; s < columns; ++s) out[s] = static_cast<T>(block[r * columns + s]);
+  }
+  for (int s = 0; s < columns; ++s) {
+    T* out = a + (j + s) * ld + i;
+    for (int r = 0; r < rows; ++r) out[r] = static_cast<T>(block[r * columns + s]);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) {
+  const int n = index.dimension();
+  ld_ = padded<T>(n);
+  T* a = buffer_.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_));
+  std::fill_n(a, static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_), T(0));
+  for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
+  for (std::size_t q = 0; q < index.blocks.size(); ++q) {
+    const int column = index.blocks[q];
+    const BlockColumn c = columns(column);
+    for (std::size_t e = 0; e < c.rows.size() && c.rows[e] <= column; ++e) {
+      const int p = place_[static_cast<std::size_t>(c.rows[e])];
+      if (p < 0 || (c.norms[e] < eps && c.rows[e] != column)) continue;
+      const auto at = static_cast<std::size_t>(p);
+      place_block(c.block(e), index.start[at + 1] - index.start[at], index.start[q + 1] - index.start[q], a, ld_,
+                  index.start[at], index.start[q]);
+    }
+  }
+  for (int block : index.blocks) place_[static_cast<std::size_t>(block)] = -1;
+}
+
+template class Gathered<float>;
+template class Gathered<double>;
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,41 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/numerics/block_columns.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium::submatrix {
+
+/// What the rows of the matrices are cut into: whole molecules (fewer, larger blocks) or atoms.
+enum class BlockKind { molecule, atom };
+
+/// An atom inside a block: its functions are consecutive rows of the block.
+struct BlockAtom {
+  int number = 0;     ///< atomic number
+  int functions = 0;
+};
+
+/// What is known of the answer, from the file (Hartree).
+struct Reference {
+  std::optional<double> band_energy, homo, lumo;
+};
+
+/// Hamiltonian and overlap of a system in an atomic basis, distributed over ranks by block column. Hartree.
+struct MatrixSystem {
+  std::shared_ptr<const BlockLayout> layout;
+  ColumnRanges ranges;
+  BlockColumns hamiltonian, overlap;
+  std::int64_t atoms = 0;
+  double electrons = 0.0;                          ///< 0 when the source does not know
+  std::vector<std::vector<BlockAtom>> block_atoms; ///< of the blocks of one cell; block b is entry b modulo their number
+  Reference reference;
+  std::string name;                                ///< for the log: source and size
+  std::vector<std::string> notes;                  ///< what the reader changed or noticed
+};
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,92 @@
+#include "plugins/submatrix/task/density_task.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/driver/citations.hpp"
+#include "core/driver/timing_table.hpp"
+#include "plugins/submatrix/task/report.hpp"
+
+namespace cambium::submatrix {
+
+void DensityTask::Params::describe(deck::Describe<Params>& d) {
+  using P = Params;
+  d("matrices", &P::matrices, "Hamiltonian and overlap");
+  d("eps", &P::eps, "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error").unit("hartree").positive().less_than(1.0).def(1e-5);
+  d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps").positive().less_than(1.0);
+  d("solver", &P::solver, "how each submatrix gives its block column")
+      .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}}).def(SolverKind::lanczos);
+  d("precision", &P::precision, "of the Krylov vectors")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}}).def(Precision::float64);
+  d("krylov_tolerance", &P::krylov_tolerance, "share of D that the newest Krylov block may carry; 0 takes it from eps").non_negative().def(0.0);
+  d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out").non_negative().def(1e-4);
+  d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
+  d("electrons", &P::electrons, "number of electrons; default: that of the matrix file").positive();
+  d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function").unit("K").non_negative().def(0.0);
+  d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0: no estimate").at_least(0).def(8);
+  d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});
+  d.check([](const P& p) -> std::string {
+    for (const auto& name : p.output)
+      if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
+        return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+    if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise) return "solver diagonalise works in float64; leave 'precision' out";
+    return {};
+  });
+}
+
+DensityTask::DensityTask(const Params& params, Context&) : params_(params) {}
+
+DensityOptions DensityTask::options(const MatrixSystem& system) const {
+  DensityOptions out;
+  out.eps = params_.eps;
+  out.eps_overlap = params_.eps_overlap.value_or(params_.eps);
+  out.solver = params_.solver;
+  out.precision = params_.precision;
+  out.prune = params_.prune;
+  out.krylov_tolerance = params_.krylov_tolerance;
+  out.kt = params_.temperature * boltzmann_hartree;
+  out.mu = params_.mu;
+  out.electrons = params_.electrons.value_or(system.electrons);
+  out.sample = params_.error_sample;
+  for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
+  if (!out.mu && out.electrons <= 0.0)
+    throw InputError("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two");
+  return out;
+}
+
+void DensityTask::check(Context& context) {
+  const MatrixSystem system = read_matrices(params_.matrices, context);
+  for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
+}
+
+Task::Outcome DensityTask::run(Context& context) {
+  context.timing.reset();
+  const double started = wall_seconds();
+  std::optional<MatrixSystem> system;
+  {
+    const auto timer = context.timing.scope("read");
+    system = read_matrices(params_.matrices, context);
+  }
+  const DensityOptions options = this->options(*system);
+  for (const auto& line : describe_system(*system, options, context.comm)) context.log.info(line);
+  const DensityResult result = density_matrix(*system, options, context);
+  std::vector<std::string> files;
+  {
+    const auto timer = context.timing.scope("output");
+    files = write_results(*system, options, result, params_.output, context);
+  }
+  const LoopSummary loop{wall_seconds() - started, 1, {system->atoms, "atom"}, 0.0, ""};
+  context.log.info("");
+  for (const auto& line : describe_result(*system, options, result, context)) context.log.info(line);
+  context.log.info("");
+  for (const auto& line : timing_table(context.timing, loop, context.comm)) context.log.info(line);
+  std::string written;
+  for (const auto& file : files) written += (written.empty() ? "" : ", ") + file;
+  if (!written.empty()) context.log.info(fmt::format("written in {}: {}", context.run_directory, written));
+  for (const auto& warning : context.log.warnings())
+    context.log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
+  write_citations(citations(), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::submatrix

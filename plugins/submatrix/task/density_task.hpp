@@ -1,0 +1,39 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/submatrix/evaluate/density_matrix.hpp"
+#include "plugins/submatrix/task/matrix_input.hpp"
+
+namespace cambium::submatrix {
+
+/// One density matrix: reads, evaluates, reports, writes. No self-consistency.
+class DensityTask : public Task {
+ public:
+  struct Params {
+    MatrixInput matrices;
+    double eps = 1e-5;
+    std::optional<double> eps_overlap;
+    SolverKind solver = SolverKind::lanczos;
+    Precision precision = Precision::float64;
+    double krylov_tolerance = 0.0;
+    double prune = 1e-4;
+    std::optional<double> mu, electrons;
+    double temperature = 0.0;
+    int error_sample = 8;
+    std::vector<std::string> output;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  DensityTask(const Params& params, Context& context);
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  DensityOptions options(const MatrixSystem& system) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,93 @@
+#include "plugins/submatrix/task/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace cambium::submatrix {
+
+namespace {
+
+double mev_per_atom(double hartree, const MatrixSystem& system) {
+  return 1000.0 * ev_per_hartree * hartree / static_cast<double>(system.atoms);
+}
+
+std::string solver_name(const DensityOptions& options) {
+  const std::string precision = options.precision == Precision::float32 ? "float32" : "float64";
+  return options.solver == SolverKind::diagonalise ? "diagonalisation, float64" : "block Lanczos, " + precision;
+}
+
+void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, std::vector<std::string>& out) {
+  if (!system.reference.band_energy || options.kt > 0.0) return;
+  const double error = result.energy - *system.reference.band_energy;
+  const double defect = options.electrons > 0.0 ? result.electrons - options.electrons : 0.0;
+  out.push_back(fmt::format("reference        {:.8f} hartree in the file; E differs by {:+.3g} meV/atom, E - mu N by {:+.3g} meV/atom",
+                            *system.reference.band_energy, mev_per_atom(error, system), mev_per_atom(error - result.mu * defect, system)));
+}
+
+void warn(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Log& log) {
+  const double gap = result.gap_high - result.gap_low;
+  if (options.kt <= 0.0 && gap < 0.01)
+    log.warn(fmt::format("mu = {:.6f} hartree lies in no gap: half an electron on either side lies within {:.4f} hartree ({:.6f} to {:.6f}); "
+                         "metals need an electronic temperature (temperature: 1000 K)", result.mu, gap, result.gap_low, result.gap_high));
+  if (options.electrons <= 0.0) return;
+  const double per_block = std::abs(result.electrons - options.electrons) / system.layout->blocks();
+  if (per_block > 1e-2)
+    log.warn(fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: eps = {:g} is too large{}", result.electrons - options.electrons,
+                         options.eps, options.mu ? ", or mu is that of another charge" : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
+  std::vector<std::string> out;
+  out.push_back(fmt::format("matrices {}: {} atoms, {} blocks, {} functions, {} electrons", system.name, system.atoms, system.layout->blocks(),
+                            system.layout->dimension(), options.electrons));
+  for (const auto& note : system.notes) out.push_back("  " + note);
+  out.push_back(fmt::format("  H: {} blocks, S: {} blocks, {:.1f} MiB on the ranks together", comm.sum(system.hamiltonian.blocks()), comm.sum(system.overlap.blocks()),
+                            static_cast<double>(comm.sum(system.hamiltonian.bytes() + system.overlap.bytes())) / 1048576.0));
+  out.push_back(fmt::format("submatrix method, {}, eps {:g} hartree, S^-1/2 with eps {:g}, {}", solver_name(options), options.eps, options.eps_overlap,
+                            options.mu ? fmt::format("mu {:.6f} hartree", *options.mu) : fmt::format("{} electrons", options.electrons)));
+  out.push_back("one density matrix for the given Hamiltonian: no self-consistency");
+  return out;
+}
+
+std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Context& context) {
+  warn(system, options, result, context.log);
+  std::vector<std::string> out;
+  const auto& e = result.error;
+  out.push_back(fmt::format("band energy      {:.10f} hartree, {:.8f} eV/atom", result.energy, result.energy * ev_per_hartree / static_cast<double>(system.atoms)));
+  if (options.kt > 0.0) out.push_back(fmt::format("free energy      {:.10f} hartree (- T S of the electrons: {:.6g})", result.energy + result.entropy_term, result.entropy_term));
+  out.push_back(fmt::format("electrons        {:.8f}{}", result.electrons, options.electrons > 0.0 ? fmt::format(", off by {:+.3e}", result.electrons - options.electrons) : ""));
+  out.push_back(fmt::format("mu               {:.8f} hartree ({}), between states at {:.6f} and {:.6f} (gap {:.4f} hartree, {:.3f} eV)", result.mu,
+                            options.mu ? "given" : "found", result.gap_low, result.gap_high, result.gap_high - result.gap_low, (result.gap_high - result.gap_low) * ev_per_hartree));
+  if (e.columns > 0)
+    out.push_back(fmt::format("error estimate   E - mu N moves by {:+.3g} +- {:.2g} meV/atom with eps/10 ({} columns); idempotency {:.1e} per column",
+                              1000.0 * ev_per_hartree * e.energy_change, 1000.0 * ev_per_hartree * e.energy_change_spread, e.columns, e.idempotency));
+  add_reference(system, options, result, out);
+  const auto& c = result.columns;
+  out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", system.layout->blocks(), c.mean_dimension, c.smallest_dimension, c.largest_dimension,
+                            options.solver == SolverKind::lanczos ? fmt::format(", {:.1f} Krylov blocks, residual at most {:.1e}", c.mean_steps, c.worst_residual) : ""));
+  if (!options.orthogonal)
+    out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4f}", result.root_dimension, result.root_steps, result.smallest_overlap));
+  if (c.evaluated_twice > 0) out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)", c.evaluated_twice, options.electrons));
+  out.push_back(fmt::format("work             {:.3g} GFLOP, {:.2f} MiB received from other ranks", 1e-9 * context.comm.sum(result.flops),
+                            static_cast<double>(context.comm.sum(result.bytes)) / 1048576.0));
+  return out;
+}
+
+std::vector<Citation> citations() {
+  return {{"Lass2018",
+           "@inproceedings{Lass2018, author={Lass, M. and Mohr, S. and Wiebeler, H. and K{\\\"u}hne, T. D. and Plessl, C.}, title={A massively parallel "
+           "algorithm for the approximate calculation of inverse p-th roots of large sparse matrices}, booktitle={PASC '18}, year={2018}, "
+           "doi={10.1145/3218176.3218231}}"},
+          {"Lass2020",
+           "@inproceedings{Lass2020, author={Lass, M. and Schade, R. and K{\\\"u}hne, T. D. and Plessl, C.}, title={A submatrix-based method for "
+           "approximate matrix function evaluation in the quantum chemistry code CP2K}, booktitle={SC20}, year={2020}, "
+           "doi={10.1109/SC41405.2020.00084}}"},
+          {"GolubMeurant2010",
+           "@book{GolubMeurant2010, author={Golub, G. H. and Meurant, G.}, title={Matrices, Moments and Quadrature with Applications}, "
+           "publisher={Princeton University Press}, year={2010}}"}};
+}
+
+}  // namespace cambium::submatrix

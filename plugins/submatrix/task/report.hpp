@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/plugin/potential.hpp"
+#include "plugins/submatrix/evaluate/density_matrix.hpp"
+
+namespace cambium::submatrix {
+
+inline constexpr double ev_per_hartree = 27.211386245988;        // CODATA 2018
+inline constexpr double boltzmann_hartree = 3.1668115634556e-6;  // hartree per kelvin, CODATA 2018
+
+/// What will be done, before it is. Collective.
+std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
+/// The end-of-run page: energy, electrons, mu, errors, sizes. Collective; warns through the log.
+std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Context& context);
+/// Collective. Writes what `wanted` names into the run directory and returns the names.
+std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
+                                       const std::vector<std::string>& wanted, Context& context);
+std::vector<Citation> citations();
+
+}  // namespace cambium::submatrix

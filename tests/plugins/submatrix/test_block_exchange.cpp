@@ -1,0 +1,89 @@
+#include "core/numerics/block_exchange.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/submatrix/samples.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix::test;
+
+namespace {
+
+double element(int row, int column, int i, int j) { return 1000.0 * row + column + 0.1 * i + 0.01 * j; }
+
+/// Blocks (row, column) with |row - column| <= 2.
+BlockColumns band(const std::shared_ptr<const BlockLayout>& layout, int first, int last) {
+  BlockColumns out(layout);
+  for (int c = first; c < last; ++c) {
+    out.start_column(c);
+    for (int r = std::max(0, c - 2); r <= std::min(layout->blocks() - 1, c + 2); ++r) {
+      double* block = out.add_block(r);
+      for (int i = 0; i < layout->size(r); ++i)
+        for (int j = 0; j < layout->size(c); ++j) block[i * layout->size(c) + j] = element(r, c, i, j);
+    }
+  }
+  out.finish();
+  return out;
+}
+
+bool right_values(const BlockColumn& c, int column, const BlockLayout& layout) {
+  for (std::size_t e = 0; e < c.rows.size(); ++e)
+    for (int i = 0; i < layout.size(c.rows[e]); ++i)
+      for (int j = 0; j < layout.size(column); ++j)
+        if (c.block(e)[i * layout.size(column) + j] != element(c.rows[e], column, i, j)) return false;
+  return true;
+}
+
+std::shared_ptr<const BlockLayout> mixed_layout(int blocks) {
+  std::vector<int> sizes;
+  for (int b = 0; b < blocks; ++b) sizes.push_back(1 + b % 4);
+  return std::make_shared<const BlockLayout>(sizes);
+}
+
+}  // namespace
+
+TEST_CASE("columns of other ranks arrive with their rows, and only those asked for") {
+  const World world;
+  const int ranks = world.comm.size(), rank = world.comm.rank(), blocks = 23;
+  const auto layout = mixed_layout(blocks);
+  const ColumnRanges ranges = ColumnRanges::balanced(std::vector<double>(blocks, 1.0), ranks);
+  const BlockColumns own = band(layout, ranges.begin(rank), ranges.end(rank));
+  const std::vector<int> wanted{1, 2, 3, 10, 11, 12, 22};
+  for (auto rows : {WantedRows::all, WantedRows::among_wanted, WantedRows::upper_among_wanted}) {
+    std::int64_t bytes = 0;
+    const ColumnSet set = fetch_columns(own, ranges, wanted, rows, world.comm, bytes);
+    for (int column : wanted) {
+      const BlockColumn c = set(column);
+      CHECK(right_values(c, column, *layout));
+      if (ranges.owner(column) == rank) continue;
+      std::vector<int> expected;
+      for (int r = std::max(0, column - 2); r <= std::min(blocks - 1, column + 2); ++r) {
+        const bool listed = std::find(wanted.begin(), wanted.end(), r) != wanted.end();
+        if (rows == WantedRows::all || (listed && (rows == WantedRows::among_wanted || r <= column))) expected.push_back(r);
+      }
+      CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
+    }
+    if (ranks > 1) CHECK(bytes > 0);
+  }
+}
+
+TEST_CASE("a matrix keeps its values when columns change owners") {
+  const World world;
+  const int ranks = world.comm.size(), rank = world.comm.rank(), blocks = 17;
+  const auto layout = mixed_layout(blocks);
+  std::vector<double> cost(blocks, 1.0);
+  const ColumnRanges now = ColumnRanges::balanced(cost, ranks);
+  cost[0] = 20.0;
+  const ColumnRanges then = ColumnRanges::balanced(cost, ranks);
+  const BlockColumns moved = redistributed(band(layout, now.begin(rank), now.end(rank)), now, then, world.comm);
+  CHECK(std::ssize(moved.columns()) == then.end(rank) - then.begin(rank));
+  for (int c : moved.columns()) CHECK(right_values(moved.column(c), c, *layout));
+}
+
+TEST_CASE("ranges balance the cost") {
+  const std::vector<double> cost{5, 1, 1, 1, 1, 1};
+  CHECK(ColumnRanges::balanced(cost, 2).first == std::vector<int>{0, 1, 6});
+  CHECK(ColumnRanges::balanced(std::vector<double>(6, 1.0), 3).first == std::vector<int>{0, 2, 4, 6});
+  CHECK(ColumnRanges::balanced(std::vector<double>(2, 1.0), 4).first.back() == 2);
+  const ColumnRanges ranges{{0, 2, 2, 5}};
+  CHECK(ranges.owner(1) == 0);
+  CHECK(ranges.owner(2) == 2);
+}

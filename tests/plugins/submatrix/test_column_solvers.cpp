@@ -1,0 +1,141 @@
+// Every solver against the full eigendecomposition of the same submatrix.
+#include "plugins/submatrix/evaluate/block_lanczos.hpp"
+#include "plugins/submatrix/evaluate/chemical_potential.hpp"
+#include "plugins/submatrix/evaluate/column_solver.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/submatrix/samples.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix;
+using namespace cambium::submatrix::test;
+
+namespace {
+
+const MatrixFunction step = [](double x) { return occupation(x, 0.0, 0.0); };
+
+/// A dense symmetric matrix with a gap at 0 as a block matrix on one rank: blocks of 4.
+struct Gapped {
+  World world{MPI_COMM_SELF};
+  std::shared_ptr<const BlockLayout> layout;
+  BlockColumns matrix;
+  std::vector<double> dense;
+  int n;
+
+  explicit Gapped(int blocks, double coupling = 0.15) : layout(std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 4))), matrix(layout), n(4 * blocks) {
+    dense = random_symmetric(n, 5);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        auto& x = dense[static_cast<std::size_t>(i * n + j)];
+        x *= coupling * std::exp(-0.4 * std::abs(i / 4 - j / 4));
+        if (i == j) x += i % 4 < 2 ? -1.0 : 1.0;
+      }
+    for (int c = 0; c < blocks; ++c) {
+      matrix.start_column(c);
+      for (int r = 0; r < blocks; ++r) {
+        double* block = matrix.add_block(r);
+        for (int i = 0; i < 4; ++i)
+          for (int j = 0; j < 4; ++j) block[i * 4 + j] = dense[static_cast<std::size_t>((4 * r + i) * n + 4 * c + j)];
+      }
+    }
+    matrix.finish();
+  }
+
+  /// Largest difference of the block column of f(A) from the dense one, and of the trace.
+  double worst(ColumnSolver& solver, int column, const MatrixFunction& f) {
+    std::int64_t bytes = 0;
+    const ColumnSet set = fetch_columns(matrix, ColumnRanges{{0, layout->blocks()}}, {}, WantedRows::all, world.comm, bytes);
+    const double trace = solver.decompose(principal_index(matrix, column, 0.0), set, 0.0, f).trace(f);
+    std::vector<double> out;
+    solver.column(f, out);
+    const Dense exact = dense_eigen(dense, n);
+    double difference = 0.0, exact_trace = 0.0;
+    for (int i = 0; i < n; ++i)
+      for (int q = 0; q < 4; ++q) {
+        double sum = 0.0;
+        for (int j = 0; j < n; ++j)
+          sum += exact.vector[static_cast<std::size_t>(i * n + j)] * exact.vector[static_cast<std::size_t>((4 * column + q) * n + j)] * f(exact.value[static_cast<std::size_t>(j)]);
+        difference = std::max(difference, std::abs(sum - out[static_cast<std::size_t>(i * 4 + q)]));
+        if (i == 4 * column + q) exact_trace += sum;
+      }
+    return std::max(difference, std::abs(trace - exact_trace));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("diagonalisation is exact") {
+  Gapped sample(12);
+  const auto solver = make_diagonaliser(12);
+  CHECK(sample.worst(*solver, 0, step) < 1e-12);
+  CHECK(sample.worst(*solver, 7, [](double x) { return occupation(x, 0.1, 0.05); }) < 1e-12);
+}
+
+TEST_CASE("block Lanczos keeps its own tolerance, for every function") {
+  Gapped sample(40);
+  for (double tolerance : {1e-2, 1e-4, 1e-8}) {
+    KrylovOptions options;
+    options.tolerance = tolerance;
+    options.first = 3, options.step = 1;
+    const auto solver = make_lanczos<double>(40, options);
+    CHECK(sample.worst(*solver, 11, step) < tolerance);
+    CHECK(solver->report().steps < 40);
+    CHECK(sample.worst(*solver, 39, [](double x) { return occupation(x, 0.0, 0.02); }) < tolerance);
+  }
+  KrylovOptions options;
+  options.tolerance = 1e-5;
+  CHECK(sample.worst(*make_lanczos<float>(40, options), 11, step) < 3e-5);
+}
+
+TEST_CASE("a Krylov space that is exhausted gives the exact answer") {
+  KrylovOptions options;
+  options.tolerance = 0.0;
+  SECTION("small submatrix") {
+    Gapped sample(5);
+    CHECK(sample.worst(*make_lanczos<double>(5, options), 2, step) < 1e-12);
+    CHECK(sample.worst(*make_lanczos<float>(5, options), 2, step) < 1e-5);
+  }
+  SECTION("one block") {
+    Gapped sample(1);
+    CHECK(sample.worst(*make_lanczos<double>(1, options), 0, step) < 1e-12);
+  }
+  SECTION("blocks that do not see each other") {
+    Gapped sample(9, 0.0);
+    CHECK(sample.worst(*make_lanczos<double>(9, options), 4, step) < 1e-13);
+  }
+}
+
+TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
+  Gapped sample(30);
+  const int n = sample.n, ld = 128;
+  AlignedBuffer<double> a(static_cast<std::size_t>(n * ld));
+  std::fill_n(a.data(), n * ld, 0.0);
+  for (int i = 0; i < n; ++i) std::copy_n(sample.dense.data() + i * n, n, a.data() + i * ld);
+  BlockLanczos<double> lanczos;
+  lanczos.start(a.data(), n, ld, 8, 4);
+  lanczos.extend(3);
+  lanczos.extend(14);
+  const int k = lanczos.projected_rows();
+  REQUIRE(k == 56);
+  std::vector<double> basis(static_cast<std::size_t>(k * ld)), t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(4 * k), 0.0);
+  for (int p = 0; p < k; p += 4) {
+    std::fill(unit.begin(), unit.end(), 0.0);
+    for (int q = 0; q < 4; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
+    AlignedBuffer<double> rows(static_cast<std::size_t>(4 * ld));
+    lanczos.combine(unit.data(), rows.data());
+    std::copy_n(rows.data(), 4 * ld, basis.data() + p * ld);
+  }
+  lanczos.projected(t.data());
+  double orthogonal = 0.0, projected = 0.0;
+  for (int p = 0; p < k; ++p)
+    for (int q = 0; q < k; ++q) {
+      double dot = 0.0, form = 0.0;
+      for (int i = 0; i < n; ++i) {
+        dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
+        for (int j = 0; j < n; ++j) form += basis[static_cast<std::size_t>(p * ld + i)] * a[static_cast<std::size_t>(i * ld + j)] * basis[static_cast<std::size_t>(q * ld + j)];
+      }
+      orthogonal = std::max(orthogonal, std::abs(dot - (p == q)));
+      projected = std::max(projected, std::abs(form - t[static_cast<std::size_t>(p * k + q)]));
+    }
+  CHECK(orthogonal < 1e-13);
+  CHECK(projected < 1e-12);
+}
