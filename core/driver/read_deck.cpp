@@ -31,21 +31,22 @@ std::string shared_text(const std::string& path, const Comm& comm) {
   return text;
 }
 
-/// Replaces "{run}" in every text by the run directory, so that a stage can name a file that an earlier one wrote.
-deck::Node with_run_directory(const deck::Node& node, const std::string& directory) {
+/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote, and
+/// "{deck}", so that a deck can name a file that lies beside it.
+deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
   if (node.is_scalar()) {
     std::string text = node.text();
-    const auto at = text.find("{run}");
+    const auto at = text.find(word);
     if (at == std::string::npos) return node;
-    return deck::Node::scalar(text.replace(at, 5, directory), true, node.mark()).at_path(node.path());
+    return deck::Node::scalar(text.replace(at, word.size(), directory), true, node.mark()).at_path(node.path());
   }
   if (node.is_list()) {
     deck::Node out = node;
-    for (std::size_t k = 0; k < node.size(); ++k) out = out.with(k, with_run_directory(node[k], directory));
+    for (std::size_t k = 0; k < node.size(); ++k) out = out.with(k, with_directory(node[k], word, directory));
     return out;
   }
   deck::Node out = node;
-  for (const auto& entry : node.entries()) out = out.with(entry.key, with_run_directory(entry.value, directory));
+  for (const auto& entry : node.entries()) out = out.with(entry.key, with_directory(entry.value, word, directory));
   return out;
 }
 
@@ -69,8 +70,10 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
     root = deck::with_value(root, "run.directory", place, root["run"].mark());
   }
   // Only where it occurs: rewritten entries lose the places of their keys.
-  if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find("{run}") != std::string::npos)
-    root = root.with("stages", with_run_directory(root["stages"], directory));
+  const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
+  for (const auto& [word, place] : {std::pair<std::string, std::string>{"{run}", directory}, {"{deck}", folder}})
+    if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find(word) != std::string::npos)
+      root = root.with("stages", with_directory(root["stages"], word, place));
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
   load_plugins(plugins, registry, context.comm);

@@ -8,6 +8,7 @@ import program
 
 # What the last page of a stage says, and what it leaves behind.
 STAGES = {"simulate": ("atom-steps/s", ["thermo.csv", "thermo.h5"]),
+          "density_matrix": ("band energy", ["charges.csv", "submatrices.csv"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
           "pod": ("orthonormal to", ["pod.h5"]),
           "forecast": ("harmonics + ridge", ["scores.csv", "forecast.h5"])}
