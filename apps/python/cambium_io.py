@@ -175,6 +175,16 @@ class Run:
         return Table(self._need("thermo.csv", "a simulate stage writes it"))
 
     @property
+    def training(self):
+        """Learning rate and loss over the steps."""
+        return Table(self._need("training.csv", "a train stage writes it"))
+
+    @property
+    def validation(self):
+        """Metrics on the validation set over the steps."""
+        return Table(self._need("validation.csv", "a train stage with validation or hold_out writes it"))
+
+    @property
     def trajectory(self):
         path = self.find("trajectory.h5md")
         if path is None:
@@ -197,5 +207,6 @@ class Run:
     @property
     def provenance(self):
         """Program, machine and deck behind the results, as a dict."""
-        with h5py.File(self._need("thermo.h5", "a simulate stage writes it"), "r") as file:
+        found = self.find("thermo.h5") or self.find("training.h5")
+        with h5py.File(found or self._need("thermo.h5", "a simulate stage writes it"), "r") as file:
             return dict(file["cambium"].attrs)

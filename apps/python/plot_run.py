@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws a run of Cambium: temperature, energies and pressure over time, and the radial distribution function.
+"""Draws a run of Cambium: temperature, energies and pressure over time, the radial distribution function; loss, metrics and
+learning rate of a training.
 
     python3 plot_run.py RUN -o picture.png
 """
@@ -135,10 +136,35 @@ def plot_correlation(axes, correlation, title, name_of_axis):
     axes.legend()
 
 
+def plot_terms(axes, table, title, names):
+    """Each over the steps, on a logarithmic axis. Terms of different units share it: their decay is what counts."""
+    for name, colour in zip(names, COLOURS):
+        axes.plot(table["step"], table[name], color=colour, label=label(name, table.units[name]))
+    axes.set(title=title, xlabel="step", xlim=(0, table["step"][-1]), yscale="log")
+    axes.legend()
+
+
+def training_panels(run):
+    """Loss, learning rate and validation, as far as they were written."""
+    panels = []
+    table = run.training if run.find("training.csv") else None
+    if table is not None and len(table) > 1:
+        terms = [name for name in table.names if name not in ("step", "epoch", "learning_rate")]
+        panels.append(lambda axes: plot_terms(axes, table, "Training loss", terms))
+    held = run.validation if run.find("validation.csv") else None
+    if held is not None and len(held) > 1:
+        panels.append(lambda axes: plot_terms(axes, held, "Validation", [name for name in held.names if name != "step"]))
+    if panels and table is not None and np.min(table["learning_rate"]) > 0:
+        panels.append(lambda axes: plot_terms(axes, table, "Learning rate", ["learning_rate"]))
+    return panels
+
+
 def panels_of(run):
     """A drawing function for each file that the run has."""
+    panels = training_panels(run)
+    if panels and not run.find("thermo.csv"):
+        return panels
     table = run.thermo
-    panels = []
     drawn = len(table) > 1
     if drawn and columns_with(table, "K"):
         panels.append(lambda axes: plot_temperature(axes, table))

@@ -60,7 +60,15 @@ ExitCode Commands::restart(const std::string& directory, const DeckOptions& opti
   return run_read_deck(read_deck(deck.string(), all, registry_, context_));
 }
 
-ExitCode Commands::list(const std::string& kind) {
+/// What people call a kind: "potentials", "models".
+static std::string kind_meant(const std::string& word, const std::vector<std::string>& kinds) {
+  if (word == "model" || word == "models") return "network";
+  const bool plural = word.ends_with('s') && std::find(kinds.begin(), kinds.end(), word) == kinds.end();
+  return plural ? word.substr(0, word.size() - 1) : word;
+}
+
+ExitCode Commands::list(const std::string& word) {
+  const std::string kind = kind_meant(word, registry_.kinds());
   bool found = kind.empty();
   for (const auto& k : registry_.kinds()) {
     if (!kind.empty() && k != kind) continue;

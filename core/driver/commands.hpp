@@ -17,7 +17,7 @@ class Commands {
   ExitCode run(const std::string& deck, const DeckOptions& options);
   ExitCode check(const std::string& deck, const DeckOptions& options);
   ExitCode restart(const std::string& directory, const DeckOptions& options);
-  ExitCode list(const std::string& kind);
+  ExitCode list(const std::string& word);
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json);
   ExitCode new_plugin(const std::string& name, const std::string& destination);

@@ -11,7 +11,8 @@ STAGES = {"simulate": ("atom-steps/s", ["thermo.csv", "thermo.h5"]),
           "density_matrix": ("band energy", ["charges.csv", "submatrices.csv"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
           "pod": ("orthonormal to", ["pod.h5"]),
-          "forecast": ("harmonics + ridge", ["scores.csv", "forecast.h5"])}
+          "forecast": ("harmonics + ridge", ["scores.csv", "forecast.h5"]),
+          "evaluate": ("on 1000 samples", ["evaluation.csv"])}
 
 
 class Decks(unittest.TestCase):

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -27,7 +28,7 @@ stages:
       clip: {norm: 0.5}
       average: {decay: 0.9}
       reduce: {mode: MODE, group: 4 kB}
-      validate: {every: 20}
+      validate: {every: VALIDATE}
       checkpoint: {every: EVERY, keep: 100}
       log: 20
 """
@@ -35,7 +36,7 @@ stages:
 
 def deck(folder, **given):
     values = {"LAYERS": "24, 24", "PRECISION": "float32", "BATCH": "21", "STEPS": "120", "OPTIMIZER": "adamw",
-              "RATE": "0.01", "MODE": "fast", "EVERY": "50", "DIR": os.path.join(folder, "run")}
+              "RATE": "0.01", "MODE": "fast", "EVERY": "50", "VALIDATE": "20", "DIR": os.path.join(folder, "run")}
     values.update({key.upper(): str(value) for key, value in given.items()})
     text = DECK
     for key, value in values.items():
@@ -89,12 +90,12 @@ class Training(unittest.TestCase):
 
     def test_kill_and_resume(self):
         for ranks in (1, 2):
-            long = {"steps": 1500, "every": 50, "layers": "64, 64"}
+            long = {"steps": 600, "every": 50, "layers": "64, 64", "validate": 100}
             whole, _ = self.trained(f"whole_{ranks}", ranks, **long)
             folder = program.fresh(f"train_killed_{ranks}")
             run = subprocess.Popen(program.command("run", deck(folder, **long), ranks=ranks), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
-            while not os.path.exists(stage(folder, "restart.250.h5")):
+            while not os.path.exists(stage(folder, "restart.150.h5")):
                 time.sleep(0.002)
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
@@ -103,7 +104,7 @@ class Training(unittest.TestCase):
             self.assertEqual(code, 0, error)
             self.assertIn("resumed at step", out)
             self.assertEqual(weights(whole), weights(folder))
-            self.assertEqual(weights(whole, "restart.1500.h5"), weights(folder, "restart.1500.h5"))
+            self.assertEqual(weights(whole, "restart.600.h5"), weights(folder, "restart.600.h5"))
             for table in ("training.csv", "validation.csv"):
                 self.assertEqual(text(whole, table), text(folder, table))
 
@@ -209,6 +210,47 @@ class Training(unittest.TestCase):
         self.assertIn("weights and statistics from", out)
         with open(stage(second, "validation.csv")) as a, open(stage(first, "validation.csv")) as b:
             self.assertLess(float(a.read().split("\n")[1].split(",")[1]), 2 * float(b.read().split("\n")[-2].split(",")[1]))
+
+    def test_list_and_evaluate(self):
+        code, out, _ = program.run("list", "models")
+        self.assertEqual(code, 0)
+        self.assertIn("mlp", out)
+        folder, _ = self.trained("evaluated", steps=400)
+        data = "{type: expression, samples: 300, seed: 9, box: {x: [-1, 1], y: [0, 2]}, target: {z: sin(3*x)*exp(-y)}}"
+        judge = "run: {name: judge}\nstages: [{evaluate: {model: MODEL, dataset: %s}}]\n" % data
+        judge = judge.replace("MODEL", stage(folder, "model.h5"))
+        one = program.run("run", program.write(os.path.join(folder, "judge.yaml"), judge), cwd=folder)
+        two = program.run("run", os.path.join(folder, "judge.yaml"), ranks=2, cwd=folder)
+        self.assertEqual((one[0], two[0]), (0, 0), one[2] + two[2])
+        found = [[line for line in out.split("\n") if line.strip().startswith("error")] for out in (one[1], two[1])]
+        self.assertEqual(found[0], found[1])
+        self.assertLess(float(found[0][0].split()[1]), 0.13)  # a third of the spread of the targets
+        program.write(os.path.join(folder, "wide.yaml"), judge.replace("x: [-1, 1]", "x: [-1, 4]"))
+        out = program.run("run", os.path.join(folder, "wide.yaml"), cwd=folder)[1]
+        self.assertRegex(out, r"field 'input' spans \[\S+, \S+\], but training saw \[\S+, \S+\]: the model extrapolates")
+
+    def test_a_damaged_model_is_refused(self):
+        folder, _ = self.trained("damaged")
+        model = stage(folder, "model.h5")
+        with h5py.File(model, "r+") as file:
+            del file["weights/layers.1.b"]
+            file["weights/layers.1.b"] = np.zeros(3, "f4")
+        code, _, error = program.run("run", deck(folder), "stages[0].train.start_from=" + model)
+        self.assertEqual(code, 2)
+        self.assertIn("the model needs /weights/layers.1.b of shape [24], but the file has [3]; it was written by another version "
+                      "or changed afterwards", error)
+
+    def test_picture_of_the_loss(self):
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError as error:
+            print(f"SKIPPED: picture of a training: {error}")
+            return
+        folder, _ = self.trained("picture")
+        picture = os.path.join(folder, "loss.png")
+        script = os.path.join(program.SOURCE, "apps", "python", "plot_run.py")
+        subprocess.run([sys.executable, script, os.path.join(folder, "run"), "-o", picture], check=True, capture_output=True)
+        self.assertGreater(os.path.getsize(picture), 20000)
 
     def test_mllog_lines(self):
         folder = program.fresh("train_mllog")

@@ -7,6 +7,7 @@
 #include "core/train/optimize/layerwise.hpp"
 #include "core/train/optimize/sgd.hpp"
 #include "core/train/shuffle_loader.hpp"
+#include "core/train/trainer/evaluate.hpp"
 #include "core/train/trainer/trainer.hpp"
 
 namespace cambium::train {
@@ -69,6 +70,7 @@ Task::Outcome Train::run(Context& context) {
 void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set");
+  registry.add<Evaluate>("evaluate", "errors of a trained model on a data set");
   register_data(registry);
   registry.add<Mlp>("mlp", "fully connected network for numbers or classes");
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory");
