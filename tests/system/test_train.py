@@ -211,6 +211,40 @@ class Training(unittest.TestCase):
         with open(stage(second, "validation.csv")) as a, open(stage(first, "validation.csv")) as b:
             self.assertLess(float(a.read().split("\n")[1].split(",")[1]), 2 * float(b.read().split("\n")[-2].split(",")[1]))
 
+    def test_patience_ends_training(self):
+        folder = program.fresh("train_patience")
+        code, out, error = program.run("run", deck(folder, steps=4000, rate=0), "stages[0].train.validate.patience=3",
+                                       "stages[0].train.learning_rate.stop=0", "stages[0].train.average=null")
+        self.assertEqual(code, 0, error)
+        self.assertIn("no improvement in 3 validations: training ends at step 80", out)
+
+    def test_committee(self):
+        folder = program.fresh("train_committee")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.models=3")
+        self.assertEqual(code, 0, error)
+        models = [weights(folder, f"model_{k}/model.h5") for k in (1, 2, 3)]
+        self.assertNotEqual(models[0], models[1])
+        self.assertNotEqual(models[1], models[2])
+        one, _ = self.trained("member")
+        self.assertEqual(weights(one), models[0])
+        os.remove(os.path.join(folder, "run", "stages_done.txt"))
+        os.remove(stage(folder, "model_2/finished.txt"))
+        code, out, error = program.run("restart", os.path.join(folder, "run"))
+        self.assertEqual(code, 0, error)
+        self.assertNotIn("model 1 of 3", out)
+        self.assertIn("model 2 of 3", out)
+        self.assertEqual(weights(folder, "model_2/model.h5"), models[1])
+
+    def test_loaders_train_alike(self):
+        for mode in ("ordered", "fast"):
+            one, _ = self.trained("loader_shuffle", mode=mode, every=1000)
+            for ranks in (1, 2) if mode == "ordered" else (1,):
+                folder = program.fresh("train_loader_buffered")
+                code, _, error = program.run("run", deck(folder, mode=mode, every=1000), "stages[0].train.loader=buffered",
+                                             ranks=ranks)
+                self.assertEqual(code, 0, error)
+                self.assertEqual(weights(one), weights(folder), (mode, ranks))
+
     def test_list_and_evaluate(self):
         code, out, _ = program.run("list", "models")
         self.assertEqual(code, 0)

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/base/error.hpp"
+#include "core/base/timing.hpp"
 
 namespace cambium::train {
 
@@ -20,6 +21,14 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
     return fmt::format("slices is {}, but must be a power of two; {} is the next", p.slices,
                        std::bit_ceil(static_cast<unsigned>(p.slices)));
   });
+}
+
+void Reducer::sum_small(std::span<double> values, const Mesh& mesh) {
+  if (mesh.world().size() == 1) return;
+  const double start = wall_seconds();
+  mesh.world().sum(values);
+  exposed_ += wall_seconds() - start;
+  traffic_.count("allreduce", "terms", static_cast<std::int64_t>(values.size_bytes()));
 }
 
 void require_ranks(const ReduceParams& params, int ranks) {

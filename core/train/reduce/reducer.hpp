@@ -31,6 +31,9 @@ class Reducer {
   /// every rank.
   virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
 
+  /// Sum over ranks of a few numbers, waited for and counted like the gradients.
+  void sum_small(std::span<double> values, const Mesh& mesh);
+
   const Traffic& traffic() const { return traffic_; }
   /// s that this rank waited for messages with nothing left to compute.
   double exposed_seconds() const { return exposed_; }

@@ -1,5 +1,11 @@
 #include "core/train/trainer/train.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/io/agree.hpp"
+#include "core/io/atomic_file.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/register.hpp"
 #include "core/train/mlp/expression_set.hpp"
@@ -56,13 +62,37 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .greater_than(1.0).def(1e4);
   d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
   d("seed", &Params::seed, "of weights and order; that of the run when absent").at_least(0);
+  d("models", &Params::models, "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
+      .at_least(1).def(1);
   d("mllog", &Params::mllog, "print :::MLLOG lines").def(false);
   d.check(problem_of);
 }
 
 void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
 
+/// A finished member leaves a file, so that a restart goes on at the one that was under way.
+Task::Outcome Train::run_committee(Context& context) {
+  namespace fs = std::filesystem;
+  for (int member = 0; member < params_.models; ++member) {
+    Context own = context;
+    own.run_directory = (fs::path(context.run_directory) / fmt::format("model_{}", member + 1)).string();
+    const auto finished = (fs::path(own.run_directory) / "finished.txt").string();
+    bool skip = false;
+    io::on_root(context.comm, [&] {
+      fs::create_directories(own.run_directory);
+      if (!context.resume) fs::remove(finished);
+      skip = fs::exists(finished);
+    });
+    if (context.comm.max(skip ? 1 : 0) == 1) continue;
+    context.log.info(fmt::format("\nmodel {} of {} -> {}", member + 1, params_.models, own.run_directory));
+    if (Trainer(params_, own, member).run() == Outcome::stopped_early) return Outcome::stopped_early;
+    io::on_root(context.comm, [&] { io::write_file_atomically(finished, "finished\n"); });
+  }
+  return Outcome::done;
+}
+
 Task::Outcome Train::run(Context& context) {
+  if (params_.models > 1) return run_committee(context);
   Trainer trainer(params_, context);
   return trainer.run();
 }

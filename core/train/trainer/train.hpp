@@ -54,6 +54,7 @@ class Train : public Task {
     double explode = 1e4;
     std::string start_from;
     std::optional<std::int64_t> seed;
+    int models = 1;
     bool mllog = false;
     static void describe(deck::Describe<Params>& d);
   };
@@ -63,6 +64,7 @@ class Train : public Task {
   Outcome run(Context&) override;
 
  private:
+  Outcome run_committee(Context&);
   Params params_;
 };
 

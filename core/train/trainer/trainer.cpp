@@ -93,7 +93,8 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
       network_->gradient(samples, weights, weights_of_terms, into.views(),
                          std::span(table).subspan((mine + static_cast<std::size_t>(slice)) * terms, terms), ready);
     });
-    sums = add_rows(std::move(table), terms, context_.comm);
+    reducer_->sum_small(numbers_of(table), *mesh_);
+    sums = add_rows(table, terms);
   }
   double loss = 0.0;
   for (std::size_t k = 0; k < terms; ++k)

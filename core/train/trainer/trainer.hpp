@@ -17,8 +17,9 @@ namespace cambium::train {
 /// A train stage from construction to its last page.
 class Trainer {
  public:
-  /// Makes the objects that the deck names; opens no data.
-  Trainer(const Train::Params& params, Context& context);
+  /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out the
+  /// same samples.
+  Trainer(const Train::Params& params, Context& context, int member = 0);
   /// Prints what would be trained and how.
   void report_plan() const;
   Task::Outcome run();
@@ -56,7 +57,7 @@ class Trainer {
 
   const Train::Params& params_;
   Context& context_;
-  std::uint64_t seed_;
+  std::uint64_t shared_seed_, seed_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<Dataset> whole_, training_, held_out_;  ///< training_ and held_out_ may be parts of whole_
   std::unique_ptr<Loader> loader_;

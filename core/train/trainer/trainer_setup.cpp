@@ -10,8 +10,11 @@
 
 namespace cambium::train {
 
-Trainer::Trainer(const Train::Params& params, Context& context)
-    : params_(params), context_(context), seed_(params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed),
+Trainer::Trainer(const Train::Params& params, Context& context, int member)
+    : params_(params),
+      context_(context),
+      shared_seed_(params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed),
+      seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
       mllog_(context.log, params.mllog && !context.dry_run) {
   const auto& registry = *context.registry;
   network_ = registry.make<Network>(params.model, context);
@@ -41,12 +44,22 @@ void Trainer::report_plan() const {
   log.info("one step: data, gradient, reduce, clip, optimizer, average; then validate, checkpoint, signals");
 }
 
+/// A metric over numbers of another unit would mislead without a word.
+static void require_same_fields(const std::vector<FieldInfo>& training, const std::vector<FieldInfo>& validation) {
+  for (const auto& field : training)
+    for (const auto& other : validation)
+      if (other.name == field.name && other.unit != field.unit)
+        throw InputError(fmt::format("the field '{}' is in {} in the training set, but in {} in the validation set; convert one "
+                                     "of them", field.name, field.unit.empty() ? "no unit" : field.unit,
+                                     other.unit.empty() ? "no unit" : other.unit));
+}
+
 void Trainer::open_data() {
   whole_->open(context_);
   if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
   if (held_out_) held_out_->open(context_);
   if (params_.hold_out > 0.0) {
-    auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
+    auto [held, rest] = hold_out(shared_seed_, whole_->size(), params_.hold_out);
     if (held.empty())
       throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away", params_.hold_out,
                                    whole_->size()));
@@ -55,6 +68,7 @@ void Trainer::open_data() {
   } else {
     training_ = std::move(whole_);
   }
+  if (held_out_) require_same_fields(training_->fields(), held_out_->fields());
   const std::int64_t samples = training_->size();
   if (params_.batch > samples)
     throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));

@@ -13,9 +13,12 @@ double reported(const TermInfo& info, const TermSum& sum) {
   return info.report == TermInfo::Report::root_mean ? std::sqrt(mean) : mean;
 }
 
-std::vector<TermSum> add_rows(std::vector<TermSum> table, std::size_t terms, const Comm& comm) {
+std::span<double> numbers_of(std::span<TermSum> table) {
   static_assert(sizeof(TermSum) == 2 * sizeof(double));
-  comm.sum(std::span<double>(&table.data()->sum, 2 * table.size()));
+  return {reinterpret_cast<double*>(table.data()), 2 * table.size()};
+}
+
+std::vector<TermSum> add_rows(std::span<const TermSum> table, std::size_t terms) {
   std::vector<TermSum> out(terms);
   for (std::size_t k = 0; k < table.size(); ++k) {
     out[k % terms].sum += table[k].sum;
@@ -43,7 +46,8 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
   std::vector<TermSum> table(static_cast<std::size_t>(blocks) * terms);
   for (std::int64_t k = comm.rank(); k < blocks; k += comm.size())
     network.evaluate(block(k), weights, std::span(table).subspan(static_cast<std::size_t>(k) * terms, terms));
-  return add_rows(std::move(table), terms, comm);
+  comm.sum(numbers_of(table));
+  return add_rows(table, terms);
 }
 
 }  // namespace cambium::train

@@ -10,9 +10,11 @@ namespace cambium::train {
 /// What the log shows of a term: report(sum / count); NaN when nothing was counted.
 double reported(const TermInfo& info, const TermSum& sum);
 
-/// Adds rows of a table over ranks (each row filled by one rank, zeros elsewhere) and then over rows, in their order, so
-/// that the sums do not depend on the number of ranks.
-std::vector<TermSum> add_rows(std::vector<TermSum> table, std::size_t terms, const Comm& comm);
+/// Sums over the rows of a table that ranks have added up (each row filled by one rank, zeros elsewhere), in the rows'
+/// order, so that they do not depend on the number of ranks.
+std::vector<TermSum> add_rows(std::span<const TermSum> table, std::size_t terms);
+/// A table's numbers, for a sum over ranks.
+std::span<double> numbers_of(std::span<TermSum> table);
 
 /// A data set that is only looked at. Blocks of `batch` samples are dealt out to the ranks; each rank keeps its samples in
 /// memory while they fit 1 GB.
