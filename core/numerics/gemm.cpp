@@ -57,6 +57,30 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
   }
 }
 
+template <class T>
+void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  if (m == 0 || n == 0) return;
+  if constexpr (device_is_host) {
+    const char *plain = "N", *transposed = "T";
+    const T one = 1;
+    if constexpr (std::is_same_v<T, double>)
+      dgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+    else
+      sgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+  } else {
+    using Items = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_for("gemm: transposed", Items(0, static_cast<std::int64_t>(m) * n), KOKKOS_LAMBDA(const std::int64_t item) {
+      const std::int64_t row = item / n, column = item % n;
+      T sum = 0;
+      for (int p = 0; p < k; ++p) sum += a[static_cast<std::int64_t>(p) * lda + row] * b[static_cast<std::int64_t>(p) * ldb + column];
+      T& out = c[row * ldc + column];
+      out = sum + (beta == T(0) ? T(0) : beta * out);
+    });
+  }
+}
+
+template void gemm_transposed_a(int, int, int, const double*, int, const double*, int, double, double*, int);
+template void gemm_transposed_a(int, int, int, const float*, int, const float*, int, float, float*, int);
 template void gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
 template void gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
 template void host_gemm(bool, bool, int, int, int, double, const double*, int, const double*, int, double, double*, int);

@@ -9,7 +9,11 @@ namespace cambium {
 template <class T>
 void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
 
-/// The same as one Kokkos kernel, for devices whose vendor library is not linked and as the oracle of the other.
+/// C = A^T B + beta C: A is k x m, B is k x n, C is m x n, else as above. The gradient of a layer's weights.
+template <class T>
+void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
+
+/// gemm() as one Kokkos kernel, for devices whose vendor library is not linked and as the oracle of the other.
 template <class T>
 void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                    int ldc);

@@ -3,6 +3,7 @@
 #include "plugins/deepmd/bench/bench_md.hpp"
 #include "plugins/deepmd/bench/bench_deepmd.hpp"
 #include "plugins/deepmd/deep_potential/deep_potential.hpp"
+#include "plugins/deepmd/label/label.hpp"
 #include "plugins/deepmd/md/integrators/csvr.hpp"
 #include "plugins/deepmd/md/integrators/fire.hpp"
 #include "plugins/deepmd/md/integrators/langevin.hpp"
@@ -17,7 +18,10 @@
 #include "plugins/deepmd/potentials/sum.hpp"
 #include "plugins/deepmd/potentials/sutton_chen.hpp"
 #include "plugins/deepmd/potentials/zbl.hpp"
+#include "plugins/deepmd/tools/test_stage.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
+#include "plugins/deepmd/train/datasets.hpp"
+#include "plugins/deepmd/train/deep_potential_network.hpp"
 
 namespace cambium::deepmd {
 
@@ -41,6 +45,12 @@ void register_types(Registry& registry) {
   registry.add<Rdf>("rdf", "radial distribution functions by pair of species");
   registry.add<Msd>("msd", "mean squared displacement by species");
   registry.add<Vacf>("vacf", "velocity autocorrelation by species, and diffusion by Green and Kubo");
+
+  registry.add<Label>("label", "sample configurations, evaluate a potential on them, write training data");
+  registry.add<TestStage>("test", "errors of a Deep Potential on labelled data, and tables for parity plots");
+  registry.add<DeepmdNpy>("deepmd_npy", "labelled configurations in DeePMD-kit's folders of .npy files");
+  registry.add<ExtxyzSet>("extxyz", "labelled configurations in extended XYZ files");
+  registry.add<DeepPotentialNetwork>("deep_potential", "Deep Potential, trained on energies, forces and virials");
 
   registry.add_bench({"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", bench_md});
   registry.add_bench({"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", bench_deepmd});

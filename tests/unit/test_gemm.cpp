@@ -52,3 +52,22 @@ TEST_CASE("matrix products agree with three plain loops") {
         compare<float>(m, n, k, transpose, static_cast<float>(beta), 1e-4);
       }
 }
+
+TEST_CASE("a product with the transpose of the left matrix agrees with three plain loops") {
+  for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {25, 50, 300}, {240, 1, 17}})
+    for (double beta : {0.0, 1.0, -0.5}) {
+      const int lda = m + 3, ldb = n + 2, ldc = n + 1;
+      auto a = random_values<double>(k * lda, 1), b = random_values<double>(k * ldb, 2), c = random_values<double>(m * ldc, 3);
+      auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b), before = Kokkos::create_mirror(c);
+      Kokkos::deep_copy(ha, a), Kokkos::deep_copy(hb, b), Kokkos::deep_copy(before, c);
+      gemm_transposed_a(m, n, k, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
+      auto after = Kokkos::create_mirror(c);
+      Kokkos::deep_copy(after, c);
+      for (int i = 0; i < m; ++i)
+        for (int j = 0; j < ldc; ++j) {
+          double expected = before(i * ldc + j) * (j < n ? beta : 1.0);
+          for (int p = 0; p < k && j < n; ++p) expected += ha(p * lda + i) * hb(p * ldb + j);
+          REQUIRE(after(i * ldc + j) == Approx(expected).margin(1e-12));
+        }
+    }
+}

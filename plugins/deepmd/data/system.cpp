@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -32,6 +33,12 @@ std::optional<NpyArray> read_rows(const std::string& path, std::int64_t frames, 
   if ((frames > 0 && array.rows() != frames) || (!any_width && array.row_size() != row_size))
     throw InputError(fmt::format("{}: expected {} row(s) of {} number(s), found shape {}", path, frames, row_size,
                                  fmt::join(array.shape, " x ")));
+  for (std::size_t k = 0; k < array.values.size(); ++k)
+    if (!std::isfinite(array.values[k])) {
+      const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, array.row_size()));
+      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path, k / width,
+                                   k % width, width, array.values[k]));
+    }
   return array;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/base/error.hpp"
 
@@ -39,9 +40,18 @@ std::unique_ptr<Engine> DeepPotential::load(const std::string& path) const {
   return make_engine(model, options);
 }
 
-DeepPotential::DeepPotential(const Params& params, Context&) : params_(params) {
+/// `cambium check` of a deck whose earlier stage writes the model.
+static bool is_still_to_be_made(const std::string& path, const Context& context) {
+  namespace fs = std::filesystem;
+  const std::string run = fs::path(context.run_directory).parent_path().string() + "/";
+  return context.dry_run && !fs::exists(path) && path.rfind(run, 0) == 0;
+}
+
+DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {
   std::vector<std::string> paths = {params.model};
   paths.insert(paths.end(), params.committee.begin(), params.committee.end());
+  for (const std::string& path : paths)
+    if (is_still_to_be_made(path, context)) return;
   for (const std::string& path : paths) {
     members_.push_back({load(path), {}, {}});
     cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
@@ -140,6 +150,7 @@ std::string widths(const Network& net, bool last) {
 }  // namespace
 
 std::string DeepPotential::summary() const {
+  if (members_.empty()) return fmt::format("deep_potential: {} (an earlier stage makes it)", params_.model);
   const Engine& engine = *members_[0].engine;
   const DeepPotentialModel& m = engine.model();
   const bool full = m.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
@@ -166,7 +177,7 @@ std::vector<Citation> DeepPotential::citations() const {
       {"Zeng2023DeePMDkit", "@article{Zeng2023DeePMDkit, author = {Zeng, Jinzhe and others}, title = {{DeePMD-kit v2}: A "
        "software package for deep potential models}, journal = {J. Chem. Phys.}, volume = {159}, pages = {054801}, year = "
        "{2023}, doi = {10.1063/5.0155600}}"}};
-  if (members_[0].engine->table())
+  if (!members_.empty() && members_[0].engine->table())
     out.push_back({"Lu2022Compress", "@article{Lu2022Compress, author = {Lu, Denghui and others}, title = {{DP Compress}: A "
                    "Model Compression Scheme for Generating Efficient Deep Potential Models}, journal = {J. Chem. Theory "
                    "Comput.}, volume = {18}, pages = {5559}, year = {2022}, doi = {10.1021/acs.jctc.2c00102}}"});

@@ -28,7 +28,8 @@ class DeepPotential : public Potential {
     static void describe(deck::Describe<Params>& d);
   };
 
-  /// Loads every model; InputError names the file and what is wrong with it.
+  /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own folder
+  /// that do not exist yet are left out.
   DeepPotential(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;

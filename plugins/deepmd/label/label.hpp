@@ -1,0 +1,51 @@
+#pragma once
+#include <optional>
+
+#include "core/plugin/potential.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/deepmd/label/sampling.hpp"
+#include "plugins/deepmd/md/structure_input.hpp"
+
+namespace cambium::deepmd {
+
+/// Keeps of the sampled configurations those on which a committee of models disagrees, as DP-GEN does.
+struct Select {
+  double low = 0.05, high = 0.5;  ///< eV/Å, of the largest deviation of an atom's force
+  int most = 0;
+  static void describe(deck::Describe<Select>& d);
+};
+
+/// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
+/// deepmd/npy format.
+class Label : public Task {
+ public:
+  struct Params {
+    StructureInput structure;
+    deck::Choice<Potential> potential;
+    Perturbed perturbed;
+    std::vector<Trajectories> dynamics;
+    std::optional<deck::Choice<Potential>> explore_with;
+    std::optional<Select> select;
+    double validation = 0.1;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Label(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  /// A perturbed configuration, or a trajectory.
+  struct Item {
+    int perturbed = -1;
+    const Trajectories* spec = nullptr;
+    double temperature = 0.0, strain = 0.0;
+    std::int64_t number = 0, frames = 1;
+  };
+  std::vector<Item> items() const;
+  void write(const std::vector<double>& table, std::size_t frames, const Configuration& start, Context& context) const;
+  std::vector<LabelledFrame> frames_of(const Item& item, const Configuration& start, Potential& explore, Potential& potential, Context& alone) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::deepmd

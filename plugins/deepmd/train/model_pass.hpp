@@ -1,0 +1,73 @@
+#pragma once
+#include <array>
+#include <functional>
+
+#include "plugins/deepmd/deep_potential/environment.hpp"
+#include "plugins/deepmd/train/batch.hpp"
+#include "plugins/deepmd/train/descriptor_pass.hpp"
+#include "plugins/deepmd/train/embedding_pass.hpp"
+#include "plugins/deepmd/train/fitting_pass.hpp"
+
+namespace cambium::deepmd {
+
+/// Energies, forces and virials of a Deep Potential, and the weights' gradient of any function of them.
+///
+/// Forces are first derivatives, so a loss of forces needs mixed second derivatives. With v = -dL/dF (and strain from
+/// dL/d(virial)) as a direction in the space of positions, the gradient of such a loss is that of the energy's change
+/// along v: values and changes are carried through the network together, and one backward pass over the pair gives
+/// everything. Geometry and sums over atoms are in double, networks in T.
+template <class T>
+class ModelPass {
+ public:
+  /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
+  explicit ModelPass(const DeepPotentialModel& shape);
+
+  void evaluate(const Batch& batch, const AllWeights<T>& weights);
+  double energy(int frame) const { return energy_[static_cast<std::size_t>(frame)]; }  ///< eV
+  const std::array<double, 9>& virial(int frame) const { return virial_[static_cast<std::size_t>(frame)]; }  ///< eV
+  const double* force(int place) const { return &force_[3 * static_cast<std::size_t>(place)]; }  ///< eV/Å, by Batch::place
+
+  /// Derivatives of a loss with respect to what evaluate() gives, in the same order.
+  struct Adjoint {
+    std::vector<double> energy, force;
+    std::vector<std::array<double, 9>> virial;
+    void reset(const Batch& batch);
+  };
+  /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights. `finished`
+  /// (may be empty) is called with the number of a network, embeddings first, when its gradient is complete.
+  void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint,
+                const std::function<void(int network)>& finished = {});
+
+ private:
+  void environment(const Batch& batch);
+  void embed(const Batch& batch, const AllWeights<T>& weights);
+  void fit(const Batch& batch, const AllWeights<T>& weights);
+  void forces(const Batch& batch);
+  void changes(const Batch& batch, const Adjoint& adjoint);
+  void backward_fitting(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint, int type);
+  void backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int begin, int end);
+  void padding_adjoint(const Batch& batch, int row, T* value_bar);
+  double empty_slots(const Batch& batch, int neighbour, int centre, int atom) const;
+  T* a(int atom) { return a_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
+  T* p(int atom) { return p_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
+  T* a_dot(int atom) { return a_dot_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
+  T* a_bar(int atom) { return a_bar_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
+
+  const DeepPotentialModel& shape_;
+  CutOff cutoff_;
+  DescriptorKernels<T> kernels_;
+  EmbeddingPass<T> embedding_;
+  std::vector<FittingPass<T>> fitting_;
+  double inverse_slots_ = 0.0;              ///< 1 / sum of sel
+  Rows<T> a_, p_, a_dot_, a_bar_;           ///< `components` rows an atom; p = dE/dA and a_bar carry inverse_slots_
+  std::vector<T> c_, c_dot_, c_bar_;        ///< normalised environment row, four numbers a pair
+  std::vector<T> x_, x_dot_, x_bar_;        ///< input of the embedding network
+  std::vector<double> geometry_;            ///< of each row: (ds/dr)/r, t, (dt/dr)/r with s = w/r, t = w/r^2
+  std::vector<double> energy_, force_;
+  std::vector<std::array<double, 9>> virial_;
+};
+
+extern template class ModelPass<double>;
+extern template class ModelPass<float>;
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,48 @@
+#pragma once
+// Small models, configurations and flat weights for the tests of training.
+#include "plugins/deepmd/train/model_pass.hpp"
+#include "plugins/deepmd/train/parameters.hpp"
+#include "tests/plugins/deep_potential_samples.hpp"
+
+namespace cambium::deepmd::test {
+
+/// One array per parameter, and views of them.
+template <class T>
+struct FlatWeights {
+  std::vector<std::vector<T>> values;
+  std::vector<TensorRef> refs;
+
+  explicit FlatWeights(const DeepPotentialModel& model) {
+    for (const auto& info : parameters_of(model)) {
+      std::size_t n = 1;
+      for (auto extent : info.shape) n *= static_cast<std::size_t>(extent);
+      values.emplace_back(n, T(0));
+    }
+    for (auto& array : values) {
+      TensorRef ref;
+      ref.data = array.data(), ref.rank = 1, ref.shape[0] = static_cast<std::int64_t>(array.size()), ref.stride[0] = 1;
+      ref.dtype = dtype_of<T>();
+      refs.push_back(ref);
+    }
+  }
+};
+
+inline FramePtr frame_of(const Configuration& c, const DeepPotentialModel& m) {
+  return std::make_shared<TrainingFrame>(find_pairs(c.x, c.types, c.box, m.ntypes(), m.rcut));
+}
+
+/// A model whose environment statistics and output scale differ between the types, so that a mixed-up index shows.
+inline DeepPotentialModel uneven_model(RandomModel spec) {
+  DeepPotentialModel m = random_model(spec);
+  const int nt = m.ntypes();
+  for (int ti = 0; ti < nt; ++ti)
+    for (int tj = 0; tj < nt; ++tj) {
+      const auto k = static_cast<std::size_t>(ti * nt + tj);
+      m.mean[k][0] += 0.013 * ti;
+      m.deviation[k] = {0.13 + 0.02 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti, 0.08 + 0.01 * ti};
+    }
+  for (int t = 0; t < nt; ++t) m.fitting_bias[static_cast<std::size_t>(t)] = -1.5 - t;
+  return m;
+}
+
+}  // namespace cambium::deepmd::test
