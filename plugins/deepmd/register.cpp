@@ -2,6 +2,7 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/bench/bench_md.hpp"
 #include "plugins/deepmd/bench/bench_deepmd.hpp"
+#include "plugins/deepmd/bench/bench_train.hpp"
 #include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/deepmd/label/label.hpp"
 #include "plugins/deepmd/md/integrators/csvr.hpp"
@@ -54,6 +55,8 @@ void register_types(Registry& registry) {
 
   registry.add_bench({"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", bench_md});
   registry.add_bench({"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", bench_deepmd});
+
+  registry.add_bench({"train", "training the water example's Deep Potential, beside PyTorch where it is installed", bench_train});
 
   for (Command& command : model_commands()) registry.add_command(std::move(command));
 }

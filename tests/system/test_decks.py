@@ -10,6 +10,8 @@ import program
 STAGES = {"simulate": ("atom-steps/s", ["thermo.csv", "thermo.h5"]),
           "density_matrix": ("band energy", ["charges.csv", "submatrices.csv"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
+          "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),
+          "test": ("RMSE of", ["errors.csv", "parity_0_force.csv"]),
           "pod": ("orthonormal to", ["pod.h5"]),
           "forecast": ("harmonics + ridge", ["scores.csv", "forecast.h5"]),
           "evaluate": ("on 1000 samples", ["evaluation.csv"])}

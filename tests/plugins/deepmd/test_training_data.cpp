@@ -2,6 +2,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "plugins/deepmd/data/npy.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
 #include "plugins/deepmd/train/datasets.hpp"
 #include "plugins/deepmd/train/deep_potential_network.hpp"
@@ -264,5 +265,5 @@ TEST_CASE("extended XYZ frames with labels are read in their own units") {
   std::ofstream(scratch.file("b.xyz")) << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:forces:R:3 energy=2\nCu 0 0 0 1 nan 0\n";
   params.files = {scratch.file("b.xyz")};
   ExtxyzSet bad(params, world.context);
-  REQUIRE(message([&] { bad.open(world.context); }) == scratch.file("b.xyz") + ":3: a force is not finite: nan");
+  REQUIRE(message([&] { bad.open(world.context); }) == scratch.file("b.xyz") + ":3: expected a number for a force, found 'nan'");
 }

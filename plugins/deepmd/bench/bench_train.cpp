@@ -1,0 +1,169 @@
+#include "plugins/deepmd/bench/bench_train.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+#include "core/io/agree.hpp"
+#include "core/train/optimize/adam.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "plugins/deepmd/train/datasets.hpp"
+#include "plugins/deepmd/train/deep_potential_network.hpp"
+
+namespace cambium::deepmd {
+
+using Json = nlohmann::json;
+
+namespace {
+
+struct Settings {
+  std::string system, peer;
+  std::int64_t frame = 0;
+  double seconds = 4.0;
+};
+
+/// A training run of one frame per rank and step, without the trainer's log and files.
+class Stepper {
+ public:
+  Stepper(const Settings& settings, DType precision, train::Dataset& data, bool overlap, Context& context)
+      : network_(params(precision), context), mesh_(context.comm), adam_({}, context) {
+    network_.fit_statistics(data, context);
+    layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), 1000000);
+    reducer_ = std::make_unique<train::FastReducer>(mesh_, *layout_, overlap);
+    weights_ = train::FlatBuffer(*layout_, precision), gradients_ = train::FlatBuffer(*layout_, precision);
+    states_ = train::make_states(adam_, *layout_, precision);
+    network_.initialise(weights_.views(), 1);
+    samples_ = data.read(std::span(&settings.frame, 1));
+  }
+
+  double step() {
+    const double start = wall_seconds();
+    std::vector<train::TermSum> terms(2);
+    gradients_.zero();
+    const auto views = weights_.views();
+    const auto prefactors = network_.term_weights(0, 1.0);
+    reducer_->sum(gradients_, 1, [&](int, train::FlatBuffer& into, const train::ReadyCallback& ready) {
+      network_.gradient(samples_, views, prefactors, into.views(), terms, ready);
+    });
+    train::scale(gradients_, 1.0 / mesh_.world().size());
+    adam_.step({weights_, gradients_, states_, 1e-3, ++steps_});
+    rmse_ = std::sqrt(terms[1].sum);
+    if (steps_ == 1) first_rmse_ = rmse_;
+    return wall_seconds() - start;
+  }
+  /// Fastest step within some seconds, the same number of steps on every rank.
+  double fastest(double seconds) {
+    double best = step();
+    const auto n = static_cast<int>(std::max(4.0, mesh_.world().min(seconds / best)));
+    for (int k = 0; k < n; ++k) best = std::min(best, mesh_.world().max(step()));
+    return best;
+  }
+  double first_rmse() const { return first_rmse_; }
+  double exposed_share(double seconds) const { return reducer_->exposed_seconds() / static_cast<double>(steps_) / seconds; }
+  void export_to(const std::string& folder, Context& context) { network_.export_model(folder, weights_.views(), context); }
+
+ private:
+  static DeepPotentialNetwork::Params params(DType precision) {
+    DeepPotentialNetwork::Params p;
+    p.type_map = {"O", "H"}, p.sel = {46, 92}, p.precision = precision, p.statistics_frames = 20;
+    return p;
+  }
+  DeepPotentialNetwork network_;
+  train::Mesh mesh_;
+  train::Adam adam_;
+  std::unique_ptr<train::FlatLayout> layout_;
+  std::unique_ptr<train::FastReducer> reducer_;
+  train::FlatBuffer weights_, gradients_;
+  std::vector<train::FlatBuffer> states_;
+  std::vector<train::SamplePtr> samples_;
+  std::int64_t steps_ = 0;
+  double rmse_ = 0.0, first_rmse_ = 0.0;
+};
+
+/// What the peer script prints; an empty object where there is no Python with PyTorch.
+Json run_peer(const std::string& model, const Settings& s) {
+  if (!std::filesystem::exists(s.peer)) return Json::object();
+  const std::string command = fmt::format("env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 '{}' '{}' '{}' {} --seconds {} 2>/dev/null",
+                                          s.peer, model, s.system, s.frame, s.seconds);
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return Json::object();
+  std::string text;
+  char buffer[4096];
+  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, n);
+  return pclose(pipe) == 0 ? Json::parse(text, nullptr, false) : Json::object();
+}
+
+Settings settings_of(const Json& options) {
+  Settings s;
+  const char* data = std::getenv("CAMBIUM_DATA");
+  s.system = options.value("system", data ? std::string(data) + "/deepmd/water/data_0" : std::string());
+  if (s.system.empty() || !std::filesystem::exists(s.system))
+    throw InputError("bench train: name a deepmd/npy system of water with system=FOLDER, or set CAMBIUM_DATA");
+  s.peer = options.value("peer", std::string("tests/bench/train_pytorch.py"));
+  s.frame = std::stoll(options.value("frame", std::string("0")));
+  s.seconds = std::stod(options.value("seconds", std::string("4")));
+  return s;
+}
+
+/// One rank beside the peer, on rank 0.
+void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& out) {
+  const std::string folder = (std::filesystem::temp_directory_path() / fmt::format("cambium_bench_train_{}", wall_seconds())).string();
+  std::filesystem::create_directories(folder);
+  Stepper single(s, DType::f32, data, true, alone), exact(s, DType::f64, data, true, alone);
+  exact.export_to(folder, alone);
+  const double ms32 = 1e3 * single.fastest(s.seconds), ms64 = 1e3 * exact.fastest(s.seconds);
+  out["ms_float32"] = ms32, out["ms_float64"] = ms64;
+  out["frames_per_s_float32"] = 1e3 / ms32, out["frames_per_s_float64"] = 1e3 / ms64;
+  const Json peer = run_peer(folder + "/model.dp", s);
+  std::filesystem::remove_all(folder);
+  if (!peer.is_object() || !peer.contains("ms_float32")) {
+    out["check"] = "no peer: tests/bench/train_pytorch.py, or a python3 with torch and h5py, was not found";
+    return;
+  }
+  for (const char* name : {"float32", "float64"}) {
+    const double theirs = peer[std::string("ms_") + name], ours = out[std::string("ms_") + name];
+    out[std::string("pytorch_ms_") + name] = theirs;
+    out[std::string("ratio_pytorch_") + name] = theirs / ours;
+  }
+  out["pytorch"] = peer["torch"];
+  const double d64 = std::abs(exact.first_rmse() - peer["force_rmse_float64"].get<double>());
+  const double d32 = std::abs(single.first_rmse() - peer["force_rmse_float32"].get<double>());
+  out["check"] = fmt::format("{}: force RMSE on the same weights {:.6f} eV/Å, differs from PyTorch's by {:.1e} (float64) and {:.1e} (float32)",
+                             d64 < 1e-5 && d32 < 1e-5 ? "ok" : "WRONG", exact.first_rmse(), d64, d32);
+}
+
+}  // namespace
+
+Json bench_train(const Json& options, Context& context) {
+  const Settings s = settings_of(options);
+  DeepmdNpy data({{s.system}}, context);
+  data.open(context);
+  Json out;
+  const Comm self(MPI_COMM_SELF);
+  Log quiet;
+  Context alone{const_cast<Comm&>(self), quiet, context.timing, context.registry};
+  alone.comm.barrier();
+  io::on_root(context.comm, [&] { single_rank(s, data, alone, out); });
+  const int ranks = context.comm.size();
+  if (ranks == 1) return out;
+  Context silent{context.comm, quiet, context.timing, context.registry};
+  Stepper overlapped(s, DType::f32, data, true, silent), plain(s, DType::f32, data, false, silent);
+  const double with = overlapped.fastest(s.seconds), without = plain.fastest(s.seconds);
+  out["ranks_ms_float32"] = 1e3 * with;
+  out["ranks_frames_per_s_float32"] = ranks / with;
+  if (context.comm.root()) {
+    const double ratio = ranks / with * 1e-3 * out["ms_float32"].get<double>();
+    out[ranks == 2 ? "two_rank_ratio" : fmt::format("ratio_{}_ranks", ranks)] = ratio;
+    out["no_overlap_ratio"] = without / with;
+    out["exposed_share"] = overlapped.exposed_share(with);
+    out["exposed_share_no_overlap"] = plain.exposed_share(without);
+  }
+  return out;
+}
+
+}  // namespace cambium::deepmd

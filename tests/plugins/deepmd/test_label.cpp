@@ -1,0 +1,100 @@
+// The stage label: what it writes, that it is a function of the seed alone, and that labels are derivatives of energies.
+#include "core/plugin/registry.hpp"
+#include "plugins/deepmd/data/system.hpp"
+#include "plugins/deepmd/label/label.hpp"
+#include "plugins/plugin_list.hpp"
+#include "tests/catch.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::deepmd;
+
+namespace {
+
+struct World {
+  Comm comm;
+  Log log;
+  Timing timing;
+  Registry registry;
+  Context context{comm, log, timing, &registry};
+  World() { register_plugins(registry); }
+};
+
+Label::Params copper(int frames) {
+  Label::Params p;
+  LatticeSpec lattice;
+  lattice.a = 3.61, lattice.cells = {2, 2, 2}, lattice.species = {"Cu"};
+  p.structure.lattice = lattice;
+  p.potential = deck::Choice<Potential>("sutton_chen", deck::Node::map({{"element", deck::Node::scalar("Cu")}, {"cutoff", deck::Node::scalar("5.0")}}));
+  p.perturbed.frames = frames;
+  Trajectories hot;
+  hot.temperature = {600.0, 1200.0}, hot.frames = 2, hot.every = 3, hot.equilibrate = 4;
+  p.dynamics = {hot};
+  p.validation = 0.3;
+  return p;
+}
+
+DataSystem run(World& world, const std::string& folder) {
+  world.context.run_directory = folder;
+  Label(copper(6), world.context).run(world.context);
+  world.comm.barrier();
+  return DataSystem::load(folder + "/train");
+}
+
+}  // namespace
+
+TEST_CASE("labels are energies with their own derivatives") {
+  World world;
+  const Comm self(MPI_COMM_SELF);
+  Context alone{const_cast<Comm&>(self), world.log, world.timing, &world.registry};
+  auto potential = world.registry.make<Potential>(copper(1).potential, alone);
+  Configuration c;
+  c.species = {{"Cu", 63.5}};
+  c.box = Box::orthogonal(7.22, 7.22, 7.22);
+  for (int k = 0; k < 32; ++k) c.types.push_back(0);
+  for (int a = 0; a < 2; ++a)
+    for (int b = 0; b < 2; ++b)
+      for (int d = 0; d < 2; ++d)
+        for (const auto& s : lattice_basis(LatticeType::fcc)) c.x.push_back({3.61 * (a + s[0]), 3.61 * (b + s[1]), 3.61 * (d + s[2])});
+  potential->bind(c.species);
+  Perturbed spec;
+  spec.strain = 0.05, spec.displacement = 0.15;
+  c = perturbed(c, spec, 11, 3);
+  const LabelledFrame f = single_point(*potential, c, alone);
+  constexpr double h = 1e-4;
+  for (int k = 0; k < 3; ++k) {
+    Configuration up = c, down = c;
+    up.x[5][static_cast<std::size_t>(k)] += h, down.x[5][static_cast<std::size_t>(k)] -= h;
+    const double slope = (*single_point(*potential, up, alone).energy - *single_point(*potential, down, alone).energy) / (2 * h);
+    REQUIRE(f.force[5][static_cast<std::size_t>(k)] == Approx(-slope).margin(1e-6));
+  }
+  const auto stretched = [&](double s) {
+    Configuration out = c;
+    for (auto& row : out.box.h)
+      for (double& x : row) x *= 1 + s;
+    for (auto& x : out.x)
+      for (double& v : x) v *= 1 + s;
+    return *single_point(*potential, out, alone).energy;
+  };
+  REQUIRE(f.virial[0] + f.virial[4] + f.virial[8] == Approx(-(stretched(h) - stretched(-h)) / (2 * h)).margin(1e-4));
+}
+
+TEST_CASE("the stage writes the same data for the same seed on any number of ranks") {
+  World world;
+  const SharedScratch scratch(world.comm);
+  const DataSystem first = run(world, scratch.file("a")), second = run(world, scratch.file("b"));
+  const DataSystem held_out = DataSystem::load(scratch.file("a") + "/validation");
+  REQUIRE(first.frames() + held_out.frames() == 10);
+  REQUIRE(first.type_map() == std::vector<std::string>{"Cu"});
+  REQUIRE(first.frames() == second.frames());
+  double energies = 0.0;
+  for (std::size_t k = 0; k < first.frames(); ++k) {
+    REQUIRE(*first.frame(k).energy == *second.frame(k).energy);
+    REQUIRE(first.frame(k).x == second.frame(k).x);
+    energies += *first.frame(k).energy;
+  }
+  REQUIRE(energies / static_cast<double>(first.frames()) / 32 < -2.5);
+  World other;
+  other.context.seed = 2;
+  REQUIRE(*run(other, scratch.file("c")).frame(0).energy != *first.frame(0).energy);
+}
