@@ -1,11 +1,17 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/submatrix/bench/bench_submatrix.hpp"
 #include "plugins/submatrix/task/density_task.hpp"
+#include "plugins/submatrix/tight_binding/tight_binding.hpp"
 
 namespace cambium::submatrix {
 
 void register_types(Registry& registry) {
   registry.add<DensityTask>("density_matrix", "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap");
+
+  registry.add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
+
+  registry.add_bench({"submatrix", "density matrix of water supercells by each solver, beside CP2K where it is installed", bench_submatrix});
 }
 
 }  // namespace cambium::submatrix

@@ -60,7 +60,8 @@ void DensityStep::orthogonalise() {
       const auto timer = context_.timing.scope("overlap");
       KrylovOptions options;
       options.tolerance = std::clamp(options_.eps_overlap, 1e-10, 1e-2);
-      options.first = 5, options.step = 1;
+      // About what is needed for a condition number of ten; looking costs a diagonalisation.
+      options.first = std::max(4, static_cast<int>(-2.5 * std::log10(options_.eps_overlap))), options.step = 1;
       // Single precision would limit the root to 1e-7, far below the truncation.
       const bool narrow = options_.precision == Precision::float32 && options_.eps_overlap > 1e-6;
       const auto root_solver = narrow ? make_lanczos<float>(system_.layout->blocks(), options) : make_lanczos<double>(system_.layout->blocks(), options);
