@@ -19,7 +19,8 @@ namespace {
 std::string input_of(const Cp2kCell& cell, int copies, double eps, bool submatrix) {
   std::string coordinates;
   for (std::size_t a = 0; a < cell.number.size(); ++a)
-    coordinates += fmt::format("{} {:.10f} {:.10f} {:.10f}\n", cell.number[a] == 8 ? "O" : "H", cell.positions[3 * a], cell.positions[3 * a + 1], cell.positions[3 * a + 2]);
+    // The last word names the molecule: without it, CP2K's blocks would be atoms.
+    coordinates += fmt::format("{} {:.10f} {:.10f} {:.10f} H2O\n", cell.number[a] == 8 ? "O" : "H", cell.positions[3 * a], cell.positions[3 * a + 1], cell.positions[3 * a + 2]);
   const std::string method = submatrix ? "SIGN_METHOD SUBMATRIX\nSUBMATRIX_SIGN_METHOD DIRECT\nSIGN_SYMMETRIC T\n" : "SIGN_METHOD NEWTONSCHULZ\n";
   return fmt::format(
       "&GLOBAL\nPROJECT peer\nRUN_TYPE ENERGY\nPRINT_LEVEL MEDIUM\n&END GLOBAL\n&FORCE_EVAL\nMETHOD Quickstep\n&DFT\n"
