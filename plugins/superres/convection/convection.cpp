@@ -1,0 +1,136 @@
+#include "plugins/superres/convection/convection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+
+namespace cambium::superres {
+namespace {
+
+constexpr int timestep_every = 5;  ///< steps between two looks at the Courant number
+constexpr int average_every = 10;  ///< steps between two instants of the averages
+
+}  // namespace
+
+Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context)
+    : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid),
+      keys_(keys),
+      context_(context) {
+  warn_of_coarse_cells();
+}
+
+/// Kolmogorov length from the exact dissipation and the Nusselt number 0.138 Ra^0.285 of Johnston and Doering 2009.
+void Convection::warn_of_coarse_cells() const {
+  const double nusselt = 0.138 * std::pow(keys_.rayleigh, 0.285);
+  if (nusselt <= 2.0) return;  // close to onset, where nothing is small
+  const double length = std::pow(keys_.prandtl * keys_.prandtl / (keys_.rayleigh * (nusselt - 1.0)), 0.25);
+  const double cell = std::max(grid().dx(), grid().lz / grid().nz);
+  if (cell <= M_PI * length) return;
+  context_.log.warn(fmt::format(
+      "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the scale of "
+      "the grid; take about {} x {} cells, or a smaller Rayleigh number", cell, M_PI * length, keys_.rayleigh,
+      static_cast<int>(std::ceil(grid().lx / (M_PI * length) / 8.0)) * 8,
+      static_cast<int>(std::ceil(grid().lz / (M_PI * length) / 8.0)) * 8));
+}
+
+void Convection::declare(State& state) {
+  static constexpr struct { const char *name, *doc; } names[4] = {
+      {"u", "velocity along x, on left faces"}, {"w", "velocity along z, on lower faces"},
+      {"b", "buoyancy, at centres"}, {"p", "pressure, at centres"}};
+  for (int k = 0; k < 4; ++k)
+    state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.flow.tensor(k); }});
+  state.add({"tendency", At::cell, "", "explicit terms of a stage", false, [] { return TensorRef{}; }});
+}
+
+void Convection::initialise(State& state, Context& context) {
+  set_initial_state(keys_.initial, stepper.flow, context.seed);
+  stepper.fill_ghosts();
+  stepper.start();
+  time_ = sampled_at_ = state.time;
+  free_dt_ = 0.1 * keys_.max_timestep;
+  choose_timestep(0, state.time);
+}
+
+void Convection::choose_timestep(std::int64_t step, double time) {
+  if (step % timestep_every == 0) {
+    const double rate = largest_courant_rate(stepper.flow, context_.comm);
+    if (!std::isfinite(rate))
+      throw NumericalError(fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
+                                       "'courant' (it is {:g})", step, time, keys_.courant));
+    // Diffusion along x is explicit. The method is stable up to 2.51 on the negative axis, where the shortest waves would stay
+  // undamped; up to 1.6 it damps them all.
+    const double dx = grid().dx(), diffusive = 1.6 * dx * dx / (4.0 * std::max(fluid().viscosity, fluid().diffusivity));
+    free_dt_ = std::min({1.5 * free_dt_, keys_.max_timestep, diffusive, keys_.courant / std::max(rate, 1e-30)});
+  }
+  align(time);
+}
+
+/// Shortens the step so that a whole number of equal steps leads to the next time that has to be met.
+void Convection::align(double time) {
+  double target = keys_.end_time;
+  if (const double interval = keys_.sample_interval; interval > 0.0)
+    target = std::min(target, (std::floor(time / interval + 1e-6) + 1.0) * interval);
+  const double left = target - time;
+  dt_ = left <= 0.0 ? free_dt_ : left / std::max(1.0, std::ceil(left / free_dt_ - 1e-6));
+}
+
+void Convection::sample(std::int64_t step, double time, double) {
+  if (step % average_every) return;
+  const double since = time - std::max(sampled_at_, keys_.average_from);
+  sampled_at_ = time;
+  if (since > 0.0) averages.add(means_of(stepper.flow, context_.comm), since);
+}
+
+void Convection::schedule(Schedule& schedule) {
+  for (int stage = 0; stage < Stepper::stage_count; ++stage) {
+    schedule.add({fmt::format("explicit: stage {}", stage + 1), {"u", "w", "b", "p", "tendency"}, {"tendency"},
+                  [this, stage](State&, const StepInfo& info) { stepper.explicit_part(stage, info.dt); }});
+    schedule.add({fmt::format("diffusion: stage {}", stage + 1), {"tendency"}, {"u", "w", "b"},
+                  [this, stage](State&, const StepInfo& info) { stepper.diffusion(stage, info.dt); }});
+    schedule.add({fmt::format("pressure: stage {}", stage + 1), {"u", "w"}, {"u", "w", "p"},
+                  [this, stage](State&, const StepInfo& info) { stepper.projection(stage, info.dt); }});
+  }
+  schedule.add({"statistics: averages", {"u", "w", "b"}, {},
+                [this](State&, const StepInfo& info) { sample(info.step, info.time, info.dt); }});
+  schedule.add({"timestep: courant", {"u", "w"}, {}, [this](State&, const StepInfo& info) {
+                  time_ = info.time;
+                  choose_timestep(info.step, info.time);
+                }});
+}
+
+void Convection::restore(State& state, const io::Group& saved) {
+  stepper.fill_ghosts();
+  time_ = state.time;
+  free_dt_ = saved.read<double>("free_timestep");
+  dt_ = saved.read<double>("timestep");
+  sampled_at_ = saved.read<double>("sampled_at");
+  averages.load(saved);
+}
+
+void Convection::save(io::Group& group) const {
+  group.write("free_timestep", free_dt_);
+  group.write("timestep", dt_);
+  group.write("sampled_at", sampled_at_);
+  averages.save(group);
+}
+
+double Convection::divergence() const { return context_.comm.max(largest_divergence(stepper.flow)); }
+
+Physics::Work Convection::work() const { return {static_cast<std::int64_t>(grid().nx) * grid().nz, "cell"}; }
+
+std::string Convection::summary() const {
+  return fmt::format("Ra {:g}, Pr {:g}; {} x {} cells of {:.3g} x {:.3g} to {:.3g}; {} ranks of {} rows or so; 3 stages and 3 Poisson "
+                     "solutions a step", keys_.rayleigh, keys_.prandtl, grid().nx, grid().nz, grid().dx(),
+                     grid().least_height(), grid().height(grid().nz / 2), stepper.flow.slab.ranks,
+                     grid().nz / stepper.flow.slab.ranks);
+}
+
+std::vector<Citation> Convection::citations() const {
+  return {{"verzicco1996", R"(@article{verzicco1996, author={Verzicco, R. and Orlandi, P.}, title={A finite-difference scheme for three-dimensional incompressible flows in cylindrical coordinates}, journal={J. Comput. Phys.}, volume={123}, pages={402--414}, year={1996}})"},
+          {"rai1991", R"(@article{rai1991, author={Rai, M. M. and Moin, P.}, title={Direct simulations of turbulent flow using finite-difference schemes}, journal={J. Comput. Phys.}, volume={96}, pages={15--53}, year={1991}})"}};
+}
+
+}  // namespace cambium::superres

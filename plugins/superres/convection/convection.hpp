@@ -1,0 +1,82 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/physics.hpp"
+#include "plugins/superres/convection/initial_state.hpp"
+#include "plugins/superres/convection/statistics.hpp"
+#include "plugins/superres/convection/stepper.hpp"
+
+namespace cambium::superres {
+
+/// Keys that every convection physics has.
+struct ConvectionKeys {
+  double rayleigh = 0.0, prandtl = 1.0;
+  std::array<int, 2> cells{};
+  double stretching = 0.0;
+  double end_time = 0.0;
+  double courant = 1.0;
+  double max_timestep = 0.05;
+  double sample_interval = 0.0;
+  double average_from = 0.0;
+  InitialState initial;
+};
+
+/// Declares those keys for a Params that derives from them.
+template <class P>
+void describe_convection(deck::Describe<P>& d) {
+  auto member = []<class T>(T ConvectionKeys::*m) { return static_cast<T P::*>(m); };
+  d("rayleigh", member(&ConvectionKeys::rayleigh), "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
+  d("prandtl", member(&ConvectionKeys::prandtl), "Prandtl number nu / kappa").positive().def(1.0);
+  d("cells", member(&ConvectionKeys::cells), "cells along x and z").example("[512, 128]");
+  d("stretching", member(&ConvectionKeys::stretching), "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of "
+                                                       "one height").non_negative().def(1.2);
+  d("end_time", member(&ConvectionKeys::end_time), "free-fall times after which the run ends").positive();
+  d("courant", member(&ConvectionKeys::courant), "largest (|u|/dx + |w|/dz) dt").positive().at_most(1.7).def(1.0);
+  d("max_timestep", member(&ConvectionKeys::max_timestep), "longest time step, free-fall times").positive().def(0.05);
+  d("sample_interval", member(&ConvectionKeys::sample_interval), "steps are shortened so that every multiple of this time is met; 0: "
+                                                                 "only the end").non_negative().def(0.0);
+  d("average_from", member(&ConvectionKeys::average_from), "time at which the averages of the last page begin").non_negative().def(0.0);
+  d("initial", member(&ConvectionKeys::initial), "state at the start");
+  d.check([](const P& p) { return p.cells[0] < 4 || p.cells[1] < 4 ? "'cells' must be at least [4, 4]" : ""; });
+  d.check([](const P& p) { return p.cells[0] % 2 ? "the first of 'cells' must be even, for the transforms along x" : ""; });
+}
+
+/// What the physics of this plugin share: state, step, length of the step, averages.
+class Convection {
+ public:
+  Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context);
+
+  void declare(State& state);
+  void initialise(State& state, Context& context);
+  void restore(State& state, const io::Group& saved);
+  void save(io::Group& group) const;
+  void schedule(Schedule& schedule);
+  double timestep() const { return dt_; }
+  bool finished() const { return time_ >= keys_.end_time * (1.0 - 1e-12); }
+  double progress() const { return time_ / keys_.end_time; }
+  Physics::Work work() const;
+  std::vector<Citation> citations() const;
+  std::string summary() const;
+
+  Stepper stepper;
+  TimeAverages averages;
+  /// Collective: largest |div u| over all ranks.
+  double divergence() const;
+  const Fluid& fluid() const { return stepper.flow.fluid; }
+  const Grid& grid() const { return stepper.flow.slab.grid; }
+  const ConvectionKeys& keys() const { return keys_; }
+
+ private:
+  void choose_timestep(std::int64_t step, double time);
+  void align(double time);
+  void warn_of_coarse_cells() const;
+  void sample(std::int64_t step, double time, double dt);
+
+  ConvectionKeys keys_;
+  Context& context_;
+  double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
+};
+
+}  // namespace cambium::superres

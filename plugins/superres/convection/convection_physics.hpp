@@ -1,0 +1,57 @@
+#pragma once
+#include <fmt/format.h>
+
+#include "plugins/superres/convection/convection.hpp"
+
+namespace cambium::superres {
+
+/// A Physics around Convection. `Setup` says what is special: Params (ConvectionKeys and more), its grid and fluid,
+/// observables, and the lines of the last page.
+template <class Setup>
+class ConvectionPhysics : public Physics {
+ public:
+  using Params = typename Setup::Params;
+  ConvectionPhysics(const Params& params, Context& context)
+      : setup_(params), run_(params, setup_.grid(), setup_.fluid(), context) {}
+
+  void declare(State& state, Context&) override { run_.declare(state); }
+  void initialise(State& state, Context& context) override { run_.initialise(state, context); }
+  void restore(State& state, Context&, const io::Group& saved, bool) override { run_.restore(state, saved); }
+  void save(io::Group& group) const override { run_.save(group); }
+  void schedule(Schedule& schedule) override { run_.schedule(schedule); }
+  double timestep(const State&) const override { return run_.timestep(); }
+  std::string time_unit() const override { return "t_ff"; }
+  bool finished() const override { return run_.finished(); }
+  Work work(const State&) const override { return run_.work(); }
+  std::vector<Citation> citations() const override { return run_.citations(); }
+  std::string summary() const override { return setup_.name() + ": " + run_.summary(); }
+  std::vector<Observable> observables() const override { return setup_.observables(); }
+  void measure(const State&, Context& context, std::span<double> values) override {
+    setup_.measure(means_of(run_.stepper.flow, context.comm), values);
+    divergence_ = run_.divergence();
+    values[values.size() - 2] = divergence_;
+    values[values.size() - 1] = run_.timestep();
+  }
+  std::vector<std::string> report() const override {
+    std::vector<std::string> lines;
+    if (run_.averages.weight() > 0.0) lines = setup_.report(run_.averages.mean(), run_.averages);
+    lines.push_back(fmt::format("largest |div u| at the last line: {:.2g}", divergence_));
+    return lines;
+  }
+
+  /// For tests and measurements.
+  Convection& run() { return run_; }
+
+ private:
+  Setup setup_;
+  Convection run_;
+  double divergence_ = 0.0;
+};
+
+/// The last two observables of every convection physics.
+inline void add_common_observables(std::vector<Observable>& list) {
+  list.push_back({"divergence", "", "largest |div u|", false});
+  list.push_back({"timestep", "t_ff", "length of the next step", true});
+}
+
+}  // namespace cambium::superres

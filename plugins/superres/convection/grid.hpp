@@ -1,0 +1,46 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/parallel/kokkos.hpp"
+
+namespace cambium::superres {
+
+/// How a field behaves at a wall.
+enum class Wall { no_slip, free_slip };
+
+/// Cells of a box: uniform along x, stretched along z. Staggered: u on the left face of a cell, w on its lower face,
+/// b and p at its centre.
+struct Grid {
+  int nx = 0, nz = 0;
+  double lx = 1.0, lz = 1.0;
+  bool periodic = true;        ///< along x; false: side walls
+  std::vector<double> face;    ///< z of the nz + 1 faces, face[0] = 0
+  double dx() const { return lx / nx; }
+  double center(int k) const { return 0.5 * (face[k] + face[k + 1]); }
+  double height(int k) const { return face[k + 1] - face[k]; }
+  /// Distance of the centres on both sides of face k; at a wall twice the distance to the wall.
+  double between(int k) const;
+  double least_height() const;
+
+  /// Faces z = lz/2 (1 + tanh(s (2 k/nz - 1)) / tanh s); s = 0 gives cells of one height.
+  static Grid make(int nx, int nz, double lx, double lz, double stretching, bool periodic);
+};
+
+/// The rows of cells of one rank and their metrics on the device, with one ghost row below (row 0) and above (row m+1).
+struct Slab {
+  Grid grid;
+  int rank = 0, ranks = 1;
+  int first = 0, rows = 0;               ///< global number of the first owned row, owned rows m
+  View<double*> height, inverse_height;  ///< of cells, rows 0..m+1
+  View<double*> inverse_between;         ///< of lower faces, rows 0..m+1 (row m+1: the upper face of row m)
+  bool bottom() const { return rank == 0; }
+  bool top() const { return rank + 1 == ranks; }
+
+  /// Row of the grid where rank r begins; the same shares as a checkpoint's.
+  static int begin(int nz, int r, int ranks) { return static_cast<int>(static_cast<long>(nz) * r / ranks); }
+  /// Throws InputError when there are more ranks than pairs of rows.
+  static Slab make(const Grid& grid, int rank, int ranks);
+};
+
+}  // namespace cambium::superres

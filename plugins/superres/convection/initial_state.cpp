@@ -1,0 +1,41 @@
+#include "plugins/superres/convection/initial_state.hpp"
+
+#include <cmath>
+
+#include "core/parallel/random.hpp"
+#include "plugins/superres/convection/rows.hpp"
+
+namespace cambium::superres {
+
+void InitialState::describe(deck::Describe<InitialState>& d) {
+  d("profile", &InitialState::profile, "buoyancy without disturbance: linear from wall to wall, or zero")
+      .options({{"conductive", Profile::conductive}, {"uniform", Profile::uniform}})
+      .def(Profile::conductive);
+  d("noise", &InitialState::noise, "standard deviation of the noise in b is this times z (1 - z)").non_negative().def(1e-3);
+  d("amplitude", &InitialState::amplitude, "of a regular disturbance of b, sin(pi z) cos(2 pi wavelengths x / width)").def(0.0);
+  d("wavelengths", &InitialState::wavelengths, "of the regular disturbance in the width").at_least(1).def(1);
+}
+
+void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed) {
+  const Grid& g = flow.slab.grid;
+  const Fluid& fluid = flow.fluid;
+  const auto host = Kokkos::create_mirror_view(flow.fields);
+  Kokkos::deep_copy(host, 0.0);
+  for (int row = 1; row <= flow.rows(); ++row) {
+    const int k = flow.slab.first + row - 1;
+    const double z = g.center(k) / g.lz;
+    for (int i = 0; i < g.nx; ++i) {
+      const double x = (i + 0.5) / g.nx;
+      double b = 0.0;
+      if (initial.profile == InitialState::Profile::conductive)
+        b = g.periodic ? fluid.bottom + (fluid.top - fluid.bottom) * z : fluid.left + (fluid.right - fluid.left) * x;
+      const Random4 random(seed, Stream::initial_noise, static_cast<std::uint64_t>(k) * g.nx + i, 0);
+      b += initial.noise * random.normal(0) * z * (1.0 - z);
+      b += initial.amplitude * std::sin(M_PI * z) * std::cos(2.0 * M_PI * initial.wavelengths * x);
+      host(field_b, row, margin + i) = b;
+    }
+  }
+  Kokkos::deep_copy(flow.fields, host);
+}
+
+}  // namespace cambium::superres

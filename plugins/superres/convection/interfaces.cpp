@@ -1,0 +1,90 @@
+#include "plugins/superres/convection/interfaces.hpp"
+
+namespace cambium::superres {
+namespace {
+
+/// Solves A^T x = e in place; the matrices of diffusion and of a Laplacian need no pivots.
+std::vector<double> row_of_inverse(const std::vector<double>& matrix, int n, int unknown) {
+  std::vector<double> a(n * n), x(n, 0.0);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) a[i * n + j] = matrix[j * n + i];
+  x[unknown] = 1.0;
+  for (int c = 0; c < n; ++c)
+    for (int i = c + 1; i < n; ++i) {
+      const double factor = a[i * n + c] / a[c * n + c];
+      if (factor == 0.0) continue;
+      for (int j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
+      x[i] -= factor * x[c];
+    }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
+    x[i] /= a[i * n + i];
+  }
+  return x;
+}
+
+}  // namespace
+
+Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices)
+    : ends("ends", 2 * static_cast<std::size_t>(columns)),
+      below("below", columns),
+      above("above", columns),
+      comm_(comm),
+      columns_(columns),
+      block_(block),
+      matrices_(matrices),
+      gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
+      gain_("interface gains", 2, 2 * comm.size(), matrices) {}
+
+void Interfaces::set(const Response& response) {
+  const int ranks = comm_.size(), n = 2 * ranks;
+  if (ranks == 1) return;
+  std::vector<double> mine(4 * matrices_), all(mine.size() * ranks);
+  for (int m = 0; m < matrices_; ++m) {
+    mine[4 * m] = response.q_first[m], mine[4 * m + 1] = response.q_last[m];
+    mine[4 * m + 2] = response.r_first[m], mine[4 * m + 3] = response.r_last[m];
+  }
+  MPI_Allgather(mine.data(), 4 * matrices_, MPI_DOUBLE, all.data(), 4 * matrices_, MPI_DOUBLE, comm_.handle());
+  const auto gain = Kokkos::create_mirror_view(gain_);
+  for (int m = 0; m < matrices_; ++m) {
+    // Unknowns: first and last row of each rank in turn.
+    std::vector<double> a(n * n, 0.0);
+    for (int r = 0; r < ranks; ++r) {
+      const double* v = &all[(static_cast<std::size_t>(r) * matrices_ + m) * 4];
+      for (int end = 0; end < 2; ++end) {
+        a[(2 * r + end) * n + 2 * r + end] = 1.0;
+        if (r > 0) a[(2 * r + end) * n + 2 * r - 1] = -v[end];
+        if (r + 1 < ranks) a[(2 * r + end) * n + 2 * r + 2] = -v[2 + end];
+      }
+    }
+    const int l = 2 * comm_.rank() - 1, u = 2 * comm_.rank() + 2;
+    const auto to_l = l >= 0 ? row_of_inverse(a, n, l) : std::vector<double>(n, 0.0);
+    const auto to_u = u < n ? row_of_inverse(a, n, u) : std::vector<double>(n, 0.0);
+    for (int k = 0; k < n; ++k) gain(0, k, m) = to_l[k], gain(1, k, m) = to_u[k];
+  }
+  Kokkos::deep_copy(gain_, gain);
+}
+
+void Interfaces::solve() {
+  const int ranks = comm_.size(), columns = columns_, block = block_, matrices = matrices_;
+  if (ranks == 1) return;
+  const auto mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends);
+  const auto all = Kokkos::create_mirror_view(gathered_);
+  MPI_Allgather(mine.data(), 2 * columns, MPI_DOUBLE, all.data(), 2 * columns, MPI_DOUBLE, comm_.handle());
+  Kokkos::deep_copy(gathered_, all);
+  const auto gathered = gathered_;
+  const auto gain = gain_;
+  const auto l = below, u = above;
+  Kokkos::parallel_for("interfaces", Range(0, columns), KOKKOS_LAMBDA(int j) {
+    const int m = j / block % matrices;
+    double sum_l = 0.0, sum_u = 0.0;
+    for (int k = 0; k < 2 * ranks; ++k) {
+      const double p = gathered(static_cast<std::size_t>(k) * columns + j);
+      sum_l += gain(0, k, m) * p;
+      sum_u += gain(1, k, m) * p;
+    }
+    l(j) = sum_l, u(j) = sum_u;
+  });
+}
+
+}  // namespace cambium::superres

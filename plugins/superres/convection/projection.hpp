@@ -1,0 +1,27 @@
+#pragma once
+#include "core/parallel/comm.hpp"
+#include "plugins/superres/convection/halo.hpp"
+#include "plugins/superres/convection/poisson.hpp"
+
+namespace cambium::superres {
+
+/// Makes the velocity free of divergence, to rounding: div grad phi = div u / (alpha dt), u -= alpha dt grad phi.
+class Projection {
+ public:
+  Projection(const Comm& comm, const Slab& slab);
+  /// Collective. With `advance_pressure` p gains phi - alpha dt/2 nu d2 phi/dz2 (Verzicco and Orlandi 1996).
+  /// Ghosts of `flow` are up to date afterwards.
+  void apply(const Flow& flow, double alpha_dt, bool advance_pressure);
+  /// Collective: fills every ghost of `flow`.
+  void fill_ghosts(const Flow& flow);
+
+ private:
+  Halo halo_;
+  Poisson poisson_;
+  Fields phi_;  ///< (1, m+2, pitch)
+};
+
+/// Largest |div u| of this rank.
+double largest_divergence(const Flow& flow);
+
+}  // namespace cambium::superres

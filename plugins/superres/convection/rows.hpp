@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+
+#include "core/base/pack.hpp"
+#include "core/parallel/kokkos.hpp"
+
+namespace cambium::superres {
+
+/// Neighbouring columns of a row that one kernel call works on.
+constexpr int lanes = device_is_host ? native_width<double> : 1;
+using Lanes = Pack<double, lanes>;
+
+/// Columns in front of column 0 of the interior: room for the ghost column, and an aligned interior.
+constexpr int margin = 8;
+/// Columns of the interior rounded up to whole packs of any width, so that kernels need no remainder.
+constexpr int padded(int nx) { return (nx + 7) / 8 * 8; }
+/// Columns of a stored row.
+constexpr int pitch_of(int nx) { return margin + padded(nx) + 8; }
+
+/// Calls body(row, column) for rows first..last-1 and for every pack of columns, column = 0, lanes, 2 lanes, ... < nx.
+template <class Body>
+void for_rows(const std::string& name, int first, int last, int nx, const Body& body) {
+  using Policy = Kokkos::TeamPolicy<ExecSpace>;
+  const int packs = (nx + lanes - 1) / lanes;
+  auto kernel = KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+    const int row = first + team.league_rank();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, packs), [&](int k) { body(row, k * lanes); });
+  };
+  if (last <= first) return;
+  if constexpr (device_is_host) Kokkos::parallel_for(name, Policy(last - first, 1), kernel);
+  else Kokkos::parallel_for(name, Policy(last - first, Kokkos::AUTO), kernel);
+}
+
+/// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
+constexpr int strip = device_is_host ? 8 : 1;
+
+/// Calls body(first column, end) for strips of packs that cover columns 0..nx-1.
+template <class Body>
+void for_strips(const std::string& name, int nx, const Body& body) {
+  constexpr int width = strip * lanes;
+  const int end = (nx + lanes - 1) / lanes * lanes;
+  Kokkos::parallel_for(name, Range(0, (end + width - 1) / width), KOKKOS_LAMBDA(int s) {
+    body(s * width, (s + 1) * width < end ? (s + 1) * width : end);
+  });
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,119 @@
+#include "plugins/superres/convection/statistics.hpp"
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/parallel/sums.hpp"
+#include "plugins/superres/convection/rows.hpp"
+
+namespace cambium::superres {
+namespace {
+
+constexpr int sums = 9;
+using MeanSums = Sums<sums>;
+constexpr double Means::*members[sums] = {&Means::kinetic, &Means::flux_x, &Means::flux_z, &Means::strain, &Means::gradient,
+                                          &Means::bottom,  &Means::top,    &Means::left,   &Means::right};
+
+/// Adds what row k contributes; lengths are in units of the box, so that the sums are means.
+struct RowSums {
+  Fields f;
+  View<double*> height, inverse_height, inverse_between;
+  double dx, area;
+  int nx, m;
+  bool periodic, at_bottom, at_top;
+
+  KOKKOS_INLINE_FUNCTION static double square(double x) { return x * x; }
+
+  /// Squares of the differences across face k of u and b, times the length that the difference stands for.
+  KOKKOS_INLINE_FUNCTION void add_face(MeanSums& s, int k, int i, double share) const {
+    const double ib = inverse_between(k), weight = share / ib * dx / area;
+    s.v[3] += square((f(field_u, k, i) - f(field_u, k - 1, i)) * ib) * weight;
+    s.v[4] += square((f(field_b, k, i) - f(field_b, k - 1, i)) * ib) * weight;
+  }
+  KOKKOS_INLINE_FUNCTION void add_cell(MeanSums& s, int k, int i) const {
+    const double h = height(k), cell = h * dx / area, face = dx / inverse_between(k) / area;
+    const double u = f(field_u, k, i), w = f(field_w, k, i);
+    s.v[0] += 0.5 * (u * u * cell + w * w * face);
+    s.v[1] += 0.5 * u * (f(field_b, k, i - 1) + f(field_b, k, i)) * cell;
+    s.v[2] += 0.5 * w * (f(field_b, k - 1, i) + f(field_b, k, i)) * face;
+    s.v[3] += (square((f(field_u, k, i + 1) - u) / dx) + square((f(field_w, k + 1, i) - w) * inverse_height(k))) * cell;
+    const bool wall = at_bottom && k == 1;
+    add_face(s, k, i, wall ? 0.5 : 1.0);
+    if (at_top && k == m) add_face(s, k + 1, i, 0.5);
+    if (wall) s.v[5] += (f(field_b, 0, i) - f(field_b, 1, i)) * inverse_between(1) / nx;
+    if (at_top && k == m) s.v[6] += (f(field_b, m, i) - f(field_b, m + 1, i)) * inverse_between(m + 1) / nx;
+  }
+  /// Differences along x of w and b across the left face of column i.
+  KOKKOS_INLINE_FUNCTION void add_side(MeanSums& s, int k, int i, double share) const {
+    const double face = dx / inverse_between(k) / area, cell = height(k) * dx / area;
+    s.v[3] += share * square((f(field_w, k, i) - f(field_w, k, i - 1)) / dx) * face;
+    s.v[4] += share * square((f(field_b, k, i) - f(field_b, k, i - 1)) / dx) * cell;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(int k, MeanSums& s) const {
+    const int end = margin + nx;
+    for (int i = margin; i < end; ++i) {
+      add_cell(s, k, i);
+      add_side(s, k, i, !periodic && i == margin ? 0.5 : 1.0);
+    }
+    if (periodic) return;
+    add_side(s, k, end, 0.5);
+    const double share = height(k) / dx / (area / (nx * dx));
+    s.v[7] += (f(field_b, k, margin - 1) - f(field_b, k, margin)) * share;
+    s.v[8] += (f(field_b, k, end - 1) - f(field_b, k, end)) * share;
+  }
+};
+
+double largest(const Flow& flow, int field, const Comm& comm) {
+  const auto f = flow.fields;
+  const int nx = flow.nx();
+  double most = 0.0;
+  Kokkos::parallel_reduce("largest", Range(1, flow.rows() + 1), KOKKOS_LAMBDA(int k, double& value) {
+    for (int i = margin; i < margin + nx; ++i)
+      if (std::fabs(f(field, k, i)) > value) value = std::fabs(f(field, k, i));
+  }, Kokkos::Max<double>(most));
+  return comm.max(most);
+}
+
+}  // namespace
+
+Means means_of(const Flow& flow, const Comm& comm) {
+  const Slab& s = flow.slab;
+  const Grid& g = s.grid;
+  const RowSums rows{flow.fields, s.height, s.inverse_height, s.inverse_between, g.dx(), g.lx * g.lz,
+                     g.nx, s.rows, g.periodic, s.bottom(), s.top()};
+  MeanSums total;
+  Kokkos::parallel_reduce("means", Range(1, s.rows + 1), rows, Kokkos::Sum<MeanSums>(total));
+  comm.sum(std::span<double>(total.v, sums));
+  Means means;
+  for (int k = 0; k < sums; ++k) means.*members[k] = total.v[k];
+  means.largest_u = largest(flow, field_u, comm);
+  means.largest_w = largest(flow, field_w, comm);
+  return means;
+}
+
+void TimeAverages::add(const Means& means, double weight) {
+  for (int k = 0; k < sums; ++k) sums_[k] += weight * (means.*members[k]);
+  weight_ += weight;
+  ++samples_;
+}
+
+Means TimeAverages::mean() const {
+  if (weight_ <= 0.0) throw InternalError("averages over no time at all were asked for");
+  Means means;
+  for (int k = 0; k < sums; ++k) means.*members[k] = sums_[k] / weight_;
+  return means;
+}
+
+void TimeAverages::save(io::Group& group) const {
+  group.write("average_sums", sums_);
+  group.write("average_weight", weight_);
+  group.write("average_samples", samples_);
+}
+
+void TimeAverages::load(const io::Group& group) {
+  sums_ = group.read<std::vector<double>>("average_sums");
+  weight_ = group.read<double>("average_weight");
+  samples_ = group.read<std::int64_t>("average_samples");
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,36 @@
+#pragma once
+#include <array>
+
+#include "plugins/superres/convection/explicit_terms.hpp"
+#include "plugins/superres/convection/projection.hpp"
+#include "plugins/superres/convection/wall_normal_diffusion.hpp"
+
+namespace cambium::superres {
+
+/// One time step of the Boussinesq equations as three stages, each: explicit terms, diffusion along z, projection.
+class Stepper {
+ public:
+  static constexpr int stage_count = 3;   ///< and Poisson solutions of a step
+  Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid);
+  void explicit_part(int stage, double dt);
+  void diffusion(int stage, double dt);
+  void projection(int stage, double dt);
+  /// All three stages.
+  void step(double dt);
+  /// Collective, once the fields were set: makes u free of divergence and fills ghosts. p stays.
+  void start();
+  /// Collective: fills ghosts of fields that were read back.
+  void fill_ghosts() { projection_.fill_ghosts(flow); }
+
+  Flow flow;
+
+ private:
+  Fields tendency_, rhs_;  ///< (3, m+2, pitch)
+  std::array<WallNormalDiffusion, 3> diffusion_;
+  Projection projection_;
+};
+
+/// Collective: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.
+double largest_courant_rate(const Flow& flow, const Comm& comm);
+
+}  // namespace cambium::superres

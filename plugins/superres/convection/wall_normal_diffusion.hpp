@@ -1,0 +1,31 @@
+#pragma once
+#include "core/parallel/comm.hpp"
+#include "plugins/superres/convection/flow.hpp"
+#include "plugins/superres/convection/interfaces.hpp"
+
+namespace cambium::superres {
+
+/// Crank-Nicolson diffusion along z of u, w and b: (1 - c d2/dz2) delta = rhs with c = alpha dt/2 times viscosity or
+/// diffusivity, and homogeneous conditions on the plates. One object per stage of the time step; tridiagonal systems
+/// whose coefficients depend on the row only.
+class WallNormalDiffusion {
+ public:
+  WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid);
+  /// Collective: coefficients of a new length alpha dt; nothing happens when it is the old one.
+  void set(double alpha_dt);
+  /// Collective: adds delta to u, w and b of `flow`. `rhs` (3, m+2, pitch) is lost.
+  void add(const Flow& flow, const Fields& rhs);
+
+ private:
+  struct Rows { std::vector<double> lower, diagonal, upper; };
+  Rows coefficients(int field, double c) const;
+
+  Slab slab_;
+  Fluid fluid_;
+  double alpha_dt_ = 0.0;
+  View<double**> inverse_, lower_, upper_;  ///< (3, m+2); `upper` is divided by the pivot
+  View<double**> q_, r_;                    ///< (3, m+2): responses to the neighbouring ranks
+  Interfaces interfaces_;
+};
+
+}  // namespace cambium::superres

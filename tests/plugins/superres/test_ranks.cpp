@@ -1,0 +1,72 @@
+// The same flow on any number of ranks, and the same bits after a restart.
+#include "core/io/checkpoint.hpp"
+#include "plugins/superres/convection/rows.hpp"
+#include "tests/plugins/superres/convection_case.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::superres;
+using namespace cambium::superres::test;
+
+namespace {
+
+const char* deck(bool cavity) {
+  return cavity ? "{rayleigh: 1e5, cells: [30, 21], end_time: 50, initial: {noise: 0.2}}"
+                : "{rayleigh: 1e5, cells: [36, 22], width: 3, end_time: 50, initial: {noise: 0.2}}";
+}
+
+/// Largest difference between the owned rows and the same rows of a run on one rank, and the largest value.
+template <class C>
+std::pair<double, double> difference(C& divided, C& alone) {
+  double worst = 0.0, most = 0.0;
+  const Flow &a = divided.flow(), &b = alone.flow();
+  for (int f = 0; f < 4; ++f)
+    for (int row = 1; row <= a.rows(); ++row)
+      for (int i = margin; i < margin + a.nx(); ++i) {
+        worst = std::max(worst, std::fabs(a.fields(f, row, i) - b.fields(f, row + a.slab.first, i)));
+        most = std::max(most, std::fabs(a.fields(f, row, i)));
+      }
+  return {divided.comm().max(worst), divided.comm().max(most)};
+}
+
+template <class C>
+void compare(bool cavity) {
+  C divided(deck(cavity), MPI_COMM_WORLD), alone(deck(cavity), MPI_COMM_SELF);
+  for (int k = 0; k < 40; ++k) divided.advance(), alone.advance();
+  const auto [worst, most] = difference(divided, alone);
+  INFO("cavity " << cavity << ", ranks " << divided.comm().size());
+  CHECK(most > 0.1);
+  CHECK(worst < 1e-12 * most);
+  CHECK(divided.measure(nusselt_volume) == Approx(alone.measure(nusselt_volume)).epsilon(1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("any number of ranks gives the same flow") {
+  compare<Plates>(false);
+  compare<Square>(true);
+}
+
+TEST_CASE("a restart gives the same bits") {
+  Plates straight(deck(false), MPI_COMM_WORLD), resumed(deck(false), MPI_COMM_WORLD);
+  const SharedScratch scratch(straight.comm());
+  const std::string path = scratch.file("restart.h5");
+  for (int k = 0; k < 17; ++k) straight.advance();
+  io::write_checkpoint(path, straight.state(), straight.comm(), io::provenance_of(straight.context()), [&](io::Group& root) {
+    auto group = root.create_group("physics");
+    straight.physics().save(group);
+  });
+  {
+    const io::Checkpoint checkpoint(path, resumed.comm());
+    checkpoint.restore(resumed.state(), [](std::int64_t) {});
+    resumed.physics().restore(resumed.state(), resumed.context(), checkpoint.file().group("physics"), true);
+  }
+  for (int k = 0; k < 17; ++k) straight.advance(), resumed.advance();
+  const Flow &a = straight.flow(), &b = resumed.flow();
+  bool same = straight.time() == resumed.time();
+  for (int f = 0; f < 4; ++f)
+    for (int row = 1; row <= a.rows(); ++row)
+      for (int i = margin; i < margin + a.nx(); ++i) same = same && a.fields(f, row, i) == b.fields(f, row, i);
+  CHECK(same);
+  CHECK(straight.run().averages.weight() == resumed.run().averages.weight());
+}
