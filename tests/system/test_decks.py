@@ -7,7 +7,7 @@ import unittest
 import program
 
 # What the last page of a stage says, and what it leaves behind.
-STAGES = {"simulate": ("atom-steps/s", ["thermo.csv", "thermo.h5"]),
+STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "density_matrix": ("band energy", ["charges.csv", "submatrices.csv"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
           "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),

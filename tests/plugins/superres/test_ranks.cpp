@@ -10,7 +10,7 @@ using namespace cambium::superres::test;
 
 namespace {
 
-const char* deck(bool cavity) {
+const char* small_deck(bool cavity) {
   return cavity ? "{rayleigh: 1e5, cells: [30, 21], end_time: 50, initial: {noise: 0.2}}"
                 : "{rayleigh: 1e5, cells: [36, 22], width: 3, end_time: 50, initial: {noise: 0.2}}";
 }
@@ -31,7 +31,7 @@ std::pair<double, double> difference(C& divided, C& alone) {
 
 template <class C>
 void compare(bool cavity) {
-  C divided(deck(cavity), MPI_COMM_WORLD), alone(deck(cavity), MPI_COMM_SELF);
+  C divided(small_deck(cavity), MPI_COMM_WORLD), alone(small_deck(cavity), MPI_COMM_SELF);
   for (int k = 0; k < 40; ++k) divided.advance(), alone.advance();
   const auto [worst, most] = difference(divided, alone);
   INFO("cavity " << cavity << ", ranks " << divided.comm().size());
@@ -48,7 +48,7 @@ TEST_CASE("any number of ranks gives the same flow") {
 }
 
 TEST_CASE("a restart gives the same bits") {
-  Plates straight(deck(false), MPI_COMM_WORLD), resumed(deck(false), MPI_COMM_WORLD);
+  Plates straight(small_deck(false), MPI_COMM_WORLD), resumed(small_deck(false), MPI_COMM_WORLD);
   const SharedScratch scratch(straight.comm());
   const std::string path = scratch.file("restart.h5");
   for (int k = 0; k < 17; ++k) straight.advance();
