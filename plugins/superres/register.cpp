@@ -1,13 +1,26 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/superres/bench/bench_rayleigh_benard.hpp"
 #include "plugins/superres/convection/cavity.hpp"
 #include "plugins/superres/convection/rayleigh_benard.hpp"
+#include "plugins/superres/equations/verify.hpp"
+#include "plugins/superres/evaluate/reconstruct.hpp"
+#include "plugins/superres/output/fields_writer.hpp"
+#include "plugins/superres/output/spectrum_writer.hpp"
 
 namespace cambium::superres {
 
 void register_types(Registry& registry) {
   registry.add<RayleighBenard>("rayleigh_benard", "2-D Boussinesq convection between a warm and a cold plate");
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall");
+
+  registry.add<Verify>("verify", "equations written as text, held against data");
+  registry.add<Reconstruct>("reconstruct", "interpolation of coarse samples, judged by the physics it keeps");
+
+  registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it");
+  registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x");
+
+  registry.add_bench({"rayleigh_benard", "cell-steps per second of convection, and the time to a given accuracy", bench_rayleigh_benard});
 }
 
 }  // namespace cambium::superres

@@ -42,7 +42,17 @@ void Convection::declare(State& state) {
       {"b", "buoyancy, at centres"}, {"p", "pressure, at centres"}};
   for (int k = 0; k < 4; ++k)
     state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.flow.tensor(k); }});
+  declare_grid(state);
   state.add({"tendency", At::cell, "", "explicit terms of a stage", false, [] { return TensorRef{}; }});
+}
+
+void Convection::declare_grid(State& state) {
+  for (int i = 0; i <= grid().nx; ++i) x_faces_.push_back(grid().dx() * i);
+  z_faces_ = grid().face;
+  periodic_ = {grid().periodic ? 1.0 : 0.0};
+  state.add({"x_faces", At::global, "", "faces of the cells along x", false, [this] { return io::tensor_of(x_faces_); }});
+  state.add({"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
+  state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
 }
 
 void Convection::initialise(State& state, Context& context) {

@@ -60,6 +60,9 @@ class Convection {
   std::vector<Citation> citations() const;
   std::string summary() const;
 
+  /// Declares global fields of faces, so that outputs find the grid in the state.
+  void declare_grid(State& state);
+
   Stepper stepper;
   TimeAverages averages;
   /// Collective: largest |div u| over all ranks.
@@ -76,6 +79,7 @@ class Convection {
 
   ConvectionKeys keys_;
   Context& context_;
+  std::vector<double> x_faces_, z_faces_, periodic_;  ///< what outputs need to know of the grid
   double free_dt_ = 0.0, dt_ = 0.0, time_ = 0.0, sampled_at_ = 0.0;
 };
 

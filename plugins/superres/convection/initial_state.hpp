@@ -1,22 +1,27 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 #include "plugins/superres/convection/flow.hpp"
 
 namespace cambium::superres {
 
-/// How a convection run begins; the velocity is zero.
+/// How a convection run begins: at rest, or from fields that another run (or a surrogate) left.
 struct InitialState {
   enum class Profile { conductive, uniform };
   Profile profile = Profile::conductive;
   double noise = 1e-3;
   double amplitude = 0.0;
   int wavelengths = 1;
+  std::optional<std::string> file;
   static void describe(deck::Describe<InitialState>& d);
 };
 
+/// From a file: p, b, u and w of its last frame, by cubic interpolation to the places of the staggered grid; the caller
+/// makes the velocity free of divergence. Else
 /// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi wavelengths x / lx); normal deviates belong to cells,
-/// so they do not depend on the ranks.
+/// so they do not depend on the ranks. InputError when the file does not fit.
 void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed);
 
 }  // namespace cambium::superres

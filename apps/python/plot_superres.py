@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Draws a convection run: the last field of buoyancy, Nusselt numbers over time, spectra along x.
+
+    python3 plot_superres.py RUN -o picture.png
+    python3 plot_superres.py RUN --netcdf fields.nc      # the fields for xarray, with named coordinates
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import h5py
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import cambium_io  # noqa: E402
+
+
+def open_fields(path):
+    """The fields of a run as an xarray.Dataset with dimensions t, x, z."""
+    import xarray
+
+    with h5py.File(path) as file:
+        scales, tasks = file["scales"], file["tasks"]
+        coordinates = {"t": scales["sim_time"][:], "x": scales["x"][:], "z": scales["z"][:]}
+        return xarray.Dataset({name: (("t", "x", "z"), tasks[name][:]) for name in tasks}, coords=coordinates)
+
+
+def stage_of(run):
+    """The folder that holds thermo.csv: the run's own or that of its first simulation."""
+    run = Path(run)
+    return run if (run / "thermo.csv").exists() else run / "simulate"
+
+
+def draw_buoyancy(axes, path):
+    with h5py.File(path) as file:
+        b, t = file["tasks/b"][-1], file["scales/sim_time"][-1]
+        x, z = file["scales/x"][:], file["scales/z"][:]
+    image = axes.pcolormesh(x, z, b.T, cmap="RdYlBu_r", vmin=-0.5, vmax=0.5, shading="nearest", rasterized=True)
+    axes.set(title=f"buoyancy at t = {t:.4g}", xlabel="x", ylabel="z", aspect="equal")
+    plt.colorbar(image, ax=axes, fraction=0.03, pad=0.02)
+
+
+def draw_heat(axes, table):
+    for name in table.names:
+        if name.startswith("nusselt"):
+            axes.plot(table["time"], table[name], label=name.replace("nusselt_", ""), linewidth=1.2)
+    axes.set(title="Nusselt number", xlabel="t (free-fall times)")
+    axes.legend(frameon=False)
+
+
+def draw_spectrum(axes, path):
+    table = cambium_io.Table(path)
+    for name in table.names[1:]:
+        wave, energy = table["k"][1:], table[name][1:]
+        axes.loglog(wave[energy > 0], energy[energy > 0], label=name, linewidth=1.2)
+    axes.set(title="spectra along x", xlabel="k")
+    axes.legend(frameon=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("run")
+    parser.add_argument("-o", "--output", default="convection.png")
+    parser.add_argument("--netcdf", help="write the fields to this file instead of drawing")
+    arguments = parser.parse_args()
+    stage = stage_of(arguments.run)
+    if arguments.netcdf:
+        open_fields(stage / "fields.h5").to_netcdf(arguments.netcdf)
+        return
+    spectrum = (stage / "spectrum.csv").exists()
+    figure = plt.figure(figsize=(10, 6), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    draw_buoyancy(figure.add_subplot(grid[0, :]), stage / "fields.h5")
+    draw_heat(figure.add_subplot(grid[1, :1] if spectrum else grid[1, :]), cambium_io.Table(stage / "thermo.csv"))
+    if spectrum:
+        draw_spectrum(figure.add_subplot(grid[1, 1]), stage / "spectrum.csv")
+    figure.savefig(arguments.output, dpi=150)
+    print(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+namespace cambium::superres {
+
+/// Fields over time on a tensor-product grid, read from HDF5: /tasks/<field> by (t, x, z) with /scales/{sim_time, x, z} (this
+/// program's `fields` output, Dedalus 3 with its hashed names of scales, Dedalus 2 with /scales/x/1.0).
+struct FieldData {
+  std::string file;
+  std::array<std::vector<double>, 3> axis;   ///< t, x, z
+  double period = 0.0;                       ///< along x; 0 where x ends at walls
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> values;   ///< one array (t, x, z) per name
+
+  std::size_t nx() const { return axis[1].size(); }
+  std::size_t nz() const { return axis[2].size(); }
+  double at(std::size_t field, std::size_t t, std::size_t x, std::size_t z) const {
+    return values[field][(t * nx() + x) * nz() + z];
+  }
+};
+
+/// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or is not
+/// finite (with the place). x is taken as periodic where its points are equally spaced and `periodic` is set.
+FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, bool periodic);
+
+}  // namespace cambium::superres

@@ -1,0 +1,38 @@
+#pragma once
+#include <vector>
+
+#include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/equations/field_data.hpp"
+
+namespace cambium::superres {
+
+/// How well data obey an equation: root mean squares over the volume and the frames that have neighbours in time.
+struct Residual {
+  double rms = 0.0;        ///< of the sum of all terms
+  double largest = 0.0;    ///< of the largest single term
+  double relative() const { return largest > 0.0 ? rms / largest : 0.0; }
+};
+
+/// Derivatives are taken by interpolation through seven points on the true coordinates. Walls take part. InputError when
+/// the equation asks for a derivative in time and there are fewer than three frames.
+Residual residual_of(const Equation& equation, const FieldData& data);
+
+/// What exchanging two axes makes of it.
+struct Exchange {
+  int first = 0, second = 0;
+  Residual residual;
+};
+
+/// An equation against data: as it stands, and with its axes exchanged.
+struct Verdict {
+  Residual residual;
+  std::vector<Exchange> exchanges;  ///< only those that change the equation
+  /// The exchange that the data obey at least ten times better, or null.
+  const Exchange* better() const;
+};
+Verdict verify(const Equation& equation, const FieldData& data);
+
+/// "" when the residual is at most `tolerance`, else why the equation is refused, with the numbers that show it.
+std::string refusal(const Verdict& verdict, double tolerance, int number);
+
+}  // namespace cambium::superres

@@ -1,0 +1,34 @@
+#pragma once
+#include <map>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/superres/equations/equation.hpp"
+
+namespace cambium::superres {
+
+/// Stage `verify`: holds equations written as text against data before anything is trained on them. Prints the residual that
+/// the data themselves leave, as it stands and with axes exchanged, and refuses what the data do not obey.
+class Verify : public Task {
+ public:
+  struct Params {
+    std::string data;
+    std::vector<std::string> fields;
+    std::vector<std::string> equations;
+    std::map<std::string, double> constants;
+    double tolerance = 0.0;
+    int frames = 0;
+    bool periodic = true;
+    static void describe(deck::Describe<Params>& d);
+  };
+  /// Parses the equations; InputError points at the column.
+  Verify(const Params& params, Context& context);
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  Params params_;
+  std::vector<Equation> equations_;
+};
+
+}  // namespace cambium::superres
