@@ -20,4 +20,8 @@ Equation Equation::exchanged(int first_axis, int second_axis) const {
   return other;
 }
 
+bool Equation::same_as(const Equation& other) const {
+  return std::is_permutation(terms.begin(), terms.end(), other.terms.begin(), other.terms.end());
+}
+
 }  // namespace cambium::superres

@@ -17,6 +17,7 @@ struct Derivative {
 struct Term {
   double coefficient = 0.0;
   std::vector<Derivative> factors;  ///< sorted
+  bool operator==(const Term&) const = default;
 };
 
 /// A partial differential equation "sum of terms = 0" that is polynomial in fields and their derivatives.
@@ -28,6 +29,8 @@ struct Equation {
   std::vector<Derivative> derivatives() const;
   /// The same equation with two axes exchanged in every derivative.
   Equation exchanged(int first_axis, int second_axis) const;
+  /// The same terms, in any order.
+  bool same_as(const Equation& other) const;
 };
 
 /// The names that an equation may use.

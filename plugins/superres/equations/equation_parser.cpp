@@ -84,7 +84,7 @@ class Parser {
       if (accept('*')) {
         out = times(out, power());
       } else if (accept('/')) {
-        const auto at = at_;
+        const auto at = (peek(), at_);
         const Sum divisor = power();
         if (divisor.size() != 1 || !divisor[0].factors.empty()) fail("only a number or a constant can divide", at);
         out = times(out, {{1.0 / divisor[0].coefficient, {}}});
