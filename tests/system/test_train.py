@@ -109,8 +109,13 @@ class Training(unittest.TestCase):
                 self.assertEqual(text(whole, table), text(folder, table))
 
     def test_every_step_resumes(self):
-        whole, _ = self.trained("steps", steps=60, every=1)
-        for step in (1, 19, 20, 21, 37, 59):
+        self.check_resumes("adamw", (1, 19, 20, 21, 37, 59))
+        self.check_resumes("{type: split_sgd, momentum: 0.9}", (37,))
+        self.check_resumes("lamb", (37,))
+
+    def check_resumes(self, optimizer, steps):
+        whole, _ = self.trained("steps", steps=60, every=1, optimizer=optimizer)
+        for step in steps:
             part = program.fresh("train_step")
             shutil.rmtree(part)
             shutil.copytree(whole, part)
@@ -237,7 +242,7 @@ class Training(unittest.TestCase):
 
     def test_loaders_train_alike(self):
         for mode in ("ordered", "fast"):
-            one, _ = self.trained("loader_shuffle", mode=mode, every=1000)
+            one, _ = self.trained("loader_default", mode=mode, every=1000)
             for ranks in (1, 2) if mode == "ordered" else (1,):
                 folder = program.fresh("train_loader_buffered")
                 code, _, error = program.run("run", deck(folder, mode=mode, every=1000), "stages[0].train.loader=buffered",
