@@ -131,6 +131,7 @@ def main():
     x, box, energy, force = (np.load(folder + name + ".npy")[options.frame].astype(float) for name in ("coord", "box", "energy", "force"))
     types = np.loadtxt(options.system + "/type.raw", dtype=int).reshape(-1)
     x, box, force = x.reshape(-1, 3), box.reshape(3, 3), torch.tensor(force.reshape(-1, 3))
+    x = x - np.floor(x @ np.linalg.inv(box)) @ box
     descriptor = tree["model"]["descriptor"]
     lists = neighbours(x, box, types, descriptor["sel"], descriptor["rcut"])
     of_type = [torch.tensor(np.nonzero(types == t)[0]) for t in range(len(descriptor["sel"]))]

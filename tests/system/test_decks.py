@@ -34,10 +34,13 @@ class Decks(unittest.TestCase):
                 for file in ("deck.resolved.yaml", "provenance.yaml", "log.txt"):
                     self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
                 for stage, (rate, files) in STAGES.items():
-                    if os.path.isdir(os.path.join(folder, stage)):
+                    place = os.path.join(folder, stage)
+                    if os.path.isdir(place):
                         self.assertIn(rate, out)
+                        committee = os.path.join(place, "model_1")
+                        place = committee if os.path.isdir(committee) else place
                         for file in files:
-                            self.assertTrue(os.path.exists(os.path.join(folder, stage, file)), file)
+                            self.assertTrue(os.path.exists(os.path.join(place, file)), file)
 
 
 if __name__ == "__main__":
