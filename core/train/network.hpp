@@ -67,6 +67,12 @@ class Network {
   virtual void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<TermSum> metrics) = 0;
 
+  /// What a host program can ask the network for: name, unit and shape of one sample's outputs. None by default.
+  virtual std::vector<FieldInfo> outputs() const { return {}; }
+  /// Fills one float64 array per output, (samples, shape...) with any strides.
+  virtual void infer(std::span<const SamplePtr> /*samples*/, std::span<const TensorRef> /*weights*/,
+                     std::span<const TensorRef> /*outputs*/) {}
+
   /// Writes the trained model in the network's own format(s) under `directory`, on one rank; returns the files' names.
   virtual std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                                 Context&) const = 0;

@@ -157,6 +157,21 @@ std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<c
   return out;
 }
 
+std::vector<FieldInfo> Mlp::outputs() const {
+  const bool numbers = params_.goal == Goal::regression;
+  return {{"output", numbers ? scaling_.target_unit : "", {widths().back()}, DType::f64}};
+}
+
+void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) {
+  if (samples.empty()) return;
+  const auto values = predict(samples, weights);
+  const TensorRef& out = outputs[0];
+  for (std::int64_t s = 0; s < out.shape[0]; ++s)
+    for (std::int64_t k = 0; k < out.shape[1]; ++k)
+      static_cast<double*>(out.data)[s * out.stride[0] + k * out.stride[1]] =
+          values[static_cast<std::size_t>(s * out.shape[1] + k)];
+}
+
 void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
   if (samples.empty()) return;
   const auto y = predict(samples, weights);

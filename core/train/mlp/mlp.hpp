@@ -38,6 +38,10 @@ class Mlp : public Network {
                 std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready) override;
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) override;
+  /// "output": numbers in the target's unit, or probabilities of the classes.
+  std::vector<FieldInfo> outputs() const override;
+  void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
   std::string state() const override;
   void restore(const std::string& state) override;

@@ -1,0 +1,127 @@
+#include "apps/c/cambium_train.h"
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/train/session/session.hpp"
+#include "plugins/plugin_list.hpp"
+
+struct cambium_train_session {
+  cambium::train::Session session;
+};
+
+namespace {
+
+using cambium::DType;
+using cambium::ExitCode;
+using cambium::train::HostArray;
+
+thread_local std::string last_message;  // as errno: C has no other place for it when there is no session
+
+static_assert(CAMBIUM_FLOAT64 == static_cast<int>(DType::f64) && CAMBIUM_FLOAT32 == static_cast<int>(DType::f32) &&
+              CAMBIUM_INT64 == static_cast<int>(DType::i64) && CAMBIUM_INT32 == static_cast<int>(DType::i32) &&
+              CAMBIUM_INT8 == static_cast<int>(DType::i8) && CAMBIUM_UINT8 == static_cast<int>(DType::u8));
+static_assert(CAMBIUM_BAD_INPUT == static_cast<int>(ExitCode::bad_input) &&
+              CAMBIUM_NUMERICAL_FAILURE == static_cast<int>(ExitCode::numerical_failure) &&
+              CAMBIUM_INTERNAL_ERROR == static_cast<int>(ExitCode::internal_error));
+
+/// No exception crosses into C.
+template <class F>
+int guarded(F&& f) {
+  try {
+    f();
+    return CAMBIUM_DONE;
+  } catch (const cambium::InputError& error) {
+    last_message = error.what();
+    return CAMBIUM_BAD_INPUT;
+  } catch (const cambium::NumericalError& error) {
+    last_message = error.what();
+    return CAMBIUM_NUMERICAL_FAILURE;
+  } catch (const std::exception& error) {
+    last_message = error.what();
+    return CAMBIUM_INTERNAL_ERROR;
+  }
+}
+
+std::vector<HostArray> arrays_of(const cambium_array* arrays, int count) {
+  std::vector<HostArray> out;
+  for (int k = 0; k < count; ++k) {
+    const cambium_array& from = arrays[k];
+    HostArray to{from.name ? from.name : "", {}, from.unit ? from.unit : ""};
+    if (from.rank < 1 || from.rank > 6)
+      throw cambium::InputError("array '" + to.name + "' has " + std::to_string(from.rank) + " axes; give 1 to 6");
+    if (from.type < 0 || from.type > CAMBIUM_UINT8)
+      throw cambium::InputError("array '" + to.name + "' has the type " + std::to_string(from.type) +
+                                ", which is none; use CAMBIUM_FLOAT64 and its like");
+    to.values.data = from.data;
+    to.values.dtype = static_cast<DType>(from.type);
+    to.values.rank = from.rank;
+    for (int axis = 0; axis < from.rank; ++axis)
+      to.values.shape[axis] = from.shape[axis], to.values.stride[axis] = from.stride[axis];
+    out.push_back(std::move(to));
+  }
+  return out;
+}
+
+cambium::train::Session& of(cambium_train_session* session) {
+  if (!session) throw cambium::InputError("the session is a null pointer; call cambium_train_create first");
+  return session->session;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cambium_train_create(MPI_Comm comm, const char* deck, cambium_train_session** session) {
+  return guarded([&] {
+    *session = nullptr;
+    *session = new cambium_train_session{cambium::train::Session(comm, deck ? deck : "", cambium::register_plugins)};
+  });
+}
+
+int cambium_train_create_f(MPI_Fint comm, const char* deck, cambium_train_session** session) {
+  return cambium_train_create(MPI_Comm_f2c(comm), deck, session);
+}
+
+void cambium_train_destroy(cambium_train_session* session) { delete session; }
+
+int cambium_train_step(cambium_train_session* session, const cambium_array* arrays, int count, double* loss) {
+  return guarded([&] {
+    const double value = of(session).step(arrays_of(arrays, count));
+    if (loss) *loss = value;
+  });
+}
+
+int cambium_train_evaluate(cambium_train_session* session, const cambium_array* arrays, int count, double* metrics,
+                           int room) {
+  return guarded([&] {
+    const auto values = of(session).evaluate(arrays_of(arrays, count));
+    for (int k = 0; k < room && k < static_cast<int>(values.size()); ++k)
+      metrics[k] = values[static_cast<std::size_t>(k)];
+  });
+}
+
+int cambium_train_infer(cambium_train_session* session, const cambium_array* inputs, int input_count,
+                        const cambium_array* outputs, int output_count) {
+  return guarded([&] { of(session).infer(arrays_of(inputs, input_count), arrays_of(outputs, output_count)); });
+}
+
+int cambium_train_save(cambium_train_session* session, const char* path) {
+  return guarded([&] { of(session).save(path); });
+}
+
+int cambium_train_load(cambium_train_session* session, const char* path) {
+  return guarded([&] { of(session).load(path); });
+}
+
+int cambium_train_write_model(cambium_train_session* session, const char* path) {
+  return guarded([&] { of(session).write_model(path); });
+}
+
+int64_t cambium_train_steps(const cambium_train_session* session) { return session ? session->session.steps() : 0; }
+
+const char* cambium_train_message(void) { return last_message.c_str(); }
+
+}  // extern "C"

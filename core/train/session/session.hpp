@@ -1,0 +1,98 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/artifact/artifact.hpp"
+#include "core/train/flat/buffer.hpp"
+#include "core/train/network.hpp"
+#include "core/train/optimize/clip.hpp"
+#include "core/train/optimize/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "core/train/schedule/learning_rate.hpp"
+#include "core/train/session/memory_set.hpp"
+#include "core/train/trainer/progress.hpp"
+#include "core/train/trainer/train_checkpoint.hpp"
+
+namespace cambium::train {
+
+/// Training inside another program: it calls step() with its own arrays whenever it has some. MPI must be initialised;
+/// Kokkos is started where the program has not. Every function but steps(), outputs() and infer() is collective over
+/// the communicator, and every rank may bring another number of samples, none included.
+class Session {
+ public:
+  /// Keys of the deck; those that the stage `train` has mean the same there.
+  struct Params {
+    deck::Choice<Network> model;
+    deck::Choice<Optimizer> optimizer;
+    deck::Choice<LearningRate> learning_rate;
+    std::optional<WarmUp> warm_up;
+    std::optional<Clip> clip;
+    std::optional<Average> average;
+    ReduceParams reduce;
+    std::int64_t steps = 1000000;
+    std::int64_t seed = 1;
+    int log = 0;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  /// Adds types to a registry: plugins' networks, beside core's own.
+  using Fill = std::function<void(Registry&)>;
+  /// `deck`: YAML text (it contains a line break or a ':'), or the name of a file. DeckError with all its problems.
+  Session(MPI_Comm comm, const std::string& deck, const Fill& plugins = {});
+  ~Session();
+
+  /// One optimizer step on the samples of all ranks. The first call shows all of them to the network (sizes,
+  /// statistics); later calls must bring the same fields. Returns the weighted loss per sample of the global batch.
+  /// NumericalError when it is no number: the weights are then those before the step.
+  double step(std::span<const HostArray> arrays);
+  /// Values of the network's metrics on the samples of all ranks.
+  std::vector<double> evaluate(std::span<const HostArray> arrays);
+  /// Outputs for this rank's samples into the caller's memory, any strides; names and shapes as outputs() says.
+  void infer(std::span<const HostArray> inputs, std::span<const HostArray> outputs);
+
+  /// Everything that goes on changing, complete or not at all, to resume bit for bit on the same number of ranks.
+  void save(const std::string& path);
+  void load(const std::string& path);
+  /// The trained model as `cambium` reads it (model.h5).
+  void write_model(const std::string& path);
+
+  std::int64_t steps() const { return progress_.step; }
+  /// Known after the first step() or load().
+  std::vector<FieldInfo> outputs() const;
+  const std::vector<TermInfo>& metrics() const { return metrics_; }
+
+ private:
+  void make_buffers();
+  void begin(const MemorySet& own);
+  void require_same_fields(const MemorySet& own) const;
+  double rate() const;
+  FlatBuffer& trained() { return params_.average ? progress_.average : progress_.weights; }
+  CheckpointKey key() const;
+  void require_ready(const char* what) const;
+
+  Params params_;
+  Comm comm_;
+  Log log_;
+  Timing timing_;
+  Registry registry_;
+  Context context_;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LearningRate> rate_;
+  std::vector<FieldInfo> fields_;   ///< of the first step
+  std::vector<FieldRange> ranges_;  ///< of its numbers, for the model file
+  std::vector<TermInfo> terms_, metrics_;
+  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<FlatLayout> layout_;
+  std::unique_ptr<Reducer> reducer_;
+  FlatBuffer gradients_;
+  Progress progress_;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,114 @@
+#include <cmath>
+#include <filesystem>
+
+#include "core/io/h5.hpp"
+#include "core/train/session/session.hpp"
+#include "tests/catch.hpp"
+#include "tests/shared_scratch.hpp"
+#include "tests/unit/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+
+namespace {
+
+/// 48 points of y = x0 x1, spread over the ranks in order: rank r has those from first to last.
+struct Points {
+  std::vector<double> x, y;
+  std::int64_t rows;
+  Points(std::int64_t first, std::int64_t last) : rows(last - first) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const double a = std::sin(0.7 * static_cast<double>(i)), b = std::cos(1.3 * static_cast<double>(i));
+      x.insert(x.end(), {a, b});
+      y.push_back(a * b);
+    }
+  }
+  std::vector<HostArray> arrays() const {
+    return {{"x", io::tensor_of(x.data(), {rows, 2}), ""}, {"y", io::tensor_of(y.data(), {rows, 1}), "eV"}};
+  }
+};
+
+std::string keys_with(const std::string& reduce) {
+  return "model: {type: mlp, layers: [8], input: x, target: y, precision: float64}\noptimizer: sgd\n"
+         "learning_rate: {type: constant, start: 0.1}\nreduce: " +
+         reduce + "\n";
+}
+
+/// Weights after some steps in which rank r has the points of `shares`.
+std::vector<double> trained(const Comm& comm, const std::string& reduce, const std::vector<std::int64_t>& cuts,
+                            const std::string& path) {
+  Session session(comm.handle(), keys_with(reduce));
+  const auto r = static_cast<std::size_t>(comm.rank());
+  const Points mine(cuts[r], cuts[r + 1]);
+  for (int k = 0; k < 20; ++k) session.step(mine.arrays());
+  session.save(path);
+  comm.barrier();
+  return io::File::open(path).read<std::vector<double>>("weights");
+}
+
+}  // namespace
+
+TEST_CASE("uneven shares give the gradient of the whole, an empty one included") {
+  Comm world, self(MPI_COMM_SELF);
+  SharedScratch scratch(world);
+  std::vector<std::int64_t> cuts{0};
+  for (int r = 1; r < world.size(); ++r) cuts.push_back(r == 1 ? 31 : 31 + (r - 2) * 5);  // rank 1 has none of four
+  cuts.push_back(48);
+  const auto uneven = trained(world, "{mode: fast}", cuts, scratch.file("uneven.h5"));
+  const auto whole = trained(self, "{mode: fast}", {0, 48}, scratch.file("whole" + std::to_string(world.rank()) + ".h5"));
+  REQUIRE(uneven.size() == whole.size());
+  for (std::size_t k = 0; k < whole.size(); ++k) CHECK(uneven[k] == Approx(whole[k]).epsilon(1e-12).margin(1e-13));
+}
+
+TEST_CASE("ordered sums give the same bits for any number of ranks") {
+  Comm world, self(MPI_COMM_SELF);
+  SharedScratch scratch(world);
+  std::vector<std::int64_t> cuts;
+  for (int r = 0; r <= world.size(); ++r) cuts.push_back(48 * r / world.size());
+  const std::string ordered = "{mode: ordered, slices: 8}";
+  const auto together = trained(world, ordered, cuts, scratch.file("together.h5"));
+  const auto alone = trained(self, ordered, {0, 48}, scratch.file("alone" + std::to_string(world.rank()) + ".h5"));
+  CHECK(together == alone);
+}
+
+TEST_CASE("what a session refuses") {
+  Comm world;
+  Session session(world.handle(), keys_with("{mode: fast}"));
+  CHECK(message([&] { session.evaluate(Points(0, 4).arrays()); }) ==
+        "evaluate needs a network whose sizes are known: call step() or load() first");
+  CHECK(message([&] { session.step(std::vector<HostArray>{}); }) ==
+        "no arrays were given; pass at least one per field of the model");
+  const Points points(0, 4);
+  auto arrays = points.arrays();
+  arrays[1].values.shape[0] = 3;
+  CHECK(message([&] { session.step(arrays); }) ==
+        "array 'y' holds 3 samples, but 'x' holds 4; the first axis counts the same samples");
+  session.step(points.arrays());
+  arrays = points.arrays();
+  arrays[1].unit = "K";
+  CHECK(
+      message([&] { session.step(arrays); }) ==
+      "array 'y' has samples of shape (1) in K, those of the first step had (1) in eV; shape, type and unit must stay");
+  CHECK(message([&] { session.step(std::vector<HostArray>{arrays[0]}); }) ==
+        "array 'y' is missing; the first step had it");
+  std::vector<double> out(4);
+  CHECK(message([&] {
+          session.infer(points.arrays(), std::vector<HostArray>{{"output", io::tensor_of(out.data(), {4}), ""}});
+        }) == "the output 'output' needs a float64 array of shape (4, 1)");
+  CHECK(session.outputs()[0].unit == "eV");
+  CHECK(message([&] { Session bad(world.handle(), "no_such_deck.yaml"); }) ==
+        "cannot read the deck 'no_such_deck.yaml'; give the name of a YAML file, or YAML text");
+}
+
+TEST_CASE("the model that a session writes is one that cambium reads") {
+  Comm world;
+  SharedScratch scratch(world);
+  Session session(world.handle(), keys_with("{mode: fast}"));
+  session.step(Points(0, 8).arrays());
+  session.write_model(scratch.file("model.h5"));
+  world.barrier();
+  const auto file = io::File::open(scratch.file("model.h5"));
+  CHECK(file.group("model").attribute<std::string>("type") == "mlp");
+  CHECK(file.exists("weights/layers.0.w"));
+  CHECK(file.group("fields/y").attribute<std::string>("unit") == "eV");
+}
