@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace cambium::podlstm {
+
+/// Float32 kernels of recurrent layers on the host. Sequences are time-major: row (t * batch + b) holds the features of
+/// sample b at time t. All arrays are dense and owned by the caller.
+struct SequenceShape {
+  std::int64_t times = 0, batch = 0, in = 0, width = 0;
+  std::int64_t rows() const { return times * batch; }
+};
+
+/// Weights of a long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates): gates in the order input, forget,
+/// candidate, output; wx (in, 4 width), wh (width, 4 width), b (4 width):
+///   i, f, o = sigmoid, g = tanh of x wx + h wh + b;  c' = f c + i g;  h' = o tanh(c').
+/// A gated recurrent unit (Cho et al. 2014, reset after the product): gates reset, update, candidate, 3 instead of 4, and
+///   r, z = sigmoid(x wx + h wh + b), n = tanh(x wx + b + r (h wh + bh)), h' = (1 - z) n + z h,  with bh (width) behind b.
+struct CellWeights {
+  const float *wx, *wh, *b;
+};
+struct CellGradients {
+  float *wx, *wh, *b;  ///< added to
+};
+
+/// What the backward pass needs of the forward pass.
+struct LstmTrace {
+  std::vector<float> gates, cell, tanh_cell;  ///< (rows, 4 width), (rows, width), (rows, width)
+};
+struct GruTrace {
+  std::vector<float> gates, inner;  ///< (rows, 3 width); h wh + bh of the candidate (rows, width)
+};
+
+/// h (rows, width) from x (rows, in); states start at zero.
+void lstm_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, LstmTrace& trace);
+/// Back-propagation through time: dh (rows, width) is the gradient with respect to h and is overwritten; dx is added to, unless
+/// it is null.
+void lstm_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, LstmTrace& trace, float* dh,
+                   float* dx, const CellGradients& out);
+
+void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, GruTrace& trace);
+void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, GruTrace& trace, float* dh,
+                  float* dx, const CellGradients& out);
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,111 @@
+#include "plugins/podlstm/search/journal.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/io/atomic_file.hpp"
+#include "core/io/h5.hpp"
+
+namespace cambium::podlstm {
+
+namespace {
+
+/// Calls visit(name, member) for every plain column of the table of trials.
+template <class V>
+void for_each_column(V&& visit) {
+  visit("number", &Trial::number), visit("known", &Trial::known), visit("copy_of", &Trial::copy_of);
+  visit("reward", &Trial::reward), visit("started", &Trial::started), visit("seconds", &Trial::seconds);
+  visit("best_epoch", &Trial::best_epoch), visit("epochs", &Trial::epochs), visit("attempts", &Trial::attempts);
+  visit("worker", &Trial::worker);
+}
+
+void write_trials(io::File& file, const std::vector<Trial>& trials) {
+  auto g = file.create_group("trials");
+  if (trials.empty()) return;
+  std::vector<std::int32_t> genomes, failed;
+  for (const auto& t : trials) genomes.insert(genomes.end(), t.genome.begin(), t.genome.end()), failed.push_back(t.failed);
+  g.write("genome", io::tensor_of(genomes.data(), {std::ssize(trials), std::ssize(trials.front().genome)}));
+  g.write("failed", failed);
+  for_each_column([&]<class T>(const char* name, T Trial::*member) {
+    std::vector<T> column;
+    for (const auto& t : trials) column.push_back(t.*member);
+    g.write(name, column);
+  });
+}
+
+std::vector<Trial> trials_of(const io::File& file) {
+  const auto g = file.group("trials");
+  if (!g.exists("genome")) return {};
+  const auto shape = g.dataset("genome").shape();
+  const auto genomes = g.read<std::vector<std::int32_t>>("genome"), failed = g.read<std::vector<std::int32_t>>("failed");
+  std::vector<Trial> out(static_cast<std::size_t>(shape[0]));
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto first = genomes.begin() + static_cast<std::ptrdiff_t>(k) * shape[1];
+    out[k].genome.assign(first, first + shape[1]);
+    out[k].failed = failed[k] != 0;
+  }
+  for_each_column([&]<class T>(const char* name, T Trial::*member) {
+    const auto column = g.read<std::vector<T>>(name);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k].*member = column.at(k);
+  });
+  return out;
+}
+
+void write_selection(io::File& file, const Selection& s) {
+  auto g = file.create_group("selection");
+  g.write("members", s.members), g.write("epochs", s.epochs);
+  g.set_attribute("linear_share", s.linear_share), g.set_attribute("validation_r2", s.validation);
+  g.set_attribute("trials", s.trials), g.set_attribute("test_evaluations", s.test_evaluations);
+  g.set_attribute("test_r2", s.test);
+}
+
+Selection selection_of(const io::File& file) {
+  const auto g = file.group("selection");
+  Selection s;
+  s.members = g.read<std::vector<std::int64_t>>("members"), s.epochs = g.read<std::vector<std::int32_t>>("epochs");
+  s.linear_share = g.attribute<double>("linear_share"), s.validation = g.attribute<double>("validation_r2");
+  s.trials = g.attribute<std::int64_t>("trials"), s.test_evaluations = g.attribute<std::int32_t>("test_evaluations");
+  s.test = g.attribute<double>("test_r2");
+  return s;
+}
+
+}  // namespace
+
+Journal::Journal(std::string path, std::string key, const Context& context)
+    : path_(std::move(path)), key_(std::move(key)), context_(context) {}
+
+bool Journal::load() {
+  if (!std::filesystem::exists(path_)) return false;
+  const io::File file = io::File::open(path_);
+  if (file.attribute<std::string>("key") != key_)
+    throw InputError(fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
+                                 "directory (run.directory=PATH), or remove the file to start afresh", path_));
+  trials_ = trials_of(file);
+  if (file.exists("selection")) selection_ = selection_of(file);
+  return true;
+}
+
+void Journal::add(Trial trial) {
+  trials_.push_back(std::move(trial));
+  write();
+}
+
+void Journal::select(const Selection& selection) {
+  selection_ = selection;
+  write();
+}
+
+void Journal::write() const {
+  io::write_h5_atomically(path_, [&](io::File& file) {
+    file.set_attribute("key", key_);
+    file.set_attribute("resolved_deck", context_.resolved_deck);
+    write_trials(file, trials_);
+    if (selection_) write_selection(file, *selection_);
+  });
+}
+
+std::vector<Trial> read_trials(const std::string& path) { return trials_of(io::File::open(path)); }
+
+}  // namespace cambium::podlstm
