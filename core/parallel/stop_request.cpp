@@ -61,6 +61,8 @@ bool StopRequest::agreed(std::int64_t step) {
   return !reason_.empty();
 }
 
+bool StopRequest::asked() const { return received != 0 || (wall_limit_ > 0.0 && wall_seconds() - start_ > wall_limit_); }
+
 double parse_wall_time(const std::string& text) {
   std::istringstream in(text);
   double total = 0.0, part = 0.0;

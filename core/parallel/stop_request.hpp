@@ -18,6 +18,9 @@ class StopRequest {
 
   /// Collective, once per step. True when the run must write its checkpoint and end.
   bool agreed(std::int64_t step);
+  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks do not go in step; what
+  /// follows from it must be made known to the others.
+  bool asked() const;
   /// "signal SIGTERM" or "the wall-time limit of 600 s"; empty when nobody asked.
   const std::string& reason() const { return reason_; }
 

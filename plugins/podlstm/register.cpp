@@ -1,15 +1,22 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/podlstm/bench/bench_search.hpp"
 #include "plugins/podlstm/field/example_field.hpp"
 #include "plugins/podlstm/forecast/forecast_task.hpp"
+#include "plugins/podlstm/network/stacked_lstm.hpp"
 #include "plugins/podlstm/pod/pod_task.hpp"
+#include "plugins/podlstm/search/search_task.hpp"
 
 namespace cambium::podlstm {
 
 void register_types(Registry& registry) {
   registry.add<ExampleField>("example_field", "a made-up sea-surface temperature, for decks that need no data");
-  registry.add<ForecastTask>("forecast", "forecasts of coefficients: linear baselines beside found networks");
+  registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table");
   registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time");
+  registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients");
+  registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome");
+
+  registry.add_bench({"search", "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are", bench_search});
 }
 
 }  // namespace cambium::podlstm

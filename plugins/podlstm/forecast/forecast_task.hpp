@@ -4,12 +4,11 @@
 
 namespace cambium::podlstm {
 
-/// The stage `forecast`: linear baselines and, where named, found networks on the test years, in one table.
+/// The stage `forecast`: linear baselines on the test years, in one table.
 class ForecastTask : public Task {
  public:
   struct Params {
     ForecastOptions common;
-    std::string ensemble;
     static void describe(deck::Describe<Params>& d);
   };
   ForecastTask(const Params& params, Context&) : params_(params) {}

@@ -56,11 +56,11 @@ TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& s
 std::vector<std::string> table_text(const std::vector<TableRow>& rows, const std::string& unit) {
   std::vector<std::string> out;
   const bool rmse = !rows.empty() && !rows.front().rmse.empty();
-  out.push_back(fmt::format("{:<26}{:>8}{:>9}{:>9}{:>8}{:>9}{:>9}{}", "R2", "train", "blocked", "random", "differ", "test", "by var.",
+  out.push_back(fmt::format("{:<32}{:>8}{:>9}{:>9}{:>8}{:>9}{:>9}{}", "R2", "train", "blocked", "random", "differ", "test", "by var.",
                             rmse ? fmt::format("   RMSE [{}], first and last lead", unit) : ""));
   auto optional = [](const std::optional<double>& x) { return x ? fmt::format("{:.4f}", *x) : std::string("-"); };
   for (const auto& r : rows)
-    out.push_back(fmt::format("{:<26}{:>8.4f}{:>9}{:>9}{:>8}{:>9.4f}{:>9.4f}{}", r.name, r.fit, optional(r.blocked), optional(r.paper),
+    out.push_back(fmt::format("{:<32}{:>8}{:>9}{:>9}{:>8}{:>9.4f}{:>9.4f}{}", r.name, optional(r.fit), optional(r.blocked), optional(r.paper),
                               r.blocked && r.paper ? fmt::format("{:+.3f}", *r.paper - *r.blocked) : "-", r.test.r2,
                               r.test.variance_weighted,
                               rmse ? fmt::format("   {:.4f} {:.4f}", r.rmse.front(), r.rmse.back()) : ""));
@@ -74,7 +74,7 @@ std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std
   for (std::int64_t h = 0; h < leads; ++h) out += fmt::format(",rmse_lead_{}", h + 1);
   out += "\n";
   for (const auto& r : rows) {
-    out += fmt::format("{},{},{},{},{},{}", r.name, number_text(r.fit), r.blocked ? number_text(*r.blocked) : "",
+    out += fmt::format("{},{},{},{},{},{}", r.name, r.fit ? number_text(*r.fit) : "", r.blocked ? number_text(*r.blocked) : "",
                        r.paper ? number_text(*r.paper) : "", number_text(r.test.r2), number_text(r.test.variance_weighted));
     for (double x : r.test.by_mode) out += "," + number_text(x);
     for (double x : r.test.by_lead) out += "," + number_text(x);

@@ -21,7 +21,7 @@ struct SplitOptions {
 /// One line of the table: scores under both protocols and, fitted to all training windows, on the test years.
 struct TableRow {
   std::string name;
-  double fit = 0.0;                    ///< R2 on all training windows
+  std::optional<double> fit;           ///< R2 on all training windows
   std::optional<double> blocked, paper;
   Score test;
   std::vector<double> rmse;            ///< by lead, per cell of the grid; empty where the cells are unknown

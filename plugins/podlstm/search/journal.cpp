@@ -28,6 +28,9 @@ void write_trials(io::File& file, const std::vector<Trial>& trials) {
   for (const auto& t : trials) genomes.insert(genomes.end(), t.genome.begin(), t.genome.end()), failed.push_back(t.failed);
   g.write("genome", io::tensor_of(genomes.data(), {std::ssize(trials), std::ssize(trials.front().genome)}));
   g.write("failed", failed);
+  std::vector<double> rungs;
+  for (const auto& t : trials) rungs.insert(rungs.end(), t.rungs.begin(), t.rungs.end());
+  g.write("rungs", io::tensor_of(rungs.data(), {std::ssize(trials), std::ssize(rungs) / std::ssize(trials)}));
   for_each_column([&]<class T>(const char* name, T Trial::*member) {
     std::vector<T> column;
     for (const auto& t : trials) column.push_back(t.*member);
@@ -39,12 +42,15 @@ std::vector<Trial> trials_of(const io::File& file) {
   const auto g = file.group("trials");
   if (!g.exists("genome")) return {};
   const auto shape = g.dataset("genome").shape();
+  const auto rungs = g.read<std::vector<double>>("rungs");
   const auto genomes = g.read<std::vector<std::int32_t>>("genome"), failed = g.read<std::vector<std::int32_t>>("failed");
   std::vector<Trial> out(static_cast<std::size_t>(shape[0]));
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto first = genomes.begin() + static_cast<std::ptrdiff_t>(k) * shape[1];
     out[k].genome.assign(first, first + shape[1]);
     out[k].failed = failed[k] != 0;
+    const auto n = static_cast<std::ptrdiff_t>(rungs.size() / out.size()), at = static_cast<std::ptrdiff_t>(k) * n;
+    out[k].rungs.assign(rungs.begin() + at, rungs.begin() + at + n);
   }
   for_each_column([&]<class T>(const char* name, T Trial::*member) {
     const auto column = g.read<std::vector<T>>(name);

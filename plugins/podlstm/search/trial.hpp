@@ -20,6 +20,7 @@ struct Trial {
   std::int32_t worker = 0;
   std::int64_t copy_of = -1;   ///< number of the trial of the same network, evaluated instead
   bool failed = false;
+  std::vector<double> rungs;   ///< reward so far at each rung of successive halving; NaN where it was not reached
   double started = 0.0, seconds = 0.0;  ///< since the search began, the time before a restart included; duration
 };
 

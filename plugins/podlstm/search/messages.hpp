@@ -1,0 +1,19 @@
+#pragma once
+#include <optional>
+
+#include "core/parallel/comm.hpp"
+#include "plugins/podlstm/search/search.hpp"
+
+namespace cambium::podlstm {
+
+/// Jobs and outcomes between rank 0 and the others. Nobody spins: waiting ranks look every 0.2 ms.
+void send_job(const Job& job, int worker, const Comm& comm);
+Job receive_job(const Comm& comm);
+
+/// `number` -1 with an empty outcome: ready for work.
+void send_outcome(std::int64_t number, const Outcome& outcome, const Comm& comm);
+struct Sender { int worker; std::int64_t number; };
+/// An outcome that has arrived, if any.
+std::optional<Sender> receive_outcome(Outcome& outcome, const Comm& comm);
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,189 @@
+#include "plugins/podlstm/search/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "core/base/timing.hpp"
+#include "core/parallel/stop_request.hpp"
+#include "plugins/podlstm/search/messages.hpp"
+
+namespace cambium::podlstm {
+
+std::vector<double> thresholds_of(const std::vector<Trial>& finished, const SearchOptions& options) {
+  std::vector<double> out(static_cast<std::size_t>(options.rungs), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t r = 0; r < out.size(); ++r) {
+    std::vector<double> values;
+    for (const auto& t : finished)
+      if (t.copy_of < 0 && r < t.rungs.size() && std::isfinite(t.rungs[r])) values.push_back(t.rungs[r]);
+    if (values.size() < 4) continue;
+    const auto place = static_cast<std::ptrdiff_t>((1.0 - options.keep) * static_cast<double>(values.size()));
+    std::nth_element(values.begin(), values.begin() + place, values.end());
+    out[r] = values[static_cast<std::size_t>(place)];
+  }
+  return out;
+}
+
+Search::Search(SearchSpace space, SearchOptions options, Journal* journal, Evaluate evaluate, Context& context)
+    : space_(std::move(space)), options_(options), journal_(journal), evaluate_(std::move(evaluate)), context_(context) {
+  if (!journal_) return;
+  std::set<std::int64_t> done;
+  std::int64_t place = 0;
+  for (const auto& t : journal_->trials()) {
+    done.insert(t.number);
+    before_ = std::max(before_, t.started + t.seconds);
+    if (t.copy_of < 0 && !t.failed) known_.emplace(space_.canonical(t.genome), place);
+    ++place;
+  }
+  for (std::int64_t k = 0; k < options_.trials; ++k)
+    if (!done.contains(k)) pending_.push_back(k);
+}
+
+double Search::now() const { return before_ + wall_seconds() - start_; }
+
+bool Search::finished() const { return running_.empty() && (pending_.empty() || stopping_); }
+
+void Search::record(Trial trial) {
+  if (trial.copy_of >= 0) ++report_.copied;
+  if (trial.failed) ++report_.failed;
+  trial.rungs.resize(static_cast<std::size_t>(options_.rungs), std::numeric_limits<double>::quiet_NaN());
+  journal_->add(std::move(trial));
+}
+
+bool Search::next(int worker, Job& job) {
+  if (context_.stop && context_.stop->asked()) stopping_ = true;
+  while (!pending_.empty() && !stopping_) {
+    Trial t;
+    t.number = pending_.front();
+    pending_.pop_front();
+    t.known = std::ssize(journal_->trials());
+    t.genome = propose(space_, options_.strategy, t.number, journal_->trials());
+    t.worker = worker, t.started = now();
+    const std::string form = space_.canonical(t.genome);
+    if (const auto same = known_.find(form); same != known_.end()) {
+      const Trial& original = journal_->trials()[static_cast<std::size_t>(same->second)];
+      t.reward = original.reward, t.best_epoch = original.best_epoch, t.copy_of = original.number;
+      record(std::move(t));
+      continue;
+    }
+    auto thresholds = thresholds_of(journal_->trials(), options_);
+    if (const auto same = under_way_.find(form); same != under_way_.end()) {
+      running_.at(same->second).waiting.push_back(t.number);
+      running_.emplace(t.number, Running{std::move(t), wall_seconds(), {}, {}});
+      continue;
+    }
+    under_way_[form] = t.number;
+    job = {t.number, 1, t.genome, thresholds};
+    running_.emplace(t.number, Running{std::move(t), wall_seconds(), {}, std::move(thresholds)});
+    return true;
+  }
+  return false;
+}
+
+void Search::finish(std::int64_t number, const Outcome& outcome) {
+  auto node = running_.extract(number);
+  Trial t = node.mapped().trial;
+  report_.busy += outcome.seconds;
+  ++report_.evaluated;
+  if (outcome.epochs > 0 && !outcome.failed && std::ranges::any_of(outcome.rungs, [](double x) { return !std::isfinite(x); })) ++report_.stopped;
+  t.reward = outcome.failed ? failed_reward : outcome.reward;
+  t.best_epoch = outcome.best_epoch, t.epochs = outcome.epochs, t.failed = outcome.failed;
+  t.seconds = outcome.seconds, t.rungs = outcome.rungs;
+  const std::string form = space_.canonical(t.genome);
+  under_way_.erase(form);
+  if (!t.failed) known_.emplace(form, std::ssize(journal_->trials()));
+  const Trial original = t;
+  record(std::move(t));
+  for (std::int64_t waiting : node.mapped().waiting) {
+    Trial copy = running_.extract(waiting).mapped().trial;
+    copy.reward = original.reward, copy.best_epoch = original.best_epoch, copy.copy_of = original.number, copy.failed = original.failed;
+    record(std::move(copy));
+  }
+  const auto done = std::ssize(journal_->trials());
+  if (done / options_.log_every != shown_) shown_ = done / options_.log_every, show();
+}
+
+void Search::show() const {
+  const Trial* best = nullptr;
+  for (const auto& t : journal_->trials())
+    if (!best || t.reward > best->reward) best = &t;
+  SearchReport so_far = report_;
+  so_far.seconds = wall_seconds() - start_;
+  context_.log.info(fmt::format("{:8}{:10}{:10}{:12.4f}   {:<28}{:10.0f}{:9.1f}", journal_->trials().size(), report_.evaluated, report_.copied,
+                                best->reward, genome_text(best->genome), so_far.per_hour(), 100.0 * so_far.utilisation()));
+}
+
+void Search::hand_out(int worker) {
+  Job job;
+  if (next(worker, job)) send_job(job, worker, context_.comm);
+  else idle_.insert(worker);
+}
+
+void Search::serve() {
+  for (Outcome outcome; const auto from = receive_outcome(outcome, context_.comm);) {
+    if (from->number >= 0) {
+      const bool again = outcome.failed && running_.at(from->number).trial.attempts <= options_.retries;
+      if (again) {
+        auto& r = running_.at(from->number);
+        ++r.trial.attempts;
+        report_.busy += outcome.seconds;
+        send_job({from->number, r.trial.attempts, r.trial.genome, r.thresholds}, from->worker, context_.comm);
+        continue;
+      }
+      finish(from->number, outcome);
+    }
+    if (options_.synchronous) idle_.insert(from->worker);
+    else hand_out(from->worker);
+  }
+}
+
+void Search::serve_all() {
+  const int workers = context_.comm.size() - 1;
+  while (!finished() || static_cast<int>(idle_.size()) < workers) {
+    serve();
+    Job job;
+    if (options_.synchronous) {
+      if (static_cast<int>(idle_.size()) == workers && running_.empty())
+        for (int w : std::exchange(idle_, {})) hand_out(w);
+    } else if (options_.root_evaluates && next(0, job)) {
+      Outcome outcome = evaluate_(job, [&] { serve(); });
+      for (; outcome.failed && job.attempt <= options_.retries;) {
+        report_.busy += outcome.seconds;
+        running_.at(job.number).trial.attempts = ++job.attempt;
+        outcome = evaluate_(job, [&] { serve(); });
+      }
+      finish(job.number, outcome);
+      continue;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  for (int w = 1; w <= workers; ++w) send_job({-1, 0, {}, {}}, w, context_.comm);
+}
+
+void Search::work() {
+  send_outcome(-1, {}, context_.comm);
+  for (Job job = receive_job(context_.comm); job.number >= 0; job = receive_job(context_.comm))
+    send_outcome(job.number, evaluate_(job, [] {}), context_.comm);
+}
+
+bool Search::run() {
+  start_ = wall_seconds();
+  if (context_.comm.size() == 1) options_.root_evaluates = true;
+  report_.evaluators = context_.comm.size() - (options_.root_evaluates ? 0 : 1);
+  if (context_.comm.root()) {
+    context_.log.info("finished evaluated    copied        best   genome                          per hour   busy %");
+    serve_all();
+    report_.seconds = wall_seconds() - start_;
+    if (!journal_->trials().empty()) show();
+  } else {
+    work();
+  }
+  return context_.comm.max(stopping_ ? 1 : 0) == 0;
+}
+
+}  // namespace cambium::podlstm

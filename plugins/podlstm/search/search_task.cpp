@@ -1,0 +1,125 @@
+#include "plugins/podlstm/search/search_task.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/driver/citations.hpp"
+#include "core/io/agree.hpp"
+#include "core/parallel/stop_request.hpp"
+#include "plugins/podlstm/citations.hpp"
+#include "plugins/podlstm/forecast/forecast_task.hpp"
+
+namespace cambium::podlstm {
+
+void SearchTask::Network::describe(deck::Describe<Network>& d) {
+  d("cell", &Network::cell, "kind of the recurrent layers").options({{"lstm", Cell::lstm}, {"gru", Cell::gru}}).def(Cell::lstm);
+  d("head", &Network::head, "last layer: dense over all times, or recurrent as in the paper, where lead h has seen the first h times only")
+      .options({{"recurrent", Head::recurrent}, {"dense", Head::dense}}).def(Head::dense);
+  d("inputs", &Network::inputs, "what networks see: min-max scaled coefficients (raw, as in the paper) or what harmonics of the year leave")
+      .options({{"raw", Inputs::raw}, {"anomalies", Inputs::anomalies}}).def(Inputs::anomalies);
+  d("calendar", &Network::calendar, "harmonics of the year added to the features of each time").at_least(0).def(0);
+  d("harmonics", &Network::harmonics, "harmonics taken off for anomalies").at_least(1).def(2);
+  d("epochs", &Network::epochs, "most epochs of a trial").at_least(1).def(60);
+  d("patience", &Network::patience, "epochs without a better validation after which a trial ends").at_least(1).def(15);
+  d("batch", &Network::batch, "windows of a batch").at_least(1).def(64);
+  d("rate", &Network::rate, "learning rate of AdamW").positive().def(1e-3);
+  d("weight_decay", &Network::weight_decay, "decoupled weight decay").non_negative().def(0.0);
+}
+
+void SearchTask::Halving::describe(deck::Describe<Halving>& d) {
+  d("rungs", &Halving::rungs, "times at which hopeless trials end: after 1/2, 1/4, ... of the epochs").range(1, 8).def(2);
+  d("keep", &Halving::keep, "share of the trials that pass a rung").greater_than(0.0).less_than(1.0).def(0.5);
+}
+
+void SearchTask::Ensemble::describe(deck::Describe<Ensemble>& d) {
+  d("members", &Ensemble::members, "different networks in the ensemble, the best by validation").at_least(1).def(5);
+  d("seeds", &Ensemble::seeds, "times each is trained").at_least(1).def(5);
+  d("plain_epochs", &Ensemble::plain_epochs, "most epochs of the head without recurrent layers, for comparison").at_least(1).def(300);
+}
+
+void SearchTask::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::data, "series, windows, validation and baselines");
+  d("network", &Params::network, "what all trials share");
+  d("strategy", &Params::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
+      .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}}).def(Strategy::evolution);
+  d("trials", &Params::trials, "trials to finish").at_least(1).def(100);
+  d("population", &Params::population, "of aging evolution").at_least(2).def(100);
+  d("sample", &Params::sample, "of the population, from which a parent is taken").at_least(1).def(10);
+  d("halving", &Params::halving, "successive halving: end hopeless trials early");
+  d("time_limit", &Params::time_limit, "a trial that takes longer fails (s); 0 for none").non_negative().def(0.0);
+  d("retries", &Params::retries, "times that a failed trial is evaluated again").at_least(0).def(1);
+  d("root_evaluates", &Params::root_evaluates, "rank 0 evaluates between serving the others").def(true);
+  d("log", &Params::log, "finished trials between two lines of the table").at_least(1).def(10);
+  d("ensemble", &Params::ensemble, "what is made of the best networks");
+  d("replay", &Params::replay, "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit").def("");
+}
+
+MemberOptions SearchTask::Params::member(const Genome& genome) const {
+  MemberOptions o;
+  o.network = {genome, network.cell, network.head};
+  o.inputs = network.inputs, o.calendar = network.calendar, o.harmonics = network.harmonics, o.period = data.period;
+  o.epochs = network.epochs, o.batch = network.batch, o.rate = network.rate, o.weight_decay = network.weight_decay;
+  return o;
+}
+
+SearchOptions SearchTask::Params::search(std::uint64_t seed) const {
+  SearchOptions o;
+  o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample, o.strategy.seed = seed;
+  o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
+  if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
+  return o;
+}
+
+void SearchTask::check(Context& context) {
+  context.log.info(fmt::format("search: {} trials of {} genomes, {} epochs at most, on '{}'", params_.trials, GenomeSpace().size(),
+                               params_.network.epochs, params_.data.series.file));
+}
+
+void SearchTask::report(const SearchReport& r, const Journal& journal, Context& context) const {
+  context.log.info(fmt::format("search: {} trials ({} evaluated here, {} copies of equal networks, {} ended early, {} failed) in {:.1f} s on {} "
+                               "evaluators: {:.0f} evaluations per hour, {:.1f} % busy", journal.trials().size(), r.evaluated, r.copied, r.stopped,
+                               r.failed, r.seconds, r.evaluators, r.per_hour(), 100.0 * r.utilisation()));
+  context.log.info(fmt::format("wrote: {}", journal.path()));
+}
+
+Task::Outcome SearchTask::run(Context& context) {
+  const Series series = read_series(params_.data.series, context.comm);
+  window_count(series.test, params_.data.shape(), "test");
+  if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
+    throw InputError("network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense");
+  WindowEvaluator evaluate(params_, series, context);
+  const auto space = paper_space(static_cast<int>(series.modes()) + 2 * params_.network.calendar);
+  const auto options = params_.search(context.seed);
+  if (!params_.replay.empty()) {
+    const auto differ = replay(params_.replay, space, options, std::ref(evaluate), context);
+    context.log.info(fmt::format("replay of {}: {} trials differ", params_.replay, differ));
+    if (differ > 0) throw NumericalError(fmt::format("{} trials of '{}' came out otherwise than recorded; was it made with another deck, "
+                                                     "program or machine?", differ, params_.replay));
+    return Outcome::done;
+  }
+  const auto path = (std::filesystem::path(context.run_directory) / "journal.h5").string();
+  const std::string key = deck::to_yaml(deck::map_of(params_.data)) + deck::to_yaml(deck::map_of(params_.network)) +
+                          fmt::format("strategy {} population {} sample {} rungs {} seed {}", static_cast<int>(params_.strategy),
+                                      params_.population, params_.sample, options.rungs, context.seed);
+  std::optional<Journal> journal;
+  io::on_root(context.comm, [&] {
+    journal.emplace(path, key, context);
+    if (context.resume && journal->load()) context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
+    else std::filesystem::remove(path);
+  });
+  Journal* mine = context.comm.root() ? &*journal : nullptr;
+  Search search(space, options, mine, std::ref(evaluate), context);
+  const bool complete = search.run();
+  if (mine) report(search.report(), *mine, context);
+  if (!complete) {
+    for (std::int64_t step = 1; context.stop && !context.stop->agreed(step << 40);) ++step;
+    return Outcome::stopped_early;
+  }
+  report_table(final_table(params_, series, mine, context), series, params_.data.shape(), context);
+  write_citations(forecast_citations(), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

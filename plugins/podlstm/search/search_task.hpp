@@ -1,0 +1,87 @@
+#pragma once
+#include "core/plugin/task.hpp"
+#include "plugins/podlstm/forecast/member.hpp"
+#include "plugins/podlstm/forecast/options.hpp"
+#include "plugins/podlstm/search/search.hpp"
+
+namespace cambium::podlstm {
+
+/// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the linear
+/// baselines on the test years.
+class SearchTask : public Task {
+ public:
+  struct Network {
+    Cell cell = Cell::lstm;
+    Head head = Head::dense;
+    Inputs inputs = Inputs::anomalies;
+    int calendar = 0, harmonics = 2, epochs = 60, patience = 15;
+    std::int64_t batch = 64;
+    double rate = 1e-3, weight_decay = 0.0;
+    static void describe(deck::Describe<Network>& d);
+  };
+  struct Halving {
+    int rungs = 2;
+    double keep = 0.5;
+    static void describe(deck::Describe<Halving>& d);
+  };
+  struct Ensemble {
+    std::int64_t members = 5, seeds = 5;
+    int plain_epochs = 300;
+    static void describe(deck::Describe<Ensemble>& d);
+  };
+  struct Params {
+    ForecastOptions data;
+    Network network;
+    Strategy strategy = Strategy::evolution;
+    std::int64_t trials = 100, population = 100, sample = 10, log = 10;
+    std::optional<Halving> halving;
+    double time_limit = 0.0;
+    int retries = 1;
+    bool root_evaluates = true;
+    Ensemble ensemble;
+    std::string replay;
+    static void describe(deck::Describe<Params>& d);
+    MemberOptions member(const Genome& genome) const;
+    SearchOptions search(std::uint64_t seed) const;
+  };
+  SearchTask(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  void report(const SearchReport& r, const Journal& journal, Context& context) const;
+  Params params_;
+};
+
+/// The space of the paper as a search sees it.
+SearchSpace paper_space(int features);
+
+/// The seed of an evaluation: the same for function-equal genomes.
+std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::int32_t attempt);
+
+/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others.
+class WindowEvaluator {
+ public:
+  WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context);
+  cambium::podlstm::Outcome operator()(const Job& job, const std::function<void()>& breathe) const;
+  const Split& split() const { return split_; }
+
+ private:
+  const SearchTask::Params& params_;
+  const Series& series_;
+  Context& context_;
+  Split split_;
+  Matrix truth_;
+  SearchSpace space_;
+};
+
+/// Proposes every trial of a journal again from what was known and evaluates it again; returns how many differ in genome, reward
+/// or epoch. Collective.
+std::int64_t replay(const std::string& path, const SearchSpace& space, const SearchOptions& options, const Evaluate& evaluate,
+                    Context& context);
+
+/// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation, records the choice,
+/// and only then forecasts the test years. Collective; `journal` on rank 0.
+std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal, Context& context);
+
+}  // namespace cambium::podlstm

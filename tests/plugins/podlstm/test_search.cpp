@@ -1,0 +1,164 @@
+// The search engine on any number of ranks, with evaluators that cost nothing.
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <thread>
+
+#include "plugins/podlstm/search/search_task.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/podlstm/stage.hpp"
+
+using namespace cambium;
+using namespace cambium::podlstm;
+
+namespace {
+
+using Result = cambium::podlstm::Outcome;
+
+/// Ten decisions of four choices, of which the last changes nothing; the reward counts how many are 2.
+SearchSpace small_space() {
+  SearchSpace s;
+  s.choices.assign(10, 4);
+  s.canonical = [](const Genome& g) { return genome_text({g.begin(), g.end() - 1}); };
+  return s;
+}
+
+Result count_twos(const Job& job) {
+  Result o;
+  for (std::size_t k = 0; k + 1 < job.genome.size(); ++k) o.reward += job.genome[k] == 2;
+  o.epochs = o.best_epoch = 1;
+  return o;
+}
+
+SearchOptions options(std::int64_t trials, Strategy strategy) {
+  SearchOptions o;
+  o.trials = trials, o.strategy.strategy = strategy, o.strategy.population = 20, o.strategy.sample = 6, o.log_every = 1 << 20;
+  return o;
+}
+
+struct Run : Stage {
+  std::optional<Journal> journal;
+  Run() { reset(); }
+  void reset() {
+    if (comm.root()) journal.emplace(file("journal.h5"), "test", context);
+  }
+  SearchReport search(const SearchOptions& o, const Evaluate& evaluate) {
+    Search s(small_space(), o, journal ? &*journal : nullptr, evaluate, context);
+    CHECK(s.run());
+    comm.barrier();
+    return s.report();
+  }
+};
+
+void each_number_once(const std::vector<Trial>& trials, std::int64_t n) {
+  std::set<std::int64_t> numbers;
+  for (const auto& t : trials) numbers.insert(t.number);
+  CHECK(std::ssize(trials) == n);
+  CHECK(std::ssize(numbers) == n);
+}
+
+double mean_reward(const std::vector<Trial>& trials) {
+  double sum = 0.0;
+  for (const auto& t : trials) sum += t.reward / static_cast<double>(trials.size());
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("every trial is finished once, equal networks are evaluated once, and a record can be repeated", "[search]") {
+  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe}) {
+    Run run;
+    const auto o = options(150, strategy);
+    const auto report = run.search(o, [](const Job& job, const auto& breathe) { breathe(); return count_twos(job); });
+    if (!run.comm.root()) continue;
+    const auto trials = read_trials(run.file("journal.h5"));
+    each_number_once(trials, 150);
+    std::set<std::string> forms;
+    for (std::size_t k = 0; k < trials.size(); ++k) {
+      const auto& t = trials[k];
+      forms.insert(small_space().canonical(t.genome));
+      const std::vector<Trial> known(trials.begin(), trials.begin() + t.known);
+      CHECK(propose(small_space(), o.strategy, t.number, known) == t.genome);
+      CHECK(t.reward == count_twos({0, 1, t.genome, {}}).reward);
+    }
+    CHECK(report.evaluated == std::ssize(forms));
+    CHECK(report.evaluated + report.copied == 150);
+  }
+}
+
+TEST_CASE("evolution and TPE find more than chance", "[search]") {
+  double mean[3];
+  for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe}) {
+    Run run;
+    run.search(options(300, strategy), [](const Job& job, const auto&) { return count_twos(job); });
+    mean[static_cast<int>(strategy)] = run.comm.root() ? mean_reward(run.journal->trials()) : std::nan("");
+  }
+  if (std::isnan(mean[0])) return;
+  CHECK(mean[1] == Approx(9.0 / 4.0).margin(0.35));
+  CHECK(mean[0] > mean[1] + 1.0);
+  CHECK(mean[2] > mean[1] + 1.0);
+}
+
+TEST_CASE("a failure is tried again, then scored", "[search]") {
+  Run run;
+  auto o = options(40, Strategy::random);
+  const auto report = run.search(o, [](const Job& job, const auto&) {
+    Result out = count_twos(job);
+    out.failed = job.number % 5 == 0 || (job.number % 5 == 1 && job.attempt == 1);
+    return out;
+  });
+  if (!run.comm.root()) return;
+  each_number_once(run.journal->trials(), 40);
+  CHECK(report.failed == 8);
+  for (const auto& t : run.journal->trials()) {
+    CHECK(t.failed == (t.number % 5 == 0));
+    if (t.copy_of < 0) CHECK(t.attempts == (t.number % 5 <= 1 ? 2 : 1));
+    if (t.failed) CHECK(t.reward == failed_reward);
+  }
+}
+
+TEST_CASE("a search goes on from its journal", "[search]") {
+  Run run;
+  run.search(options(25, Strategy::evolution), [](const Job& job, const auto&) { return count_twos(job); });
+  run.reset();
+  if (run.comm.root()) {
+    const auto before = read_trials(run.file("journal.h5"));
+    CHECK(run.journal->load());
+    CHECK(std::ssize(run.journal->trials()) == 25);
+  }
+  std::int64_t again = 0;
+  run.search(options(60, Strategy::evolution), [&](const Job& job, const auto&) { again += job.number < 25; return count_twos(job); });
+  CHECK(run.comm.sum(again) == 0);
+  if (run.comm.root()) each_number_once(run.journal->trials(), 60);
+}
+
+TEST_CASE("hopeless trials end at a rung", "[search]") {
+  std::vector<Trial> finished(8);
+  for (std::size_t k = 0; k < 8; ++k) finished[k].rungs = {static_cast<double>(k), k < 4 ? std::nan("") : static_cast<double>(10 + k)};
+  SearchOptions o;
+  o.rungs = 2, o.keep = 0.25;
+  const auto t = thresholds_of(finished, o);
+  CHECK(t[0] == 6.0);   // two of eight pass
+  CHECK(t[1] == 17.0);  // one of four
+}
+
+TEST_CASE("asynchronous workers do not wait for each other", "[search]") {
+  Run run;
+  if (run.comm.size() < 3) return;
+  auto uneven = [](const Job& job, const auto&) {
+    const double seconds = 0.01 + 0.04 * static_cast<double>((job.number * 7) % 10) / 9.0;
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    Result out = count_twos(job);
+    out.seconds = seconds;
+    return out;
+  };
+  auto o = options(60, Strategy::random);
+  o.root_evaluates = false;
+  const auto asynchronous = run.search(o, uneven);
+  run.reset();
+  o.synchronous = true;
+  const auto synchronous = run.search(o, uneven);
+  if (!run.comm.root()) return;
+  each_number_once(run.journal->trials(), 60);
+  CHECK(synchronous.utilisation() < asynchronous.utilisation());
+}

@@ -1,0 +1,92 @@
+"""A search killed with SIGKILL, workers and rank 0, at times drawn at random: resumed, it ends with every trial finished once, and
+its journal can be replayed."""
+import glob
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+import program
+
+DECK = """
+run: {name: search, directory: RUN, seed: 3}
+plugins: [podlstm]
+stages:
+  - example_field: {weeks: 160, latitudes: 8, longitudes: 16}
+  - pod: {field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}, modes: 3, training: 110}
+  - search:
+      data: {series: {file: "{run}/pod/pod.h5"}}
+      network: {epochs: 6, patience: 6}
+      trials: 30
+      population: 8
+      sample: 3
+      halving: {rungs: 1, keep: 0.6}
+      ensemble: {members: 2, seeds: 1, plain_epochs: 4}
+"""
+
+
+def ranks_of(folder):
+    """Processes of this test's program."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words and words[0] == program.PROGRAM.encode() and any(folder.encode() in w for w in words):
+            found.append(int(path.split("/")[2]))
+    return sorted(found)
+
+
+class Kill(unittest.TestCase):
+    def trials(self, journal):
+        if not os.path.exists(journal):
+            return []
+        with h5py.File(journal, "r") as file:
+            return list(file["trials/number"][()]) if "number" in file["trials"] else []
+
+    def test_kill_and_resume(self):
+        folder = program.fresh("search_kill")
+        deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", os.path.join(folder, "run")))
+        journal = os.path.join(folder, "run", "search", "journal.h5")
+        dice, finished = random.Random(5), []
+        arguments = ["run", deck]
+        for victim in (1, 0, 1):  # a worker, rank 0, a worker
+            before = len(finished)
+            process = subprocess.Popen(program.command(*arguments, ranks=2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wanted = before + dice.randint(2, 6)
+            while process.poll() is None and len(self.trials(journal)) < wanted:
+                time.sleep(0.02)
+            time.sleep(dice.uniform(0.0, 0.1))
+            alive = ranks_of(folder)
+            if process.poll() is None and len(alive) == 2:
+                os.kill(alive[victim], signal.SIGKILL)
+            process.wait(timeout=120)
+            now = self.trials(journal)
+            self.assertEqual(now[:before], finished[:before])  # nothing is lost
+            finished = now
+            arguments = ["restart", os.path.join(folder, "run")]
+        self.assertLess(len(finished), 30)  # it was killed before its end
+        code, out, error = program.run(*arguments, ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn(f"resumed: {len(finished)} trials are finished", out)
+        numbers = self.trials(journal)
+        self.assertEqual(numbers[:len(finished)], finished)
+        self.assertEqual(sorted(numbers), list(range(30)))  # nothing twice, nothing missing
+        with h5py.File(journal, "r") as file:
+            self.assertEqual(file["selection"].attrs["test_evaluations"], 1)
+            self.assertEqual(file["selection"].attrs["trials"], 30)
+        copy = os.path.join(folder, "recorded.h5")
+        os.rename(journal, copy)
+        code, out, error = program.run("run", deck, f"stages[2].search.replay={copy}", ranks=2)
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("0 trials differ", out)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
