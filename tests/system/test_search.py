@@ -20,8 +20,8 @@ stages:
   - pod: {field: {files: ["{run}/example_field/field.h5"], array: sst, missing: land}, modes: 3, training: 110}
   - search:
       data: {series: {file: "{run}/pod/pod.h5"}}
-      network: {epochs: 6, patience: 6}
-      trials: 30
+      network: {epochs: 10, patience: 10}
+      trials: 120
       population: 8
       sample: 3
       halving: {rungs: 1, keep: 0.6}
@@ -71,16 +71,16 @@ class Kill(unittest.TestCase):
             self.assertEqual(now[:before], finished[:before])  # nothing is lost
             finished = now
             arguments = ["restart", os.path.join(folder, "run")]
-        self.assertLess(len(finished), 30)  # it was killed before its end
+        self.assertLess(len(finished), 120)  # it was killed before its end
         code, out, error = program.run(*arguments, ranks=2)
         self.assertEqual(code, 0, error)
         self.assertIn(f"resumed: {len(finished)} trials are finished", out)
         numbers = self.trials(journal)
         self.assertEqual(numbers[:len(finished)], finished)
-        self.assertEqual(sorted(numbers), list(range(30)))  # nothing twice, nothing missing
+        self.assertEqual(sorted(numbers), list(range(120)))  # nothing twice, nothing missing
         with h5py.File(journal, "r") as file:
             self.assertEqual(file["selection"].attrs["test_evaluations"], 1)
-            self.assertEqual(file["selection"].attrs["trials"], 30)
+            self.assertEqual(file["selection"].attrs["trials"], 120)
         copy = os.path.join(folder, "recorded.h5")
         os.rename(journal, copy)
         code, out, error = program.run("run", deck, f"stages[2].search.replay={copy}", ranks=2)
