@@ -8,12 +8,13 @@ namespace cambium::superres {
 class Halo {
  public:
   Halo(const Comm& comm, const Slab& slab);
-  /// Collective: fields first..first+count-1, whole rows.
+  /// Collective: fields first..first+count-1 (at most four), whole rows.
   void exchange(const Fields& fields, int first, int count);
 
  private:
   const Comm& comm_;
   int rows_, below_, above_;
+  View<double***> sent_, received_;  ///< (below or above, field, column)
 };
 
 }  // namespace cambium::superres
