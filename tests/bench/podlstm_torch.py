@@ -1,6 +1,6 @@
 """The peer of `cambium bench search`: the same networks, weights, batches and steps in eager PyTorch on one thread.
 
-    podlstm_torch.py FILE      prints seconds and the last epoch's mean loss of every network of FILE as JSON
+    podlstm_torch.py FILE      prints seconds of processor time and the last epoch's mean loss of every network of FILE as JSON
 """
 import json
 import sys
@@ -76,7 +76,7 @@ class Network(torch.nn.Module):
 
 def train(group, x, y, orders):
     tensors = [group[k][()] for k in sorted(k for k in group if k != "genome")]
-    start = time.perf_counter()
+    start = time.process_time()
     net = Network([int(g) for g in group["genome"][()]], tensors)
     optimizer = torch.optim.Adam([p for p in net.parameters() if p.requires_grad], lr=1e-3)
     for order in orders:
@@ -88,7 +88,7 @@ def train(group, x, y, orders):
             loss.backward()
             optimizer.step()
             total += float(loss.detach()) * len(rows)
-    return time.perf_counter() - start, total / len(order)
+    return time.process_time() - start, total / len(order)
 
 
 def main():

@@ -109,7 +109,7 @@ void StackedLstm::gather(std::span<const train::SamplePtr> samples) {
 }
 
 double StackedLstm::error_of(std::span<const train::SamplePtr> samples, double weight) {
-  const std::int64_t n = outputs();
+  const std::int64_t n = output_size();
   slope_.resize(output_.size());
   double sum = 0.0;
   const float factor = static_cast<float>(2.0 * weight / static_cast<double>(n));

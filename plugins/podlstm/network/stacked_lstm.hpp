@@ -42,7 +42,7 @@ class StackedLstm : public train::Network {
   /// (samples, future * modes) of windows (samples, past, features).
   std::vector<float> predict(const float* windows, std::int64_t samples, std::span<const TensorRef> weights);
   const Graph& graph() const { return graph_; }
-  std::int64_t outputs() const { return future_ * modes_; }
+  std::int64_t output_size() const { return future_ * modes_; }
 
  private:
   void build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes);

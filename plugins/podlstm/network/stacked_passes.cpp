@@ -61,7 +61,7 @@ const float* StackedLstm::forward(std::int64_t batch, std::span<const TensorRef>
 void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> weights) {
   const int p = first_parameter_.back();
   const auto& in = values_[static_cast<std::size_t>(graph_.output)];
-  const std::int64_t width = graph_.width_of(graph_.output), out = outputs();
+  const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
   output_.assign(static_cast<std::size_t>(batch * out), 0.0f);
   if (params_.head == Head::dense) {
     const float* bias = weight(weights, p + 1);
@@ -85,7 +85,7 @@ void StackedLstm::backward_head(std::int64_t batch, std::span<const TensorRef> w
   const int p = first_parameter_.back();
   const auto source = static_cast<std::size_t>(graph_.output);
   const auto& in = values_[source];
-  const std::int64_t width = graph_.width_of(graph_.output), out = outputs();
+  const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
   float* down = slopes_[source].data();
   if (params_.head == Head::dense) {
     for (std::int64_t t = 0; t < past_; ++t) {
