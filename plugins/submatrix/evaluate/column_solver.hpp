@@ -55,5 +55,7 @@ template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
 /// Full diagonalisation (LAPACK) in float64.
 std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
+/// Newton-Schulz or third-order Padé iteration of the sign function at this mu; zero temperature.
+std::unique_ptr<ColumnSolver> make_sign_iteration(int blocks, bool pade, Precision precision, double mu);
 
 }  // namespace cambium::submatrix

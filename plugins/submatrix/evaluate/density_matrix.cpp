@@ -24,6 +24,9 @@ DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& optio
 }
 
 DensityResult DensityStep::run() {
+  const bool iterates = options_.solver == SolverKind::newton_schulz || options_.solver == SolverKind::pade;
+  if (iterates && (!options_.mu || options_.kt > 0.0))
+    throw InputError("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise");
   orthogonalise();
   predict_mu();
   solve_columns();
@@ -38,6 +41,8 @@ DensityResult DensityStep::run() {
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
   const int blocks = system_.layout->blocks();
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
+  if (options_.solver != SolverKind::lanczos)
+    return make_sign_iteration(blocks, options_.solver == SolverKind::pade, options_.precision, predicted_mu_);
   if (options_.precision == Precision::float32) return make_lanczos<float>(blocks, krylov);
   return make_lanczos<double>(blocks, krylov);
 }

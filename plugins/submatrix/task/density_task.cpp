@@ -15,9 +15,9 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("eps", &P::eps, "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error").unit("hartree").positive().less_than(1.0).def(1e-5);
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps").positive().less_than(1.0);
   d("solver", &P::solver, "how each submatrix gives its block column")
-      .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}}).def(SolverKind::lanczos);
-  d("precision", &P::precision, "of the Krylov vectors")
-      .options({{"float64", Precision::float64}, {"float32", Precision::float32}}).def(Precision::float64);
+      .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}, {"newton_schulz", SolverKind::newton_schulz}, {"pade", SolverKind::pade}}).def(SolverKind::lanczos);
+  d("precision", &P::precision, "of the Krylov vectors or of the iterated matrix (bfloat16: iterations only)")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}}).def(Precision::float64);
   d("krylov_tolerance", &P::krylov_tolerance, "share of D that the newest Krylov block may carry; 0 takes it from eps").non_negative().def(0.0);
   d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out").non_negative().def(1e-4);
   d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
@@ -30,6 +30,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
       if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
         return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
     if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise) return "solver diagonalise works in float64; leave 'precision' out";
+    if (p.precision == Precision::bfloat16 && p.solver == SolverKind::lanczos) return "precision bfloat16 is for the solvers newton_schulz and pade";
     return {};
   });
 }

@@ -13,8 +13,13 @@ double mev_per_atom(double hartree, const MatrixSystem& system) {
 }
 
 std::string solver_name(const DensityOptions& options) {
-  const std::string precision = options.precision == Precision::float32 ? "float32" : "float64";
-  return options.solver == SolverKind::diagonalise ? "diagonalisation, float64" : "block Lanczos, " + precision;
+  const char* precision = options.precision == Precision::float32 ? "float32" : options.precision == Precision::bfloat16 ? "bfloat16 factors, float32 sums" : "float64";
+  switch (options.solver) {
+    case SolverKind::diagonalise: return "diagonalisation, float64";
+    case SolverKind::newton_schulz: return fmt::format("Newton-Schulz iteration, {}", precision);
+    case SolverKind::pade: return fmt::format("third-order Pade iteration, {}", precision);
+    default: return fmt::format("block Lanczos, {}", precision);
+  }
 }
 
 void add_reference(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, std::vector<std::string>& out) {
@@ -67,7 +72,8 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   add_reference(system, options, result, out);
   const auto& c = result.columns;
   out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", system.layout->blocks(), c.mean_dimension, c.smallest_dimension, c.largest_dimension,
-                            options.solver == SolverKind::lanczos ? fmt::format(", {:.1f} Krylov blocks, residual at most {:.1e}", c.mean_steps, c.worst_residual) : ""));
+                            options.solver != SolverKind::diagonalise ? fmt::format(", {:.1f} {}, residual at most {:.1e}", c.mean_steps,
+                                        options.solver == SolverKind::lanczos ? "Krylov blocks" : "iterations", c.worst_residual) : ""));
   if (!options.orthogonal)
     out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4f}", result.root_dimension, result.root_steps, result.smallest_overlap));
   if (c.evaluated_twice > 0) out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)", c.evaluated_twice, options.electrons));

@@ -70,6 +70,17 @@ TEST_CASE("diagonalisation is exact") {
   CHECK(sample.worst(*solver, 7, [](double x) { return occupation(x, 0.1, 0.05); }) < 1e-12);
 }
 
+TEST_CASE("sign iterations, each precision to what it can") {
+  Gapped sample(12);
+  for (bool pade : {false, true}) {
+    CHECK(sample.worst(*make_sign_iteration(12, pade, Precision::float64, 0.0), 5, step) < 1e-8);
+    CHECK(sample.worst(*make_sign_iteration(12, pade, Precision::float32, 0.0), 5, step) < 1e-4);
+    const double low = sample.worst(*make_sign_iteration(12, pade, Precision::bfloat16, 0.0), 5, step);
+    CHECK(low < 0.1);
+    CHECK(low > 1e-4);
+  }
+}
+
 TEST_CASE("block Lanczos keeps its own tolerance, for every function") {
   Gapped sample(40);
   for (double tolerance : {1e-2, 1e-4, 1e-8}) {
