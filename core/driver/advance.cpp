@@ -13,7 +13,7 @@ void advance(const Schedule& schedule, const Physics& physics, State& state, Tim
     task.run(state, info);
   }
   state.step = info.step;
-  state.time = info.time;
+  state.time += info.dt;
 }
 
 }  // namespace cambium

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/driver/advance.hpp"
@@ -20,7 +21,11 @@ namespace cambium {
 Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), context_(context) {
   physics_ = context.registry->make<Physics>(params.physics, context);
   for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
+  if (!params.steps && !physics_->ends())
+    throw InputError(fmt::format("key 'steps' is missing: physics '{}' has no end of its own", params.physics.type));
+  last_step_ = params.steps.value_or(std::numeric_limits<std::int64_t>::max());
   physics_->declare(state_, context);
+  for (const auto& writer : writers_) writer->attach(*physics_);
   physics_->schedule(schedule_);
   const auto observables = physics_->observables();
   values_.resize(observables.size());
@@ -30,14 +35,14 @@ Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), 
 void Loop::report_plan() const {
   auto& log = context_.log;
   log.info(physics_->summary());
-  log.info(fmt::format("schedule of one step ({} steps):", params_.steps));
+  log.info(params_.steps ? fmt::format("schedule of one step ({} steps):", *params_.steps) : "schedule of one step:");
   for (const auto& line : describe_schedule(schedule_, state_)) log.info(line);
   for (std::size_t k = 0; k < writers_.size(); ++k)
     log.info(fmt::format("output {} every {} steps", params_.output[k].type, writers_[k]->every()));
 }
 
 bool Loop::thermo_due(std::int64_t step) const {
-  return step % params_.thermo.every == 0 || step == params_.steps;
+  return step % params_.thermo.every == 0 || step == last_step_;
 }
 
 void Loop::start_fresh() {
@@ -77,12 +82,12 @@ Task::Outcome Loop::run() {
   const std::int64_t first = state_.step;
   auto outcome = Task::Outcome::done;
   try {
-    while (state_.step < params_.steps && !physics_->finished()) {
+    while (state_.step < last_step_ && !physics_->finished()) {
       advance(schedule_, *physics_, state_, context_.timing, thermo_due(state_.step + 1));
       if (thermo_due(state_.step)) observe_and_print();
       call_writers();
       const bool periodic = params_.checkpoint.every > 0 && state_.step % params_.checkpoint.every == 0;
-      const bool stop = context_.stop && context_.stop->agreed(state_.step) && state_.step < params_.steps;
+      const bool stop = context_.stop && context_.stop->agreed(state_.step) && state_.step < last_step_;
       if (periodic || stop) write_checkpoint();
       if (stop) {
         outcome = Task::Outcome::stopped_early;
@@ -104,11 +109,13 @@ void Loop::show_progress(double started, std::int64_t first_step) const {
   // Looking at the clock is cheap, formatting is not: a line every half second at most.
   if (elapsed < next_progress_) return;
   next_progress_ = elapsed + 0.5;
-  const auto left = static_cast<long>(elapsed / static_cast<double>(done) * static_cast<double>(params_.steps - state_.step));
-  const double rate = static_cast<double>(done) / elapsed;
-  context_.log.progress(fmt::format("step {} of {} ({:.0f} %), {:.4g} steps/s, {:02}:{:02}:{:02} left", state_.step,
-                                    params_.steps, 100.0 * static_cast<double>(state_.step) / static_cast<double>(params_.steps),
-                                    rate, left / 3600, left / 60 % 60, left % 60));
+  const double share = params_.steps ? static_cast<double>(state_.step) / static_cast<double>(last_step_) : physics_->progress(state_);
+  // Steps that earlier runs made cost this one nothing.
+  const double here = params_.steps ? static_cast<double>(done) / static_cast<double>(last_step_) : share;
+  const auto left = static_cast<long>(elapsed * (1.0 - share) / std::max(here, 1e-9));
+  context_.log.progress(fmt::format("step {}{} ({:.0f} %), {:.4g} steps/s, {:02}:{:02}:{:02} left", state_.step,
+                                    params_.steps ? fmt::format(" of {}", last_step_) : "", 100.0 * share,
+                                    static_cast<double>(done) / elapsed, left / 3600, left / 60 % 60, left % 60));
 }
 
 void Loop::last_page(double seconds, std::int64_t steps, Task::Outcome) {
@@ -163,7 +170,10 @@ void Loop::resume(const std::string& path) {
 
 void Loop::dump_and_rethrow(const NumericalError& error, std::int64_t step) {
   const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("failed.{}.h5", step)).string();
-  io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [](io::Group&) {});
+  io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
+    auto group = root.create_group("physics");
+    physics_->save(group);
+  });
   throw NumericalError(fmt::format("{}; the state is in {}", error.what(), path), error.elsewhere());
 }
 

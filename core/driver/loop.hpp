@@ -37,6 +37,7 @@ class Loop {
   Schedule schedule_;
   std::unique_ptr<ThermoLines> lines_;
   std::unique_ptr<ThermoFile> thermo_file_;
+  std::int64_t last_step_ = 0;
   std::vector<double> values_;
   mutable double next_progress_ = 0.5;  ///< seconds into the loop
 };

@@ -19,7 +19,7 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {
   d.inline_choice("physics", &Params::physics, "equations of motion; their keys stand beside this one");
-  d("steps", &Params::steps, "number of time steps").at_least(0);
+  d("steps", &Params::steps, "number of time steps; may be left out when the physics has an end of its own").at_least(0);
   d("thermo", &Params::thermo, "table of observables");
   d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
   d("output", &Params::output, "writers that look at the state as it advances").def({});

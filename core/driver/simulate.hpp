@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class Simulate : public Task {
   };
   struct Params {
     deck::Choice<Physics> physics;
-    std::int64_t steps = 0;
+    std::optional<std::int64_t> steps;
     Thermo thermo;
     Checkpoint checkpoint;
     std::vector<deck::Choice<Writer>> output;

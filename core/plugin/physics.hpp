@@ -54,6 +54,10 @@ class Physics {
   virtual void measure(const State&, Context&, std::span<double> values) = 0;
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
+  /// True when finished() comes by itself (an end time), so that a deck may leave out 'steps'.
+  virtual bool ends() const { return false; }
+  /// Share of the work that is done, for the progress line of a run without 'steps'.
+  virtual double progress(const State&) const { return 0.0; }
   /// What one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
   struct Work { std::int64_t items; std::string name; };
   virtual Work work(const State&) const = 0;

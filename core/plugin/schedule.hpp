@@ -10,8 +10,8 @@ namespace cambium {
 
 struct StepInfo {
   std::int64_t step = 0;  ///< the step being made; after it the state is at `step`
-  double dt = 0.0;
-  double time = 0.0;      ///< at the end of the step
+  double dt = 0.0;        ///< of the physics' timestep(); a task that had to take a shorter step writes what it took
+  double time = 0.0;      ///< at the end of the step; follows dt
   bool observe = false;   ///< energies and virial will be asked for after this step
 };
 
@@ -22,7 +22,7 @@ class Schedule {
   struct Task {
     std::string name;     ///< also its row in the timing table: "section: detail" counts under "section"
     std::vector<std::string> reads, writes;
-    std::function<void(State&, const StepInfo&)> run;
+    std::function<void(State&, StepInfo&)> run;
   };
   void add(Task task) { tasks_.push_back(std::move(task)); }
   const std::vector<Task>& tasks() const { return tasks_; }

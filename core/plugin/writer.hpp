@@ -9,6 +9,7 @@
 
 namespace cambium {
 
+class Physics;
 namespace io {
 class Group;
 }
@@ -19,6 +20,9 @@ class Writer {
   using Kind = Writer;
   static constexpr std::string_view kind = "writer";
   virtual ~Writer() = default;
+  /// Called once, before the first step: a writer for one kind of physics looks for it here (dynamic_cast) and keeps the
+  /// reference. InputError when it is another one.
+  virtual void attach(const Physics&) {}
   /// Steps between two calls of observe(), counted from step 0 of the stage.
   virtual std::int64_t every() const = 0;
   /// Collective. `time` in ps (or the field's unit of time).

@@ -1,0 +1,136 @@
+#include "plugins/kinetic/deck/params.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+
+namespace cambium::kinetic {
+
+void DomainParams::describe(deck::Describe<DomainParams>& d) {
+  d("lower", &DomainParams::lower, "lower end of each dimension (formula)").example("[0]");
+  d("upper", &DomainParams::upper, "upper end of each dimension (formula)").example("[4*pi]");
+  d("cells", &DomainParams::cells, "cells along each dimension").at_least(1).example("[32]");
+  for (auto wall : {&DomainParams::lower_wall, &DomainParams::upper_wall})
+    d(wall == &DomainParams::lower_wall ? "lower_wall" : "upper_wall", wall,
+      "what particles meet at that end of each dimension; periodic at both ends or at none")
+        .options({{"periodic", Wall::periodic}, {"reflect", Wall::reflect}, {"absorb", Wall::absorb}, {"copy", Wall::copy}})
+        .def({});
+  d.check([](const DomainParams& p) -> std::string {
+    const std::size_t n = p.cells.size();
+    if (n < 1 || n > 3 || p.lower.size() != n || p.upper.size() != n)
+      return "'lower', 'upper' and 'cells' need one entry per dimension, one to three of them";
+    for (const auto* walls : {&p.lower_wall, &p.upper_wall})
+      if (!walls->empty() && walls->size() != n) return "'lower_wall' and 'upper_wall' need one entry per dimension, or none";
+    for (std::size_t k = 0; k < n; ++k) {
+      const Wall low = p.lower_wall.empty() ? Wall::periodic : p.lower_wall[k];
+      const Wall high = p.upper_wall.empty() ? Wall::periodic : p.upper_wall[k];
+      if ((low == Wall::periodic) != (high == Wall::periodic))
+        return "a dimension is periodic at both ends or at none: give 'lower_wall' and 'upper_wall'";
+    }
+    return {};
+  });
+}
+
+void BasisParams::describe(deck::Describe<BasisParams>& d) {
+  using F = Family;
+  d("family", &BasisParams::family, "serendipity (of order 1: quadratic in velocity, so that energy is conserved) or tensor")
+      .options({{"serendipity", F::serendipity}, {"tensor", F::tensor}})
+      .def(F::serendipity);
+  d("order", &BasisParams::order, "of the polynomials").range(1, 2).def(2);
+}
+
+void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
+  d("lower", &VelocityParams::lower, "lower end of each velocity dimension (formula)").example("[-6]");
+  d("upper", &VelocityParams::upper, "upper end of each velocity dimension (formula)").example("[6]");
+  d("cells", &VelocityParams::cells, "cells along each velocity dimension").at_least(1).example("[32]");
+  d.check([](const VelocityParams& p) -> std::string {
+    const std::size_t n = p.cells.size();
+    if (n < 1 || n > 3 || p.lower.size() != n || p.upper.size() != n)
+      return "'lower', 'upper' and 'cells' need one entry per velocity dimension, one to three of them";
+    return {};
+  });
+}
+
+void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
+  using O = Operator;
+  d("operator", &CollisionParams::op, "relaxation to the local Maxwellian (bgk), or drift and diffusion in velocity (dougherty)")
+      .options({{"bgk", O::bgk}, {"dougherty", O::dougherty}})
+      .def(O::bgk);
+  d("frequency", &CollisionParams::frequency, "collisions per time (formula in x, y, z; its value at the centre of each cell is used)")
+      .example("10");
+}
+
+void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
+  d("name", &SpeciesParams::name, "used in tables and files").example("electron");
+  d("charge", &SpeciesParams::charge, "in units of e (formula)").def("0");
+  d("mass", &SpeciesParams::mass, "in the unit of mass (formula)").def("1");
+  d("velocity", &SpeciesParams::velocity, "velocity space");
+  d("f0", &SpeciesParams::f0, "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one)")
+      .example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
+  d("collisions", &SpeciesParams::collisions, "of particles of this species with each other; none when absent");
+  d("positivity", &SpeciesParams::positivity, "keep f from falling below zero, cell mean by cell mean (energy is then not conserved)")
+      .def(false);
+}
+
+void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
+  d("from", &GrowthParams::from, "time at which the fit begins").def(0.0);
+  d("to", &GrowthParams::to, "time at which it ends").def(1e300);
+  d("oscillating", &GrowthParams::oscillating,
+    "fit the peaks of the field energy (a damped or growing wave, gives its frequency too) instead of all of it").def(false);
+}
+
+void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
+  d("growth_rate", &ObservableParams::growth_rate, "exponential rate of the electric and magnetic fields' amplitude");
+  d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
+}
+
+std::map<std::string, double> CommonParams::values() const {
+  std::map<std::string, double> out;
+  for (const auto& [name, text] : parameters) out[name] = constant(text, {});
+  return out;
+}
+
+/// "v = 0 must lie between two cells": says what to change.
+static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
+  const double steps = -axis.lower / axis.width();
+  if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;
+  const double whole = std::max(1.0, std::round(steps));
+  throw InputError(fmt::format("species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where "
+                               "streaming would change its direction; move 'lower' to {:.10g} or 'upper' to {:.10g}",
+                               species, d + 1, axis.lower, axis.upper, axis.cells, -whole * axis.upper / (axis.cells - whole),
+                               -axis.lower * (axis.cells - whole) / whole));
+}
+
+static Axis axis_of(double lower, double upper, int cells, const std::string& what) {
+  if (!(upper > lower))
+    throw InputError(fmt::format("{}: 'upper' ({:g}) must be larger than 'lower' ({:g})", what, upper, lower));
+  Axis a;
+  a.lower = lower, a.upper = upper, a.cells = cells, a.count = cells;
+  return a;
+}
+
+PhaseGrid make_grid(const CommonParams& p, const SpeciesParams& s) {
+  const auto values = p.values();
+  PhaseGrid g;
+  g.cdim = static_cast<int>(p.domain.cells.size());
+  g.vdim = static_cast<int>(s.velocity.cells.size());
+  find_built(g.cdim, g.vdim, p.basis.order, p.basis.family == BasisParams::Family::tensor);
+  for (int d = 0; d < g.cdim; ++d) {
+    g.axis[d] = axis_of(constant(p.domain.lower[d], values), constant(p.domain.upper[d], values), p.domain.cells[d],
+                        fmt::format("domain, dimension {}", d + 1));
+    if (!p.domain.lower_wall.empty()) g.axis[d].low_wall = p.domain.lower_wall[d];
+    if (!p.domain.upper_wall.empty()) g.axis[d].high_wall = p.domain.upper_wall[d];
+  }
+  for (int d = 0; d < g.vdim; ++d) {
+    Axis& a = g.axis[g.cdim + d];
+    a = axis_of(constant(s.velocity.lower[d], values), constant(s.velocity.upper[d], values), s.velocity.cells[d],
+                fmt::format("species '{}', velocity dimension {}", s.name, d + 1));
+    if (d < g.cdim) require_zero_on_face(a, s.name, d);
+  }
+  return g;
+}
+
+}  // namespace cambium::kinetic

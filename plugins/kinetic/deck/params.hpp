@@ -1,0 +1,105 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "plugins/kinetic/solver/solver.hpp"
+
+namespace cambium::kinetic {
+
+/// Configuration space.
+struct DomainParams {
+  std::vector<std::string> lower, upper;
+  std::vector<int> cells;
+  std::vector<Wall> lower_wall, upper_wall;
+  static void describe(deck::Describe<DomainParams>& d);
+};
+
+struct BasisParams {
+  enum class Family { serendipity, tensor };
+  Family family = Family::serendipity;
+  int order = 2;
+  static void describe(deck::Describe<BasisParams>& d);
+};
+
+struct VelocityParams {
+  std::vector<std::string> lower, upper;
+  std::vector<int> cells;
+  static void describe(deck::Describe<VelocityParams>& d);
+};
+
+/// Collisions of a species with itself.
+struct CollisionParams {
+  enum class Operator { bgk, dougherty };
+  Operator op = Operator::bgk;
+  std::string frequency;
+  static void describe(deck::Describe<CollisionParams>& d);
+};
+
+struct SpeciesParams {
+  std::string name;
+  std::string charge = "0", mass = "1";
+  VelocityParams velocity;
+  std::string f0;
+  std::optional<CollisionParams> collisions;
+  bool positivity = false;
+  static void describe(deck::Describe<SpeciesParams>& d);
+};
+
+/// Fit of growth or damping to the field energy.
+struct GrowthParams {
+  double from = 0.0, to = 1e300;
+  bool oscillating = false;
+  static void describe(deck::Describe<GrowthParams>& d);
+};
+
+struct ObservableParams {
+  std::optional<GrowthParams> growth_rate;
+  bool entropy = false;
+  static void describe(deck::Describe<ObservableParams>& d);
+};
+
+/// What every kinetic physics is told.
+struct CommonParams {
+  DomainParams domain;
+  BasisParams basis;
+  std::map<std::string, std::string> parameters;
+  std::vector<SpeciesParams> species;
+  double cfl = 0.9;
+  std::optional<double> timestep, max_timestep, end_time;
+  Precision precision = Precision::float64;
+  std::vector<int> ranks;
+  ObservableParams observables;
+
+  /// The deck's parameters as numbers.
+  std::map<std::string, double> values() const;
+
+  /// Declares these keys in the description of a P that derives from CommonParams.
+  template <class P>
+  static void describe_common(deck::Describe<P>& d);
+};
+
+/// The grid of a species, before it is cut among ranks. InputError for what does not fit together.
+PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
+
+template <class P>
+void CommonParams::describe_common(deck::Describe<P>& d) {
+  auto own = []<class T>(T CommonParams::*member) -> T P::* { return member; };
+  d("domain", own(&CommonParams::domain), "configuration space");
+  d("basis", own(&CommonParams::basis), "polynomials of a cell");
+  d("parameters", own(&CommonParams::parameters), "names for numbers, to be used in all formulas of this stage").def({});
+  d("species", own(&CommonParams::species), "kinetic species");
+  d("cfl", own(&CommonParams::cfl), "share of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
+  d("timestep", own(&CommonParams::timestep), "fixed time step; an error when it is not stable").positive();
+  d("max_timestep", own(&CommonParams::max_timestep), "longest step that is taken").positive();
+  d("end_time", own(&CommonParams::end_time), "time at which the run ends; the last step is shortened to meet it").positive();
+  d("precision", own(&CommonParams::precision), "of the stored distribution functions; moments and fields are always float64")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
+      .def(Precision::float64);
+  d("ranks", own(&CommonParams::ranks), "MPI ranks along each dimension of phase space; chosen when absent").def({});
+  d("observables", own(&CommonParams::observables), "quantities beyond the standard ones");
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,43 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/io/h5.hpp"
+#include "plugins/kinetic/fields/conf_grid.hpp"
+#include "plugins/kinetic/solver/solver.hpp"
+
+namespace cambium::kinetic {
+
+/// Charge density and current density of all species, as expansions over the whole configuration space.
+struct Sources {
+  std::vector<double> charge, current[3];
+};
+
+/// The fields that accelerate particles, in three slots like the distribution functions.
+class FieldModel {
+ public:
+  virtual ~FieldModel() = default;
+  /// Fields of the fresh state in slot 0.
+  virtual void initialise(const Sources& sources) = 0;
+  /// Fields of slot `out` after a stage: `before` belongs to f[stage.in], `after` to f[stage.out].
+  virtual void stage(const Stage& stage, const Sources& before, const Sources& after) = 0;
+  /// The charge of slot 0 has changed without a step: fields that follow from it are new.
+  virtual void refresh(const Sources&) {}
+  /// Component of a slot, or null.
+  virtual const double* electric(int slot, int component) const = 0;
+  virtual const double* magnetic(int slot, int component) const = 0;
+  virtual double electric_energy(int slot) const = 0;
+  virtual double magnetic_energy(int) const { return 0.0; }
+  /// Sum over dimensions of (2p+1) speed / width of waves in the fields.
+  virtual double frequency() const { return 0.0; }
+  /// Named expansions of slot 0, for output.
+  struct Named {
+    std::string name;
+    const double* values;
+  };
+  virtual std::vector<Named> output() const = 0;
+  virtual void save(io::Group&) const {}
+  virtual void load(const io::Group&, const Sources& sources) = 0;
+};
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,158 @@
+#include "plugins/kinetic/fields/maxwell.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cambium::kinetic {
+
+static const char* component_names[] = {"Ex", "Ey", "Ez", "Bx", "By", "Bz", "phi", "psi"};
+
+Maxwell::Maxwell(const ConfGrid& grid, const Options& options) : grid_(grid), options_(options) {
+  for (auto& slot : field_)
+    for (auto& c : slot) c.assign(grid.size(), 0.0);
+  const double c2 = options.light_speed * options.light_speed;
+  for (int d = 0; d < grid.dimensions; ++d) {
+    const int e = (d + 1) % 3, f = (d + 2) % 3;  // curl: (d, e, f) is a right-handed triple
+    terms_.push_back({d, Ex + e, Bx + f, -c2});
+    terms_.push_back({d, Ex + f, Bx + e, c2});
+    terms_.push_back({d, Bx + e, Ex + f, 1.0});
+    terms_.push_back({d, Bx + f, Ex + e, -1.0});
+    if (options.clean_electric > 0.0) {
+      terms_.push_back({d, Ex + d, phi, -options.clean_electric * c2});
+      terms_.push_back({d, phi, Ex + d, -options.clean_electric});
+    }
+    if (options.clean_magnetic > 0.0) {
+      terms_.push_back({d, Bx + d, psi, -options.clean_magnetic});
+      terms_.push_back({d, psi, Bx + d, -options.clean_magnetic * c2});
+    }
+  }
+  make_operators();
+}
+
+/// Weak derivative with mean values at the faces: with q+ and q- the traces at the ends of a cell,
+///   (dq/dx)_k = (2/dx) [ -integral(chi_k' q) + chi_k(+1) (q+ + q_high-)/2 - chi_k(-1) (q- + q_low+)/2 ].
+void Maxwell::make_operators() {
+  for (int d = 0; d < grid_.dimensions; ++d)
+    for (int k = 0; k < grid_.modes(); ++k)
+      for (int m = 0; m < grid_.modes(); ++m) {
+        bool same = true;
+        for (int e = 0; e < grid_.dimensions; ++e) same &= e == d || grid_.exponents[k][e] == grid_.exponents[m][e];
+        if (!same) continue;
+        const int a = grid_.exponents[k][d], b = grid_.exponents[m][d];
+        const double norm = std::sqrt((2.0 * a + 1) * (2.0 * b + 1)) / 2.0, scale = 2.0 / grid_.width[d];
+        const double sa = a % 2 ? -1.0 : 1.0, sb = b % 2 ? -1.0 : 1.0;  // chi(-1) / chi(+1)
+        const double volume = a > b && (a - b) % 2 ? 2.0 * norm : 0.0;
+        Operators& o = operators_[d];
+        auto put = [&](SparseMatrix& matrix, double value) {
+          if (value != 0.0) matrix.entries.push_back({k, m, scale * value});
+        };
+        put(o.own, -volume + 0.5 * norm * (1.0 - sa * sb));
+        put(o.high, 0.5 * norm * sb);
+        put(o.low, -0.5 * norm * sa);
+        put(o.jump_own, -0.5 * norm * (1.0 + sa * sb));
+        put(o.jump_high, 0.5 * norm * sb);
+        put(o.jump_low, 0.5 * norm * sa);
+      }
+}
+
+const double* Maxwell::beyond(int cell, int d, int step, int component, int slot, std::vector<double>& ghost) const {
+  const int next = grid_.neighbour(cell, d, step), n = grid_.modes();
+  const auto& field = field_[slot][component];
+  if (next >= 0) return &field[static_cast<std::size_t>(next) * n];
+  const double* own = &field[static_cast<std::size_t>(cell) * n];
+  const Wall wall = step < 0 ? grid_.low_wall[d] : grid_.high_wall[d];
+  if (wall != Wall::reflect) return own;  // copied
+  // A perfect conductor: the field is continued so that tangential E and normal B vanish.
+  const bool odd = component < Bx ? component - Ex != d : component < phi ? component - Bx == d : component == phi;
+  ghost.resize(n);
+  for (int k = 0; k < n; ++k) ghost[k] = own[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
+  return ghost.data();
+}
+
+void Maxwell::differentiate(const Term& term, int slot, std::vector<double>& out) const {
+  const Operators& o = operators_[term.dimension];
+  const int n = grid_.modes();
+  std::vector<double> ghost;
+  for (int cell = 0; cell < grid_.count(); ++cell) {
+    double* to = &out[static_cast<std::size_t>(cell) * n];
+    o.own.add(term.factor, &field_[slot][term.source][static_cast<std::size_t>(cell) * n], to);
+    o.low.add(term.factor, beyond(cell, term.dimension, -1, term.source, slot, ghost), to);
+    o.high.add(term.factor, beyond(cell, term.dimension, 1, term.source, slot, ghost), to);
+  }
+}
+
+double Maxwell::jump_speed(int d, int component) const {
+  if (component == phi || component == Ex + d) return options_.clean_electric * options_.light_speed;
+  if (component == psi || component == Bx + d) return options_.clean_magnetic * options_.light_speed;
+  return options_.light_speed;
+}
+
+void Maxwell::penalise(int d, int component, double speed, int slot, std::vector<double>& out) const {
+  const Operators& o = operators_[d];
+  const int n = grid_.modes();
+  std::vector<double> ghost;
+  for (int cell = 0; cell < grid_.count(); ++cell) {
+    double* to = &out[static_cast<std::size_t>(cell) * n];
+    o.jump_own.add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
+    o.jump_low.add(speed, beyond(cell, d, -1, component, slot, ghost), to);
+    o.jump_high.add(speed, beyond(cell, d, 1, component, slot, ghost), to);
+  }
+}
+
+void Maxwell::derivative(int slot, std::vector<double> (&out)[components]) const {
+  for (auto& c : out) c.assign(grid_.size(), 0.0);
+  for (const auto& term : terms_) differentiate(term, slot, out[term.target]);
+  if (!options_.upwind) return;
+  for (int d = 0; d < grid_.dimensions; ++d)
+    for (int c = 0; c < components; ++c)
+      if (const double speed = jump_speed(d, c); speed > 0.0) penalise(d, c, speed, slot, out[c]);
+}
+
+void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
+  std::vector<double> rate[components];
+  if (options_.driven) {
+    derivative(s.in, rate);
+    for (int c = 0; c < 3; ++c)
+      for (std::size_t k = 0; k < before.current[c].size(); ++k) rate[Ex + c][k] -= before.current[c][k] / options_.epsilon0;
+    if (options_.clean_electric > 0.0)
+      for (std::size_t k = 0; k < rate[phi].size(); ++k)
+        rate[phi][k] += options_.clean_electric * before.charge[k] / options_.epsilon0;
+  }
+  for (int c = 0; c < components; ++c)
+    for (std::size_t k = 0; k < grid_.size(); ++k) {
+      const double change = options_.driven ? s.c * rate[c][k] : 0.0;
+      const double base = s.a == 0.0 ? 0.0 : s.a * field_[s.base][c][k];
+      field_[s.out][c][k] = base + s.b * field_[s.in][c][k] + change;
+    }
+}
+
+double Maxwell::square(int slot, int first) const {
+  double sum = 0.0;
+  for (int c = first; c < first + 3; ++c) sum += grid_.product_integral(field_[slot][c].data(), field_[slot][c].data());
+  return sum;
+}
+
+double Maxwell::frequency() const {
+  if (!options_.driven) return 0.0;
+  const double fastest = options_.light_speed * std::max({1.0, options_.clean_electric, options_.clean_magnetic});
+  double sum = 0.0;
+  for (int d = 0; d < grid_.dimensions; ++d) sum += (2 * grid_.highest() + 1) * fastest / grid_.width[d];
+  return sum;
+}
+
+std::vector<FieldModel::Named> Maxwell::output() const {
+  std::vector<Named> out;
+  for (int c = 0; c < phi; ++c) out.push_back({component_names[c], field_[0][c].data()});
+  return out;
+}
+
+void Maxwell::save(io::Group& group) const {
+  for (int c = 0; c < components; ++c) group.write(std::string("field/") + component_names[c], field_[0][c]);
+}
+
+void Maxwell::load(const io::Group& group, const Sources&) {
+  for (int c = 0; c < components; ++c)
+    field_[0][c] = group.read<std::vector<double>>(std::string("field/") + component_names[c]);
+}
+
+}  // namespace cambium::kinetic

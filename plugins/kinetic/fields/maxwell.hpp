@@ -1,0 +1,69 @@
+#pragma once
+#include <array>
+#include <string>
+
+#include "plugins/kinetic/fields/field_model.hpp"
+
+namespace cambium::kinetic {
+
+/// Maxwell's equations in perfectly hyperbolic form (Munz et al., J. Comput. Phys. 161, 484 (2000)), discontinuous
+/// Galerkin on configuration space:
+///   dE/dt = c^2 curl B - chi c^2 grad phi - J/epsilon0,   dphi/dt = chi (rho/epsilon0 - div E),
+///   dB/dt = -curl E - gamma grad psi,                     dpsi/dt = -gamma c^2 div B.
+/// The central flux conserves the energy of the fields in space, the upwind flux damps what is not resolved.
+class Maxwell : public FieldModel {
+ public:
+  enum Component { Ex, Ey, Ez, Bx, By, Bz, phi, psi, components };
+  struct Options {
+    double light_speed = 1.0, epsilon0 = 1.0;
+    double clean_electric = 0.0, clean_magnetic = 0.0;  ///< chi and gamma
+    bool upwind = false;
+    bool driven = true;  ///< false: fields stay as they are (external ones)
+  };
+  Maxwell(const ConfGrid& grid, const Options& options);
+
+  /// Coefficients of one component in slot 0.
+  std::vector<double>& values(Component c) { return field_[0][c]; }
+
+  void initialise(const Sources&) override {}
+  void stage(const Stage& stage, const Sources& before, const Sources& after) override;
+  const double* electric(int slot, int c) const override { return field_[slot][Ex + c].data(); }
+  const double* magnetic(int slot, int c) const override { return field_[slot][Bx + c].data(); }
+  double electric_energy(int slot) const override { return 0.5 * options_.epsilon0 * square(slot, Ex); }
+  double magnetic_energy(int slot) const override {
+    return 0.5 * options_.epsilon0 * options_.light_speed * options_.light_speed * square(slot, Bx);
+  }
+  double frequency() const override;
+  std::vector<Named> output() const override;
+  void save(io::Group& group) const override;
+  void load(const io::Group& group, const Sources&) override;
+
+  /// out = time derivative of a slot without sources.
+  void derivative(int slot, std::vector<double> (&out)[components]) const;
+
+ private:
+  /// d(target)/dt holds factor * d(source)/dx_d.
+  struct Term {
+    int dimension, target, source;
+    double factor;
+  };
+  double square(int slot, int first) const;
+  void make_operators();
+  void differentiate(const Term& term, int slot, std::vector<double>& out) const;
+  void penalise(int d, int component, double speed, int slot, std::vector<double>& out) const;
+  /// Coefficients of the cell beyond a face; `ghost` is used beyond a wall.
+  const double* beyond(int cell, int d, int step, int component, int slot, std::vector<double>& ghost) const;
+  double jump_speed(int d, int component) const;
+
+  ConfGrid grid_;
+  Options options_;
+  std::vector<Term> terms_;
+  struct Operators {
+    SparseMatrix own, low, high;                 ///< central derivative
+    SparseMatrix jump_own, jump_low, jump_high;  ///< what the upwind flux adds, per unit of speed
+  };
+  std::array<Operators, 3> operators_;
+  std::vector<double> field_[3][components];
+};
+
+}  // namespace cambium::kinetic

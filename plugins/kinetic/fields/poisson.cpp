@@ -1,0 +1,219 @@
+#include "plugins/kinetic/fields/poisson.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/fields/dense.hpp"
+#include "plugins/kinetic/fields/fourier.hpp"
+
+namespace cambium::kinetic {
+
+Poisson::Poisson(const ConfGrid& grid, double epsilon0)
+    : grid_(grid), epsilon0_(epsilon0), periodic_(grid.low_wall[0] == Wall::periodic), phi_(grid.size()) {
+  bool all_periodic = true;
+  for (int d = 0; d < grid.dimensions; ++d) all_periodic &= grid.low_wall[d] == Wall::periodic;
+  if (grid.dimensions > 2)
+    throw InputError("vlasov_poisson solves for the potential in one or two dimensions; in three use vlasov_maxwell");
+  if (grid.dimensions == 2 && !all_periodic)
+    throw InputError("vlasov_poisson in two dimensions needs periodic boundaries; walls are for one dimension");
+  for (auto& slot : e_)
+    for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
+  make_element();
+  if (periodic_) make_symbols();
+  else make_banded();
+}
+
+/// Nodes of the element: corners, and for order 2 the middles of edges (and of the cell in one dimension).
+void Poisson::make_element() {
+  const int p = grid_.highest(), dims = grid_.dimensions;
+  std::vector<std::array<double, 2>> at;
+  auto node = [&](double x, double y, int kind, int sx, int sy) { nodes_.push_back({kind, {sx, sy}}), at.push_back({x, y}); };
+  for (int sy = 0; sy < (dims > 1 ? 2 : 1); ++sy)
+    for (int sx = 0; sx < 2; ++sx) node(2 * sx - 1, 2 * sy - 1, 0, sx, sy);
+  kinds_ = 1;
+  if (p == 2) {
+    for (int sy = 0; sy < (dims > 1 ? 2 : 1); ++sy) node(0, 2 * sy - 1, 1, 0, sy);
+    if (dims > 1)
+      for (int sx = 0; sx < 2; ++sx) node(2 * sx - 1, 0, 2, sx, 0);
+    kinds_ = dims > 1 ? 3 : 2;
+  }
+  const int n = static_cast<int>(nodes_.size());
+  if (n != grid_.modes()) throw InputError("vlasov_poisson in two dimensions needs the serendipity family");
+  // Row i of the inverse of V_ki = chi_k(node i): shape i = sum_k shape_[i][k] chi_k is one at node i, zero at the others.
+  std::vector<double> v(n * n);
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < n; ++k) {
+      double value = 1.0;
+      for (int d = 0; d < dims; ++d) value *= legendre(grid_.exponents[k][d], at[i][d]);
+      v[k * n + i] = value;
+    }
+  shape_ = inverse(v, n);
+  for (int d = 0; d < dims; ++d)
+    for (int a = 0; a < n; ++a)
+      for (int b = 0; b < n; ++b) {
+        // chi_b' = (2/dx) sum_a chi_a integral(chi_a chi_b')
+        bool others_equal = true;
+        for (int e = 0; e < dims; ++e) others_equal &= e == d || grid_.exponents[a][e] == grid_.exponents[b][e];
+        const int ia = grid_.exponents[a][d], ib = grid_.exponents[b][d];
+        if (others_equal && ib > ia && (ib - ia) % 2)
+          slope_[d].entries.push_back({a, b, std::sqrt((2.0 * ia + 1) * (2.0 * ib + 1)) * 2.0 / grid_.width[d]});
+      }
+  stiffness_.assign(n * n, 0.0);
+  double jacobian = 1.0;
+  for (int d = 0; d < dims; ++d) jacobian *= 0.5 * grid_.width[d];
+  for (int d = 0; d < dims; ++d) {
+    std::vector<double> g(n * n, 0.0);
+    for (int i = 0; i < n; ++i) slope_[d].add(1.0, &shape_[i * n], &g[i * n]);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        for (int k = 0; k < n; ++k) stiffness_[i * n + j] += jacobian * g[i * n + k] * g[j * n + k];
+  }
+}
+
+void Poisson::make_symbols() {
+  const int n = static_cast<int>(nodes_.size());
+  inverse_.resize(grid_.count());
+  for (int cell = 0; cell < grid_.count(); ++cell) {
+    const auto k = grid_.place(cell);
+    std::vector<Complex> s(kinds_ * kinds_, 0.0);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        double phase = 0.0;
+        for (int d = 0; d < grid_.dimensions; ++d)
+          phase += 2.0 * 3.141592653589793 * k[d] * (nodes_[j].shift[d] - nodes_[i].shift[d]) / grid_.cells[d];
+        s[nodes_[i].kind * kinds_ + nodes_[j].kind] += stiffness_[i * n + j] * std::polar(1.0, phase);
+      }
+    if (cell == 0) {  // constants are free: the first kind of nodes is pinned to zero for the mean
+      for (int j = 0; j < kinds_; ++j) s[j] = s[j * kinds_] = 0.0;
+      s[0] = 1.0;
+    }
+    inverse_[cell] = inverse(s, kinds_);
+    if (cell == 0) inverse_[cell][0] = 0.0;
+  }
+}
+
+int Poisson::global_node(int cell, int local) const {
+  const int p = grid_.highest();
+  return local < 2 ? p * (cell + local) : p * cell + 1;
+}
+
+/// Cholesky factor of the matrix of all inner nodes of a line.
+void Poisson::make_banded() {
+  const int p = grid_.highest(), n = p * grid_.count() + 1, local = static_cast<int>(nodes_.size());
+  std::vector<double> a(static_cast<std::size_t>(n) * (p + 1), 0.0);  // a[i][p - (i - j)] for j <= i
+  for (int cell = 0; cell < grid_.count(); ++cell)
+    for (int i = 0; i < local; ++i)
+      for (int j = 0; j < local; ++j) {
+        const int gi = global_node(cell, i), gj = global_node(cell, j);
+        if (gj <= gi) a[gi * (p + 1) + p - (gi - gj)] += stiffness_[i * local + j];
+      }
+  for (int end : {0, n - 1})
+    for (int i = 0; i < n; ++i)
+      for (int j = std::max(0, i - p); j <= i; ++j)
+        if (i == end || j == end) a[i * (p + 1) + p - (i - j)] = i == j ? 1.0 : 0.0;
+  for (int i = 0; i < n; ++i)
+    for (int j = std::max(0, i - p); j <= i; ++j) {
+      double sum = a[i * (p + 1) + p - (i - j)];
+      for (int k = std::max(0, i - p); k < j; ++k)
+        if (j - k <= p) sum -= a[i * (p + 1) + p - (i - k)] * a[j * (p + 1) + p - (j - k)];
+      a[i * (p + 1) + p - (i - j)] = i == j ? std::sqrt(sum) : sum / a[j * (p + 1) + p];
+    }
+  band_ = a;
+}
+
+void Poisson::solve_walls(std::vector<double>& right) const {
+  const int p = grid_.highest(), n = static_cast<int>(right.size());
+  right.front() = right.back() = 0.0;
+  for (int i = 0; i < n; ++i) {
+    for (int j = std::max(0, i - p); j < i; ++j) right[i] -= band_[i * (p + 1) + p - (i - j)] * right[j];
+    right[i] /= band_[i * (p + 1) + p];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int j = i + 1; j <= std::min(n - 1, i + p); ++j) right[i] -= band_[j * (p + 1) + p - (j - i)] * right[j];
+    right[i] /= band_[i * (p + 1) + p];
+  }
+}
+
+void Poisson::transform(std::vector<Complex>& field, int sign) const {
+  const int nx = grid_.cells[0], ny = grid_.cells[1];
+  std::vector<Complex> line;
+  for (int x = 0; x < nx && ny > 1; ++x) {
+    line.assign(field.begin() + x * ny, field.begin() + (x + 1) * ny);
+    fourier(line, sign);
+    std::copy(line.begin(), line.end(), field.begin() + x * ny);
+  }
+  for (int y = 0; y < ny; ++y) {
+    line.resize(nx);
+    for (int x = 0; x < nx; ++x) line[x] = field[x * ny + y];
+    fourier(line, sign);
+    for (int x = 0; x < nx; ++x) field[x * ny + y] = line[x];
+  }
+}
+
+void Poisson::solve_periodic(std::vector<std::vector<Complex>>& right) const {
+  for (auto& r : right) transform(r, -1);
+  std::vector<Complex> in(kinds_);
+  for (int cell = 0; cell < grid_.count(); ++cell) {
+    for (int a = 0; a < kinds_; ++a) in[a] = right[a][cell];
+    for (int a = 0; a < kinds_; ++a) {
+      right[a][cell] = 0.0;
+      for (int b = 0; b < kinds_; ++b) right[a][cell] += inverse_[cell][a * kinds_ + b] * in[b] / double(grid_.count());
+    }
+  }
+  for (auto& r : right) transform(r, 1);
+}
+
+void Poisson::solve(const std::vector<double>& charge, int slot) {
+  const int n = grid_.modes(), local = static_cast<int>(nodes_.size());
+  double jacobian = 1.0, one = 1.0, volume = grid_.count();
+  for (int d = 0; d < grid_.dimensions; ++d) jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
+  const double mean = periodic_ ? grid_.integral(charge.data()) / volume : 0.0;
+  std::vector<std::vector<Complex>> right(kinds_, std::vector<Complex>(grid_.count(), 0.0));
+  std::vector<double> line(periodic_ ? 0 : grid_.highest() * grid_.count() + 1, 0.0);
+  auto periodic_node = [&](int cell, int i) {
+    auto at = grid_.place(cell);
+    for (int d = 0; d < grid_.dimensions; ++d) at[d] = (at[d] + nodes_[i].shift[d]) % grid_.cells[d];
+    return grid_.index(at);
+  };
+  for (int cell = 0; cell < grid_.count(); ++cell)
+    for (int i = 0; i < local; ++i) {
+      double load = -mean * one * shape_[i * n];
+      for (int k = 0; k < n; ++k) load += shape_[i * n + k] * charge[static_cast<std::size_t>(cell) * n + k];
+      load *= jacobian / epsilon0_;
+      if (periodic_) right[nodes_[i].kind][periodic_node(cell, i)] += load;
+      else line[global_node(cell, i)] += load;
+    }
+  if (periodic_) solve_periodic(right);
+  else solve_walls(line);
+  for (int cell = 0; cell < grid_.count(); ++cell) {
+    double* phi = &phi_[static_cast<std::size_t>(cell) * n];
+    for (int k = 0; k < n; ++k) phi[k] = 0.0;
+    for (int i = 0; i < local; ++i) {
+      const double value = periodic_ ? right[nodes_[i].kind][periodic_node(cell, i)].real() : line[global_node(cell, i)];
+      for (int k = 0; k < n; ++k) phi[k] += value * shape_[i * n + k];
+    }
+    for (int d = 0; d < grid_.dimensions; ++d) {
+      double* e = &e_[slot][d][static_cast<std::size_t>(cell) * n];
+      for (int k = 0; k < n; ++k) e[k] = 0.0;
+      slope_[d].add(-1.0, phi, e);
+    }
+  }
+}
+
+double Poisson::electric_energy(int slot) const {
+  double sum = 0.0;
+  for (int d = 0; d < grid_.dimensions; ++d) sum += grid_.product_integral(e_[slot][d].data(), e_[slot][d].data());
+  return 0.5 * epsilon0_ * sum;
+}
+
+std::vector<FieldModel::Named> Poisson::output() const {
+  std::vector<Named> out{{"potential", phi_.data()}};
+  const char* names[] = {"Ex", "Ey", "Ez"};
+  for (int d = 0; d < grid_.dimensions; ++d) out.push_back({names[d], e_[0][d].data()});
+  return out;
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,16 @@
+#include "plugins/kinetic/physics/boltzmann_bgk.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace cambium::kinetic {
+
+void BoltzmannBgk::Params::describe(deck::Describe<Params>& d) { describe_common(d); }
+
+BoltzmannBgk::BoltzmannBgk(const Params& params, Context& context) : Vlasov(params, context) {
+  for (const auto& s : params.species)
+    if (!s.collisions) throw InputError(fmt::format("species '{}' has no 'collisions'; give their frequency, 0 for free streaming", s.name));
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,19 @@
+#pragma once
+#include "plugins/kinetic/physics/vlasov.hpp"
+
+namespace cambium::kinetic {
+
+/// Neutral gas: streaming and collisions, no fields. With many collisions it follows the Euler equations of a gas with
+/// gamma = (vdim + 2) / vdim.
+class BoltzmannBgk : public Vlasov {
+ public:
+  struct Params : CommonParams {
+    static void describe(deck::Describe<Params>& d);
+  };
+  BoltzmannBgk(const Params& params, Context& context);
+
+ protected:
+  std::string name() const override { return "boltzmann_bgk"; }
+};
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,38 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/fields/conf_grid.hpp"
+
+namespace cambium::kinetic {
+
+/// Components as formulas of x, y, z, t.
+struct FieldFormulas {
+  std::vector<std::string> E, B;
+  static void describe(deck::Describe<FieldFormulas>& d);
+};
+
+/// Coefficients of a formula of x, y, z, t at one time on the whole configuration space.
+std::vector<double> project_conf(const ConfGrid& grid, const Formula& formula, double time);
+
+/// Electric and magnetic fields that are given, not solved for.
+class ExternalField {
+ public:
+  ExternalField() = default;
+  ExternalField(const ConfGrid& grid, const FieldFormulas& formulas, const std::map<std::string, double>& parameters);
+
+  bool any() const;
+  /// Coefficients of component c (0..2 electric, 3..5 magnetic) at a time, empty when the component is not given.
+  const std::vector<double>& at(int c, double time);
+
+ private:
+  ConfGrid grid_;
+  Formula formula_[6];
+  std::vector<double> values_[6];
+  double time_[6] = {-1e300, -1e300, -1e300, -1e300, -1e300, -1e300};
+};
+
+}  // namespace cambium::kinetic

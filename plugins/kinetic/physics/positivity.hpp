@@ -1,0 +1,27 @@
+#pragma once
+#include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/solver/solver.hpp"
+
+namespace cambium::kinetic {
+
+/// Keeps a distribution function from falling below zero at the points where it is looked at (corners and Gauss points of
+/// each cell): f becomes m + theta (f - m) with the cell mean m and the largest theta <= 1 that suffices (Zhang and Shu,
+/// J. Comput. Phys. 229, 3091 (2010)). Density is kept cell by cell; momentum and energy are not. A cell whose mean is
+/// negative is left as it is and counted.
+class Positivity {
+ public:
+  explicit Positivity(const Solver& solver);
+  /// Acts on slot 0; returns the cells of this rank that it changed.
+  std::int64_t act(Solver& solver);
+
+  std::int64_t changed() const { return changed_; }    ///< cells of this rank, over all calls
+  std::int64_t negative() const { return negative_; }  ///< cells of this rank with a negative mean, over all calls
+
+ private:
+  int modes_;
+  std::vector<double> basis_;  ///< [point][mode]
+  int points_ = 0;
+  std::int64_t changed_ = 0, negative_ = 0;
+};
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,191 @@
+#include "plugins/kinetic/physics/vlasov.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+
+namespace cambium::kinetic {
+
+Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), context_(context) {
+  if (params.species.empty()) throw InputError("'species' is empty; give at least one");
+  for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
+  for (std::size_t k = 1; k < species_.size(); ++k)
+    if (species_[k]->name() == species_[k - 1]->name())
+      throw InputError(fmt::format("two species have the name '{}'", species_[k]->name()));
+  if (params.observables.growth_rate) growth_.emplace(*params.observables.growth_rate);
+}
+
+void Vlasov::declare(State& state, Context&) {
+  state.add({"distribution", At::cell, "", "distribution functions", false, [] { return TensorRef{}; }});
+  state.add({"moments", At::cell, "", "density, particle flux and energy of every species", false, [] { return TensorRef{}; }});
+  state.add({"fields", At::cell, "", "electric and magnetic field", false, [] { return TensorRef{}; }});
+}
+
+void Vlasov::set_background(const std::string& text) {
+  if (text.empty()) return;
+  background_ = project_conf(conf(), Formula(text, conf_variables(conf().dimensions), common_.values()), 0.0);
+}
+
+void Vlasov::initialise(State& state, Context& context) {
+  for (auto& s : species_) s->initialise(context);
+  if (fields_) fields_->initialise(sources(0));
+  time_ = state.time;
+  warn_about_debye_length();
+  // A stage of length zero tells the frequencies of the fresh state.
+  frequency_ = take_stage({0, 0, 1, 0.0, 1.0, 0.0}, time_);
+  record(time_);
+}
+
+void Vlasov::restore(State& state, Context&, const io::Group& saved, bool) {
+  for (auto& s : species_) s->load(saved);
+  if (fields_) fields_->load(saved, sources(0));
+  frequency_ = saved.read<double>("frequency");
+  repeated_ = saved.read<std::int64_t>("repeated");
+  time_ = state.time;
+  if (growth_) growth_->load(saved);
+}
+
+void Vlasov::save(io::Group& group) const {
+  for (const auto& s : species_) s->save(group);
+  if (fields_) fields_->save(group);
+  group.write("frequency", frequency_);
+  group.write("repeated", repeated_);
+  if (growth_) growth_->save(group);
+}
+
+void Vlasov::schedule(Schedule& schedule) {
+  std::vector<std::string> reads{"distribution", "moments", "fields"};
+  schedule.add({"vlasov: three Runge-Kutta stages", reads, reads, [this](State&, StepInfo& info) { step(info); }});
+}
+
+double Vlasov::timestep(const State& state) const {
+  double dt = common_.timestep ? *common_.timestep : common_.cfl / frequency_;
+  if (common_.max_timestep) dt = std::min(dt, *common_.max_timestep);
+  if (common_.end_time && state.time + dt * (1.0 + 1e-9) > *common_.end_time) dt = *common_.end_time - state.time;
+  return dt;
+}
+
+void Vlasov::require_stable(double dt, double frequency) const {
+  if (common_.timestep && dt * frequency > 1.0 + 1e-9)
+    throw InputError(fmt::format("timestep = {:g} is above the stability limit {:.4g} at time {:.6g}; give a smaller 'timestep', or "
+                                 "leave it out and the step is chosen",
+                                 *common_.timestep, 1.0 / frequency, time_));
+}
+
+/// SSP-RK3 (Shu and Osher 1988). A step whose later stage needs a shorter one is begun again.
+void Vlasov::step(StepInfo& info) {
+  for (;; ++repeated_) {
+    const double dt = info.dt, limit = std::max(1.0, common_.cfl) * 1.01;
+    const double first = take_stage({0, 0, 1, 0.0, 1.0, dt}, time_);
+    const double second = take_stage({1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
+    const double need = std::max(first, second);
+    require_stable(dt, need);
+    if (!std::isfinite(need))
+      throw NumericalError(fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", info.step, time_));
+    if (dt * need > limit && !common_.timestep) {
+      info.dt = common_.cfl / need;
+      continue;
+    }
+    frequency_ = std::max(need, take_stage({2, 0, 0, 1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0 * dt}, time_ + 0.5 * dt));
+    break;
+  }
+  for (auto& s : species_)
+    if (s->collides()) {
+      const auto timer = context_.timing.scope("collisions");
+      s->collide(info.dt);
+    }
+  bool limited = false;
+  for (auto& s : species_) limited |= s->limit();
+  if (limited && fields_) fields_->refresh(sources(0));
+  last_step_ = info.dt;
+  time_ += info.dt;
+  info.time = time_;
+  record(time_);
+}
+
+ForceField Vlasov::force_on(const Species& s, int slot, double time) {
+  ForceField force;
+  force.charge_over_mass = s.charge() / s.mass();
+  for (int c = 0; c < 6; ++c) {
+    const double* own = !fields_ ? nullptr : c < 3 ? fields_->electric(slot, c) : fields_->magnetic(slot, c - 3);
+    const auto& given = external_.at(c, time);
+    if (!given.empty() && own) {
+      total_[c].assign(own, own + given.size());
+      for (std::size_t k = 0; k < given.size(); ++k) total_[c][k] += given[k];
+      own = total_[c].data();
+    } else if (!given.empty()) {
+      own = given.data();
+    }
+    (c < 3 ? force.electric[c] : force.magnetic[c - 3]) = own;
+  }
+  return force;
+}
+
+double Vlasov::take_stage(const Stage& stage, double time) {
+  double fastest = fields_ ? fields_->frequency() : 0.0;
+  for (auto& s : species_) {
+    const auto force = force_on(*s, stage.in, time);
+    auto& moments = s->moments(stage.out);
+    std::vector<double> fresh(moments.size(), 0.0);
+    fastest = std::max(fastest, s->solver().stage(stage, force, fresh));
+    scratch_moments_.push_back(std::move(fresh));
+  }
+  const Sources before = sources(stage.in);
+  const auto timer = context_.timing.scope("fields");
+  for (std::size_t k = 0; k < species_.size(); ++k) species_[k]->moments(stage.out) = std::move(scratch_moments_[k]);
+  scratch_moments_.clear();
+  sum_moments(stage.out);
+  if (fields_) fields_->stage(stage, before, sources(stage.out));
+  return context_.comm.size() > 1 ? context_.comm.max(fastest) : fastest;
+}
+
+void Vlasov::sum_moments(int slot) {
+  if (context_.comm.size() == 1) return;
+  for (auto& s : species_) context_.comm.sum(s->moments(slot));
+}
+
+Sources Vlasov::sources(int slot) const {
+  Sources out;
+  const ConfGrid& grid = conf();
+  out.charge = background_.empty() ? std::vector<double>(grid.size(), 0.0) : background_;
+  const int n = grid.modes();
+  for (const auto& s : species_) {
+    const int components = s->components();
+    const auto& m = s->moments(slot);
+    for (int c = 0; c < components - 2; ++c) out.current[c].resize(grid.size(), 0.0);
+    for (int cell = 0; cell < grid.count(); ++cell)
+      for (int k = 0; k < n; ++k) {
+        const std::size_t row = static_cast<std::size_t>(cell) * components;
+        out.charge[cell * n + k] += s->charge() * m[row * n + k];
+        for (int c = 0; c < components - 2; ++c) out.current[c][cell * n + k] += s->charge() * m[(row + 1 + c) * n + k];
+      }
+  }
+  return out;
+}
+
+void Vlasov::warn_about_debye_length() const {
+  if (!fields_) return;
+  for (const auto& s : species_) {
+    if (s->charge() == 0.0) continue;
+    const double length = s->debye_length(epsilon0_);
+    for (int d = 0; d < conf().dimensions; ++d) {
+      const double spacing = conf().width[d] / (s->solver().basis().order + 1);
+      if (spacing > length)
+        context_.log.warn(fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} with "
+                                      "{} degrees of freedom each; use at least {} cells to resolve it",
+                                      s->name(), length, d + 1, conf().width[d], s->solver().basis().order + 1,
+                                      static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
+    }
+  }
+}
+
+double Vlasov::field_energy() const { return fields_ ? fields_->electric_energy(0) + fields_->magnetic_energy(0) : 0.0; }
+
+void Vlasov::record(double time) {
+  if (growth_) growth_->add(time, field_energy());
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,82 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plugin/physics.hpp"
+#include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/physics/external_field.hpp"
+#include "plugins/kinetic/physics/growth.hpp"
+#include "plugins/kinetic/physics/species.hpp"
+
+namespace cambium::kinetic {
+
+/// Kinetic equations of one or several species,
+///   df/dt + v . grad f + (q/m)(E + v x B) . df/dv = C[f],
+/// on a phase-space grid with discontinuous Galerkin in space and SSP-RK3 in time (Juno et al., J. Comput. Phys. 353,
+/// 110 (2018); Hakim and Juno, SC20). What makes the fields is the derived class' business. Units: normalised, lengths
+/// in Debye lengths or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order one.
+class Vlasov : public Physics {
+ public:
+  Vlasov(const CommonParams& params, Context& context);
+
+  void declare(State&, Context&) override;
+  void initialise(State&, Context&) override;
+  void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
+  void save(io::Group&) const override;
+  void schedule(Schedule&) override;
+  double timestep(const State&) const override;
+  std::string time_unit() const override { return "1/omega"; }
+  std::vector<Observable> observables() const override;
+  void measure(const State&, Context&, std::span<double> values) override;
+  bool finished() const override { return common_.end_time && time_ >= *common_.end_time * (1.0 - 1e-12); }
+  bool ends() const override { return common_.end_time.has_value(); }
+  double progress(const State& state) const override { return common_.end_time ? state.time / *common_.end_time : 0.0; }
+  Work work(const State&) const override;
+  std::vector<std::string> report() const override;
+  std::vector<Citation> citations() const override;
+  std::string summary() const override;
+
+  const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
+  const FieldModel* fields() const { return fields_.get(); }
+  const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
+
+ protected:
+  /// Made once the configuration-space grid is known; null for neutral particles.
+  void set_fields(std::unique_ptr<FieldModel> fields) { fields_ = std::move(fields); }
+  void set_external(ExternalField external) { external_ = std::move(external); }
+  void set_background(const std::string& charge_density);
+  const ConfGrid& conf() const { return species_.front()->conf(); }
+  virtual std::string name() const = 0;
+  double epsilon0_ = 1.0;
+
+  CommonParams common_;
+  Context& context_;
+
+ private:
+  void step(StepInfo& info);
+  /// One stage of all species and the fields; returns the largest frequency of the state it starts from.
+  double take_stage(const Stage& stage, double time);
+  ForceField force_on(const Species& species, int slot, double time);
+  void sum_moments(int slot);
+  Sources sources(int slot) const;
+  void require_stable(double dt, double frequency) const;
+  void warn_about_debye_length() const;
+  void record(double time);
+  double field_energy() const;
+
+  std::vector<std::unique_ptr<Species>> species_;
+  std::unique_ptr<FieldModel> fields_;
+  ExternalField external_;
+  std::vector<double> background_;
+  std::vector<double> total_[6];  ///< own and external fields together, where there are both
+  std::optional<GrowthFit> growth_;
+  std::vector<std::vector<double>> scratch_moments_;
+  double frequency_ = 0.0, time_ = 0.0, last_step_ = 0.0;
+  std::int64_t repeated_ = 0;
+  bool measured_ = false;
+  double first_energy_ = 0.0, last_energy_ = 0.0, first_particles_ = 0.0, last_particles_ = 0.0;
+};
+
+}  // namespace cambium::kinetic

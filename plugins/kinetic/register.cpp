@@ -1,0 +1,22 @@
+// Everything that a deck can name from this plugin.
+#include "core/plugin/registry.hpp"
+#include "plugins/kinetic/bench/bench_kinetic.hpp"
+#include "plugins/kinetic/output/conf_writer.hpp"
+#include "plugins/kinetic/physics/boltzmann_bgk.hpp"
+#include "plugins/kinetic/physics/vlasov_maxwell.hpp"
+#include "plugins/kinetic/physics/vlasov_poisson.hpp"
+
+namespace cambium::kinetic {
+
+void register_types(Registry& registry) {
+  registry.add<VlasovPoisson>("vlasov_poisson", "electrostatic plasma of kinetic species");
+  registry.add<VlasovMaxwell>("vlasov_maxwell", "electromagnetic plasma of kinetic species");
+  registry.add<BoltzmannBgk>("boltzmann_bgk", "neutral gas with collisions");
+
+  registry.add<ConfWriter>("moments", "moments of every species and the fields over configuration space");
+  registry.add<DistributionWriter>("distribution", "distribution functions of every species");
+
+  registry.add_bench({"kinetic", "full Vlasov-Maxwell steps of several configurations", bench_kinetic});
+}
+
+}  // namespace cambium::kinetic

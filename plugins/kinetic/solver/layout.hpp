@@ -1,0 +1,83 @@
+#pragma once
+#include <utility>
+
+#include "core/base/pack.hpp"
+#include "plugins/kinetic/solver/phase_grid.hpp"
+
+namespace cambium::kinetic {
+
+/// Lane l gets the value of lane l - 1, lane 0 that of the last one.
+template <class P>
+CAMBIUM_FN P rotate_up(P a) {
+  if constexpr (P::width == 1) return a;
+  else
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return P(__builtin_shufflevector(a.v, a.v, ((I + P::width - 1) % P::width)...));
+    }(std::make_integer_sequence<int, P::width>{});
+}
+
+/// Lane l gets the value of lane l + 1, the last one that of lane 0.
+template <class P>
+CAMBIUM_FN P rotate_down(P a) {
+  if constexpr (P::width == 1) return a;
+  else
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return P(__builtin_shufflevector(a.v, a.v, ((I + 1) % P::width)...));
+    }(std::make_integer_sequence<int, P::width>{});
+}
+
+/// Where cells lie in memory (see Solver), and the geometry that the kernels need. Trivially copyable.
+struct Layout {
+  int cdim = 1, vdim = 1, width = 1, modes = 1;
+  int nx = 1, packs = 1;             ///< cells along x, packs along x
+  int other[2] = {1, 1}, others = 1; ///< cells of the other configuration dimensions
+  int nv[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, velocity_cells = 1;
+  double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
+  double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
+  bool wrapped[3] = {false, false, false};  ///< the whole periodic dimension is here, neighbours are found by wrapping
+
+  Layout() = default;
+  Layout(const PhaseGrid& grid, int lanes, int modes_) : cdim(grid.cdim), vdim(grid.vdim), width(lanes), modes(modes_) {
+    nx = grid.axis[0].count;
+    packs = (nx + lanes - 1) / lanes;
+    for (int d = 1; d < cdim; ++d) other[d - 1] = grid.axis[d].count, others *= grid.axis[d].count;
+    for (int d = 0; d < vdim; ++d) {
+      const Axis& v = grid.velocity(d);
+      nv[d] = v.count, velocity_cells *= v.count, v_first[d] = v.centre(v.first), dv[d] = v.width();
+    }
+    for (int d = vdim - 2; d >= 0; --d) stride[d] = stride[d + 1] * nv[d + 1];
+    for (int d = 0; d < cdim; ++d) {
+      const Axis& x = grid.axis[d];
+      dx[d] = x.width(), scales[d] = 2.0 / dx[d];
+      wrapped[d] = x.low_wall == Wall::periodic && x.ranks == 1 && (d > 0 || packs * lanes == nx);
+    }
+  }
+
+  CAMBIUM_FN int blocks() const { return others * packs; }
+  CAMBIUM_FN std::int64_t cell(int block, int iv) const { return (std::int64_t{block} * velocity_cells + iv) * modes; }
+  std::int64_t size() const { return std::int64_t{blocks()} * velocity_cells * modes * width; }
+  /// Lanes of x pack j that hold cells.
+  CAMBIUM_FN int lanes(int j) const { return j < nx ? (nx - j + packs - 1) / packs : 0; }
+  CAMBIUM_FN int block_of(int x, int rest) const { return rest * packs + x % packs; }
+  CAMBIUM_FN int lane_of(int x) const { return x / packs; }
+  /// Velocity cells that differ by one step in dimension d.
+  CAMBIUM_FN int velocity_stride(int d) const { return stride[d]; }
+  CAMBIUM_FN int velocity_place(int iv, int d) const { return iv / velocity_stride(d) % nv[d]; }
+  CAMBIUM_FN double speed(int d, int i) const { return v_first[d] + i * dv[d]; }
+  /// Conf-space neighbours in dimension d >= 1: blocks between two, and the place of a block.
+  CAMBIUM_FN int block_stride(int d) const { return d == cdim - 1 ? packs : packs * other[1]; }
+  CAMBIUM_FN int block_place(int block, int d) const { return block / block_stride(d) % other[d - 1]; }
+
+  /// Scaled centre (W) and half width (H) of velocity cell iv in dimension e: 2/dx times v where that dimension streams.
+  CAMBIUM_FN double scale(int e) const { return scales[e]; }
+};
+
+/// f(integral_constant<0>), f(integral_constant<1>), ... for N values.
+template <int N, class F>
+CAMBIUM_FN void for_each_index(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (f(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,51 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+
+namespace cambium::kinetic {
+
+/// What happens to particles at an end of a configuration-space dimension.
+enum class Wall { periodic, reflect, absorb, copy };
+
+/// One dimension of the phase-space grid, cut among ranks. Velocity dimensions end in walls without flux.
+struct Axis {
+  double lower = 0.0, upper = 1.0;
+  int cells = 1;
+  Wall low_wall = Wall::periodic, high_wall = Wall::periodic;
+  int ranks = 1, place = 0;       ///< along this dimension
+  int first = 0, count = 1;       ///< cells of this rank
+  int low_rank = -1, high_rank = -1;  ///< neighbours, -1 at a wall; a rank alone on a periodic axis is its own
+
+  double width() const { return (upper - lower) / cells; }
+  double centre(int cell) const { return lower + (cell + 0.5) * width(); }
+};
+
+/// The grid of one species. Axes: configuration space, then velocity space.
+struct PhaseGrid {
+  int cdim = 1, vdim = 1;
+  std::array<Axis, 6> axis;
+
+  const Axis& conf(int d) const { return axis[d]; }
+  const Axis& velocity(int d) const { return axis[cdim + d]; }
+  int dimensions() const { return cdim + vdim; }
+  /// Configuration-space cells in all, and of this rank; row-major, the last dimension fastest.
+  int conf_cells() const;
+  int local_conf_cells() const;
+  int local_velocity_cells() const;
+  std::int64_t cells() const;
+  /// Global index of this rank's conf cell with these local indices.
+  int conf_index(const std::array<int, 3>& local) const;
+  std::array<int, 3> local_conf(int index) const;      ///< indices of the k-th local conf cell
+  std::array<int, 3> local_velocity(int index) const;  ///< of the k-th local velocity cell
+};
+
+/// Cuts the grid among the ranks of `comm`. `given` names the ranks of each dimension; without it configuration space is
+/// cut first, then velocity space. InputError when the product does not fit or a piece would be empty.
+void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given);
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,257 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "plugins/kinetic/solver/built.hpp"
+#include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/messages.hpp"
+
+namespace cambium::kinetic {
+
+/// Solver for the kernels of one configuration, with distribution functions stored as numbers of type T.
+template <template <class> class Kernels, class T>
+class SolverOf : public Solver {
+ public:
+  static constexpr int width = device_is_host ? native_width<T> : 1;
+  using P = Pack<T, width>;
+  using K = Kernels<P>;
+  using Work = Edges<K, P>;
+
+  SolverOf(const PhaseGrid& grid, const Comm& comm)
+      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), messages_(comm) {
+    for (int s = 0; s < 3; ++s) f_[s] = View<T*>("kinetic: distribution", static_cast<std::size_t>(layout_.size()));
+    for (int s = 0; s < 3; ++s) host_[s] = Kokkos::create_mirror_view(f_[s]);
+    fields_ = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
+    moments_ = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
+    scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * work().scratch_size() * width);
+    make_links();
+  }
+
+  const BasisInfo& basis() const override { return info_; }
+  const PhaseGrid& grid() const override { return grid_; }
+  void set(int slot, int conf, int velocity, const double* c) override {
+    const auto at = address(conf, velocity);
+    for (int k = 0; k < K::modes; ++k) host_[slot](at + k * width) = static_cast<T>(c[k]);
+  }
+  void get(int slot, int conf, int velocity, double* c) const override {
+    const auto at = address(conf, velocity);
+    for (int k = 0; k < K::modes; ++k) c[k] = static_cast<double>(host_[slot](at + k * width));
+  }
+  void to_device(int slot) override { Kokkos::deep_copy(f_[slot], host_[slot]); }
+  void to_host_const(int slot) const override { Kokkos::deep_copy(host_[slot], f_[slot]); }
+  std::size_t bytes() const override { return 3 * sizeof(T) * static_cast<std::size_t>(layout_.size()); }
+
+  double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
+    load_fields(force);
+    Work w = work();
+    w.in = pointer(stage.in), w.base = pointer(stage.base);
+    w.out = reinterpret_cast<P*>(f_[stage.out].data());
+    w.electric = force.any();
+    w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
+    w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
+    Kokkos::deep_copy(moments_, 0.0);
+    pack(w);
+    messages_.begin();
+    T fastest = 0;
+    const auto token = token_;
+    Kokkos::parallel_reduce(
+        "kinetic: sweep", Range(0, layout_.blocks()),
+        KOKKOS_LAMBDA(int block, T& most) {
+          const int thread = token.acquire();
+          const T here = w.run(block, thread);
+          token.release(thread);
+          if (here > most) most = here;
+        },
+        Kokkos::Max<T>(fastest));
+    messages_.finish();
+    unpack(w);
+    collect(moments);
+    return static_cast<double>(fastest);
+  }
+
+  void moments(int slot, std::vector<double>& out) const override {
+    Kokkos::deep_copy(moments_, 0.0);
+    Work w = work();
+    const P* f = pointer(slot);
+    Kokkos::parallel_for("kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
+      for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
+        const auto p = w.place(iv);
+        P m[Work::moments];
+        for (auto& x : m) x = P(T(0));
+        K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
+        w.flush(block, m);
+      }
+    });
+    collect(out);
+  }
+
+  double square_integral(int slot) const override {
+    const auto f = f_[slot];
+    double sum = 0.0;
+    Kokkos::parallel_reduce("kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, f.size()),
+                            KOKKOS_LAMBDA(std::int64_t k, double& s) { s += static_cast<double>(f(k)) * static_cast<double>(f(k)); }, sum);
+    for (int d = 0; d < grid_.dimensions(); ++d) sum *= 0.5 * grid_.axis[d].width();
+    return sum;
+  }
+
+ private:
+  static constexpr int field_rows = (K::vdim + K::pairs) * K::conf;
+
+  /// An edge of this rank's part: dimension, side, and the link that serves it (-1: a wall).
+  struct Edge {
+    int dimension;
+    bool high;
+    int link;
+    Wall wall;
+  };
+
+  const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
+  std::int64_t address(int conf, int velocity) const {
+    const auto c = grid_.local_conf(conf);
+    int rest = 0;
+    for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + c[d];
+    return layout_.cell(layout_.block_of(c[0], rest), velocity) * width + layout_.lane_of(c[0]);
+  }
+  Work work() const {
+    Work w;
+    w.layout = layout_;
+    w.fields = reinterpret_cast<const P*>(fields_.data());
+    w.moment = moments_.data();
+    w.scratch = reinterpret_cast<P*>(scratch_.data());
+    return w;
+  }
+
+  template <int D>
+  std::size_t edge_bytes(const Work& w, bool high) const {
+    if constexpr (D < K::cdim)
+      return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) * Work::template edge_values<D>;
+    else
+      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
+  }
+
+  void make_links() {
+    const Work w = work();
+    for_each_index<K::cdim + K::vdim>([&](auto d) {
+      constexpr int D = decltype(d)::value;
+      const Axis& axis = grid_.axis[D];
+      if (D < K::cdim && layout_.wrapped[D < K::cdim ? D : 0]) return;
+      for (bool high : {false, true}) {
+        const int rank = high ? axis.high_rank : axis.low_rank;
+        Edge edge{D, high, -1, high ? axis.high_wall : axis.low_wall};
+        if (rank >= 0) {
+          edge.link = static_cast<int>(messages_.links.size());
+          // What leaves upwards arrives at the other's lower edge.
+          messages_.links.push_back({rank, 2 * D + high, 2 * D + !high, View<char*>("kinetic: sent", edge_bytes<D>(w, high)),
+                                     View<char*>("kinetic: received", edge_bytes<D>(w, !high))});
+        } else if (D >= K::cdim) {
+          continue;  // no flux through the ends of velocity space
+        }
+        edges_.push_back(edge);
+      }
+    });
+  }
+
+  template <class F>
+  void for_each_edge(F&& f) const {
+    for (const Edge& edge : edges_)
+      for_each_index<K::cdim + K::vdim>([&](auto d) {
+        if (decltype(d)::value == edge.dimension) f(d, edge);
+      });
+  }
+
+  void pack(const Work& w) const {
+    for_each_edge([&](auto d, const Edge& edge) {
+      constexpr int D = decltype(d)::value;
+      if (edge.link < 0 || (D >= K::cdim && !w.electric)) return;
+      const bool high = edge.high;
+      char* buffer = messages_.links[edge.link].send.data();
+      if constexpr (D < K::cdim) {
+        Kokkos::parallel_for("kinetic: pack", Range(0, w.template edge_blocks<D>() * w.moving_cells(D, high)),
+                             KOKKOS_LAMBDA(int i) { w.template pack_conf<D>(high, i, reinterpret_cast<T*>(buffer)); });
+      } else {
+        Kokkos::parallel_for("kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
+                             KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
+      }
+    });
+  }
+
+  void unpack(const Work& w) const {
+    for_each_edge([&](auto d, const Edge& edge) {
+      constexpr int D = decltype(d)::value;
+      const bool high = edge.high;
+      const char* buffer = edge.link < 0 ? nullptr : messages_.links[edge.link].receive.data();
+      if constexpr (D < K::cdim) {
+        if (!buffer && edge.wall == Wall::absorb) return;
+        const bool mirrored = edge.wall == Wall::reflect;
+        const int n = w.moving_cells(D, !high);
+        Kokkos::parallel_for("kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
+          for (int i = 0; i < n; ++i) {
+            if (buffer) w.template unpack_conf<D>(high, e, i, reinterpret_cast<const T*>(buffer));
+            else w.template wall<D>(high, mirrored, e, i);
+          }
+        });
+      } else {
+        if (!w.electric) return;
+        Kokkos::parallel_for("kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
+          w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
+        });
+      }
+    });
+  }
+
+  /// Scaled coefficients per pack: (q/m)(2/dv_d) E_d, and (q/m)(2/dv_d) times the part of B that v_e meets along d.
+  void load_fields(const ForceField& force) {
+    if (!force.any()) return;
+    auto host = Kokkos::create_mirror_view(fields_);
+    for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
+      const auto at = grid_.local_conf(cell);
+      int rest = 0, row = 0;
+      for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + at[d];
+      T* to = host.data() + std::int64_t{layout_.block_of(at[0], rest)} * field_rows * width + layout_.lane_of(at[0]);
+      const std::int64_t from = std::int64_t{grid_.conf_index(at)} * K::conf;
+      auto put = [&](const double* field, double factor) {
+        for (int k = 0; k < K::conf; ++k)
+          to[(row * K::conf + k) * width] = field ? static_cast<T>(factor * field[from + k]) : T(0);
+        ++row;
+      };
+      for (int d = 0; d < K::vdim; ++d) put(force.electric[d], force.charge_over_mass * 2.0 / layout_.dv[d]);
+      for (int d = 0; d < K::vdim; ++d)
+        for (int e = 0; e < K::vdim; ++e)
+          if (e != d) {
+            const int c = 3 - d - e;
+            const double sign = (e - d + 3) % 3 == 1 ? 1.0 : -1.0;  // (v x B)_d = v_{d+1} B_{d+2} - v_{d+2} B_{d+1}
+            put(force.magnetic[c], sign * force.charge_over_mass * 2.0 / layout_.dv[d] / layout_.scale(e));
+          }
+    }
+    Kokkos::deep_copy(fields_, host);
+  }
+
+  /// Adds what the kernels summed, in physical units, to an array over the whole configuration space.
+  void collect(std::vector<double>& out) const {
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), moments_);
+    double jacobian = 1.0;
+    for (int d = 0; d < K::vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * layout_.dv[d];
+    for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
+      const auto at = grid_.local_conf(cell);
+      int rest = 0;
+      for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + at[d];
+      const std::int64_t from = std::int64_t{layout_.block_of(at[0], rest)} * Work::moments * width + layout_.lane_of(at[0]);
+      double* to = out.data() + std::int64_t{grid_.conf_index(at)} * Work::moments;
+      for (int k = 0; k < Work::moments; ++k) to[k] += jacobian * host(from + std::int64_t{k} * width);
+    }
+  }
+
+  BasisInfo info_;
+  PhaseGrid grid_;
+  Layout layout_;
+  Messages messages_;
+  std::vector<Edge> edges_;
+  View<T*> f_[3];
+  HostView<T*> host_[3];
+  View<T*> fields_, scratch_;
+  mutable View<double*> moments_;
+  Kokkos::Experimental::UniqueToken<ExecSpace> token_;
+};
+
+}  // namespace cambium::kinetic

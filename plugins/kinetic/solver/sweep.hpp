@@ -1,0 +1,191 @@
+#pragma once
+#include "core/parallel/kokkos.hpp"
+#include "plugins/kinetic/solver/block.hpp"
+
+namespace cambium::kinetic {
+
+/// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
+/// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way.
+/// Neighbours in configuration space that are not on this rank (or beyond a wall) count as empty: the solver adds what
+/// flows in from them afterwards, so that messages travel during the sweep.
+template <class K, class P>
+struct Sweep {
+  using T = typename P::value_type;
+  static constexpr int components = K::vdim + 2, moments = components * K::conf;
+
+  Layout layout;
+  const P* in = nullptr;
+  const P* base = nullptr;
+  P* out = nullptr;
+  const P* fields = nullptr;  ///< [block][vdim + pairs][conf]
+  bool electric = false, magnetic = false;
+  T a = 0, b = 1, c = 0;
+  double* moment = nullptr;  ///< [block][moments][lane]
+  P* scratch = nullptr;      ///< [thread][scratch_size()]: fluxes through lower faces
+
+  int lower_first(int d) const { return d == 0 ? 0 : lower_first(d - 1) + lower_count(d - 1) * K::face[K::cdim + d - 1]; }
+  int lower_count(int d) const { return layout.velocity_stride(d); }
+  int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
+
+  /// Everything about velocity cell iv that the kernels ask for.
+  struct Place {
+    P W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
+    P w[K::vdim], h[K::vdim], square;
+    bool up[K::vdim];  ///< v > 0
+  };
+  CAMBIUM_FN Place place(int iv) const {
+    int at[K::vdim];
+    for (int e = 0; e < K::vdim; ++e) at[e] = layout.velocity_place(iv, e);
+    return place(at);
+  }
+  /// The same by indices.
+  CAMBIUM_FN Place place(const int* at) const {
+    Place p;
+    double square = 0.0;
+    for (int e = 0; e < K::vdim; ++e) {
+      const double w = layout.speed(e, at[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
+      p.W[e] = P(T(s * w)), p.H[e] = P(T(s * h)), p.w[e] = P(T(w)), p.h[e] = P(T(h));
+      p.up[e] = w > 0.0;
+      square += w * w + h * h / 3.0;
+    }
+    p.square = P(T(square));
+    return p;
+  }
+
+  /// What a block's cells ask about their surroundings, found once per block: divisions are slow.
+  struct Around {
+    int from[K::cdim][2];  ///< upwind block for v < 0, v > 0; -1 where it is not here
+    bool end[2];           ///< the upwind pack along x lies beyond the last lane
+    int lanes;             ///< that hold cells
+  };
+  CAMBIUM_FN Around around(int block) const {
+    Around a;
+    const int j = block % layout.packs, last = layout.packs - 1;
+    a.lanes = layout.lanes(j);
+    for (int up = 0; up < 2; ++up) {
+      a.end[up] = up ? j == 0 : j == last;
+      a.from[0][up] = a.end[up] ? block + (up ? last : -last) : block + (up ? -1 : 1);
+      for (int d = 1; d < K::cdim; ++d) {
+        const int n = layout.other[d - 1], at = layout.block_place(block, d), next = up ? at - 1 : at + 1;
+        const bool here = (next >= 0 && next < n) || layout.wrapped[d];
+        a.from[d][up] = here ? block + ((next + n) % n - at) * layout.block_stride(d) : -1;
+      }
+    }
+    return a;
+  }
+
+  /// Trace of the upwind neighbour on the face through which this cell is filled along x.
+  CAMBIUM_FN void upwind_x(const Around& a, int iv, bool up, P* t) const {
+    K::template trace<0>(in + layout.cell(a.from[0][up], iv), P(T(up ? 1 : -1)), t);
+    if (a.end[up]) {
+      const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
+      for (int k = 0; k < K::face[0]; ++k) {
+        t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
+        if (!layout.wrapped[0]) t[k] = up ? keep(!edge, t[k]) : keep(edge, t[k]);
+      }
+    }
+    if (a.lanes < P::width) {
+      const auto filled = PackMask<T, P::width>::first(a.lanes);
+      for (int k = 0; k < K::face[0]; ++k) t[k] = keep(filled, t[k]);
+    }
+  }
+
+  template <int D>
+  CAMBIUM_FN void upwind(const Around& a, int iv, bool up, P* t) const {
+    if constexpr (D == 0) {
+      upwind_x(a, iv, up, t);
+    } else if (a.from[D][up] < 0) {
+      for (int k = 0; k < K::face[D]; ++k) t[k] = P(T(0));
+    } else {
+      K::template trace<D>(in + layout.cell(a.from[D][up], iv), P(T(up ? 1 : -1)), t);
+    }
+  }
+
+  CAMBIUM_FN void stream(const Around& around, const P* f, int iv, const Place& p, P* rhs) const {
+    for_each_index<K::cdim>([&](auto d) {
+      constexpr int D = decltype(d)::value;
+      P t[K::face[D]];
+      upwind<D>(around, iv, p.up[D], t);
+      K::template stream<D>(f, t, p.W, p.H, P(T(p.up[D] ? 1 : -1)), rhs);
+    });
+  }
+
+  /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
+  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, const int* at, const Place& p, P* lower, P* rhs) const {
+    P sum(T(0));
+    for_each_index<K::vdim>([&](auto d) {
+      constexpr int D = decltype(d)::value;
+      constexpr int F = K::face[K::cdim + D];
+      const P most = here.largest(D, p.W, p.H);
+      sum += most;
+      int row = 0;  // among the velocity cells with the same index in dimension D that follow each other
+      for (int e = D + 1; e < K::vdim; ++e) row = row * layout.nv[e] + at[e];
+      P* below = lower + row * F;
+      lower += layout.velocity_stride(D) * F;
+      if (at[D] == 0)
+        for (int k = 0; k < F; ++k) below[k] = P(T(0));
+      P above[F], tl[F], tu[F];
+      if (at[D] + 1 < layout.nv[D]) {
+        K::template trace<K::cdim + D>(f, P(T(1)), tl);
+        K::template trace<K::cdim + D>(f + std::int64_t{layout.velocity_stride(D)} * K::modes, P(T(-1)), tu);
+        here.template flux<D>(tl, tu, p.W, p.H, most, above);
+      } else {
+        for (int k = 0; k < F; ++k) above[k] = P(T(0));
+      }
+      K::template lift<D>(below, above, rhs);
+      for (int k = 0; k < F; ++k) below[k] = above[k];
+    });
+    return sum;
+  }
+
+  CAMBIUM_FN static P frequency(const Place& p, P acceleration) {
+    P sum = T(0.5 * (2 * K::velocity_order + 1)) * acceleration;
+    for (int d = 0; d < K::cdim; ++d)
+      sum += T(0.5 * (2 * K::order + 1)) * (max(p.W[d], -p.W[d]) + p.H[d]);
+    return sum;
+  }
+
+  CAMBIUM_FN void flush(int block, P* row) const {
+    double* target = moment + std::int64_t{block} * moments * P::width;
+    for (int k = 0; k < moments; ++k) {
+      for (int l = 0; l < P::width; ++l) target[k * P::width + l] += static_cast<double>(row[k][l]);
+      row[k] = P(T(0));
+    }
+  }
+
+  /// Returns the largest frequency of the pack.
+  CAMBIUM_FN T run(int block, int thread) const {
+    Block<K, P> here;
+    if (electric) here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
+    P* lower = scratch + std::int64_t{thread} * scratch_size();
+    P row[moments], rhs[K::modes], fastest(T(0));
+    for (auto& m : row) m = P(T(0));
+    const Around sides = around(block);
+    int at[K::vdim] = {};
+    for (int iv = 0; iv < layout.velocity_cells; ++iv) {
+      const Place p = place(at);
+      const std::int64_t cell = layout.cell(block, iv);
+      const P* f = in + cell;
+      K::volume(f, p.W, p.H, here.E, rhs);
+      if (magnetic && K::pairs > 0) K::volume_magnetic(f, p.W, p.H, here.B, rhs);
+      stream(sides, f, iv, p, rhs);
+      const P speed = electric ? accelerate(here, f, at, p, lower, rhs) : P(T(0));
+      fastest = max(fastest, frequency(p, speed));
+      for (int k = 0; k < K::modes; ++k) {
+        P value = P(b) * f[k] + P(c) * rhs[k];
+        if (a != T(0)) value += P(a) * base[cell + k];
+        rhs[k] = out[cell + k] = value;
+      }
+      K::moments(rhs, p.w, p.h, p.square, row);
+      for (int e = K::vdim - 1; e >= 0 && ++at[e] == layout.nv[e]; --e) {
+        if (e == K::vdim - 1) flush(block, row);
+        at[e] = 0;
+      }
+    }
+    T most = 0;
+    for (int l = 0; l < P::width; ++l) most = fastest[l] > most ? fastest[l] : most;
+    return most;
+  }
+};
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,115 @@
+// The generated kernels, in the solver that uses them, against brute-force quadrature: every configuration of the build.
+#include <cstdio>
+#include <map>
+
+#include "oracle.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::kinetic;
+
+namespace {
+
+struct Compared {
+  double worst = 0.0, scale = 0.0;
+};
+
+/// Largest difference between the solver's right-hand side and the oracle's.
+Compared compare(const Built& built, Precision precision, bool magnetic, const Comm& comm) {
+  PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
+  decompose(grid, comm, {});
+  const auto solver = make_solver(built, precision, grid, comm);
+  Cells cells(grid, built.info);
+  cells.fill(3);
+  cells.to(*solver, 0);
+  const RandomFields fields(grid, built.info, -1.3, magnetic);
+  std::vector<double> moments(static_cast<std::size_t>(grid.conf_cells()) * built.info.conf * (grid.vdim + 2));
+  solver->stage({0, 0, 1, 0.0, 0.0, 1.0}, fields.force, moments);
+  solver->to_host_const(1);
+  Oracle oracle(cells, fields.force);
+  Compared out;
+  std::vector<double> found(built.info.modes);
+  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      solver->get(1, ic, iv, found.data());
+      const auto wanted = oracle.rhs(ic, iv);
+      for (int k = 0; k < built.info.modes; ++k) {
+        out.worst = std::max(out.worst, std::abs(found[k] - wanted[k]));
+        out.scale = std::max(out.scale, std::abs(wanted[k]));
+      }
+    }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("right-hand side equals quadrature for every configuration") {
+  const Comm comm;
+  for (const auto& b : built())
+    for (bool magnetic : {false, true}) {
+      const auto exact = compare(b, Precision::float64, magnetic, comm);
+      INFO(b.info.name << " magnetic " << magnetic << ": differs by " << exact.worst << " of " << exact.scale);
+      CHECK(exact.worst < 1e-13 * exact.scale);
+      const auto single = compare(b, Precision::float32, magnetic, comm);
+      INFO("float32 differs by " << single.worst);
+      CHECK(single.worst < 2e-6 * single.scale);
+    }
+}
+
+TEST_CASE("moments equal quadrature for every configuration") {
+  const Comm comm;
+  for (const auto& b : built()) {
+    PhaseGrid grid = small_grid(b.info.cdim, b.info.vdim);
+    decompose(grid, comm, {});
+    const auto solver = make_solver(b, Precision::float64, grid, comm);
+    Cells cells(grid, b.info);
+    cells.fill(5);
+    cells.to(*solver, 0);
+    std::vector<double> found(static_cast<std::size_t>(grid.conf_cells()) * b.info.conf * (grid.vdim + 2), 0.0);
+    auto wanted = found;
+    solver->moments(0, found);
+    const Projection rule(b.info.exponents, 4);
+    Oracle oracle(cells, {});
+    double jacobian = 1.0;
+    for (int d = 0; d < grid.vdim; ++d) jacobian *= 0.5 * grid.velocity(d).width();
+    for (int ic = 0; ic < grid.conf_cells(); ++ic)
+      for (int iv = 0; iv < grid.local_velocity_cells(); ++iv)
+        for (int q = 0; q < rule.nodes(); ++q) {
+          std::vector<double> z(grid.dimensions());
+          for (int d = 0; d < grid.dimensions(); ++d) z[d] = rule.xi(q, d);
+          const double f = oracle.value(ic, iv, z) * rule.weight(q) * jacobian;
+          double square = 0.0;
+          for (int e = 0; e < grid.vdim; ++e) square += std::pow(oracle.velocity(iv, e, z), 2);
+          for (int k = 0; k < b.info.conf; ++k) {
+            double chi = 1.0;
+            for (int d = 0; d < grid.cdim; ++d) chi *= legendre(b.info.conf_exponents[k][d], z[d]);
+            auto& row = wanted;
+            const std::size_t at = static_cast<std::size_t>(ic) * (grid.vdim + 2) * b.info.conf + k;
+            row[at] += chi * f;
+            for (int e = 0; e < grid.vdim; ++e) row[at + (1 + e) * b.info.conf] += chi * f * oracle.velocity(iv, e, z);
+            row[at + (1 + grid.vdim) * b.info.conf] += chi * f * square;
+          }
+        }
+    double worst = 0.0, scale = 0.0;
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      worst = std::max(worst, std::abs(found[k] - wanted[k])), scale = std::max(scale, std::abs(wanted[k]));
+    INFO(b.info.name);
+    CHECK(worst < 1e-13 * scale);
+  }
+}
+
+// Counts of the same work in the published kernels with each face once (mul + add per cell, volume and all faces).
+TEST_CASE("operation counts are not above those of the published kernels") {
+  const std::map<std::string, int> published = {{"1x1v_p2", 409}, {"1x2v_p2", 2211}, {"1x3v_p2", 9325}, {"2x2v_p2", 11223},
+                                                {"2x3v_p2", 49173}};
+  for (const auto& b : built()) {
+    const int flops = b.info.multiplications + b.info.additions;
+    std::printf("%-16s %4d modes %6d non-zeros %6d mul + %5d add = %6d", b.info.name.c_str(), b.info.modes, b.info.nonzeros,
+                b.info.multiplications, b.info.additions, flops);
+    if (const auto p = published.find(b.info.name); p != published.end()) {
+      std::printf("   (published: %d)", p->second);
+      CHECK(flops <= p->second);
+    }
+    std::printf("\n");
+  }
+}

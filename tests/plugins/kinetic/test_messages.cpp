@@ -1,0 +1,96 @@
+// What a user reads about a deck that cannot work, word for word.
+#include "kinetic_run.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::kinetic;
+
+static const std::string plain = "(1 + a*cos(k*x)) * maxwellian(v)";
+
+/// The text of the InputError of a run's construction, first state or first step; "" when there is none.
+static std::string refusal(const VlasovPoisson::Params& p) {
+  try {
+    KineticRun<VlasovPoisson> run(p);
+    run.start();
+    run.step();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("v = 0 inside a cell") {
+  auto p = wave("0.5", 8, 8, plain);
+  p.species[0].velocity.lower = {"-5"};
+  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-5 to 6 in 8 cells), where streaming would "
+                      "change its direction; move 'lower' to -6 or 'upper' to 5");
+}
+
+TEST_CASE("velocity space too small") {
+  CHECK(refusal(wave("0.5", 8, 8, plain, 2.0)) ==
+        "species 'electron': 0.068 of the density lies in the first cell of velocity dimension 1; lower 'lower'");
+  KineticRun<VlasovPoisson> run(wave("0.5", 8, 8, plain, 4.0));
+  run.start();
+  REQUIRE(run.log.warnings().size() == 2);
+  CHECK(run.log.warnings()[0].text ==
+        "species 'electron': 0.0013 of the density lies in the first cell of velocity dimension 1; lower 'lower'");
+}
+
+TEST_CASE("unresolved Debye length") {
+  auto p = wave("0.01", 8, 16, plain);
+  KineticRun<VlasovPoisson> run(p);
+  run.start();
+  REQUIRE(run.log.warnings().size() == 1);
+  CHECK(run.log.warnings()[0].text == "species 'electron': the Debye length 1 is not resolved in dimension 1: cells of width 78.5 with 3 "
+                                      "degrees of freedom each; use at least 210 cells to resolve it");
+}
+
+TEST_CASE("a fixed time step above the stable one") {
+  auto p = wave("0.5", 8, 16, plain);
+  p.timestep = 0.1;
+  CHECK(refusal(p) == "timestep = 0.1 is above the stability limit 0.05236 at time 0; give a smaller 'timestep', or leave it out and the "
+                      "step is chosen");
+}
+
+TEST_CASE("negative density") {
+  CHECK(refusal(wave("0.5", 8, 16, "cos(k*x) * maxwellian(v)")) ==
+        "species 'electron': f0 has the density -0.372923 at x = 5.49779; it must be positive everywhere");
+}
+
+TEST_CASE("a configuration that was not built") {
+  auto p = wave("0.5", 8, 16, plain);
+  p.basis.family = BasisParams::Family::tensor;
+  p.basis.order = 1;
+  const auto text = refusal(p);
+  CHECK(text.starts_with("this build has no kernels for 1x1v_p1_tensor (it has 1x1v_p1, 1x1v_p2"));
+  CHECK(text.find("build them with cmake -DCAMBIUM_KINETIC_KERNELS=\"1x1v_p1;") != std::string::npos);
+  CHECK(text.ends_with(";1x1v_p1_tensor\""));
+  auto q = wave("0.5", 8, 16, plain);
+  q.domain = domain({"0", "0"}, {"1", "1"}, {4, 4});
+  CHECK(refusal(q) == "1 velocity dimensions with 2 configuration dimensions: there must be at least as many velocity dimensions, and at "
+                      "most 3");
+}
+
+TEST_CASE("formulas name what they do not know") {
+  auto problem = [](const char* text) {
+    try {
+      Formula(text, phase_variables(1, 1), {});
+    } catch (const deck::ExpressionError& error) {
+      return error.problem;
+    }
+    return std::string();
+  };
+  CHECK(problem("maxwellian(w)").starts_with("there is no variable 'w'"));
+  CHECK(problem("maxwellian(v, 1, 2, 3)") == "maxwellian takes v, its mean and its width, not 4 arguments");
+  const double at[] = {0.0, 0.3, 0.3};
+  CHECK(Formula("maxwellian(v, 1, 0.5)", phase_variables(1, 1), {})(at) ==
+        Approx(std::exp(-0.5 * 0.7 * 0.7 / 0.25) / (0.5 * std::sqrt(2.0 * 3.141592653589793))));
+}
+
+TEST_CASE("ranks that do not fit") {
+  auto p = wave("0.5", 8, 16, plain);
+  p.ranks = {3, 1};
+  CHECK(refusal(p) == "ranks: [3, 1] has 2 entries and product 3; give 2 entries, one per dimension of phase space, whose product is the "
+                      "number of MPI ranks, 1");
+}

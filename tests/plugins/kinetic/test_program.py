@@ -1,0 +1,92 @@
+"""A kinetic deck through the program: restart on the same and on other ranks, output read by the Python reader, a picture."""
+import os
+import sys
+import unittest
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "tests", "system"))
+sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "apps", "python"))
+import kinetic_io  # noqa: E402
+import program  # noqa: E402
+
+DECK = """
+run: {name: kinetic, directory: DIR}
+plugins: [kinetic]
+stages:
+  - simulate:
+      physics: vlasov_poisson
+      parameters: {k: 0.5}
+      domain: {lower: [0], upper: [2*pi/k], cells: [8]}
+      species:
+        - {name: electron, charge: -1, velocity: {lower: [-6], upper: [6], cells: [16]}, f0: (1 + 0.1*cos(k*x)) * maxwellian(v)}
+      steps: STEPS
+      thermo: {every: 10}
+      checkpoint: {every: 10, keep: 9}
+      observables: {growth_rate: {}, entropy: true}
+      output:
+        - {type: moments, every: 5}
+        - {type: distribution, every: 20}
+"""
+
+
+def start(name, steps, ranks=1):
+    folder = program.fresh("kinetic_" + name)
+    run = os.path.join(folder, "run")
+    deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("DIR", run).replace("STEPS", str(steps)))
+    code, out, error = program.run("run", deck, ranks=ranks)
+    assert code == 0, error
+    return run, out
+
+
+def read(run, step=20):
+    with h5py.File(os.path.join(run, "simulate", f"distribution.{step}.h5")) as file:
+        return file["electron/f"][()]
+
+
+class Kinetic(unittest.TestCase):
+    def test_restart(self):
+        straight, _ = start("straight", 20)
+        for ranks in (1, 2):
+            stopped, _ = start(f"stopped{ranks}", 10)
+            code, out, error = program.run("restart", stopped, "stages[0].simulate.steps=20", ranks=ranks)
+            self.assertEqual(code, 0, error)
+            self.assertIn("resumed at step 10", out)
+            if ranks == 1:
+                self.assertTrue(np.array_equal(read(stopped), read(straight)))
+                for file in ("thermo.csv",):
+                    with open(os.path.join(stopped, "simulate", file)) as a, open(os.path.join(straight, "simulate", file)) as b:
+                        self.assertEqual(a.read(), b.read())
+            np.testing.assert_allclose(read(stopped), read(straight), atol=1e-14)
+            steps = kinetic_io.Conf(os.path.join(stopped, "simulate", "conf.h5")).step
+            self.assertEqual(list(steps), [0, 5, 10, 15, 20])
+
+    def test_reader(self):
+        run, out = start("reader", 20, ranks=2)
+        self.assertIn("Mcell-steps/s" if "Mcell" in out else "cell-steps/s", out)
+        f = kinetic_io.Distribution(os.path.join(run, "simulate", "distribution.0.h5"))
+        x, v, values = f.plane("x", "vx", points=4)
+        wanted = (1 + 0.1 * np.cos(0.5 * x))[:, None] * np.exp(-v**2 / 2)[None, :] / np.sqrt(2 * np.pi)
+        np.testing.assert_allclose(values, wanted, atol=3e-3)
+        conf = kinetic_io.Conf(os.path.join(run, "simulate", "conf.h5"))
+        t, x, density = conf.lines("electron/density")
+        np.testing.assert_allclose(density[0], 1 + 0.1 * np.cos(0.5 * x), atol=2e-3)
+        self.assertIn("field/Ex", conf.names())
+        # dE/dx = 1 - n: the field of the wave.
+        _, x, field = conf.lines("field/Ex")
+        np.testing.assert_allclose(field[0], -0.2 * np.sin(0.5 * x), atol=3e-3)
+
+    def test_picture(self):
+        try:
+            import plot_kinetic
+        except ImportError:
+            self.skipTest("python3 has no matplotlib")
+        run, _ = start("picture", 20)
+        picture = os.path.join(run, "picture.png")
+        plot_kinetic.draw(run, picture)
+        self.assertGreater(os.path.getsize(picture), 20000)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
