@@ -42,8 +42,8 @@ void StackedLstm::fit_statistics(train::Dataset& training, Context&) {
     if (field.name == "target") target = field.shape;
   }
   if (window.size() != 2 || target.size() != 2)
-    throw InputError("stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); use the dataset "
-                     "forecast_windows");
+    throw InputError("stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset "
+                     "of type hdf5 that has both");
   build(window[0], window[1], target[0], target[1]);
 }
 
