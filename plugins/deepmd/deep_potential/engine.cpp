@@ -98,6 +98,15 @@ Network reordered(const DeepPotentialModel& m, const Network& net) {
   return out;
 }
 
+/// BLAS packs all weights anew for every chunk (a sixth of the time at 64 rows of float64), so many rows are good; but
+/// they cost memory, and the embedding networks' rows of all their pairs should stay in the cache.
+template <class T>
+int default_chunk(bool tables) {
+  if (!device_is_host) return 16384;
+  if (!tables) return 64;
+  return sizeof(T) == 8 ? 256 : 1024;
+}
+
 /// What the kernels need of one centre type.
 template <class T>
 struct Centre {
@@ -155,7 +164,7 @@ class TypedEngine : public Engine {
 template <class T>
 TypedEngine<T>::TypedEngine(const DeepPotentialModel& model, const EngineOptions& options)
     : model_(model), options_(options) {
-  if (options_.chunk <= 0) options_.chunk = device_is_host ? 64 : 16384;
+  if (options_.chunk <= 0) options_.chunk = default_chunk<T>(options_.compress_tolerance > 0.0 || !model_.tables.empty());
   const bool radial = model_.components() == 1;
   shape_ = {model_.width(), model_.axis_neuron, model_.components(), (radial ? 0.2 : 1.0) / model_.neighbours()};
   slots_ = View<int*>("deep_potential: sel", model_.sel.size());
@@ -257,9 +266,11 @@ void TypedEngine<T>::compute(const EngineInput& input, EngineOutput& output) {
   atoms_.sort(input, model_.ntypes());
   output.closest = model_.rcut;
   for (int t = 0; t < model_.ntypes(); ++t) {
-    const int end = atoms_.begin[static_cast<std::size_t>(t) + 1];
-    for (int first = atoms_.begin[static_cast<std::size_t>(t)]; first < end; first += options_.chunk)
-      compute_chunk(t, first, std::min(options_.chunk, end - first), input, output);
+    const int begin = atoms_.begin[static_cast<std::size_t>(t)], end = atoms_.begin[static_cast<std::size_t>(t) + 1];
+    const int chunks = (end - begin + options_.chunk - 1) / options_.chunk;
+    const int rows = chunks == 0 ? 1 : (end - begin + chunks - 1) / chunks;  // equal ones: no short last one
+    for (int first = begin; first < end; first += rows)
+      compute_chunk(t, first, std::min(rows, end - first), input, output);
   }
 }
 
