@@ -18,6 +18,7 @@ function(cambium_share name folder)
   install(DIRECTORY ${folder}/ DESTINATION ${CAMBIUM_SHARE_INSTALL_DIR}/${name})
 endfunction()
 cambium_share(template plugins/template)
+cambium_share(python apps/python)
 cambium_share(inputs inputs)
 cambium_share(python apps/python)
 

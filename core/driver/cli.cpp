@@ -86,6 +86,10 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   bench->add_option("options", options, "key=value");
   bench->add_flag("--json", json, "print one JSON object as the last line");
   bench->callback([&] { code = commands.bench(name, options, json); });
+  auto* report = app.add_subcommand("report", "one HTML page about a run: pictures, timing, provenance, citations");
+  report->add_option("directory", directory, "run directory")->required();
+  report->add_option("-o,--output", destination, "page to write; RUN/report.html when absent");
+  report->callback([&] { code = commands.report(directory, destination); });
   auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
   fresh->add_option("name", name, "its name, in lower case")->required();
   fresh->add_option("destination", destination, "folder that is made; the name when absent");

@@ -9,6 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "core/driver/banner.hpp"
+#include "core/driver/report.hpp"
 #include "core/deck/reference.hpp"
 #include "core/driver/run.hpp"
 #include "core/driver/trajectory_writers.hpp"
@@ -94,18 +95,15 @@ ExitCode Commands::tool(const Command& command, std::vector<std::string> argumen
   return static_cast<ExitCode>(command.run(std::move(arguments), context_));
 }
 
-/// The template lies in share/cambium of an installation, or in the source tree of a build.
-static std::string template_folder() {
-  const fs::path program = fs::read_symlink("/proc/self/exe");
-  const fs::path installed = program.parent_path().parent_path() / "share/cambium/template";
-  if (fs::exists(installed)) return installed.string();
-  return (program.parent_path().parent_path().parent_path() / "plugins/template").string();
+ExitCode Commands::report(const std::string& directory, const std::string& page) {
+  io::on_root(context_.comm, [&] { write_report(directory, page); });
+  return ExitCode::done;
 }
 
 ExitCode Commands::new_plugin(const std::string& name, const std::string& destination) {
   const std::string folder = destination.empty() ? name : destination;
   std::vector<std::string> files;
-  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, template_folder()); });
+  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, shared_folder("template")); });
   for (const auto& file : files) log_.info(fmt::format("  {}/{}", folder, file));
   log_.info(fmt::format("made the plugin '{}' in {}; its README.md says how to build and run it", name, folder));
   return ExitCode::done;

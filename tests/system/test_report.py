@@ -1,0 +1,84 @@
+"""`cambium report`: one page that carries everything, and what it says when there is nothing to report on."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import program
+
+DECK = """
+run: {{name: melt, directory: {folder}/run}}
+plugins: [deepmd]
+stages:
+  - simulate:
+      physics: md
+      structure: {{lattice: {{type: fcc, a: 5.719, cells: [4, 4, 4], species: [Ar]}}}}
+      initial_temperature: 240 K
+      potential: {{type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5125, truncation: smooth}}
+      timestep: 5 fs
+      steps: 40
+      thermo: {{every: 5}}
+      output: [{{type: rdf, every: 10, r_max: 8.0}}]
+"""
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ["CAMBIUM_PYTHON"] = sys.executable
+        cls.folder = program.fresh("report")
+        deck = program.write(os.path.join(cls.folder, "deck.yaml"), DECK.format(folder=cls.folder))
+        code, out, err = program.run("run", deck)
+        assert code == 0, out + err
+        cls.where = os.path.join(cls.folder, "run")
+        cls.code, cls.out, cls.err = program.run("report", cls.where)
+        with open(os.path.join(cls.where, "report.html")) as page:
+            cls.page = page.read()
+
+    def test_page_carries_everything(self):
+        self.assertEqual((self.code, self.out), (0, f"wrote {self.where}/report.html\n"), self.err)
+        for part in ("1 stage(s), all finished", "src=\"data:image/png;base64,", "Loop ", "peak memory per rank",
+                     "On the determination of molecular fields", "lennard_jones", "git_hash", "command_line"):
+            self.assertIn(part, self.page)
+        # Nothing is loaded from elsewhere.
+        self.assertEqual(re.findall(r'src="(?!data:)[^"]*"|<link|@import|<script', self.page), [])
+
+    def test_names_an_unfinished_run(self):
+        copy = os.path.join(self.folder, "unfinished")
+        shutil.copytree(self.where, copy, dirs_exist_ok=True)
+        open(os.path.join(copy, "stages_done.txt"), "w").close()
+        program.run("report", copy, "-o", os.path.join(self.folder, "page.html"))
+        with open(os.path.join(self.folder, "page.html")) as page:
+            self.assertIn(f"0 of 1 stages that began are finished. Continue with: cambium restart {copy}", page.read())
+
+    def test_refuses_a_folder_without_a_run(self):
+        code, _, err = program.run("report", self.folder)
+        self.assertEqual((code, err.strip()), (2, f"cambium: '{self.folder}' holds no run: there is no provenance.yaml; give "
+                                                  "the folder named run.directory in the deck"))
+
+    def test_says_what_python_lacks(self):
+        try:
+            os.environ["CAMBIUM_PYTHON"] = "/usr/bin/false"
+            code, _, err = program.run("report", self.where)
+        finally:
+            os.environ["CAMBIUM_PYTHON"] = sys.executable
+        self.assertEqual((code, err.strip()), (2, "cambium: no /usr/bin/false with numpy, h5py and matplotlib; install them "
+                         "(Debian: python3-h5py python3-matplotlib) or name a Python that has them in CAMBIUM_PYTHON"))
+
+    @unittest.skipUnless(CHROMIUM, "no chromium: the page was not looked at in a browser")
+    def test_a_browser_shows_it(self):
+        picture = os.path.join(self.folder, "page.png")
+        subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--screenshot={picture}",
+                        "--window-size=1000,1400", "file://" + os.path.join(self.where, "report.html")],
+                       capture_output=True, timeout=120)
+        import matplotlib.image
+        shown = matplotlib.image.imread(picture)[..., :3]
+        self.assertEqual(shown.shape[:2], (1400, 1000))
+        self.assertGreater((shown.min(axis=2) < 0.5).mean(), 0.005)  # text and curves, not an empty page
+
+
+if __name__ == "__main__":
+    unittest.main()
