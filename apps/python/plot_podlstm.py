@@ -25,6 +25,7 @@ def newest(run, pattern):
 
 
 def save(figure, run, name):
+    figure.tight_layout()
     figure.savefig(Path(run) / name, dpi=120, bbox_inches="tight")
     plt.close(figure)
     print(f"wrote: {Path(run) / name}")
@@ -43,6 +44,7 @@ def draw_modes(run, path):
         axes[k][0].set_title(f"mode {k + 1}: {100 * share[k]:.2f} %", fontsize=9)
         axes[k][1].plot(time, a[:, k], lw=0.8)
         axes[k][1].axvline(time[training - 1], color="0.5", lw=0.8)
+    axes[-1][1].set_xlabel("time; the line ends training"), axes[-1][0].set_xlabel("column of the grid")
     save(figure, run, "modes.png")
 
 

@@ -100,7 +100,7 @@ def citations(run):
     for path in [run.path / "cite.bib"] + [run.path / stage / "cite.bib" for stage in run.stages]:
         for entry in re.split(r"\n(?=@)", text_of(path)):
             fields = {key: value.replace("{", "").replace("}", "") for key, value in
-                      re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", entry, re.M)}
+                      re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}", entry)}
             if "title" in fields:
                 found[fields["title"]] = fields
     items = []

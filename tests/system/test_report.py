@@ -46,6 +46,20 @@ class Report(unittest.TestCase):
         # Nothing is loaded from elsewhere.
         self.assertEqual(re.findall(r'src="(?!data:)[^"]*"|<link|@import|<script', self.page), [])
 
+    def test_reads_both_ways_of_writing_a_work(self):
+        """A field per line, and all in one line; braces inside are dropped."""
+        sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+        import cambium_io
+        import report
+        copy = os.path.join(self.folder, "cited")
+        os.makedirs(os.path.join(copy, "simulate"), exist_ok=True)
+        program.write(os.path.join(copy, "simulate", "cite.bib"),
+                      "@article{a, author={Rai, M. M.}, title={Turbulent {DNS}}, journal={J}, year={1991}}\n\n"
+                      "@article{b,\n  author = {Jones, J. E.},\n  title = {Fields},\n  year = {1924},\n  doi = {10.1/x}\n}\n")
+        self.assertEqual(report.citations(cambium_io.Run(copy)),
+                         '<ul><li>Jones, J. E.: Fields. 1924. <a href="https://doi.org/10.1/x">10.1/x</a></li>'
+                         "<li>Rai, M. M.: Turbulent DNS. J, 1991.</li></ul>")
+
     def test_names_an_unfinished_run(self):
         copy = os.path.join(self.folder, "unfinished")
         shutil.copytree(self.where, copy, dirs_exist_ok=True)
