@@ -1,5 +1,7 @@
 #include "apps/lammps/pair_cambium.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <numeric>
@@ -64,10 +66,19 @@ void PairCambium::settings(int count, char** words) {
   if (std::strcmp(update->unit_style, "metal") != 0)
     refuse(std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units ") +
            update->unit_style + "`)");
-  if (count > 1)
-    refuse("pair_style cambium takes one word, the type of the potential (deep_potential when absent); its keys go into "
-           "pair_coeff");
-  if (count == 1) type_ = words[0];
+  const std::vector<std::string> given(words, words + count);
+  const bool typed = !given.empty() && given[0] != "deviation";
+  if (typed) type_ = given[0];
+  const std::size_t rest = typed ? 1 : 0;
+  if (given.size() == rest) return;
+  if (given.size() != rest + 3 || given[rest] != "deviation")
+    refuse("pair_style cambium takes the type of the potential (deep_potential when absent) and, for a committee, "
+           "`deviation FILE EVERY`; the potential's keys go into pair_coeff");
+  deviation_file_ = given[rest + 1];
+  deviation_every_ = utils::inumeric(FLERR, given[rest + 2].c_str(), false, lmp);
+  if (deviation_every_ < 1)
+    refuse("pair_style cambium: deviation " + deviation_file_ + " " + given[rest + 2] + " is written every so many steps; "
+           "give a number above zero");
 }
 
 /// "{...}" is taken as it is; otherwise the words are model files of a deep_potential, several being a committee.
@@ -111,6 +122,8 @@ void PairCambium::bind() {
 void PairCambium::init_style() {
   if (!bridge_) refuse("pair_style cambium needs a line `pair_coeff * * MODEL SPECIES...`");
   bind();
+  if (!deviation_file_.empty() && !bridge_->is_committee())
+    refuse("pair_style cambium: deviation " + deviation_file_ + " needs a committee: name two models or more in pair_coeff");
   const std::string works = bridge_->citations();
   if (lmp->citeme && !works.empty()) lmp->citeme->add(works);
   if (bridge_->writes_ghost_forces() && !force->newton_pair)
@@ -123,6 +136,24 @@ void PairCambium::init_style() {
 
 double PairCambium::init_one(int, int) { return bridge_->cutoff(); }
 
+bool PairCambium::deviation_due() const { return deviation_every_ > 0 && update->ntimestep % deviation_every_ == 0; }
+
+/// One line in the columns of DeePMD-kit's `out_file`; the first call of a run begins the file or adds to it.
+void PairCambium::write_deviation() {
+  const auto d = bridge_->deviation();
+  if (!d || comm->me != 0) return;
+  FILE* file = std::fopen(deviation_file_.c_str(), deviation_begun_ ? "a" : "w");
+  if (!file)
+    error->one(FLERR, "pair_style cambium: cannot write '" + deviation_file_ + "': " + std::strerror(errno));
+  if (!deviation_begun_)
+    std::fprintf(file, "#%11s %18s %18s %18s %18s %18s %18s\n", "step", "max_devi_v", "min_devi_v", "avg_devi_v",
+                 "max_devi_f", "min_devi_f", "avg_devi_f");
+  deviation_begun_ = true;
+  std::fprintf(file, "%12lld %18.9e %18.9e %18.9e %18.9e %18.9e %18.9e\n", static_cast<long long>(update->ntimestep),
+               d->virial_max, d->virial_min, d->virial_rms, d->force_max, d->force_min, d->force_mean);
+  std::fclose(file);
+}
+
 void PairCambium::compute(int eflag, int vflag) {
   ev_init(eflag, vflag);
   HostArrays in;
@@ -133,6 +164,7 @@ void PairCambium::compute(int eflag, int vflag) {
   in.type = atom->type;
   in.skin = neighbor->skin;
   in.reordered = neighbor->ago == 0;
+  in.totals = eflag_either || vflag_either || deviation_due();  // a committee costs its size
   std::vector<std::int64_t> tags(atom->tag, atom->tag + in.nlocal + in.nghost);
   in.tag = tags.data();
   const double cell[6] = {domain->xprd, domain->yprd, domain->zprd, domain->xy, domain->xz, domain->yz};
@@ -153,6 +185,7 @@ void PairCambium::compute(int eflag, int vflag) {
   out.per_atom = eflag_atom || vflag_atom || cvflag_atom;
   guarded([&] { bridge_->compute(in, exchange, out); });
   tally(out);
+  if (deviation_due()) write_deviation();
 }
 
 void PairCambium::tally(const HostResults& out) {

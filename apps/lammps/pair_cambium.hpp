@@ -8,7 +8,7 @@
 
 namespace LAMMPS_NS {
 
-/// `pair_style cambium [TYPE]`, `pair_coeff * * MODEL [MODEL...] SPECIES...`: see docs/using/lammps.md.
+/// `pair_style cambium [TYPE] [deviation FILE EVERY]`, `pair_coeff * * MODEL [MODEL...] SPECIES...`: see docs/using/lammps.md.
 class PairCambium : public Pair {
  public:
   explicit PairCambium(LAMMPS* lmp);
@@ -30,12 +30,17 @@ class PairCambium : public Pair {
   [[noreturn]] void refuse(const std::string& text);
   void bind();
   std::string keys_of(const std::vector<std::string>& words) const;
+  void write_deviation();
+  bool deviation_due() const;
   void tally(const cambium::lammps::HostResults& results);
   /// Runs `work`; its exceptions become LAMMPS' own errors.
   template <class Work>
   void guarded(Work&& work);
 
   std::string type_ = "deep_potential";
+  std::string deviation_file_;        ///< empty: none
+  int deviation_every_ = 0;
+  bool deviation_begun_ = false;
   std::vector<std::string> symbols_;  ///< by LAMMPS type - 1; empty for NULL
   std::unique_ptr<cambium::lammps::PotentialBridge> bridge_;
   double* exchanged_ = nullptr;       ///< the array being sent, `width_` numbers per row

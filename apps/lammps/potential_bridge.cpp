@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/potential.hpp"
+#include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/plugin_list.hpp"
 
 namespace cambium::lammps {
@@ -69,6 +70,19 @@ std::string PotentialBridge::citations() const {
   return text;
 }
 
+static const deepmd::ModelDeviation* deviation_of(const Potential& potential) {
+  const auto* model = dynamic_cast<const deepmd::DeepPotential*>(&potential);
+  return model ? model->deviation() : nullptr;
+}
+
+bool PotentialBridge::is_committee() const { return deviation_of(*parts_->potential) != nullptr; }
+
+std::optional<HostDeviation> PotentialBridge::deviation() const {
+  const auto* d = deviation_of(*parts_->potential);
+  if (!d) return std::nullopt;
+  return HostDeviation{d->virial_max, d->virial_min, d->virial_rms, d->force_max, d->force_min, d->force_mean};
+}
+
 void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results) {
   HostAtoms& atoms = parts_->atoms;
   NeighborList& list = parts_->list;
@@ -90,7 +104,7 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
     zero(out.atom_energy, rows);
     zero(out.atom_virial, rows);
   }
-  parts_->potential->compute(p, list, atoms, ForceRequest{true, results.per_atom}, out, parts_->context);
+  parts_->potential->compute(p, list, atoms, ForceRequest{arrays.totals || results.per_atom, results.per_atom}, out, parts_->context);
   atoms.add_forces(out.f, writes_ghost_forces() ? p.total() : p.nlocal, results.force);
   results.energy = out.energy;
   std::copy(std::begin(out.virial), std::end(out.virial), std::begin(results.virial));

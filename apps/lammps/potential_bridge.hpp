@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct HostArrays {
   double corner[3] = {};
   bool reordered = true;          ///< rows are other atoms than in the last call: the list is built again
   double skin = 2.0;
+  bool totals = true;             ///< energy, virial and a committee's deviation are wanted
+};
+
+/// How far a committee of models disagrees: standard deviations of the virial (eV/atom, largest, smallest and root mean
+/// square of its components) and of the forces (eV/Å, largest, smallest and mean over atoms).
+struct HostDeviation {
+  double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0, force_max = 0.0, force_min = 0.0, force_mean = 0.0;
 };
 
 /// Results of one force call, added to the host's arrays.
@@ -53,6 +61,9 @@ class PotentialBridge {
   std::string summary() const;
   /// BibTeX entries of the works that the potential rests on.
   std::string citations() const;
+  /// Of the last compute() with totals; absent when the potential is no committee.
+  std::optional<HostDeviation> deviation() const;
+  bool is_committee() const;
   void compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results);
 
  private:

@@ -1,5 +1,6 @@
 """lmp_cambium gives what `cambium run` gives for the same atoms: energy, forces, pressure; messages for its users."""
 import os
+import shutil
 import subprocess
 import unittest
 
@@ -137,6 +138,72 @@ minimize 0 1e-4 500 2000
         energies = [float(w[1]) for w in lines if len(w) == 2 and w[0] in ("0", "200")]
         self.assertLess(abs(energies[1] - energies[0]) / 640, 2e-5)
         self.assertIn("Minimization stats", out)
+
+
+class Committee(unittest.TestCase):
+    """`deviation FILE EVERY` against the models' own forces, each model run alone."""
+
+    SETUP = SETUP.replace("STYLE", "cambium OPTIONS").replace("LATTICE", "fcc 3.61").replace("MASS", "63.546")
+    MEASURE = """
+fix 1 all nve
+timestep 0.0005
+thermo 3
+dump forces all custom 2 FORCES id fx fy fz
+dump_modify forces format float %.16g sort id
+run 4
+"""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = program.fresh("lammps_committee")
+        cls.models = [os.path.join(cls.folder, name) for name in ("a.dp", "b.dp")]
+        for k, path in enumerate(cls.models):
+            shutil.copy(os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp"), path)
+            with h5py.File(path, "r+") as file:
+                file.visititems(lambda name, item, k=k: cls.disturb(item, k))
+
+    @staticmethod
+    def disturb(item, k):
+        """Another model of the same shape: the larger weights differ by half a per cent."""
+        if isinstance(item, h5py.Dataset) and item.dtype.kind == "f" and item.ndim == 2 and item.shape[0] > 1:
+            item[...] = item[()] * (1.0 + 0.005 * k)
+
+    def forces(self, models, ranks=1, options="deep_potential", start="start.data"):
+        text = (self.SETUP + self.MEASURE).replace("OPTIONS", options).replace("COEFF", " ".join(models) + " Cu")
+        text = text.replace("DATA", os.path.join(self.folder, start)).replace("FORCES", "forces.dump")
+        code, out = lammps(self.folder, text, ranks)
+        self.assertEqual(code, 0, out)
+        return np.loadtxt(os.path.join(self.folder, "forces.dump"), skiprows=9, max_rows=320)[:, 1:]
+
+    def test_deviation(self):
+        each = np.array([self.forces([model]) for model in self.models])
+        spread = np.sqrt(((each - each.mean(axis=0)) ** 2).sum(axis=2).mean(axis=0))
+        self.assertGreater(spread.max(), 1e-4)
+        for ranks in (1, 2):
+            self.forces(self.models, ranks, "deep_potential deviation model_devi.out 2")
+            with open(os.path.join(self.folder, "model_devi.out")) as file:
+                lines = file.read().splitlines()
+            self.assertEqual(lines[0].split(), ["#", "step", "max_devi_v", "min_devi_v", "avg_devi_v", "max_devi_f",
+                                                "min_devi_f", "avg_devi_f"])
+            self.assertEqual([line.split()[0] for line in lines[1:]], ["0", "2", "4"])
+            numbers = [float(word) for word in lines[1].split()[4:]]
+            for mine, expected in zip(numbers, (spread.max(), spread.min(), spread.mean())):
+                self.assertLess(abs(mine / expected - 1.0), 1e-8)
+
+    def test_messages(self):
+        def refused(options, models, expected):
+            text = (self.SETUP + "run 0\n").replace("OPTIONS", options).replace("COEFF", " ".join(models) + " Cu")
+            code, out = lammps(self.folder, text.replace("DATA", os.path.join(self.folder, "start.data")))
+            self.assertNotEqual(code, 0)
+            self.assertIn(expected, out)
+        refused("deviation devi.out 10", self.models[:1], "pair_style cambium: deviation devi.out needs a committee: name two "
+                "models or more in pair_coeff")
+        refused("deviation devi.out", self.models, "pair_style cambium takes the type of the potential (deep_potential when "
+                "absent) and, for a committee, `deviation FILE EVERY`; the potential's keys go into pair_coeff")
+        refused("deviation devi.out 0", self.models, "pair_style cambium: deviation devi.out 0 is written every so many "
+                "steps; give a number above zero")
+        refused("deviation no/such/devi.out 2", self.models, "pair_style cambium: cannot write 'no/such/devi.out': No such "
+                "file or directory")
 
 
 class Messages(unittest.TestCase):
