@@ -31,17 +31,40 @@ void contract(const PairList<T>& list, const Rows& rows, const DescriptorShape& 
   });
 }
 
+/// D[n][c..], or of its adjoint; zero where it is not kept.
+template <class T>
+CAMBIUM_FN Lane<T> load_kept(const T* row, const DescriptorShape& shape, int n, int c) {
+  if (!shape.symmetric) {
+    T values[lanes<T>];
+    for (int k = 0; k < lanes<T>; ++k) values[k] = c + k < shape.channels ? row[(c + k) * shape.axis + n] : T(0);
+    return Lane<T>::load(values);
+  }
+  const Lane<T> values = Lane<T>::load(row + shape.base(n) + c);
+  return c >= n ? values : keep(!Lane<T>::Mask::first(n - c), values);
+}
+
+template <class T>
+CAMBIUM_FN void store_kept(Lane<T> values, T* row, const DescriptorShape& shape, int n, int c) {
+  if (shape.symmetric && c >= n) {
+    store_some<T>(values, row + shape.base(n) + c, shape.channels - c);
+    return;
+  }
+  for (int k = 0; k < lanes<T> && c + k < shape.channels; ++k)
+    if (!shape.symmetric) row[(c + k) * shape.axis + n] = values[k];
+    else if (c + k >= n) row[shape.base(n) + c + k] = values[k];
+}
+
 template <class T>
 void adjoint_of_rows(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                      const Matrix<T>& da) {
-  const int n = packs<T>(shape.channels), m = shape.channels, axis = shape.axis;
+  const int n = packs<T>(shape.channels), axis = shape.axis;
   const T scale = static_cast<T>(shape.scale);
   Kokkos::parallel_for("deep_potential: adjoint", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
     const int atom = item / n, pack = item % n, place = pack * 4 * lanes<T>;
     Lane<T> sum[4];
     for (int k = 0; k < 4; ++k) sum[k] = Lane<T>(T(0));
-    for (int q = 0; q < axis; ++q) {
-      const Lane<T> d = Lane<T>::load(&dd(atom, q * m + pack * lanes<T>));
+    for (int q = 0; q < axis && shape.first(q) < (pack + 1) * lanes<T>; ++q) {
+      const Lane<T> d = load_kept<T>(&dd(atom, 0), shape, q, pack * lanes<T>);
       const T* column = &a(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
       for (int k = 0; k < 4; ++k) sum[k] += d * Lane<T>(column[k * lanes<T>]);
     }
@@ -53,14 +76,14 @@ void adjoint_of_rows(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const D
 template <class T>
 void adjoint_of_axis(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                      const Matrix<T>& da) {
-  const int n = packs<T>(shape.channels), m = shape.channels, axis = shape.axis;
+  const int n = packs<T>(shape.channels), axis = shape.axis;
   const T scale = static_cast<T>(shape.scale);
   Kokkos::parallel_for("deep_potential: axis adjoint", Range(0, atoms * axis), KOKKOS_LAMBDA(const int item) {
     const int atom = item / axis, q = item % axis;
     Lane<T> sums[4];
     for (int k = 0; k < 4; ++k) sums[k] = Lane<T>(T(0));
-    for (int pack = 0; pack < n; ++pack) {  // channels beyond the last are zero in a
-      const Lane<T> d = Lane<T>::load(&dd(atom, q * m + pack * lanes<T>));
+    for (int pack = shape.first(q) / lanes<T>; pack < n; ++pack) {  // channels beyond the last are zero in a
+      const Lane<T> d = load_kept<T>(&dd(atom, 0), shape, q, pack * lanes<T>);
       for (int k = 0; k < 4; ++k) sums[k] += d * Lane<T>::load(&a(atom, (pack * 4 + k) * lanes<T>));
     }
     T* column = &da(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
@@ -101,11 +124,11 @@ void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape
       store_some<T>(row[0], &d(atom, c), m - c);
       return;
     }
-    for (int q = 0; q < axis; ++q) {
+    for (int q = 0; q < axis && shape.first(q) < c + lanes<T>; ++q) {
       const T* column = &a(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
       Lane<T> sum = row[0] * Lane<T>(column[0]);
       for (int k = 1; k < 4; ++k) sum += row[k] * Lane<T>(column[k * lanes<T>]);
-      store_some<T>(sum, &d(atom, q * m + c), m - c);
+      store_kept<T>(sum, &d(atom, 0), shape, q, c);
     }
   });
 }

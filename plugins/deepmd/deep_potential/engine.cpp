@@ -84,17 +84,27 @@ View<double*> upload(const std::string& label, const std::vector<double>& values
   return out;
 }
 
-/// Rows of the first layer follow our order of the descriptor, [axis][channel], not the file's [channel][axis].
-Network reordered(const DeepPotentialModel& m, const Network& net) {
+/// The first layer's rows in the order of our descriptor: the file's are [channel][axis], and those of D[n][m] and D[m][n]
+/// are added.
+Network folded(const DescriptorShape& shape, const Network& net) {
   Network out = net;
-  if (m.components() == 1) return out;
-  const int channels = m.width(), axis = m.axis_neuron;
-  const auto width = static_cast<std::size_t>(net.layers.front().out);
-  for (int c = 0; c < channels; ++c)
-    for (int q = 0; q < axis; ++q) {
-      const auto from = static_cast<std::size_t>(c * axis + q) * width, to = static_cast<std::size_t>(q * channels + c) * width;
-      std::copy_n(&net.layers.front().w[from], width, &out.layers.front().w[to]);
+  if (shape.components == 1 || !shape.symmetric) return out;
+  const int channels = shape.channels, axis = shape.axis;
+  Layer& first = out.layers.front();
+  const auto width = static_cast<std::size_t>(first.out);
+  const auto parameters = static_cast<std::size_t>(first.in - channels * axis);
+  first.residual = false;  // it copies nothing, or D would not be symmetric
+  first.in = shape.columns() + static_cast<int>(parameters);
+  first.w.assign(static_cast<std::size_t>(first.in) * width, 0.0);
+  const std::vector<double>& w = net.layers.front().w;
+  for (int m = 0; m < channels; ++m)
+    for (int n = 0; n < axis; ++n) {
+      const auto from = static_cast<std::size_t>(m * axis + n) * width;
+      const auto to = static_cast<std::size_t>(shape.base(std::min(m, n)) + std::max(m, n)) * width;
+      for (std::size_t k = 0; k < width; ++k) first.w[to + k] += w[from + k];
     }
+  std::copy_n(w.end() - static_cast<std::ptrdiff_t>(parameters * width), parameters * width,
+              first.w.end() - static_cast<std::ptrdiff_t>(parameters * width));
   return out;
 }
 
@@ -166,7 +176,10 @@ TypedEngine<T>::TypedEngine(const DeepPotentialModel& model, const EngineOptions
     : model_(model), options_(options) {
   if (options_.chunk <= 0) options_.chunk = default_chunk<T>(options_.compress_tolerance > 0.0 || !model_.tables.empty());
   const bool radial = model_.components() == 1;
-  shape_ = {model_.width(), model_.axis_neuron, model_.components(), (radial ? 0.2 : 1.0) / model_.neighbours()};
+  // A first layer that adds its input to its output needs that input whole.
+  const bool symmetric = std::none_of(model_.fitting.begin(), model_.fitting.end(),
+                                      [](const Network& net) { return net.layers.front().copies() > 0; });
+  shape_ = {model_.width(), model_.axis_neuron, model_.components(), (radial ? 0.2 : 1.0) / model_.neighbours(), symmetric};
   slots_ = View<int*>("deep_potential: sel", model_.sel.size());
   auto slots = Kokkos::create_mirror_view(slots_);
   for (std::size_t k = 0; k < model_.sel.size(); ++k) slots(k) = model_.sel[k];
@@ -253,7 +266,7 @@ void TypedEngine<T>::prepare_centre(int type) {
   Kokkos::deep_copy(kinds.hidden, hidden);
   centre.padding = tables_ ? padding_of_tables(model_, *tables_, type)
                            : padding_of_networks(model_, nets_, net_work_, type);
-  if (centre.fitted) centre.fitting.emplace(reordered(model_, model_.fitting_of(type)));
+  if (centre.fitted) centre.fitting.emplace(folded(shape_, model_.fitting_of(type)));
   centres_.push_back(std::move(centre));
 }
 
@@ -293,7 +306,7 @@ template <class Rows>
 void TypedEngine<T>::run_pairs(const Centre<T>& centre, const Rows& rows, int first, const EngineInput& input) {
   contract_pairs(pairs_, rows, shape_, centre.padding, slots_, a_);
   make_descriptor(pairs_.atoms, a_, shape_, d_);
-  append_parameters(pairs_.atoms, model_.descriptor_size(), common_, atoms_.rows, first, input.aparam, aparam_mean_,
+  append_parameters(pairs_.atoms, shape_.columns(), common_, atoms_.rows, first, input.aparam, aparam_mean_,
                     aparam_inverse_, d_);
   centre.fitting->evaluate(pairs_.atoms, d_, fit_work_, fitted_, dd_);
   descriptor_adjoint(pairs_.atoms, a_, dd_, shape_, da_);
@@ -304,7 +317,7 @@ template <class T>
 void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineInput& input, EngineOutput& output) {
   const Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
   const int row = shape_.components * padded<T>(shape_.channels);
-  const int columns = model_.descriptor_size() + static_cast<int>(common_.extent(0)) + lanes<T>;
+  const int columns = shape_.columns() + static_cast<int>(common_.extent(0)) + lanes<T>;
   reserve(a_, "deep_potential: a", options_.chunk, row);
   reserve(da_, "deep_potential: da", options_.chunk, row);
   reserve(d_, "deep_potential: descriptor", options_.chunk, columns);

@@ -236,6 +236,9 @@ CASES = {
     "zero_mean": dict(zero_mean=True),
     "narrow": dict(neuron=[1, 2], axis=2, fit=[5]),
     "no_hidden_layer": dict(neuron=[4], axis=4, fit=[]),
+    "residual_first_layer": dict(neuron=[3, 6], axis=2, fit=[12, 24]),
+    "residual_doubling": dict(neuron=[3, 6], axis=2, fit=[24, 12], fparam=0),
+    "wide_axis": dict(neuron=[5, 10], axis=10),
 }
 
 
