@@ -1,6 +1,7 @@
 """A search killed with SIGKILL, workers and rank 0, at times drawn at random: resumed, it ends with every trial finished once, and
 its journal can be replayed."""
 import glob
+import json
 import os
 import random
 import signal
@@ -44,30 +45,32 @@ def ranks_of(folder):
 
 
 class Kill(unittest.TestCase):
-    def trials(self, journal):
-        if not os.path.exists(journal):
+    def trials(self, log):
+        """Numbers of the recorded trials: whole lines behind the first, which names the search."""
+        if not os.path.exists(log):
             return []
-        with h5py.File(journal, "r") as file:
-            return list(file["trials/number"][()]) if "number" in file["trials"] else []
+        with open(log, encoding="utf-8") as file:
+            return [json.loads(line)["number"] for line in file.read().split("\n")[1:-1]]
 
     def test_kill_and_resume(self):
         folder = program.fresh("search_kill")
         deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", os.path.join(folder, "run")))
         journal = os.path.join(folder, "run", "search", "journal.h5")
+        log = journal.replace(".h5", ".jsonl")
         dice, finished = random.Random(5), []
         arguments = ["run", deck]
         for victim in (1, 0, 1):  # a worker, rank 0, a worker
             before = len(finished)
             process = subprocess.Popen(program.command(*arguments, ranks=2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             wanted = before + dice.randint(2, 6)
-            while process.poll() is None and len(self.trials(journal)) < wanted:
+            while process.poll() is None and len(self.trials(log)) < wanted:
                 time.sleep(0.02)
             time.sleep(dice.uniform(0.0, 0.1))
             alive = ranks_of(folder)
             if process.poll() is None and len(alive) == 2:
                 os.kill(alive[victim], signal.SIGKILL)
             process.wait(timeout=120)
-            now = self.trials(journal)
+            now = self.trials(log)
             self.assertEqual(now[:before], finished[:before])  # nothing is lost
             finished = now
             arguments = ["restart", os.path.join(folder, "run")]
@@ -75,10 +78,11 @@ class Kill(unittest.TestCase):
         code, out, error = program.run(*arguments, ranks=2)
         self.assertEqual(code, 0, error)
         self.assertIn(f"resumed: {len(finished)} trials are finished", out)
-        numbers = self.trials(journal)
+        numbers = self.trials(log)
         self.assertEqual(numbers[:len(finished)], finished)
         self.assertEqual(sorted(numbers), list(range(120)))  # nothing twice, nothing missing
         with h5py.File(journal, "r") as file:
+            self.assertEqual(list(file["trials/number"][()]), numbers)  # the table says what the log says
             self.assertEqual(file["selection"].attrs["test_evaluations"], 1)
             self.assertEqual(file["selection"].attrs["trials"], 120)
         copy = os.path.join(folder, "recorded.h5")

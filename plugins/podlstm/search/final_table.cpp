@@ -98,9 +98,9 @@ class FinalTable {
     const Matrix tested = mean_forecast(found_, whole, test_, series_.test, &seeds);
     const Matrix plain_tested = mean_forecast(plain, whole, test_, series_.test, nullptr);
     rows.push_back(row("ensemble without recurrence", plain_tested, score(truth, plains, series_.modes()).r2));
-    rows.push_back(row(fmt::format("  with {:.0f} % harmonics + ridge", 100.0 * plain_share), mix(plain_tested, line_test, plain_share), plain_r2));
+    rows.push_back(row(fmt::format("  without recurrence, {:.0f} % linear", 100.0 * plain_share), mix(plain_tested, line_test, plain_share), plain_r2));
     rows.push_back(row("ensemble of found networks", tested, score(truth, networks, series_.modes()).r2));
-    rows.push_back(row(fmt::format("  with {:.0f} % harmonics + ridge", 100.0 * share), mix(tested, line_test, share), r2));
+    rows.push_back(row(fmt::format("  found networks, {:.0f} % linear", 100.0 * share), mix(tested, line_test, share), r2));
     report_seeds(seeds);
     selection.test_evaluations = 1, selection.test = rows.back().test.r2;
     io::on_root(context_.comm, [&] { journal_->select(selection); });

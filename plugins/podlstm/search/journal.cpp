@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/io/atomic_file.hpp"
@@ -82,36 +85,122 @@ Selection selection_of(const io::File& file) {
 Journal::Journal(std::string path, std::string key, const Context& context)
     : path_(std::move(path)), key_(std::move(key)), context_(context) {}
 
+Journal::~Journal() {
+  try {
+    if (log_) flush();
+  } catch (const std::exception& error) {
+    context_.log.warn(std::string("the journal is not complete: ") + error.what());
+  }
+}
+
+std::string Journal::log_path() const { return std::filesystem::path(path_).replace_extension(".jsonl").string(); }
+
 bool Journal::load() {
-  if (!std::filesystem::exists(path_)) return false;
-  const io::File file = io::File::open(path_);
-  if (file.attribute<std::string>("key") != key_)
+  const bool logged = std::filesystem::exists(log_path()), table = std::filesystem::exists(path_);
+  if (!logged && !table) return false;
+  std::string key;
+  if (table) {
+    const io::File file = io::File::open(path_);
+    key = file.attribute<std::string>("key");
+    trials_ = trials_of(file);
+    if (file.exists("selection")) selection_ = selection_of(file);
+  }
+  if (logged) {
+    auto content = TrialLog::read(log_path());
+    key = content.key;
+    if (content.trials.size() >= trials_.size()) trials_ = std::move(content.trials);
+  }
+  if (key != key_)
     throw InputError(fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
-                                 "directory (run.directory=PATH), or remove the file to start afresh", path_));
-  trials_ = trials_of(file);
-  if (file.exists("selection")) selection_ = selection_of(file);
+                                 "directory (run.directory=PATH), or remove the file to start afresh", table ? path_ : log_path()));
+  log_ = std::make_unique<TrialLog>(log_path(), key_, trials_);
   return true;
 }
 
+void Journal::open() {
+  if (!log_) {
+    std::filesystem::remove(path_);
+    log_ = std::make_unique<TrialLog>(log_path(), key_, trials_);
+  }
+  if (!keeper_.joinable()) keeper_ = std::thread([this] { keep(); });
+}
+
 void Journal::add(Trial trial) {
+  open();
+  log_->append(trial);
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
   trials_.push_back(std::move(trial));
-  write();
+  unsynchronised_ = true;
+  wake_.notify_one();
+}
+
+void Journal::keep() {
+  using Clock = std::chrono::steady_clock;
+  auto due = Clock::now();
+  bool stale = false;
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    auto awake = [&] { return closing_ || unsynchronised_; };
+    if (stale) wake_.wait_until(lock, due, awake);
+    else wake_.wait(lock, awake);
+    if (closing_) return;
+    const bool refresh = Clock::now() >= due;
+    stale = !refresh;
+    unsynchronised_ = false;
+    const auto trials = refresh ? trials_ : std::vector<Trial>();
+    lock.unlock();
+    std::exception_ptr failure;
+    const auto start = Clock::now();
+    try {
+      log_->synchronise();
+      if (refresh) write(trials, {});
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    // A table of many trials takes longer to write; it takes a twentieth of the time at most.
+    if (refresh) due = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 20 * (Clock::now() - start));
+    lock.lock();
+    if (failure) failure_ = failure;
+  }
+}
+
+void Journal::close() {
+  if (!keeper_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    wake_.notify_one();
+  }
+  keeper_.join();
+  closing_ = false;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Journal::flush() {
+  close();
+  if (log_) log_->synchronise();
+  write(trials_, selection_);
 }
 
 void Journal::select(const Selection& selection) {
   selection_ = selection;
-  write();
+  flush();
 }
 
-void Journal::write() const {
+void Journal::write(const std::vector<Trial>& trials, const std::optional<Selection>& selection) const {
   io::write_h5_atomically(path_, [&](io::File& file) {
     file.set_attribute("key", key_);
     file.set_attribute("resolved_deck", context_.resolved_deck);
-    write_trials(file, trials_);
-    if (selection_) write_selection(file, *selection_);
+    write_trials(file, trials);
+    if (selection) write_selection(file, *selection);
   });
 }
 
-std::vector<Trial> read_trials(const std::string& path) { return trials_of(io::File::open(path)); }
+std::vector<Trial> read_trials(const std::string& path) {
+  if (!path.ends_with(".jsonl")) return trials_of(io::File::open(path));
+  if (!std::filesystem::exists(path)) throw InputError(fmt::format("no such file: '{}'", path));
+  return TrialLog::read(path).trials;
+}
 
 }  // namespace cambium::podlstm

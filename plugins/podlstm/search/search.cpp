@@ -179,6 +179,7 @@ bool Search::run() {
     context_.log.info("finished evaluated    copied        best   genome                          per hour   busy %");
     serve_all();
     report_.seconds = wall_seconds() - start_;
+    journal_->flush();
     if (!journal_->trials().empty()) show();
   } else {
     work();

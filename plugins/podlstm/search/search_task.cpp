@@ -107,7 +107,6 @@ Task::Outcome SearchTask::run(Context& context) {
   io::on_root(context.comm, [&] {
     journal.emplace(path, key, context);
     if (context.resume && journal->load()) context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
-    else std::filesystem::remove(path);
   });
   Journal* mine = context.comm.root() ? &*journal : nullptr;
   Search search(space, options, mine, std::ref(evaluate), context);

@@ -132,6 +132,31 @@ TEST_CASE("a search goes on from its journal", "[search]") {
   if (run.comm.root()) each_number_once(run.journal->trials(), 60);
 }
 
+TEST_CASE("a torn line of the log is cut off, and what stands before it is kept", "[search]") {
+  Run run;
+  if (!run.comm.root()) return;
+  Trial t;
+  t.genome = {3, 1}, t.reward = 0.1 + 0.2, t.rungs = {std::nan(""), 1.0 / 3.0}, t.copy_of = 7;
+  run.journal->add(t);
+  t.number = 1;
+  run.journal->add(t);
+  run.journal->flush();
+  const auto log = run.journal->log_path(), table = run.journal->path();
+  run.journal.reset();
+  std::filesystem::remove(table);  // killed before the table was written
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 5);
+  run.reset();
+  CHECK(run.journal->load());
+  REQUIRE(std::ssize(run.journal->trials()) == 1);
+  const Trial& back = run.journal->trials().front();
+  CHECK(back.reward == t.reward);
+  CHECK((std::isnan(back.rungs[0]) && back.rungs[1] == 1.0 / 3.0 && back.genome == t.genome && back.copy_of == 7));
+  run.journal->add(t);
+  CHECK(std::ssize(read_trials(log)) == 2);
+  run.journal.emplace(table, "another search", run.context);
+  CHECK_THROWS_WITH(run.journal->load(), Catch::Contains("records another search"));
+}
+
 TEST_CASE("hopeless trials end at a rung", "[search]") {
   std::vector<Trial> finished(8);
   for (std::size_t k = 0; k < 8; ++k) finished[k].rungs = {static_cast<double>(k), k < 4 ? std::nan("") : static_cast<double>(10 + k)};
