@@ -25,7 +25,7 @@ def command(*arguments, ranks=1):
 def run(*arguments, ranks=1, cwd=None):
     """(exit code, standard output, standard error)"""
     done = subprocess.run(command(*arguments, ranks=ranks), cwd=cwd or SCRATCH, capture_output=True, text=True,
-                          timeout=300)
+                          timeout=900)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -54,7 +54,7 @@ def lammps(folder, text, ranks=1):
     path = program.write(os.path.join(folder, "in.lmp"), text)
     launcher = program.MPIEXEC + ["-np", str(ranks)] if ranks > 1 else []
     done = subprocess.run(launcher + [LMP, "-in", path, "-log", "none"], cwd=folder, capture_output=True, text=True,
-                          timeout=200)
+                          timeout=600)
     return done.returncode, done.stdout + done.stderr
 
 

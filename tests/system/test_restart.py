@@ -172,7 +172,7 @@ class Signals(unittest.TestCase):
             time.sleep(0.1)
         # A launcher may kill what it started when it is signalled itself; batch systems signal the ranks.
         os.kill(ranks_of(running.pid)[-1] if ranks > 1 else running.pid, number)
-        out, error = running.communicate(timeout=60)
+        out, error = running.communicate(timeout=300)
         self.assertEqual(running.returncode, 3, error)
         resume = re.search(r"Resume with:\n  cambium (restart \S+)", out)
         self.assertIsNotNone(resume, out)

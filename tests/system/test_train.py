@@ -133,7 +133,7 @@ class Training(unittest.TestCase):
         while not os.path.exists(stage(folder, "restart.100.h5")):
             time.sleep(0.01)
         run.send_signal(signal.SIGTERM)
-        out, _ = run.communicate(timeout=60)
+        out, _ = run.communicate(timeout=300)
         self.assertEqual(run.returncode, 3)
         self.assertIn("stopped by signal SIGTERM; a checkpoint is written. Resume with:\n  cambium restart ", out)
 
