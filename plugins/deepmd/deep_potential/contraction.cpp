@@ -91,17 +91,67 @@ void adjoint_of_axis(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const D
   });
 }
 
-/// The gradient of one pair from the sums over channels.
+/// Pairs whose gradients are finished together, in packs over the pairs.
+constexpr int pair_group = lanes<double> > pair_block ? lanes<double> : pair_block;
+static_assert(pair_group % pair_block == 0);
+
+/// dE/d(row) of one pair, before normalisation, from the sums over channels.
 template <class T>
-KOKKOS_INLINE_FUNCTION void finish_pair(const Pairs<T>& pairs, int p, const CutOff& cutoff, const View<double**>& inverse,
-                                        T along_network, const T* along_row, const View<double* [3]>& force) {
+KOKKOS_INLINE_FUNCTION void row_gradient(const Pairs<T>& pairs, int p, const View<double**>& inverse, T along_network,
+                                         const Lane<T>* along_row, double* c) {
   const int type = pairs.owner(p, 1);
-  double c[4];
-  for (int k = 0; k < 4; ++k) c[k] = static_cast<double>(along_row[k]) * inverse(type, k);
+  for (int k = 0; k < 4; ++k) c[k] = static_cast<double>(sum(along_row[k])) * inverse(type, k);
   c[0] += static_cast<double>(along_network * pairs.point(p, 1)) * inverse(type, 0);
-  double g[3];
-  cutoff.gradient(&pairs.geometry(p, 0), pairs.geometry(p, 3), c, g);
-  for (int k = 0; k < 3; ++k) force(p, k) = g[k];
+}
+
+/// Forces of the pairs first..first + n - 1 from their rows' gradients.
+template <class T>
+KOKKOS_INLINE_FUNCTION void finish_pairs(const Pairs<T>& pairs, int first, int n, const CutOff& cutoff,
+                                         const double* row_gradients, const View<double* [3]>& force) {
+  using P = Lane<double>;
+  for (int begin = 0; begin < n; begin += P::width) {
+    int place[P::width], geometry[P::width];
+    for (int k = 0; k < P::width; ++k) {
+      place[k] = begin + k < n ? begin + k : n - 1;
+      geometry[k] = first + place[k];
+    }
+    const auto g = gather_rows<P>(row_gradients, place);
+    const auto x = gather_rows<P>(pairs.geometry.data(), geometry);
+    const P d[3] = {x.x, x.y, x.z}, c[4] = {g.x, g.y, g.z, g.type};
+    P f[3];
+    cutoff.gradient(d, x.type, c, f);
+    for (int k = 0; k < P::width && begin + k < n; ++k)
+      for (int axis = 0; axis < 3; ++axis) force(first + begin + k, axis) = f[axis][k];
+  }
+}
+
+/// Gradients of the rows of `pair_block` pairs of one atom, 4 numbers each.
+template <class T, class Rows>
+KOKKOS_INLINE_FUNCTION void block_gradients(const Pairs<T>& pairs, const Rows& rows, int first, int packs_of_row,
+                                            int components, const T* adjoint, const View<double**>& inverse, double* out) {
+  constexpr int block = pair_block;
+  Lane<T> network[block], row[block][4];
+  for (int b = 0; b < block; ++b) {
+    network[b] = Lane<T>(T(0));
+    for (int k = 0; k < 4; ++k) row[b][k] = Lane<T>(T(0));
+  }
+  for (int pack = 0; pack < packs_of_row; ++pack, adjoint += components * lanes<T>)
+    for (int b = 0; b < block; ++b) {
+      Lane<T> g, slope;
+      rows.both(&pairs.slot(first + b, 0), pairs.point(first + b, 0), pack, g, slope);
+      if (components == 1) {
+        network[b] += slope * Lane<T>::load(adjoint);
+        continue;
+      }
+      Lane<T> dg(T(0));
+      for (int k = 0; k < 4; ++k) {
+        const Lane<T> d = Lane<T>::load(adjoint + k * lanes<T>);
+        dg += d * Lane<T>(pairs.row(first + b, k));
+        row[b][k] += g * d;
+      }
+      network[b] += slope * dg;
+    }
+  for (int b = 0; b < block; ++b) row_gradient(pairs, first + b, inverse, sum(network[b]), row[b], out + 4 * b);
 }
 
 }  // namespace
@@ -153,39 +203,16 @@ template <class T, class Rows>
 void pair_gradients(const PairList<T>& list, const Rows& rows, const DescriptorShape& shape, const NeighborKinds& kinds,
                     const Matrix<T>& da, const View<double* [3]>& force) {
   const Pairs<T> pairs = list;
-  const int n = packs<T>(shape.channels), components = shape.components;
+  const int n = packs<T>(shape.channels), components = shape.components, all = list.pairs;
   const CutOff cutoff = kinds.cutoff;
   const View<double**> inverse = kinds.inverse_deviation;
-  constexpr int block = pair_block;
-  Kokkos::parallel_for("deep_potential: pair gradients", Range(0, list.pairs / block), KOKKOS_LAMBDA(const int item) {
-    const int first = item * block;
-    const T* adjoint = &da(pairs.owner(first, 0), 0);
-    Lane<T> network[block], row[block][4];
-    for (int b = 0; b < block; ++b) {
-      network[b] = Lane<T>(T(0));
-      for (int k = 0; k < 4; ++k) row[b][k] = Lane<T>(T(0));
-    }
-    for (int pack = 0; pack < n; ++pack, adjoint += components * lanes<T>)
-      for (int b = 0; b < block; ++b) {
-        Lane<T> g, slope;
-        rows.both(&pairs.slot(first + b, 0), pairs.point(first + b, 0), pack, g, slope);
-        if (components == 1) {
-          network[b] += slope * Lane<T>::load(adjoint);
-          continue;
-        }
-        Lane<T> dg(T(0));
-        for (int k = 0; k < 4; ++k) {
-          const Lane<T> d = Lane<T>::load(adjoint + k * lanes<T>);
-          dg += d * Lane<T>(pairs.row(first + b, k));
-          row[b][k] += g * d;
-        }
-        network[b] += slope * dg;
-      }
-    for (int b = 0; b < block; ++b) {
-      T sums[4];
-      for (int k = 0; k < 4; ++k) sums[k] = sum(row[b][k]);
-      finish_pair(pairs, first + b, cutoff, inverse, sum(network[b]), sums, force);
-    }
+  constexpr int group = pair_group;
+  Kokkos::parallel_for("deep_potential: pair gradients", Range(0, (all + group - 1) / group), KOKKOS_LAMBDA(const int item) {
+    const int first = item * group, end = first + group < all ? first + group : all;
+    double c[group * 4];
+    for (int p = first; p < end; p += pair_block)
+      block_gradients(pairs, rows, p, n, components, &da(pairs.owner(p, 0), 0), inverse, c + 4 * (p - first));
+    finish_pairs(pairs, first, end - first, cutoff, c, force);
   });
 }
 

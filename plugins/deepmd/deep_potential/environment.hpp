@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 
+#include "core/base/pack.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium::deepmd {
@@ -22,13 +23,19 @@ struct CutOff {
     return c;
   }
 
-  /// w(r) and dw/dr.
+  /// w(r) and dw/dr, of a pack of distances or of one.
+  template <class P>
+  KOKKOS_INLINE_FUNCTION void weight(P r, P& w, P& dw) const {
+    const P u = min(max((r - P(rs)) * P(inverse_width), P(0.0)), P(1.0));
+    const P uu = u * u;
+    w = uu * u * (P(-6.0) * uu + P(15.0) * u - P(10.0)) + P(1.0);
+    dw = uu * (P(-30.0) * uu + P(60.0) * u - P(30.0)) * P(inverse_width);
+  }
+
   KOKKOS_INLINE_FUNCTION void weight(double r, double& w, double& dw) const {
-    double u = (r - rs) * inverse_width;
-    u = u < 0.0 ? 0.0 : (u > 1.0 ? 1.0 : u);
-    const double uu = u * u;
-    w = uu * u * (-6.0 * uu + 15.0 * u - 10.0) + 1.0;
-    dw = uu * (-30.0 * uu + 60.0 * u - 30.0) * inverse_width;
+    Pack<double, 1> value, slope;
+    weight(Pack<double, 1>(r), value, slope);
+    w = value.v, dw = slope.v;
   }
 
   /// The environment row (w/q, w d/q^2) with q = r + protection, before normalisation.
@@ -40,14 +47,15 @@ struct CutOff {
     for (int k = 0; k < 3; ++k) out[k + 1] = t * d[k];
   }
 
-  /// Gradient with respect to r_j of sum_k c_k row_k.
-  KOKKOS_INLINE_FUNCTION void gradient(const double d[3], double r, const double c[4], double g[3]) const {
-    double w, dw;
+  /// Gradient with respect to r_j of sum_k c_k row_k, of as many pairs as P has lanes.
+  template <class P>
+  KOKKOS_INLINE_FUNCTION void gradient(const P d[3], P r, const P c[4], P g[3]) const {
+    P w, dw;
     weight(r, w, dw);
-    const double inverse = 1.0 / (r + protection);
-    const double ds = (dw - w * inverse) * inverse;                        // of w/q
-    const double t = w * inverse * inverse, dt = (dw - 2.0 * w * inverse) * inverse * inverse;  // of w/q^2
-    const double along = (c[0] * ds + (c[1] * d[0] + c[2] * d[1] + c[3] * d[2]) * dt) / r;
+    const P inverse = P(1.0) / (r + P(protection));
+    const P ds = (dw - w * inverse) * inverse;                        // of w/q
+    const P t = w * inverse * inverse, dt = (dw - P(2.0) * w * inverse) * inverse * inverse;  // of w/q^2
+    const P along = (c[0] * ds + (c[1] * d[0] + c[2] * d[1] + c[3] * d[2]) * dt) / r;
     for (int k = 0; k < 3; ++k) g[k] = along * d[k] + t * c[k + 1];
   }
 };
