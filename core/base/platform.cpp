@@ -20,7 +20,9 @@ static std::string cpu_field(const std::string& name) {
 
 std::string processor_name() {
   const auto name = cpu_field("model name");
-  return name.empty() ? "unknown processor" : name;
+  if (name.empty()) return "unknown processor";
+  const auto family = cpu_field("cpu family"), model = cpu_field("model");
+  return family.empty() ? name : name + " (family " + family + ", model " + model + ")";
 }
 
 std::string preferred_openblas_core() {

@@ -20,7 +20,7 @@ std::string preferred_openblas_core();
 /// nothing, and starts this program again, once. Call first thing in main.
 void restart_with_platform_settings(char** argv);
 
-/// Name of the processor as the operating system gives it.
+/// Name of the processor as the operating system gives it, with the family and model numbers that tell generations apart.
 std::string processor_name();
 
 }  // namespace cambium
