@@ -7,6 +7,7 @@
 #include "plugins/superres/evaluate/reconstruct.hpp"
 #include "plugins/superres/output/fields_writer.hpp"
 #include "plugins/superres/output/spectrum_writer.hpp"
+#include "plugins/superres/samples/crops.hpp"
 
 namespace cambium::superres {
 
@@ -15,8 +16,9 @@ void register_types(Registry& registry) {
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall");
 
   registry.add<Verify>("verify", "equations written as text, held against data");
-  registry.add<Reconstruct>("reconstruct", "interpolation of coarse samples, judged by the physics it keeps");
+  registry.add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep");
 
+  registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside");
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it");
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x");
 

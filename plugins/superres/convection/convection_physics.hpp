@@ -22,6 +22,7 @@ class ConvectionPhysics : public Physics {
   double timestep(const State&) const override { return run_.timestep(); }
   std::string time_unit() const override { return "t_ff"; }
   bool finished() const override { return run_.finished(); }
+  bool ends() const override { return true; }
   Work work(const State&) const override { return run_.work(); }
   std::vector<Citation> citations() const override { return run_.citations(); }
   std::string summary() const override { return setup_.name() + ": " + run_.summary(); }

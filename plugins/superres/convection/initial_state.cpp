@@ -19,6 +19,7 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
   d("noise", &InitialState::noise, "standard deviation of the noise in b is this times z (1 - z)").non_negative().def(1e-3);
   d("amplitude", &InitialState::amplitude, "of a regular disturbance of b, sin(pi z) cos(2 pi wavelengths x / width)").def(0.0);
   d("wavelengths", &InitialState::wavelengths, "of the regular disturbance in the width").at_least(1).def(1);
+  d("seed", &InitialState::seed, "of the noise; that of the run when absent").at_least(0);
   d("file", &InitialState::file, "start from the last frame of these fields instead, at any resolution (output 'fields')");
 }
 
@@ -62,6 +63,7 @@ void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t se
   if (initial.file) return set_from_file(*initial.file, flow);
   const Grid& g = flow.slab.grid;
   const Fluid& fluid = flow.fluid;
+  if (initial.seed) seed = static_cast<std::uint64_t>(*initial.seed);
   const auto host = Kokkos::create_mirror_view(flow.fields);
   Kokkos::deep_copy(host, 0.0);
   for (int row = 1; row <= flow.rows(); ++row) {

@@ -14,6 +14,7 @@ struct InitialState {
   double noise = 1e-3;
   double amplitude = 0.0;
   int wavelengths = 1;
+  std::optional<std::int64_t> seed;
   std::optional<std::string> file;
   static void describe(deck::Describe<InitialState>& d);
 };

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/csv.hpp"
+#include "plugins/superres/equations/residual.hpp"
+#include "plugins/superres/evaluate/decode_windows.hpp"
 #include "plugins/superres/evaluate/resampling.hpp"
+#include "plugins/superres/output/write_fields.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -25,8 +29,17 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   d("rayleigh", &Params::rayleigh, "of the data; gives viscosity and diffusivity").positive();
   d("prandtl", &Params::prandtl, "of the data").positive().def(1.0);
   d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
-  d("methods", &Params::methods, "how it is rebuilt").options({"linear", "cubic"}).def({"linear", "cubic"});
+  d("methods", &Params::methods, "interpolations by which it is rebuilt").options({"linear", "cubic"}).def({"linear", "cubic"});
+  d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
+  d("equations", &Params::equations, "whose residuals are compared, in p, b, u, w, constants and dt, dx, dz, dxx, dxz, dzz").def({});
+  d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
+  d("write", &Params::write, "one of the reconstructions as a file");
+  d.check([](const Params& p) -> std::string {
+    if (p.write && !p.models.contains(p.write->method) && std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
+      return fmt::format("write.method '{}' is none of methods and models", p.write->method);
+    return {};
+  });
   d.check([](const Params& p) {
     for (double r : p.ratio)
       if (!(r >= 1.0)) return "'ratio' must be at least 1 along every axis";
@@ -34,11 +47,44 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-Reconstruct::Reconstruct(const Params& params, Context&) : params_(params) {}
+void Reconstruct::Write::describe(deck::Describe<Write>& d) {
+  d("method", &Write::method, "one of 'methods' or a name among 'models'").example("cubic");
+  d("file", &Write::file, "name in the folder of the stage").def("reconstruction.h5");
+  d("points", &Write::points, "frames, points along x and along z: any number").example("[41, 512, 128]");
+  d("times", &Write::times, "first and last time; those of the data when absent");
+  d.check([](const Write& w) { return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis" : ""; });
+}
+
+Reconstruct::Reconstruct(const Params& params, Context&) : params_(params) {
+  for (const auto& text : params_.equations)
+    equations_.push_back(parse_equation(text, {names, params_.constants}, static_cast<int>(equations_.size()) + 1));
+}
+
+std::vector<std::string> Reconstruct::columns() const {
+  auto out = params_.methods;
+  for (const auto& [name, file] : params_.models) out.push_back(name);
+  return out;
+}
 
 void Reconstruct::check(Context& context) {
   context.log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}", params_.ratio[0],
-                               params_.ratio[1], params_.ratio[2], fmt::join(params_.methods, ", ")));
+                               params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
+}
+
+FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models) const {
+  if (const auto model = models.find(method); model != models.end())
+    return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
+  FieldData out = coarse;
+  for (int axis = 0; axis < 3; ++axis) out = resampled(out, axis, places[axis], points_of(method));
+  return out;
+}
+
+void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
+  const auto& w = *params_.write;
+  const auto places = spanning_places(coarse, w.points, w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()}));
+  write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models), context);
+  context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file, w.points[0],
+                               w.points[1], w.points[2], w.method));
 }
 
 void Reconstruct::print(const std::vector<Scores>& scores, Context& context) const {
@@ -49,7 +95,7 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
     log.info(line);
   };
   std::string head = fmt::format("{:<28}", "");
-  for (const auto& method : params_.methods) head += fmt::format("{:>14}", method);
+  for (const auto& method : columns()) head += fmt::format("{:>14}", method);
   log.info(head);
   for (std::size_t f = 0; f < names.size(); ++f) row("relative L2 of " + names[f], [&](const Scores& s) { return s.relative_l2[f]; });
   for (std::size_t n = 0; n < 9; ++n)
@@ -58,6 +104,8 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
   row("Nusselt number", [](const Scores& s) { return s.nusselt; });
   row("relative divergence", [](const Scores& s) { return s.divergence; });
   row("spectrum, rms of log10", [](const Scores& s) { return s.spectrum; });
+  for (std::size_t k = 0; k < equations_.size(); ++k)
+    row(fmt::format("residual of equation {}", k + 1), [&](const Scores& s) { return s.residual[k]; });
   log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}", scores.front().true_nusselt,
                        scores.front().true_divergence));
 }
@@ -83,6 +131,8 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
   column("divergence", "rms of u_x + w_z over rms of all gradients", [](const Scores& s) { return s.divergence; });
   column("true_divergence", "of the data", [](const Scores& s) { return s.true_divergence; });
   column("spectrum", "rms of log10 of the ratio of spectra", [](const Scores& s) { return s.spectrum; });
+  for (std::size_t k = 0; k < equations_.size(); ++k)
+    column(fmt::format("residual_{}", k + 1), "root mean square, by differences", [&](const Scores& s) { return s.residual[k]; });
   io::write_csv((std::filesystem::path(context.run_directory) / "scores.csv").string(), columns, table);
 }
 
@@ -94,12 +144,17 @@ Task::Outcome Reconstruct::run(Context& context) {
                                  truth.nx(), truth.nz(), coarse.axis[0].size(), coarse.nx(), coarse.nz()));
     const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh), peclet = std::sqrt(params_.rayleigh * params_.prandtl);
     std::vector<Scores> scores;
-    for (const auto& method : params_.methods) {
-      FieldData rebuilt = coarse;
-      for (int axis = 0; axis < 3; ++axis) rebuilt = resampled(rebuilt, axis, truth.axis[axis], points_of(method));
-      scores.push_back(scores_of(truth, rebuilt, viscosity, peclet, positions));
+    Models models;
+    for (const auto& [name, file] : params_.models) models.emplace(name, train::load_artifact(file, context));
+    for (const auto& method : columns()) {
+      const FieldData field = rebuilt(method, coarse, truth.axis, models);
+      scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
+      for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);
     }
+    if (params_.write) write_one(coarse, models, context);
     print(scores, context);
+    for (std::size_t k = 0; k < equations_.size(); ++k)
+      context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1, residual_of(equations_[k], truth).rms));
     write(scores, context);
   });
   context.log.info(fmt::format("written in {}: scores.csv", context.run_directory));

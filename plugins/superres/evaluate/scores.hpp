@@ -20,8 +20,10 @@ struct Scores {
   double mean_r2 = 0.0;                     ///< of the nine
   double nusselt = 0.0, true_nusselt = 0.0; ///< 1 + sqrt(Ra Pr) <w b>, means over frames
   double divergence = 0.0, true_divergence = 0.0;  ///< relative, means over frames
+  std::vector<double> residual;             ///< of each equation: root mean square, by differences on the fine grid
   double spectrum = 0.0;                    ///< root mean square of log10 of the ratio of mean spectra, over all modes
 };
+/// Without residuals.
 Scores scores_of(const FieldData& truth, const FieldData& prediction, double viscosity, double peclet,
                  const std::array<int, 3>& fields);
 

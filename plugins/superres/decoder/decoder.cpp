@@ -1,0 +1,226 @@
+#include "plugins/superres/decoder/decoder.hpp"
+
+#include <algorithm>
+
+#include "core/numerics/gemm.hpp"
+
+namespace cambium::superres {
+
+namespace {
+constexpr int chunk_points = 16;
+}
+
+std::int64_t DecoderShape::parameters() const {
+  std::int64_t n = 0;
+  for (int l = 0; l < layers(); ++l) n += std::int64_t{1} * width(l) * (columns(l) + 1);
+  return n;
+}
+
+std::int64_t DecoderShape::multiplications(int streams) const {
+  std::int64_t n = 0;
+  for (int l = 0; l < layers(); ++l)
+    n += std::int64_t{1} * width(l) * (std::int64_t{streams} * hidden_columns(l) + columns(l) - hidden_columns(l));
+  return n;
+}
+
+/// Some points, their rows and their inputs.
+template <class T>
+struct Decoder<T>::Chunk {
+  const DecoderQuery<T>* query;
+  std::int64_t first;    ///< point
+  int points;
+  std::vector<T> input;  ///< (rows, shape.input())
+  int rows() const { return 8 * points; }
+  std::int64_t row(int r) const { return 8 * first + r; }
+};
+
+template <class T>
+typename Decoder<T>::Chunk Decoder<T>::chunk_of(const DecoderQuery<T>& query, const T* latents, std::int64_t first) const {
+  Chunk c{&query, first, static_cast<int>(std::min<std::int64_t>(chunk_points, query.points - first)), {}};
+  const int width = shape_.input();
+  c.input.resize(static_cast<std::size_t>(c.rows()) * width);
+  for (int r = 0; r < c.rows(); ++r) {
+    std::copy_n(&query.offset[3 * c.row(r)], 3, &c.input[r * width]);
+    std::copy_n(latents + query.node[c.row(r)] * shape_.latent, shape_.latent, &c.input[r * width + 3]);
+  }
+  return c;
+}
+
+template <class T>
+std::int64_t Decoder<T>::tape_stride(int rows) const {
+  std::int64_t n = 0;
+  for (int w : shape_.widths) n += w;
+  return n * rows * basis_.size();
+}
+
+/// z (streams, rows, width) = streams of W (a, input) + bias.
+template <class T>
+void Decoder<T>::layer_forward(const Chunk& chunk, int layer, const T* a, Weights weights, T* z) const {
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+  const T *w = weights[2 * layer], *bias = weights[2 * layer + 1];
+  const std::int64_t stream = std::int64_t{1} * rows * n;
+  if (hidden > 0) host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a, hidden, w, columns, T(0), z, n);
+  else std::fill_n(z, basis_.size() * stream, T(0));
+  for (int r = 0; r < rows; ++r)
+    for (int k = 0; k < n; ++k) z[std::int64_t{1} * r * n + k] += bias[k];
+  if (columns == hidden) return;
+  const int input = shape_.input();
+  host_gemm<T>(false, true, rows, n, input, T(1), chunk.input.data(), input, w + hidden, columns, T(1), z, n);
+  std::vector<T> column(n);
+  for (int axis = 0; axis < 3; ++axis) {
+    MultiIndex unit{};
+    unit[axis] = 1;
+    const int s = basis_.find(unit);
+    if (s < 0) continue;
+    for (int k = 0; k < n; ++k) column[k] = w[std::int64_t{1} * k * columns + hidden + axis];
+    for (int r = 0; r < rows; ++r) {
+      const T inverse = chunk.query->inverse_spacing[3 * chunk.row(r) + axis];
+      T* to = z + s * stream + std::int64_t{1} * r * n;
+      for (int k = 0; k < n; ++k) to[k] += inverse * column[k];
+    }
+  }
+}
+
+template <class T>
+void Decoder<T>::blend(const Chunk& chunk, const T* y, const T* plain, T* out) const {
+  const int outputs = shape_.outputs, rows = chunk.rows();
+  const std::int64_t all = chunk.query->rows();
+  std::vector<T> with_plain;
+  if (plain) {
+    with_plain.assign(y, y + std::int64_t{1} * basis_.size() * rows * outputs);
+    for (int s = 0; s < basis_.size(); ++s)
+      for (std::int64_t k = 0; k < std::int64_t{1} * rows * outputs; ++k)
+        with_plain[s * rows * outputs + k] += plain[(s * all + chunk.row(0)) * outputs + k];
+    y = with_plain.data();
+  }
+  for (int s = 0; s < basis_.size(); ++s)
+    for (int p = 0; p < chunk.points; ++p) {
+      T* to = out + (s * chunk.query->points + chunk.first + p) * outputs;
+      std::fill_n(to, outputs, T(0));
+      for (const auto& term : basis_.product(s))
+        for (int corner = 0; corner < 8; ++corner) {
+          const int r = 8 * p + corner;
+          const T weight = static_cast<T>(term.coefficient) * chunk.query->weight[term.right * all + chunk.row(r)];
+          for (int f = 0; f < outputs; ++f) to[f] += weight * y[(std::int64_t{1} * term.left * rows + r) * outputs + f];
+        }
+    }
+}
+
+template <class T>
+void Decoder<T>::blend_back(const Chunk& chunk, const T* g, T* gy) const {
+  const int outputs = shape_.outputs, rows = chunk.rows();
+  const std::int64_t all = chunk.query->rows();
+  std::fill_n(gy, std::int64_t{1} * basis_.size() * rows * outputs, T(0));
+  for (int s = 0; s < basis_.size(); ++s)
+    for (int p = 0; p < chunk.points; ++p) {
+      const T* from = g + (s * chunk.query->points + chunk.first + p) * outputs;
+      for (const auto& term : basis_.product(s))
+        for (int corner = 0; corner < 8; ++corner) {
+          const int r = 8 * p + corner;
+          const T weight = static_cast<T>(term.coefficient) * chunk.query->weight[term.right * all + chunk.row(r)];
+          for (int f = 0; f < outputs; ++f) gy[(std::int64_t{1} * term.left * rows + r) * outputs + f] += weight * from[f];
+        }
+    }
+}
+
+template <class T>
+void Decoder<T>::forward(const DecoderQuery<T>& query, const T* latents, Weights weights, const T* plain, T* out,
+                         DecoderTape<T>* tape) const {
+  const int streams = basis_.size(), most = *std::max_element(shape_.widths.begin(), shape_.widths.end());
+  const std::int64_t buffer = std::int64_t{8} * chunk_points * streams * std::max(most, shape_.outputs);
+  std::vector<T> a(buffer), scratch(buffer), y(std::int64_t{8} * chunk_points * streams * shape_.outputs);
+  if (tape) tape->z.resize(std::max<std::size_t>(tape->z.size(), query.points * tape_stride(8)));
+  for (std::int64_t first = 0; first < query.points; first += chunk_points) {
+    const Chunk chunk = chunk_of(query, latents, first);
+    T* z = tape ? tape->z.data() + first * tape_stride(8) : scratch.data();
+    for (int layer = 0; layer + 1 < shape_.layers(); ++layer) {
+      const std::int64_t count = std::int64_t{1} * chunk.rows() * shape_.width(layer);
+      layer_forward(chunk, layer, a.data(), weights, z);
+      activate(shape_.activation, basis_, count, z, a.data());
+      if (tape) z += streams * count;
+    }
+    layer_forward(chunk, shape_.layers() - 1, a.data(), weights, y.data());
+    blend(chunk, y.data(), plain, out);
+  }
+}
+
+/// Gradients by a layer's weights, by the input, and (in `below`) by the layer before it; g is (streams, rows, width).
+template <class T>
+void Decoder<T>::layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights, Gradients gradients,
+                                T* input_gradient, T* below) const {
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+  const int all = basis_.size() * rows, input = shape_.input();
+  const T* w = weights[2 * layer];
+  T *gw = gradients[2 * layer], *bias = gradients[2 * layer + 1];
+  for (int r = 0; r < rows; ++r)
+    for (int k = 0; k < n; ++k) bias[k] += g[std::int64_t{1} * r * n + k];
+  if (hidden > 0) {
+    host_gemm<T>(true, false, n, hidden, all, T(1), g, n, a, hidden, T(1), gw, columns);
+    host_gemm<T>(false, false, all, hidden, n, T(1), g, n, w, columns, T(0), below, hidden);
+  }
+  if (columns == hidden) return;
+  host_gemm<T>(true, false, n, input, rows, T(1), g, n, chunk.input.data(), input, T(1), gw + hidden, columns);
+  host_gemm<T>(false, false, rows, input, n, T(1), g, n, w + hidden, columns, T(1), input_gradient, input);
+  std::vector<T> column(n);
+  for (int axis = 0; axis < 3; ++axis) {
+    MultiIndex unit{};
+    unit[axis] = 1;
+    const int s = basis_.find(unit);
+    if (s < 0) continue;
+    std::fill(column.begin(), column.end(), T(0));
+    for (int r = 0; r < rows; ++r) {
+      const T inverse = chunk.query->inverse_spacing[3 * chunk.row(r) + axis];
+      const T* from = g + (std::int64_t{1} * s * rows + r) * n;
+      for (int k = 0; k < n; ++k) column[k] += inverse * from[k];
+    }
+    for (int k = 0; k < n; ++k) gw[std::int64_t{1} * k * columns + hidden + axis] += column[k];
+  }
+}
+
+template <class T>
+void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weights weights, const DecoderTape<T>& tape, const T* g,
+                          T* latent_gradients, Gradients gradients) const {
+  const int streams = basis_.size(), most = *std::max_element(shape_.widths.begin(), shape_.widths.end());
+  const std::int64_t buffer = std::int64_t{8} * chunk_points * streams * std::max(most, shape_.outputs);
+  std::vector<T> a(buffer), by_z(buffer), below(buffer), by_input;
+  for (std::int64_t first = 0; first < query.points; first += chunk_points) {
+    const Chunk chunk = chunk_of(query, latents, first);
+    by_input.assign(chunk.input.size(), T(0));
+    blend_back(chunk, g, by_z.data());
+    const T* z = tape.z.data() + first * tape_stride(8) + tape_stride(chunk.rows());
+    for (int layer = shape_.layers() - 1; layer >= 0; --layer) {
+      const std::int64_t count = std::int64_t{1} * chunk.rows() * shape_.hidden_columns(layer);
+      z -= streams * count;  // of the layer before
+      if (layer > 0) activate(shape_.activation, basis_, count, z, a.data());
+      layer_backward(chunk, layer, a.data(), by_z.data(), weights, gradients, by_input.data(), below.data());
+      if (layer > 0) activate_back(shape_.activation, basis_, count, z, below.data());
+      std::swap(by_z, below);
+    }
+    const int width = shape_.input();
+    for (int r = 0; r < chunk.rows(); ++r)
+      for (int k = 0; k < shape_.latent; ++k)
+        latent_gradients[query.node[chunk.row(r)] * shape_.latent + k] += by_input[r * width + 3 + k];
+  }
+}
+
+template <class T>
+void Decoder<T>::products_only(const DecoderQuery<T>& query, Weights weights) const {
+  const int most = *std::max_element(shape_.widths.begin(), shape_.widths.end());
+  const std::int64_t buffer = std::int64_t{8} * chunk_points * basis_.size() * std::max(most, shape_.outputs);
+  std::vector<T> a(buffer, T(0.5)), z(buffer), inputs(std::int64_t{8} * chunk_points * shape_.input(), T(0.5));
+  for (std::int64_t first = 0; first < query.points; first += chunk_points) {
+    const int rows = 8 * static_cast<int>(std::min<std::int64_t>(chunk_points, query.points - first));
+    for (int layer = 0; layer < shape_.layers(); ++layer) {
+      const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer);
+      const T* w = weights[2 * layer];
+      if (hidden > 0) host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a.data(), hidden, w, columns, T(0), z.data(), n);
+      if (columns > hidden)
+        host_gemm<T>(false, true, rows, n, shape_.input(), T(1), inputs.data(), shape_.input(), w + hidden, columns, T(1), z.data(), n);
+    }
+  }
+}
+
+template class Decoder<float>;
+template class Decoder<double>;
+
+}  // namespace cambium::superres

@@ -1,0 +1,50 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "plugins/superres/decoder/jet_basis.hpp"
+
+namespace cambium::superres {
+
+/// How the decodings of a cell's eight corners are blended along each axis: linearly (the gradient jumps at faces), or by
+/// polynomials of degree 5 or 7 whose first two or three derivatives vanish at faces.
+enum class Blend { trilinear, c2, c3 };
+
+/// Nodes of a latent grid with their true coordinates, of any spacing.
+struct LatentCells {
+  std::array<std::vector<double>, 3> axis;  ///< t, x, z; increasing, two nodes at least
+  bool wraps = false;  ///< the last node along x is the first one, a period further on, and has no latent vector of its own
+
+  int nodes(int a) const { return static_cast<int>(axis[a].size()) - (wraps && a == 1 ? 1 : 0); }
+  /// Latent vectors, numbered by (t, x, z) with z running fastest.
+  std::int64_t size() const { return std::int64_t{1} * nodes(0) * nodes(1) * nodes(2); }
+  /// Half the distance between a node's neighbours along an axis: the unit of coordinates relative to it, the same on
+  /// both sides of the node, so that blended decodings stay smooth on stretched grids.
+  double spacing(int a, int node) const;
+};
+
+/// Where points lie among the cells: for row 8 n + corner of point n, the latent vector and all that does not depend on
+/// weights. T: float or double.
+template <class T>
+struct DecoderQuery {
+  std::int64_t points = 0;
+  std::vector<std::int64_t> node;          ///< row's latent vector
+  std::vector<T> offset;                   ///< (rows, 3): (place - node) / spacing
+  std::vector<T> inverse_spacing;          ///< (rows, 3)
+  std::vector<T> weight;                   ///< (streams, rows): derivatives of the blending weight
+
+  std::int64_t rows() const { return 8 * points; }
+};
+
+/// Points (count, 3) by (t, x, z) in a grid whose latent vectors begin at `first_node`. Who asks outside the nodes gets the
+/// outermost cell's decoding carried on.
+template <class T>
+DecoderQuery<T> locate(const LatentCells& cells, const double* points, std::int64_t count, Blend blend, const JetBasis& basis,
+                       std::int64_t first_node = 0);
+
+/// The points of several grids, one after the other.
+template <class T>
+DecoderQuery<T> joined(const std::vector<DecoderQuery<T>>& parts, int streams);
+
+}  // namespace cambium::superres

@@ -1,0 +1,24 @@
+#include "plugins/superres/output/write_fields.hpp"
+
+#include "core/io/atomic_file.hpp"
+#include "core/io/h5.hpp"
+#include "core/io/provenance.hpp"
+
+namespace cambium::superres {
+
+void write_fields(const std::string& path, const FieldData& data, const Context& context) {
+  io::write_h5_atomically(path, [&](io::File& file) {
+    io::write_provenance(file, io::provenance_of(context));
+    file.write("/scales/sim_time", data.axis[0]);
+    file.write("/scales/x", data.axis[1]);
+    file.write("/scales/z", data.axis[2]);
+    for (std::size_t f = 0; f < data.names.size(); ++f) {
+      const std::vector<float> values(data.values[f].begin(), data.values[f].end());
+      auto set = file.write("/tasks/" + data.names[f],
+                            io::tensor_of(values.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
+      set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
+    }
+  });
+}
+
+}  // namespace cambium::superres

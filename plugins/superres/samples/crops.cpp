@@ -1,0 +1,94 @@
+#include "plugins/superres/samples/crops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/parallel/random.hpp"
+#include "plugins/superres/evaluate/resampling.hpp"
+
+namespace cambium::superres {
+
+void Crops::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::data, "HDF5 files of p, b, u, w by (t, x, z), one for each initial state").example("[\"{run}/simulate/fields.h5\"]");
+  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
+  d("crop", &Params::crop, "coarse samples of a crop along t, x and z; 0 takes all").def({4, 0, 0});
+  d("points", &Params::points, "places in a crop at which the fields are compared").at_least(1).def(256);
+  d("samples", &Params::samples, "crops that count as one pass over the data").at_least(1).def(1000);
+  d("frames", &Params::frames, "frames to use, from the end").at_least(2).def(200);
+  d("periodic", &Params::periodic, "x is periodic").def(true);
+  d("seed", &Params::seed, "of crops and places").at_least(0).def(1);
+  d.check([](const Params& p) {
+    for (double r : p.ratio)
+      if (!(r >= 1.0)) return "'ratio' must be at least 1 along every axis";
+    return p.data.empty() ? "'data' names no file" : "";
+  });
+}
+
+void Crops::open(Context& context) {
+  sources_.clear();
+  for (const auto& path : params_.data) {
+    auto fine = read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic);
+    Windows windows(coarsened(fine, params_.ratio), params_.crop, params_.ratio);
+    if (!sources_.empty() && windows.size() != sources_.front().windows.size())
+      throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, or use files of one grid",
+                                   path, params_.data.front()));
+    sources_.push_back({std::move(fine), std::move(windows)});
+  }
+  const auto& s = sources_.front();
+  context.log.info(fmt::format("{} file(s) of {} x {} points, {} frames in the first; crops of {} x {} x {} coarse samples (t, x, z)",
+                               sources_.size(), s.fine.nx(), s.fine.nz(), s.fine.axis[0].size(), s.windows.size()[0],
+                               s.windows.size()[1], s.windows.size()[2]));
+}
+
+std::vector<train::FieldInfo> Crops::fields() const {
+  const auto& w = sources_.front().windows;
+  const auto& n = w.size();
+  const std::int64_t fields = std::ssize(flow_fields);
+  return {{"coarse", "", {fields, n[0], n[1], n[2]}, DType::f32}, {"t", "", {n[0]}, DType::f64},
+          {"x", "", {n[1] + (w.wraps() ? 1 : 0)}, DType::f64},    {"z", "", {n[2]}, DType::f64},
+          {"points", "", {params_.points, 3}, DType::f64},        {"values", "", {params_.points, fields}, DType::f32}};
+}
+
+train::SamplePtr Crops::make(std::int64_t id) const {
+  const auto seed = static_cast<std::uint64_t>(params_.seed), number = static_cast<std::uint64_t>(id);
+  const Random4 choice(seed, Stream::made_samples, number, 0);
+  auto pick = [](double uniform, std::int64_t count) { return std::min(static_cast<std::int64_t>(uniform * static_cast<double>(count)), count - 1); };
+  const auto& source = sources_[number % sources_.size()];
+  const auto& fine = source.fine;
+  std::array<int, 3> start{};
+  std::array<std::vector<std::int64_t>, 3> inside;  // points of the data within the window, along x past the period, too
+  for (int a = 0; a < 3; ++a) {
+    start[a] = static_cast<int>(pick(choice.uniform(a), source.windows.starts(a)));
+    const auto nodes = source.windows.nodes(a, start[a]);
+    const double slack = 1e-9 * (nodes.back() - nodes.front());
+    const std::int64_t n = std::ssize(fine.axis[a]), turns = a == 1 && fine.period > 0.0 ? 2 : 1;
+    for (std::int64_t k = 0; k < n * turns; ++k) {
+      const double x = fine.axis[a][k % n] + static_cast<double>(k / n) * fine.period;
+      if (x >= nodes.front() - slack && x <= nodes.back() + slack) inside[a].push_back(k);
+    }
+  }
+  std::vector<double> points;
+  std::vector<float> values;
+  for (std::int64_t p = 0; p < params_.points; ++p) {
+    const Random4 random(seed, Stream::made_samples, number, static_cast<std::uint64_t>(p) + 1);
+    std::int64_t at[3];
+    for (int a = 0; a < 3; ++a) {
+      at[a] = inside[a][pick(random.uniform(a), std::ssize(inside[a]))];
+      const auto n = std::ssize(fine.axis[a]);
+      points.push_back(fine.axis[a][at[a] % n] + static_cast<double>(at[a] / n) * fine.period);
+      at[a] %= n;
+    }
+    for (std::size_t f = 0; f < flow_fields.size(); ++f) values.push_back(static_cast<float>(fine.at(f, at[0], at[1], at[2])));
+  }
+  return source.windows.sample(start, std::move(points), std::move(values), id);
+}
+
+std::vector<train::SamplePtr> Crops::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (auto id : ids) out.push_back(make(id));
+  return out;
+}
+
+}  // namespace cambium::superres

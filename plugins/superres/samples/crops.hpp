@@ -1,0 +1,40 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "plugins/superres/samples/window.hpp"
+
+namespace cambium::superres {
+
+/// Random windows of simulated or measured fields, seen coarsely, with points of the fine data inside them. Sample k is a function
+/// of (seed, k).
+class Crops : public train::Dataset {
+ public:
+  struct Params {
+    std::vector<std::string> data;
+    std::array<double, 3> ratio{};
+    std::array<int, 3> crop{};
+    std::int64_t points = 0, samples = 0;
+    int frames = 0;
+    bool periodic = true;
+    std::int64_t seed = 1;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Crops(const Params& params, Context&) : params_(params) {}
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return params_.samples; }
+  std::vector<train::FieldInfo> fields() const override;
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  /// One file: its fields, and windows of its coarse samples.
+  struct Source {
+    FieldData fine;
+    Windows windows;
+  };
+  train::SamplePtr make(std::int64_t id) const;
+
+  Params params_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace cambium::superres

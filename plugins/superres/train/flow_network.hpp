@@ -1,0 +1,45 @@
+#pragma once
+#include "core/train/torch/torch_network.hpp"
+#include "plugins/superres/decoder/latent_cells.hpp"
+
+namespace cambium::superres {
+
+/// What the networks of this plugin share: they read windows of coarse samples (samples/window.hpp) and answer with fields at
+/// points. Fields are scaled to mean 0 and deviation 1 inside.
+class FlowNetwork : public train::TorchNetwork {
+ public:
+  enum class Loss { l1, l2 };
+
+  void fit_statistics(train::Dataset& training, Context& context) override;
+  std::string state() const override;
+  void restore(const std::string& state) override;
+  /// "fields" (points, 4): physical units.
+  std::vector<train::FieldInfo> outputs() const override;
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) override;
+
+ protected:
+  FlowNetwork(Precision precision, Loss loss) : TorchNetwork(precision), loss_(loss) {}
+
+  /// Scaled fields at the points of all samples, (points of all, fields).
+  virtual torch::Tensor values(const train::TorchBatch& batch) = 0;
+
+  /// (batch, fields, t, x, z), scaled.
+  torch::Tensor coarse(const train::TorchBatch& batch) const;
+  /// The nodes of one sample of the batch.
+  LatentCells cells(const train::TorchBatch& batch, std::int64_t sample) const;
+  /// Sum over the batch of each sample's mean loss of scaled values, and the number of samples.
+  Term data_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
+  /// The squares of `scaled` minus the truth, summed, and their number.
+  Term square_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
+  torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
+
+  std::vector<std::int64_t> grid_;  ///< t, x, z of the coarse samples
+  bool wraps_ = false;
+  std::vector<double> mean_, deviation_;
+
+ private:
+  torch::Tensor truth(const train::TorchBatch& batch) const;
+  Loss loss_;
+};
+
+}  // namespace cambium::superres

@@ -1,0 +1,40 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "plugins/superres/train/flow_network.hpp"
+#include "plugins/superres/train/unet.hpp"
+
+namespace cambium::superres {
+
+/// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many cells, whose
+/// nodes hold the fields; between nodes they are interpolated linearly.
+class FlowUnet : public FlowNetwork {
+ public:
+  struct Params {
+    std::int64_t features = 16, most_features = 256;
+    int levels = 0;
+    std::array<std::int64_t, 3> ratio{};
+    bool interpolate = true;
+    Loss loss = Loss::l1;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  FlowUnet(const Params& params, Context&) : FlowNetwork(params.precision, params.loss), params_(params) {}
+
+  std::vector<train::TermInfo> terms() const override { return {{"data", "", train::TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  std::vector<train::TermInfo> metrics() const override {
+    return {{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
+  }
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<Term> loss(const train::TorchBatch& batch) override { return {data_term(values(batch), batch)}; }
+  std::vector<Term> measure(const train::TorchBatch& batch) override;
+  torch::Tensor values(const train::TorchBatch& batch) override;
+  LatentCells refined(const LatentCells& coarse) const;
+
+  Params params_;
+  std::shared_ptr<Unet> unet_;
+};
+
+}  // namespace cambium::superres

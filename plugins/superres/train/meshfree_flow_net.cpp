@@ -1,0 +1,241 @@
+#include "plugins/superres/train/meshfree_flow_net.hpp"
+
+#include <cmath>
+
+#include "core/train/torch/initial_values.hpp"
+#include "plugins/superres/samples/window.hpp"
+
+namespace cambium::superres {
+
+using train::TorchBatch;
+
+void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
+  d("features", &Params::features, "channels of the encoder's first block; they double with every level").at_least(1).def(16);
+  d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
+  d("levels", &Params::levels, "halvings of the grid in the encoder; 0: log2 of its largest extent").range(0, 12).def(0);
+  d("latent", &Params::latent, "numbers of a latent vector").at_least(1).def(32);
+  d("decoder", &Params::decoder, "widths of the decoder's hidden layers").def({512, 256, 128, 64, 32});
+  d("activation", &Params::activation, "of the decoder; smooth, since equations ask for second derivatives")
+      .options({{"softplus", Activation::softplus}, {"tanh", Activation::tanh}, {"swish", Activation::swish}})
+      .def(Activation::softplus);
+  d("blend", &Params::blend, "of the decodings of a cell's corners: continuous with none, two or three derivatives")
+      .options({{"trilinear", Blend::trilinear}, {"c2", Blend::c2}, {"c3", Blend::c3}})
+      .def(Blend::c2);
+  d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples").def(true);
+  d("divergence_free", &Params::divergence_free, "decode a stream function instead of u and w").def(false);
+  d("equations", &Params::equations, "equations in p, b, u, w, constants and the derivatives dt, dx, dz, dxx, dxz, dzz").def({});
+  d("constants", &Params::constants, "numbers that the equations call by name").def({});
+  d("gamma", &Params::gamma, "weight of the equations' residual beside the error of the scaled fields").non_negative().def(0.0125);
+  d("ramp", &Params::ramp, "steps in which gamma rises from 0").at_least(0).def(0);
+  d("loss", &Params::loss, "of errors and residuals").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
+  d("precision", &Params::precision, "of weights and all arithmetic")
+      .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
+      .def(Precision::float32);
+  d.check([](const Params& p) {
+    for (auto width : p.decoder)
+      if (width < 1) return "'decoder': a layer has at least one number";
+    if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
+    return p.divergence_free && p.blend == Blend::c2 ? "'divergence_free' differentiates once more: choose blend: c3" : "";
+  });
+}
+
+static std::vector<MultiIndex> wanted(const std::vector<Equation>& equations) {
+  std::vector<MultiIndex> out;
+  for (const auto& equation : equations)
+    for (const auto& d : equation.derivatives()) out.push_back(d.order);
+  return out;
+}
+
+static std::vector<Equation> parsed(const MeshfreeFlowNet::Params& params) {
+  std::vector<Equation> out;
+  for (const auto& text : params.equations)
+    out.push_back(parse_equation(text, {flow_fields, params.constants}, static_cast<int>(out.size()) + 1));
+  return out;
+}
+
+MeshfreeFlowNet::MeshfreeFlowNet(const Params& params, Context&)
+    : FlowNetwork(params.precision, params.loss), params_(params), equations_(parsed(params)), basis_(wanted(equations_)), value_({}) {
+  shape_.latent = static_cast<int>(params.latent);
+  shape_.widths.assign(params.decoder.begin(), params.decoder.end());
+  shape_.outputs = params.divergence_free ? 3 : 4;
+  shape_.activation = params.activation;
+}
+
+std::vector<train::TermInfo> MeshfreeFlowNet::terms() const {
+  std::vector<train::TermInfo> out{{"data", "", train::TermInfo::Report::mean}};
+  if (constrained()) out.push_back({"residual", "", train::TermInfo::Report::mean});
+  return out;
+}
+
+std::vector<double> MeshfreeFlowNet::term_weights(std::int64_t step, double) const {
+  if (!constrained()) return {1.0};
+  const double share = params_.ramp > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(params_.ramp)) : 1.0;
+  return {1.0, params_.gamma * share};
+}
+
+std::vector<train::TermInfo> MeshfreeFlowNet::metrics() const {
+  std::vector<train::TermInfo> out{{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
+  if (!equations_.empty()) out.push_back({"residual", "", train::TermInfo::Report::root_mean});
+  return out;
+}
+
+std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
+  auto whole = std::make_shared<torch::nn::Module>("meshfree_flow_net");
+  UnetShape shape;
+  shape.features = params_.features, shape.most_features = params_.most_features, shape.outputs = params_.latent;
+  shape.levels = params_.levels, shape.wraps = wraps_;
+  shape.grid = {grid_[0], grid_[1], grid_[2]};
+  encoder_ = whole->register_module("encoder", std::make_shared<Unet>(shape));
+  torch::nn::ModuleList layers;
+  decoder_weights_.clear();
+  for (int l = 0; l < shape_.layers(); ++l) {
+    torch::nn::Linear layer(shape_.columns(l), shape_.width(l));
+    layers->push_back(layer);
+    decoder_weights_.push_back(layer->weight);
+    decoder_weights_.push_back(layer->bias);
+  }
+  whole->register_module("decoder", layers);
+  return whole;
+}
+
+/// Beside an interpolation the decoder begins with little to say.
+void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+  if (info.name != "decoder." + std::to_string(shape_.layers() - 1) + ".weight")
+    return FlowNetwork::initial(info, index, weights, seed);
+  train::fill_normal(weights, (params_.interpolate ? 0.1 : 1.0) / std::sqrt(shape_.widths.back()), seed, index);
+}
+
+/// u = d psi/dz and w = -d psi/dx ask for one derivative more.
+JetBasis MeshfreeFlowNet::decoder_basis(const JetBasis& fields) const {
+  if (!params_.divergence_free) return fields;
+  std::vector<MultiIndex> all;
+  for (int s = 0; s < fields.size(); ++s) {
+    const auto& a = fields[s];
+    all.push_back({a[0], a[1] + 1, a[2]});
+    all.push_back({a[0], a[1], a[2] + 1});
+  }
+  return JetBasis(all);
+}
+
+std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const torch::Tensor& coarse) const {
+  const auto numbers = coarse.to(torch::kFloat64).reshape({coarse.size(0), -1}).contiguous();
+  auto field = [&](int f) {
+    const double* first = numbers.data_ptr<double>() + f * cells.size();
+    return std::vector<double>(first, first + cells.size());
+  };
+  std::vector<Taylor> out{taylor_of(cells, field(0)), taylor_of(cells, field(1))};
+  if (!params_.divergence_free) {
+    out.push_back(taylor_of(cells, field(2)));
+    out.push_back(taylor_of(cells, field(3)));
+    return out;
+  }
+  auto u = field(2), w = field(3);  // in units of the deviation of u
+  for (auto& x : u) x += mean_[2] / deviation_[2];
+  for (auto& x : w) x = (x * deviation_[3] + mean_[3]) / deviation_[2];
+  out.push_back(stream_function_of(cells, u, w));
+  return out;
+}
+
+/// Jets of the decoder's outputs: (streams of decoder_basis(fields), points of all samples, outputs).
+template <class T>
+torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode) {
+  if (!decode) decode.emplace(Decoder<T>(shape_, decoder_basis(fields)));
+  const JetBasis& basis = decode->decoder().basis();
+  const auto samples = coarse(batch);
+  const auto latents = encoder_->forward(samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  const auto points = batch.stored("points");
+  std::vector<DecoderQuery<T>> parts;
+  std::vector<torch::Tensor> plain;
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto grid = cells(batch, b);
+    const auto places = points[b].contiguous();
+    const auto first = b * grid.size();
+    parts.push_back(locate<T>(grid, places.data_ptr<double>(), places.size(0), params_.blend, basis, first));
+    if (!params_.interpolate) continue;
+    plain.push_back(torch::empty({basis.size(), parts.back().rows(), shape_.outputs}, latents.options().requires_grad(false)));
+    expand(expansions(grid, samples[b]), parts.back(), first, basis, plain.back().template data_ptr<T>());
+  }
+  auto query = std::make_shared<const DecoderQuery<T>>(joined(parts, basis.size()));
+  return (*decode)(std::move(query), latents, decoder_weights_, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
+}
+
+torch::Tensor MeshfreeFlowNet::physical(const torch::Tensor& jets, const JetBasis& fields) const {
+  std::vector<torch::Tensor> out;
+  const JetBasis from = decoder_basis(fields);
+  for (int s = 0; s < fields.size(); ++s) {
+    torch::Tensor u, w;
+    if (params_.divergence_free) {
+      const auto& a = fields[s];
+      u = jets[from.find({a[0], a[1], a[2] + 1})].select(1, 2) * deviation_[2];
+      w = jets[from.find({a[0], a[1] + 1, a[2]})].select(1, 2) * -deviation_[2];
+    } else {
+      u = jets[s].select(1, 2) * deviation_[2] + (s == 0 ? mean_[2] : 0.0);
+      w = jets[s].select(1, 3) * deviation_[3] + (s == 0 ? mean_[3] : 0.0);
+    }
+    const auto& same = jets[from.find(fields[s])];
+    out.push_back(torch::stack({same.select(1, 0) * deviation_[0] + (s == 0 ? mean_[0] : 0.0),
+                                same.select(1, 1) * deviation_[1] + (s == 0 ? mean_[1] : 0.0), u, w}, 1));
+  }
+  return torch::stack(out);
+}
+
+torch::Tensor MeshfreeFlowNet::scaled(const torch::Tensor& physical_values) const {
+  const auto options = torch::TensorOptions().dtype(real());
+  return (physical_values - torch::tensor(mean_, options)) / torch::tensor(deviation_, options);
+}
+
+torch::Tensor MeshfreeFlowNet::jets_of(const TorchBatch& batch, bool all) {
+  const JetBasis& fields = all ? basis_ : value_;
+  const bool single = real() == torch::kFloat32;
+  return physical(single ? decoded<float>(batch, fields, all ? jets32_ : values32_) : decoded<double>(batch, fields, all ? jets64_ : values64_),
+                  fields);
+}
+
+torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(batch, true); }
+
+torch::Tensor MeshfreeFlowNet::values(const TorchBatch& batch) { return scaled(jets_of(batch, false)[0]); }
+
+/// (points)
+torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::Tensor& jets) const {
+  torch::Tensor sum = torch::zeros({jets.size(1)}, jets.options().requires_grad(false));
+  for (const auto& term : equation.terms) {
+    torch::Tensor product;
+    for (const auto& factor : term.factors) {
+      const auto value = jets[basis_.find(factor.order)].select(1, factor.field);
+      product = product.defined() ? product * value : value * term.coefficient;
+    }
+    sum = product.defined() ? sum + product : sum + term.coefficient;
+  }
+  return sum;
+}
+
+std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::loss(const TorchBatch& batch) {
+  const auto all = jets_of(batch, constrained());
+  std::vector<Term> out{data_term(scaled(all[0]), batch)};
+  if (!constrained()) return out;
+  torch::Tensor sum;
+  for (const auto& equation : equations_) {
+    const auto part = size_of(residual(equation, all)).mean();
+    sum = sum.defined() ? sum + part : part;
+  }
+  const auto n = static_cast<double>(batch.size());
+  out.push_back({sum * (n / static_cast<double>(equations_.size())), n});
+  return out;
+}
+
+std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::measure(const TorchBatch& batch) {
+  const auto all = jets_of(batch, true);
+  const auto y = scaled(all[0]);
+  std::vector<Term> out{data_term(y, batch), square_term(y, batch)};
+  if (equations_.empty()) return out;
+  Term squares{torch::zeros({1}, torch::kFloat64), 0.0};
+  for (const auto& equation : equations_) {
+    const auto r = residual(equation, all).to(torch::kFloat64);
+    squares.sum += r.square().sum();
+    squares.count += static_cast<double>(r.numel());
+  }
+  out.push_back(squares);
+  return out;
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,72 @@
+#pragma once
+#include <map>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "plugins/superres/decoder/taylor.hpp"
+#include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/train/decode.hpp"
+#include "plugins/superres/train/flow_network.hpp"
+#include "plugins/superres/train/unet.hpp"
+
+namespace cambium::superres {
+
+/// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to the data
+/// and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the decoder itself, by
+/// jets on the true coordinates.
+class MeshfreeFlowNet : public FlowNetwork {
+ public:
+  struct Params {
+    std::int64_t features = 16, most_features = 256, latent = 32;
+    int levels = 0;
+    std::vector<std::int64_t> decoder;
+    Activation activation = Activation::softplus;
+    Blend blend = Blend::c2;
+    bool interpolate = true, divergence_free = false;
+    std::vector<std::string> equations;
+    std::map<std::string, double> constants;
+    double gamma = 0.0125;
+    std::int64_t ramp = 0;
+    Loss loss = Loss::l1;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  /// Parses the equations; InputError points at the column.
+  MeshfreeFlowNet(const Params& params, Context&);
+
+  std::vector<train::TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t step, double rate) const override;
+  std::vector<train::TermInfo> metrics() const override;
+
+  /// Jets of p, b, u, w at the points of a batch, in physical units: (streams of basis(), points, 4). For tests and figures.
+  torch::Tensor jets(const train::TorchBatch& batch);
+  /// Derivatives that the equations ask for.
+  const JetBasis& basis() const { return basis_; }
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<Term> loss(const train::TorchBatch& batch) override;
+  std::vector<Term> measure(const train::TorchBatch& batch) override;
+  torch::Tensor values(const train::TorchBatch& batch) override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
+  template <class T>
+  torch::Tensor decoded(const train::TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode);
+  torch::Tensor jets_of(const train::TorchBatch& batch, bool all);
+  JetBasis decoder_basis(const JetBasis& fields) const;
+  std::vector<Taylor> expansions(const LatentCells& cells, const torch::Tensor& coarse) const;
+  torch::Tensor physical(const torch::Tensor& jets, const JetBasis& fields) const;
+  torch::Tensor scaled(const torch::Tensor& physical_values) const;
+  torch::Tensor residual(const Equation& equation, const torch::Tensor& jets) const;
+  bool constrained() const { return !equations_.empty() && params_.gamma > 0.0; }
+
+  Params params_;
+  std::vector<Equation> equations_;
+  JetBasis basis_, value_;  ///< derivatives of the fields: those of the equations, and none
+  DecoderShape shape_;
+  std::shared_ptr<Unet> encoder_;
+  std::vector<torch::Tensor> decoder_weights_;
+  std::optional<Decode<float>> jets32_, values32_;
+  std::optional<Decode<double>> jets64_, values64_;
+};
+
+}  // namespace cambium::superres

@@ -1,0 +1,102 @@
+#include "plugins/superres/train/unet.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cambium::superres {
+namespace {
+
+namespace F = torch::nn::functional;
+
+std::int64_t groups(std::int64_t channels) {
+  for (std::int64_t g : {8, 4, 2})
+    if (channels % g == 0 && channels / g >= 4) return g;
+  return 1;
+}
+
+torch::nn::Conv3d pointwise(std::int64_t in, std::int64_t out) { return torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, 1)); }
+
+torch::Tensor enlarged(const torch::Tensor& x, const std::array<std::int64_t, 3>& size) {
+  return F::interpolate(x, F::InterpolateFuncOptions().size(std::vector<std::int64_t>(size.begin(), size.end())).mode(torch::kNearest));
+}
+
+/// Halves every axis that is longer than the shortest one, or all when they are equal.
+std::array<std::int64_t, 3> halved(const std::array<std::int64_t, 3>& grid) {
+  const auto [low, high] = std::minmax_element(grid.begin(), grid.end());
+  auto out = grid;
+  for (auto& n : out)
+    if (n > *low || *low == *high) n = std::max<std::int64_t>(1, (n + 1) / 2);
+  return out;
+}
+
+torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& from, const std::array<std::int64_t, 3>& to) {
+  std::vector<std::int64_t> kernel;
+  for (int a = 0; a < 3; ++a) kernel.push_back(to[a] < from[a] ? 2 : 1);
+  return F::max_pool3d(x, F::MaxPool3dFuncOptions(kernel).stride(kernel).ceil_mode(true));
+}
+
+}  // namespace
+
+ResBlock::ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu)
+    : wraps_(wraps), final_relu_(final_relu) {
+  first_ = register_module("first", pointwise(in, neck));
+  middle_ = register_module("middle", torch::nn::Conv3d(torch::nn::Conv3dOptions(neck, neck, 3).padding({1, wraps ? 0 : 1, 1})));
+  last_ = register_module("last", pointwise(neck, out));
+  beside_ = register_module("beside", pointwise(in, out));
+  norm1_ = register_module("norm1", torch::nn::GroupNorm(groups(neck), neck));
+  norm2_ = register_module("norm2", torch::nn::GroupNorm(groups(neck), neck));
+  norm3_ = register_module("norm3", torch::nn::GroupNorm(groups(out), out));
+}
+
+torch::Tensor ResBlock::forward(const torch::Tensor& x) {
+  auto y = torch::relu(norm1_->forward(first_->forward(x)));
+  if (wraps_) y = torch::cat({y.slice(3, y.size(3) - 1), y, y.slice(3, 0, 1)}, 3);
+  y = torch::relu(norm2_->forward(middle_->forward(y)));
+  y = norm3_->forward(last_->forward(y)) + beside_->forward(x);
+  return final_relu_ ? torch::relu(y) : y;
+}
+
+std::shared_ptr<ResBlock> Unet::block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu) {
+  return register_module(name, std::make_shared<ResBlock>(in, neck, out, shape_.wraps, final_relu));
+}
+
+Unet::Unet(const UnetShape& shape) : shape_(shape) {
+  const auto largest = static_cast<double>(*std::max_element(shape.grid.begin(), shape.grid.end()));
+  const int levels = shape.levels > 0 ? shape.levels : std::max(1, static_cast<int>(std::lround(std::log2(largest))));
+  grids_ = {shape.grid};
+  for (int l = 0; l < levels; ++l) grids_.push_back(halved(grids_.back()));
+  auto width = [&](int level) { return std::min(shape.features << level, shape.most_features); };  // of what enters a level
+
+  in_ = block("in", shape.inputs, shape.features, shape.features);
+  for (int l = 0; l < levels; ++l) down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1)));
+  mid_ = block("mid", width(levels), width(levels - 1), width(levels - 1));
+  for (int l = levels - 1; l > 0; --l)
+    up_.push_back(block("up" + std::to_string(l), width(l) + width(l), width(l - 1), width(l - 1)));
+  const bool refines = *std::max_element(shape.refined.begin(), shape.refined.end()) > 0;
+  out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs, refines ? shape.features : shape.outputs, refines);
+  if (!refines) return;
+  for (Sizes size = shape.grid; size != shape.refined;) {
+    for (int a = 0; a < 3; ++a) size[a] = std::min(2 * size[a], shape.refined[a]);
+    finer_.push_back(size);
+    const bool last = size == shape.refined;
+    expand_.push_back(block("expand" + std::to_string(finer_.size()), shape.features, shape.features,
+                            last ? shape.outputs : shape.features, !last));
+  }
+}
+
+torch::Tensor Unet::forward(torch::Tensor x) {
+  std::vector<torch::Tensor> kept{x = in_->forward(x)};
+  for (std::size_t l = 0; l < down_.size(); ++l)
+    kept.push_back(x = pooled(down_[l]->forward(x), grids_[l], grids_[l + 1]));
+  const std::size_t levels = down_.size();
+  x = mid_->forward(enlarged(x, grids_[levels - 1]));
+  for (std::size_t k = 0; k < up_.size(); ++k) {
+    const std::size_t level = levels - 1 - k;
+    x = enlarged(up_[k]->forward(torch::cat({x, kept[level]}, 1)), grids_[level - 1]);
+  }
+  x = out_->forward(torch::cat({x, kept[0]}, 1));
+  for (std::size_t k = 0; k < expand_.size(); ++k) x = expand_[k]->forward(enlarged(x, finer_[k]));
+  return x;
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,48 @@
+#pragma once
+#include <torch/torch.h>
+
+#include <array>
+#include <vector>
+
+namespace cambium::superres {
+
+/// Sizes of the residual U-Net (Jiang et al. 2020). Grids need not be powers of two.
+struct UnetShape {
+  std::int64_t inputs = 4, features = 16, most_features = 256, outputs = 32;
+  int levels = 0;                         ///< 0: log2 of the largest extent, rounded
+  std::array<std::int64_t, 3> grid{};     ///< t, x, z of the coarse samples
+  bool wraps = false;                     ///< convolutions pass around the period of x
+  std::array<std::int64_t, 3> refined{};  ///< nodes of the output where it is finer than the input; 0 where it is the same
+};
+
+/// 1x1x1, 3x3x3 and 1x1x1 convolutions, each followed by a group normalisation, and a 1x1x1 convolution beside them. (The published
+/// network normalises over batches, with as many parameters; running means would differ from rank to rank.)
+class ResBlock : public torch::nn::Module {
+ public:
+  ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu = true);
+  torch::Tensor forward(const torch::Tensor& x);
+
+ private:
+  bool wraps_, final_relu_;
+  torch::nn::Conv3d first_{nullptr}, middle_{nullptr}, last_{nullptr}, beside_{nullptr};
+  torch::nn::GroupNorm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
+};
+
+/// Field samples (batch, inputs, t, x, z) to as many vectors of `outputs` numbers.
+class Unet : public torch::nn::Module {
+ public:
+  explicit Unet(const UnetShape& shape);
+  torch::Tensor forward(torch::Tensor x);
+
+ private:
+  using Sizes = std::array<std::int64_t, 3>;
+  std::shared_ptr<ResBlock> block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu = true);
+
+  UnetShape shape_;
+  std::vector<Sizes> grids_;  ///< of each level, the input's first
+  std::vector<Sizes> finer_;  ///< of the stages behind it, for a refined output
+  std::shared_ptr<ResBlock> in_, mid_, out_;
+  std::vector<std::shared_ptr<ResBlock>> down_, up_, expand_;
+};
+
+}  // namespace cambium::superres

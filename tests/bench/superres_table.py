@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Super-resolution against its baselines: superres_table.py PROGRAM FOLDER [--steps N] [--gamma G] [--only d4|d8].
+
+For every fourth point and every second frame (d4), and for every eighth point and every fourth frame (d8), of convection at Ra 1e6:
+trains the decoder with the equations, without them and with a stream function, and the U-Net, three seeds each, on one run, and
+judges all of them, and interpolation, on a run from other noise. Simulations and finished trainings in FOLDER are used again.
+Prints one JSON object: mean and spread over seeds of every score. Runs for tens of minutes on one core."""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+
+EQUATIONS = ["dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0",
+             "dt(u) + u*dx(u) + w*dz(u) + dx(p) - R*(dxx(u) + dzz(u)) = 0",
+             "dt(w) + u*dx(w) + w*dz(w) + dz(p) - b - R*(dxx(w) + dzz(w)) = 0",
+             "dx(u) + dz(w) = 0"]
+LAWS = {"equations": EQUATIONS, "constants": {"P": 1e-3, "R": 1e-3}}
+RATIOS = {"d4": [2, 4, 4], "d8": [4, 8, 8]}
+SEEDS = 3
+
+
+def simulate(seed):
+    return {"simulate": {"physics": "rayleigh_benard", "rayleigh": 1e6, "width": 4, "cells": [256, 96],
+                         "initial": {"noise": 0.1, "seed": seed}, "end_time": 60, "sample_interval": 0.25, "thermo": {"every": 1000},
+                         "output": [{"type": "fields", "interval": 0.25}]}}
+
+
+def crops(path, ratio, **more):
+    return {"type": "crops", "data": [path], "ratio": ratio, "crop": [4, 0, 0], "frames": 161, "points": 512, **more}
+
+
+def train(model, ratio, data, steps):
+    return {"train": {"model": model, "dataset": crops(data[0], ratio), "batch": 2, "steps": steps, "models": SEEDS,
+                      "validation": crops(data[1], ratio, samples=16), "optimizer": {"type": "adam"}, "clip": {"norm": 1.0},
+                      "learning_rate": {"type": "cosine", "start": 3e-3, "stop": 3e-5}, "log": 100,
+                      "validate": {"every": steps, "keep_best": False}}}
+
+
+def networks(ratio, gamma):
+    net = {"type": "meshfree_flow_net", "features": 8, "most_features": 64, "latent": 16, "decoder": [64, 64, 32],
+           "activation": "swish", **LAWS}
+    return {"constrained": {**net, "gamma": gamma}, "free": {**net, "gamma": 0.0},
+            "stream_function": {**net, "gamma": gamma, "divergence_free": True, "blend": "c3"},
+            "unet": {"type": "flow_unet", "features": 8, "most_features": 64, "ratio": ratio}}
+
+
+def run(program, folder, stages):
+    if os.path.exists(os.path.join(folder, "done")):
+        return
+    os.makedirs(folder, exist_ok=True)
+    deck = folder + ".yaml"
+    with open(deck, "w", encoding="utf-8") as out:
+        json.dump({"run": {"name": os.path.basename(folder), "seed": 1, "directory": folder}, "plugins": ["superres"],
+                   "stages": stages}, out)
+    subprocess.run([program, "run", deck], check=True, stdout=subprocess.DEVNULL)
+    open(os.path.join(folder, "done"), "w", encoding="utf-8").close()
+
+
+def scores(program, folder, ratio, gamma, steps):
+    """One row per column of the task's table, by name."""
+    data = [os.path.join(folder, "data", name, "fields.h5") for name in ("simulate", "simulate_2")]
+    run(program, os.path.join(folder, "data"), [simulate(1), simulate(2)])
+    models = {}
+    for name, model in networks(RATIOS[ratio], gamma).items():
+        place = os.path.join(folder, f"{ratio}_{name}")
+        run(program, place, [train(model, RATIOS[ratio], data, steps)])
+        models.update({f"{name}_{k}": os.path.join(place, "train", f"model_{k}", "model.h5") for k in range(1, SEEDS + 1)})
+    place = os.path.join(folder, f"{ratio}_scores")
+    run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": 81, "models": models, **LAWS}}])
+    with open(os.path.join(place, "reconstruct", "scores.csv"), encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    return dict(zip(["linear", "cubic", *sorted(models)], rows))
+
+
+def summary(rows):
+    """Mean and spread over seeds of every number; a residual of all equations together."""
+    out = {}
+    for name, row in rows.items():
+        numbers = {key.split(" ")[0]: float(value) for key, value in row.items()}
+        squares = [value ** 2 for key, value in numbers.items() if key.startswith("residual_")]
+        numbers["residual"] = (sum(squares) / len(squares)) ** 0.5
+        numbers["mean_rel_l2"] = sum(numbers["rel_l2_" + f] for f in "pbuw") / 4
+        method = name.rsplit("_", 1)[0] if name[-1].isdigit() else name
+        for key, value in numbers.items():
+            out.setdefault(method, {}).setdefault(key, []).append(value)
+    return {method: {key: {"mean": sum(v) / len(v), "least": min(v), "most": max(v)} for key, v in keys.items()}
+            for method, keys in out.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("folder")
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--gamma", type=float, default=0.0125)
+    parser.add_argument("--only", choices=list(RATIOS))
+    wanted = parser.parse_args()
+    folder = os.path.abspath(wanted.folder)
+    out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": SEEDS}
+    for ratio in [wanted.only] if wanted.only else RATIOS:
+        out[ratio] = summary(scores(wanted.program, folder, ratio, wanted.gamma, wanted.steps))
+    measured = subprocess.run([wanted.program, "bench", "rayleigh_benard", "accuracy=no", "steps=1", "repeat=1", "--json"],
+                              capture_output=True, text=True, check=True)
+    out["measured"] = json.loads(measured.stdout.strip().splitlines()[-1])["measured"]
+    out["measured"]["command"] = f"superres_table.py cambium FOLDER --steps {wanted.steps} --gamma {wanted.gamma}"
+    print(json.dumps(out, indent=2, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+// Networks of convection: sizes, gradients, what they keep exactly.
+#include <nlohmann/json.hpp>
+
+#include "core/io/h5.hpp"
+#include "plugins/superres/samples/window.hpp"
+#include "plugins/superres/train/flow_unet.hpp"
+#include "plugins/superres/train/meshfree_flow_net.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::superres;
+
+namespace {
+
+const std::vector<std::string> boussinesq{"dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0",
+                                          "dt(u) + u*dx(u) + w*dz(u) + dx(p) - P*(dxx(u) + dzz(u)) = 0", "dx(u) + dz(w) = 0"};
+
+std::string state_of(std::array<int, 3> grid, bool wraps) {
+  return nlohmann::json{{"grid", grid}, {"wraps", wraps}, {"mean", {0.1, 0.2, -0.1, 0.0}}, {"deviation", {0.5, 2.0, 1.5, 0.8}}}.dump();
+}
+
+/// A periodic flow, seen whole, and places in it with made-up values.
+FieldData flow() {
+  FieldData data;
+  data.file = "test";
+  data.names = flow_fields;
+  data.period = 2.0;
+  data.axis = {{{0.0, 0.5, 1.2}, {0.1, 0.6, 1.1, 1.6}, {0.02, 0.1, 0.3, 0.62, 0.9}}};
+  data.values.resize(4);
+  for (std::size_t f = 0; f < 4; ++f)
+    for (double t : data.axis[0])
+      for (double x : data.axis[1])
+        for (double z : data.axis[2]) data.values[f].push_back(std::sin(1.0 + t + f) * std::cos(M_PI * x + f) * z * (1.1 - z));
+  return data;
+}
+
+std::vector<train::SamplePtr> batch() {
+  const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
+  std::vector<train::SamplePtr> out;
+  for (int s = 0; s < 2; ++s) {
+    std::vector<double> points;
+    std::vector<float> values;
+    for (int p = 0; p < 6; ++p) {
+      points.insert(points.end(), {0.1 + 0.17 * p, 0.7 + 0.4 * s + 0.3 * p, 0.03 + 0.14 * p});
+      for (int f = 0; f < 4; ++f) values.push_back(static_cast<float>(std::cos(p + 3 * f + s)));
+    }
+    out.push_back(windows.sample({0, s, 0}, points, values, s));
+  }
+  return out;
+}
+
+struct Buffers {
+  std::vector<std::vector<double>> memory;
+  std::vector<TensorRef> views;
+  explicit Buffers(const train::Network& network) {
+    for (const auto& info : network.parameters()) {
+      TensorRef t;
+      for (auto n : info.shape) t.shape[t.rank++] = n;
+      for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
+      memory.emplace_back(static_cast<std::size_t>(t.elements()), 0.0);
+      t.data = memory.back().data();
+      views.push_back(t);
+    }
+  }
+};
+
+struct World {
+  Comm comm{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+};
+
+MeshfreeFlowNet::Params small() {
+  MeshfreeFlowNet::Params p;
+  p.features = 2, p.levels = 1, p.latent = 3, p.decoder = {6, 5};
+  p.activation = Activation::swish;
+  p.equations = boussinesq, p.constants = {{"P", 0.01}};
+  p.loss = FlowNetwork::Loss::l2;  // smooth, for differences
+  p.precision = FlowNetwork::Precision::float64;
+  p.gamma = 0.3;
+  return p;
+}
+
+std::int64_t count(const train::Network& network, const std::string& prefix) {
+  std::int64_t n = 0;
+  for (const auto& info : network.parameters()) {
+    if (!info.name.starts_with(prefix)) continue;
+    std::int64_t size = 1;
+    for (auto extent : info.shape) size *= extent;
+    n += size;
+  }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("at the published sizes the networks have the published numbers of parameters") {
+  World world;
+  MeshfreeFlowNet::Params p;
+  p.decoder = {512, 256, 128, 64, 32};
+  MeshfreeFlowNet net(p, world.context);
+  net.restore(state_of({4, 16, 16}, false));
+  CHECK(count(net, "encoder") == 1458400);
+  CHECK(count(net, "decoder") == 209924);
+  CHECK(DecoderShape{}.parameters() == 209924);
+  CHECK(DecoderShape{}.multiplications(1) == 208928);
+}
+
+TEST_CASE("gradients of data and residual are derivatives of the loss") {
+  World world;
+  auto params = small();
+  params.divergence_free = GENERATE(false, true);
+  params.blend = params.divergence_free ? Blend::c3 : Blend::c2;
+  params.interpolate = GENERATE(false, true);
+  MeshfreeFlowNet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net), gradients(net), unused(net);
+  net.initialise(weights.views, 5);
+  const auto samples = batch();
+  const std::vector<double> term_weights = net.term_weights(0, 1.0);
+  auto loss = [&] {
+    std::vector<train::TermSum> terms(2);
+    net.gradient(samples, weights.views, term_weights, unused.views, terms, {});
+    return terms[0].sum + params.gamma * terms[1].sum;
+  };
+  std::vector<train::TermSum> terms(2);
+  net.gradient(samples, weights.views, term_weights, gradients.views, terms, {});
+  CHECK(terms[1].count == 2.0);
+  const auto infos = net.parameters();
+  for (std::size_t k = 0; k < infos.size(); ++k) {
+    CAPTURE(infos[k].name);
+    const std::size_t i = weights.memory[k].size() / 2;
+    const double h = 1e-6, w = weights.memory[k][i];
+    weights.memory[k][i] = w + h;
+    const double up = loss();
+    weights.memory[k][i] = w - h;
+    const double down = loss();
+    weights.memory[k][i] = w;
+    CHECK(gradients.memory[k][i] == Approx((up - down) / (2 * h)).epsilon(1e-5).margin(1e-6));
+  }
+}
+
+TEST_CASE("a stream function leaves no divergence") {
+  World world;
+  auto params = small();
+  params.divergence_free = true, params.blend = Blend::c3;
+  MeshfreeFlowNet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net);
+  net.initialise(weights.views, 5);
+  const auto samples = batch();
+  net.with_weights(weights.views, [&] {
+    const auto jets = net.jets(train::TorchBatch(samples, torch::kFloat64));
+    const auto ux = jets[net.basis().find({0, 1, 0})].select(1, 2), wz = jets[net.basis().find({0, 0, 1})].select(1, 3);
+    CHECK((ux + wz).abs().max().item<double>() < 1e-12 * ux.abs().max().item<double>());
+    CHECK(ux.abs().max().item<double>() > 1e-3);
+  });
+}
+
+TEST_CASE("answers do not depend on where a periodic window begins, and are the interpolation before any training") {
+  World world;
+  auto params = small();
+  MeshfreeFlowNet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net);
+  net.initialise(weights.views, 5);
+  const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
+  const std::vector<double> places{0.4, 1.9, 0.2, 0.9, 2.05, 0.5};
+  const std::vector<train::SamplePtr> two{windows.sample({0, 0, 0}, places, {}, 0), windows.sample({0, 2, 0}, places, {}, 1)};
+  std::vector<double> answer(16);
+  auto view = io::tensor_of(answer.data(), {2, 2, 4});
+  net.infer(two, weights.views, std::span(&view, 1));
+  for (std::size_t k = 0; k < 8; ++k) CHECK(answer[k] == Approx(answer[k + 8]).epsilon(0.2).margin(0.05));  // pooling starts elsewhere
+  for (auto& w : weights.memory[weights.memory.size() - 2]) w = 0.0;  // the decoder's last layer
+  net.infer(two, weights.views, std::span(&view, 1));
+  for (std::size_t k = 0; k < 8; ++k) CHECK(answer[k] == Approx(answer[k + 8]).epsilon(1e-6).margin(1e-7));
+}
+
+TEST_CASE("expansions are exact for quadratics, also of a stream function") {
+  LatentCells cells{{{{0, 0.5, 1.2, 1.5}, {0, 0.3, 0.5, 0.9, 1.0}, {0.02, 0.1, 0.3, 0.62, 0.9}}}, false};
+  auto f = [](double t, double x, double z) { return 1 + t - 2 * x + 3 * z + t * t + 0.5 * x * x - z * z + t * x - 2 * t * z + x * z; };
+  std::vector<double> values, u, w;
+  for (double t : cells.axis[0])
+    for (double x : cells.axis[1])
+      for (double z : cells.axis[2]) {
+        values.push_back(f(t, x, z));
+        u.push_back((1 + t) * (1 + 2 * z - x));  // psi = (1 + t)(z + z^2 - x z)
+        w.push_back((1 + t) * z);
+      }
+  const JetBasis basis({{0, 1, 0}, {0, 0, 1}, {1, 0, 1}});
+  const std::vector<double> places{0.7, 0.62, 0.41, 0.1, 0.95, 0.05};
+  const auto query = locate<double>(cells, places.data(), 2, Blend::c2, basis);
+  std::vector<double> rows(static_cast<std::size_t>(basis.size()) * query.rows());
+  expand({taylor_of(cells, values)}, query, 0, basis, rows.data());
+  for (std::int64_t r = 0; r < query.rows(); ++r) {
+    const double *p = &places[3 * (r / 8)], t = p[0], x = p[1], z = p[2];
+    CHECK(rows[r] == Approx(f(t, x, z)));
+    CHECK(rows[basis.find({0, 0, 1}) * query.rows() + r] == Approx(3 - 2 * z - 2 * t + x));
+  }
+  expand({stream_function_of(cells, u, w)}, query, 0, basis, rows.data());
+  const double *p = places.data(), ux = (1 + p[0]) * (1 + 2 * p[2] - p[1]);
+  double sum = 0.0;
+  for (int corner = 0; corner < 8; ++corner) sum += query.weight[corner] * rows[basis.find({0, 0, 1}) * query.rows() + corner];
+  CHECK(sum == Approx(ux).epsilon(0.02));  // second order in time and space together
+}
+
+TEST_CASE("the U-Net reads the same samples, at any ratio") {
+  World world;
+  FlowUnet::Params params;
+  params.features = 4, params.levels = 1, params.ratio = {2, 3, 2};
+  params.precision = FlowNetwork::Precision::float64;
+  FlowUnet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net), gradients(net);
+  net.initialise(weights.views, 5);
+  std::vector<train::TermSum> terms(1);
+  const std::vector<double> one{1.0};
+  net.gradient(batch(), weights.views, one, gradients.views, terms, {});
+  CHECK(terms[0].count == 2.0);
+  CHECK(std::isfinite(terms[0].sum));
+}
