@@ -9,26 +9,15 @@
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work,
              const int* lwork, int* info);
-void dstedc_(const char* compz, const int* n, double* d, double* e, double* z, const int* ldz, double* work, const int* lwork,
-             int* iwork, const int* liwork, int* info);
 void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a, const int* lda,
              const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info);
-void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha,
-            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c, const int* ldc);
 }
 
 namespace cambium {
 
 namespace {
 
-/// (x, y) <- (c x - s y, s x + c y).
-void rotate_rows(int n, double* __restrict x, double* __restrict y, double c, double s) {
-  for (int k = 0; k < n; ++k) {
-    const double f = y[k], g = x[k];
-    y[k] = s * g + c * f;
-    x[k] = c * g - s * f;
-  }
-}
+using P = Pack<double, TridiagonalEigen::row_width>;
 
 /// First m >= l after which the matrix splits.
 int split_after(int l, int n, const double* d, const double* e) {
@@ -40,21 +29,27 @@ int split_after(int l, int n, const double* d, const double* e) {
   return m;
 }
 
-/// One implicit QL step on rows l .. m; the rotations are applied to rows of `vectors`.
-void ql_step(int n, int l, int m, double* d, double* e, double* vectors) {
+}  // namespace
+
+/// One implicit QL step on rows l .. m.
+void TridiagonalEigen::step(int l, int m, double* d, double* e) {
+  const auto first = cosine_.size();
+  cosine_.resize(first + static_cast<std::size_t>(m - l));
+  sine_.resize(cosine_.size());
+  double *cosine = cosine_.data() + first, *sine = sine_.data() + first;
   double g = (d[l + 1] - d[l]) / (2.0 * e[l]);
-  double r = std::hypot(g, 1.0);
+  double r = std::sqrt(g * g + 1.0);
   g = d[m] - d[l] + e[l] / (g + std::copysign(r, g));
   double s = 1.0, c = 1.0, p = 0.0;
+  int low = l;
   for (int i = m - 1; i >= l; --i) {
-    double f = s * e[i];
-    const double b = c * e[i];
+    const double f = s * e[i], b = c * e[i];
     r = std::sqrt(f * f + g * g);
     e[i + 1] = r;
     if (r == 0.0) {  // underflow: the matrix splits here
       d[i + 1] -= p;
-      e[m] = 0.0;
-      return;
+      low = i + 1;
+      break;
     }
     s = f / r;
     c = g / r;
@@ -63,46 +58,77 @@ void ql_step(int n, int l, int m, double* d, double* e, double* vectors) {
     p = s * r;
     d[i + 1] = g + p;
     g = c * r - b;
-    rotate_rows(n, vectors + static_cast<std::ptrdiff_t>(i) * n, vectors + static_cast<std::ptrdiff_t>(i + 1) * n, c, s);
+    *cosine++ = c;
+    *sine++ = s;
   }
-  d[l] -= p;
-  e[l] = g;
+  if (low == l) d[l] -= p, e[l] = g;
   e[m] = 0.0;
+  cosine_.resize(first + static_cast<std::size_t>(m - low));
+  sine_.resize(cosine_.size());
+  sweeps_.push_back({low, m, first});
 }
 
-constexpr int largest_for_ql = 160;
-
-}  // namespace
-
-bool tridiagonal_ql(int n, double* d, double* e, double* vectors) {
-  std::fill_n(vectors, static_cast<std::ptrdiff_t>(n) * n, 0.0);
-  for (int k = 0; k < n; ++k) vectors[static_cast<std::ptrdiff_t>(k) * n + k] = 1.0;
+bool TridiagonalEigen::compute(int n, double* d, double* e) {
+  sweeps_.clear();
+  cosine_.clear();
+  sine_.clear();
   e[n - 1] = 0.0;
-  for (int l = 0; l < n; ++l) {
-    for (int step = 0;; ++step) {
+  for (int l = 0; l < n; ++l)
+    for (int k = 0;; ++k) {
       const int m = split_after(l, n, d, e);
       if (m == l) break;
-      if (step == 60) return false;
-      ql_step(n, l, m, d, e, vectors);
+      if (k == 60) return false;
+      step(l, m, d, e);
     }
-  }
   return true;
+}
+
+void TridiagonalEigen::to_eigenvectors(double* x) const {
+  for (const Sweep& sweep : sweeps_) {
+    const double *cosine = cosine_.data() + sweep.first, *sine = sine_.data() + sweep.first;
+    P upper = P::load(x + static_cast<std::ptrdiff_t>(sweep.high) * row_width);  // of rows (i, i + 1) the latter
+    for (int i = sweep.high - 1; i >= sweep.low; --i, ++cosine, ++sine) {
+      double* row = x + static_cast<std::ptrdiff_t>(i) * row_width;
+      const P lower = P::load(row), c(*cosine), s(*sine);
+      fma(c, upper, s * lower).store(row + row_width);
+      upper = fma(c, lower, -(s * upper));
+    }
+    upper.store(x + static_cast<std::ptrdiff_t>(sweep.low) * row_width);
+  }
+}
+
+void TridiagonalEigen::from_eigenvectors(double* x) const {
+  for (auto sweep = sweeps_.rbegin(); sweep != sweeps_.rend(); ++sweep) {
+    const auto count = static_cast<std::size_t>(sweep->high - sweep->low);
+    const double *cosine = cosine_.data() + sweep->first + count, *sine = sine_.data() + sweep->first + count;
+    P lower = P::load(x + static_cast<std::ptrdiff_t>(sweep->low) * row_width);
+    for (int i = sweep->low; i < sweep->high; ++i) {
+      double* row = x + static_cast<std::ptrdiff_t>(i) * row_width;
+      const P upper = P::load(row + row_width), c(*--cosine), s(*--sine);
+      fma(c, lower, s * upper).store(row);
+      lower = fma(c, upper, -(s * lower));
+    }
+    lower.store(x + static_cast<std::ptrdiff_t>(sweep->high) * row_width);
+  }
 }
 
 void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width) {
   a_ = a, n_ = n, lda_ = lda, width_ = width;
   reduce();
   // H^T E, n x width, column-major.
-  std::vector<double> start(static_cast<std::size_t>(n * width), 0.0);
-  for (int q = 0; q < width; ++q) start[static_cast<std::size_t>(q * n + first + q)] = 1.0;
-  int info = 0;
-  const int size = static_cast<int>(work_.size());
-  dormtr_("L", "L", "T", &n_, &width_, a_, &lda_, tau_.data(), start.data(), &n_, work_.data(), &size, &info);
-  diagonalise();
-  component_.resize(start.size());
-  // Rows of vectors_ are eigenvectors, so in BLAS's columns it is V: components (width x n there) = start^T V.
-  const double one = 1.0, zero = 0.0;
-  dgemm_("T", "N", &width_, &n_, &n_, &one, start.data(), &n_, vectors_.data(), &n_, &zero, component_.data(), &width_);
+  columns_.assign(static_cast<std::size_t>(n * width), 0.0);
+  for (int q = 0; q < width_; ++q) columns_[static_cast<std::size_t>(q * n + first + q)] = 1.0;
+  reflect("T", columns_.data());
+  if (!tridiagonal_.compute(n_, value_.data(), off_.data()))
+    throw NumericalError("an eigenvalue of a symmetric matrix of " + std::to_string(n_) + " rows did not converge; is an entry not finite?");
+  component_.resize(columns_.size());
+  for (int slice = 0; slice < slices(); ++slice) {
+    take_slice(slice, columns_.data());
+    tridiagonal_.to_eigenvectors(panel_.data());
+    put_slice(slice, columns_.data());
+  }
+  for (int q = 0; q < width_; ++q)
+    for (int j = 0; j < n_; ++j) component_[static_cast<std::size_t>(j * width_ + q)] = columns_[static_cast<std::size_t>(q * n_ + j)];
 }
 
 void SymmetricSpectrum::reduce() {
@@ -110,39 +136,47 @@ void SymmetricSpectrum::reduce() {
   value_.resize(n);
   off_.resize(n);
   tau_.resize(n);
-  work_.resize(1 + 6 * n + 2 * n * n);
+  work_.resize(64 * (n + 64));
+  panel_.reserve(n * static_cast<std::size_t>(TridiagonalEigen::row_width));
   const int size = static_cast<int>(work_.size());
   int info = 0;
   dsytrd_("L", &n_, a_, &lda_, value_.data(), off_.data(), tau_.data(), work_.data(), &size, &info);
   if (info != 0) throw InternalError("dsytrd: argument " + std::to_string(-info));
 }
 
-void SymmetricSpectrum::diagonalise() {
-  vectors_.resize(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
-  bool good = false;
-  if (n_ <= largest_for_ql) {
-    good = tridiagonal_ql(n_, value_.data(), off_.data(), vectors_.data());
-  } else {
-    integers_.resize(static_cast<std::size_t>(3 + 5 * n_));
-    const int size = static_cast<int>(work_.size()), integers = static_cast<int>(integers_.size());
-    int info = 0;
-    dstedc_("I", &n_, value_.data(), off_.data(), vectors_.data(), &n_, work_.data(), &size, integers_.data(), &integers, &info);
-    good = info == 0;
-  }
-  if (!good) throw NumericalError("an eigenvalue of a symmetric matrix of " + std::to_string(n_) + " rows did not converge; is an entry not finite?");
+/// columns <- H columns or H^T columns, n x width, column-major.
+void SymmetricSpectrum::reflect(const char* transposed, double* columns) {
+  work_.resize(std::max(work_.size(), static_cast<std::size_t>(64 * (n_ + width_ + 64))));
+  const int size = static_cast<int>(work_.size());
+  int info = 0;
+  dormtr_("L", "L", transposed, &n_, &width_, a_, &lda_, tau_.data(), columns, &n_, work_.data(), &size, &info);
 }
 
-void SymmetricSpectrum::column(std::span<const double> f, double* out) const {
-  std::vector<double> scaled(component_.size());
-  for (std::size_t j = 0; j < value_.size(); ++j)
-    for (std::size_t q = 0; q < static_cast<std::size_t>(width_); ++q)
-      scaled[j * static_cast<std::size_t>(width_) + q] = f[j] * component_[j * static_cast<std::size_t>(width_) + q];
-  const double one = 1.0, zero = 0.0;
-  dgemm_("N", "T", &n_, &width_, &n_, &one, vectors_.data(), &n_, scaled.data(), &width_, &zero, out, &n_);
-  std::vector<double> work(static_cast<std::size_t>(64 * (n_ + width_ + 64)));
-  const int size = static_cast<int>(work.size());
-  int info = 0;
-  dormtr_("L", "L", "N", &n_, &width_, a_, &lda_, tau_.data(), out, &n_, work.data(), &size, &info);
+/// Columns of a slice as rows of the panel; what is beyond the last column is zero.
+void SymmetricSpectrum::take_slice(int slice, const double* columns) {
+  constexpr int w = TridiagonalEigen::row_width;
+  for (int j = 0; j < n_; ++j)
+    for (int k = 0; k < w; ++k) {
+      const int q = slice * w + k;
+      panel_[static_cast<std::size_t>(j * w + k)] = q < width_ ? columns[static_cast<std::ptrdiff_t>(q) * n_ + j] : 0.0;
+    }
+}
+
+void SymmetricSpectrum::put_slice(int slice, double* columns) const {
+  constexpr int w = TridiagonalEigen::row_width;
+  for (int k = 0; k < w && slice * w + k < width_; ++k)
+    for (int j = 0; j < n_; ++j) columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[static_cast<std::size_t>(j * w + k)];
+}
+
+void SymmetricSpectrum::column(std::span<const double> f, double* out) {
+  for (int q = 0; q < width_; ++q)
+    for (int j = 0; j < n_; ++j) out[static_cast<std::ptrdiff_t>(q) * n_ + j] = f[static_cast<std::size_t>(j)] * component_[static_cast<std::size_t>(j * width_ + q)];
+  for (int slice = 0; slice < slices(); ++slice) {
+    take_slice(slice, out);
+    tridiagonal_.from_eigenvectors(panel_.data());
+    put_slice(slice, out);
+  }
+  reflect("N", out);
 }
 
 }  // namespace cambium

@@ -2,12 +2,41 @@
 #include <span>
 #include <vector>
 
+#include "core/base/pack.hpp"
+#include "core/numerics/aligned_buffer.hpp"
+
 namespace cambium {
 
-/// Eigenvalues of a symmetric matrix and a block column of any function of it, without ever forming eigenvectors of the
-/// full matrix: A = H T H^T (Householder, LAPACK dsytrd), T = V diag(value) V^T, and for the unit columns E of the block
+/// Eigenvalues of a symmetric tridiagonal matrix T by implicit QL steps (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math.
+/// 11, 293 (1968)) with the rotations written down, so that eigenvectors are applied to a few columns, V or V^T, and never
+/// formed: 12 n^2 bytes, and 6 n^2 operations for each register of columns. Host memory.
+class TridiagonalEigen {
+ public:
+  /// Diagonal d (n, becomes the eigenvalues, not sorted), off-diagonal e (n - 1 entries and one spare, destroyed). False when
+  /// an eigenvalue does not converge.
+  bool compute(int n, double* d, double* e);
+  /// Columns of panels: rows of `row_width` numbers.
+  static constexpr int row_width = native_width<double>;
+  /// x <- V^T x, row j the component along eigenvector j. x: n x row_width, row-major.
+  void to_eigenvectors(double* x) const;
+  /// x <- V x.
+  void from_eigenvectors(double* x) const;
+
+ private:
+  struct Sweep {
+    int low, high;      ///< rotations of rows (i, i + 1), i = high - 1 down to low
+    std::size_t first;  ///< of its rotations
+  };
+  void step(int l, int m, double* d, double* e);
+
+  std::vector<Sweep> sweeps_;
+  std::vector<double> cosine_, sine_;
+};
+
+/// Eigenvalues of a symmetric matrix and a block column of any function of it, without ever forming eigenvectors:
+/// A = H T H^T (Householder, LAPACK dsytrd), T = V diag(value) V^T, and for the unit columns E of the block
 ///   f(A) E = H V diag(f) V^T H^T E,
-/// so only n x b matrices are multiplied by the reflectors H. Host memory.
+/// so the reflectors H and the rotations that make up V are applied to n x b matrices only. Host memory.
 class SymmetricSpectrum {
  public:
   /// `a`: n x n, row-major with rows of `lda`, both triangles; overwritten and used by column(). Columns first ..
@@ -18,22 +47,20 @@ class SymmetricSpectrum {
   /// Entry (j, q) is the component of wanted column q along eigenvector j: n x width, row-major.
   std::span<const double> components() const { return component_; }
   /// Columns first .. of f(A), `f` given at the eigenvalues: width x n, row-major (column q of f(A) is row q).
-  void column(std::span<const double> f, double* out) const;
+  void column(std::span<const double> f, double* out);
 
  private:
   void reduce();
-  void diagonalise();
+  void reflect(const char* transposed, double* columns);
+  int slices() const { return (width_ + TridiagonalEigen::row_width - 1) / TridiagonalEigen::row_width; }
+  void take_slice(int slice, const double* columns);
+  void put_slice(int slice, double* columns) const;
 
   double* a_ = nullptr;
   int n_ = 0, lda_ = 0, width_ = 0;
-  std::vector<double> value_, off_, tau_, vectors_, component_, work_;
-  std::vector<int> integers_;
+  TridiagonalEigen tridiagonal_;
+  std::vector<double> value_, off_, tau_, component_, columns_, work_;
+  AlignedBuffer<double> panel_;  ///< n x row_width: one slice of the wanted columns
 };
-
-/// Eigenvalues (d, overwritten) and eigenvectors of the symmetric tridiagonal matrix with diagonal d and off-diagonal e
-/// (n - 1 entries and one spare, destroyed) by implicit QL steps; row j of `vectors` (n x n, row-major) is eigenvector j.
-/// Not sorted. Faster than divide and conquer up to n of about 150, because rows are rotated whole. False when it does
-/// not converge. Source: Bowdler, Martin, Reinsch, Wilkinson, Numer. Math. 11, 293 (1968).
-bool tridiagonal_ql(int n, double* d, double* e, double* vectors);
 
 }  // namespace cambium

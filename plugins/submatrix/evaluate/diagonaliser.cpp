@@ -20,8 +20,8 @@ class Diagonaliser : public ColumnSolver {
     const auto w = static_cast<std::size_t>(width_);
     for (std::size_t j = 0; j < values.size(); ++j)
       for (std::size_t q = 0; q < w; ++q) spectrum_.weight[j] += eigen_.components()[j * w + q] * eigen_.components()[j * w + q];
-    // Reduction 4/3 n^3; the tridiagonal problem about 4/3 n^3 without deflation.
-    report_ = {1, 0.0, 8.0 / 3.0 * n_ * n_ * n_};
+    // The reduction; the tridiagonal problem and the columns are of order n^2.
+    report_ = {1, 0.0, 4.0 / 3.0 * n_ * n_ * n_};
     return spectrum_;
   }
 
