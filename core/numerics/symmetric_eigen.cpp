@@ -9,6 +9,8 @@
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work,
              const int* lwork, int* info);
+void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
+             int* iwork, const int* liwork, int* info);
 void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a, const int* lda,
              const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info);
 }
@@ -30,6 +32,16 @@ int split_after(int l, int n, const double* d, const double* e) {
 }
 
 }  // namespace
+
+void symmetric_eigenvectors(int n, double* a, double* values) {
+  const auto m = static_cast<std::size_t>(n);
+  std::vector<double> work(1 + 6 * m + 2 * m * m);
+  std::vector<int> integers(3 + 5 * m);
+  const int size = static_cast<int>(work.size()), count = static_cast<int>(integers.size());
+  int info = 0;
+  dsyevd_("V", "L", &n, a, &n, values, work.data(), &size, integers.data(), &count, &info);
+  if (info != 0) throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) + " rows did not converge; is an entry not finite?");
+}
 
 /// One implicit QL step on rows l .. m.
 void TridiagonalEigen::step(int l, int m, double* d, double* e) {

@@ -7,6 +7,10 @@
 
 namespace cambium {
 
+/// All eigenvalues (ascending) and eigenvectors of the symmetric n x n matrix `a`, row-major, overwritten: row j becomes
+/// eigenvector j (LAPACK dsyevd). NumericalError when it does not converge.
+void symmetric_eigenvectors(int n, double* a, double* values);
+
 /// Eigenvalues of a symmetric tridiagonal matrix T by implicit QL steps (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math.
 /// 11, 293 (1968)) with the rotations written down, so that eigenvectors are applied to a few columns, V or V^T, and never
 /// formed: 12 n^2 bytes, and 6 n^2 operations for each register of columns. Host memory.

@@ -26,8 +26,9 @@ struct TightBindingModel {
   Radial embed(double sum) const;
 };
 
-/// "C" (Xu, Wang, Chan and Ho 1992) or "Si" (Goodwin, Skinner and Pettifor 1989). InputError for others.
-const TightBindingModel& tight_binding_model(const std::string& symbol);
+/// Parameters "xu" of C (Xu, Wang, Chan and Ho 1992), "bowler" (Bowler and others 1998) and "goodwin" (Goodwin, Skinner and
+/// Pettifor 1989) of Si; "" is the first of its element. InputError for others.
+TightBindingModel tight_binding_model(const std::string& symbol, const std::string& parameters = "");
 
 /// 4 x 4 block <s, x, y, z of i| H |s, x, y, z of j> (row-major), d = r_j - r_i, and its derivatives with respect to d.
 void hopping_block(const TightBindingModel& model, const double* d, double* block, double* gradient);

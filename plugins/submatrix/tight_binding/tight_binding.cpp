@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/base/error.hpp"
+#include "plugins/submatrix/evaluate/dense_density.hpp"
 
 namespace cambium::submatrix {
 
@@ -16,7 +17,8 @@ constexpr int electrons_per_atom = 4;
 }  // namespace
 
 void TightBinding::Params::describe(deck::Describe<Params>& d) {
-  d("reach", &Params::reach, "atoms within this distance of an atom form its submatrix; 0: all atoms (exact, slow)").unit("angstrom").non_negative().def(0.0);
+  d("parameters", &Params::parameters, "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si").options({"xu", "bowler", "goodwin"});
+  d("reach", &Params::reach, "atoms within this distance of an atom form its submatrix; 0: one diagonalisation of all atoms (exact; up to 4096 atoms)").unit("angstrom").non_negative().def(0.0);
   d("skin", &Params::skin, "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it").unit("angstrom").non_negative().def(0.5);
   d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry").positive().def(1e-6);
   d("solver", &Params::solver, "how each submatrix gives its block column").options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}}).def(SolverKind::lanczos);
@@ -25,7 +27,7 @@ void TightBinding::Params::describe(deck::Describe<Params>& d) {
 
 void TightBinding::bind(std::span<const Species> species) {
   if (species.size() != 1) throw InputError(fmt::format("tight_binding is for one element, C or Si; the structure has {} species", species.size()));
-  model_ = &tight_binding_model(species[0].symbol);
+  model_ = tight_binding_model(species[0].symbol, params_.parameters.value_or(""));
 }
 
 /// Blocks are numbered rank by rank; ghosts get the number of the atom that they copy.
@@ -89,7 +91,7 @@ void TightBinding::choose_regions(const Particles& particles, const Comm& comm) 
   region_tags_ = tags_;
   region_x_ = all;
   region_.assign(static_cast<std::size_t>(particles.nlocal), {});
-  const double range = params_.reach > 0.0 ? params_.reach + params_.skin : 1e300;
+  const double range = params_.reach + params_.skin;
   for (std::size_t i = 0; i < region_.size(); ++i)
     for (std::size_t k = 0; k < atoms; ++k)
       if (distance(&own[3 * i], &all[3 * k]) < range) region_[i].push_back(static_cast<int>(k));
@@ -113,7 +115,7 @@ MatrixSystem TightBinding::hamiltonian() const {
       for (std::size_t k = 0; k < 16; ++k) found->second[k] += part[k];
     }
     // Blocks that are zero but belong to the submatrix.
-    for (int row : region_[i])
+    for (int row : params_.reach > 0.0 ? region_[i] : std::vector<int>{})
       if (std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.first == row; })) rows.push_back({row, {}});
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     out.hamiltonian.start_column(column);
@@ -173,7 +175,7 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
   if (request.per_atom) throw InputError("tight_binding gives no energies and virials per atom; leave out what asks for them");
   number_atoms(particles, context.comm);
   find_bonds(particles, list);
-  choose_regions(particles, context.comm);
+  if (params_.reach > 0.0) choose_regions(particles, context.comm);
   const MatrixSystem system = hamiltonian();
   DensityOptions options;
   options.orthogonal = true;
@@ -185,7 +187,7 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
   options.sample = 0;
   Timing own;  // its sections would break up the one of the forces
   Context inner{context.comm, context.log, own};
-  last_.emplace(density_matrix(system, options, inner));
+  last_.emplace(params_.reach > 0.0 ? density_matrix(system, options, inner) : dense_density(system, options, context.comm));
   std::vector<double> force(3 * bonds_.size(), 0.0);
   band_forces(force.data(), out.virial);
   const double energy = repulsion(particles, ghosts, force.data(), out.virial);
@@ -198,8 +200,8 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
 }
 
 std::string TightBinding::summary() const {
-  return fmt::format("tight_binding {}: sp3, cut-off {} Å, submatrices of {}{}", model_ ? model_->symbol : "", model_ ? model_->cutoff : 0.0,
-                     params_.reach > 0.0 ? fmt::format("all atoms within {} Å", params_.reach) : "all atoms",
+  return fmt::format("tight_binding {}: sp3, cut-off {} Å, {}{}", model_ ? model_->symbol : "", model_ ? model_->cutoff : 0.0,
+                     params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach) : "all atoms diagonalised at once",
                      params_.temperature > 0.0 ? fmt::format(", electrons at {} K", params_.temperature) : "");
 }
 
@@ -208,6 +210,9 @@ std::vector<Citation> TightBinding::citations() const {
   if (model_->symbol == "C")
     return {{"Xu1992", "@article{Xu1992, author={Xu, C. H. and Wang, C. Z. and Chan, C. T. and Ho, K. M.}, title={A transferable tight-binding potential for carbon}, "
                        "journal={J. Phys.: Condens. Matter}, volume={4}, pages={6047}, year={1992}}"}};
+  if (model_->cutoff < 4.0)
+    return {{"Bowler1998", "@article{Bowler1998, author={Bowler, D. R. and Fearn, M. and Goringe, C. M. and Horsfield, A. P. and Pettifor, D. G.}, title={Hydrogen diffusion on "
+                           "Si(001) studied with the local density approximation and tight binding}, journal={J. Phys.: Condens. Matter}, volume={10}, pages={3719}, year={1998}}"}};
   return {{"Goodwin1989", "@article{Goodwin1989, author={Goodwin, L. and Skinner, A. J. and Pettifor, D. G.}, title={Generating transferable tight-binding parameters: "
                           "application to silicon}, journal={Europhys. Lett.}, volume={9}, pages={701}, year={1989}}"}};
 }

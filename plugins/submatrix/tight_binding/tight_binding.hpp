@@ -16,7 +16,8 @@ namespace cambium::submatrix {
 class TightBinding : public Potential {
  public:
   struct Params {
-    double reach = 0.0;        ///< Å; 0: every atom
+    std::optional<std::string> parameters;  ///< published set; default: the element's first
+    double reach = 0.0;        ///< Å; 0: one problem of all atoms
     double skin = 0.5;         ///< Å
     double krylov_tolerance = 1e-6;
     SolverKind solver = SolverKind::lanczos;
@@ -50,7 +51,7 @@ class TightBinding : public Potential {
   double repulsion(const Particles& particles, GhostExchange& ghosts, double* force, double* virial) const;
 
   Params params_;
-  const TightBindingModel* model_ = nullptr;
+  std::optional<TightBindingModel> model_;
   std::vector<int> block_;                 ///< of each particle row, ghosts included
   ColumnRanges ranges_;
   std::vector<std::vector<Bond>> bonds_;   ///< of own atoms, by block number

@@ -17,7 +17,8 @@ using cambium::test::Position;
 namespace {
 
 /// Diamond, cells^3 cubic cells of 8 atoms with random displacements.
-PotentialCase diamond(const char* symbol, double a, int cells, double noise, const TightBinding::Params& params, test::World& world) {
+PotentialCase diamond(const char* symbol, const std::string& set, double a, int cells, double noise, TightBinding::Params params, test::World& world) {
+  if (!set.empty()) params.parameters = set;
   PotentialCase c;
   c.box = Box::orthogonal(cells * a, cells * a, cells * a);
   std::uint64_t id = 0;
@@ -45,28 +46,31 @@ TightBinding::Params exact() {
   return params;
 }
 
-double energy_per_atom(const char* symbol, double a, int cells, test::World& world) {
-  const auto c = diamond(symbol, a, cells, 0.0, exact(), world);
+double energy_per_atom(const char* symbol, const char* set, double a, int cells, test::World& world) {
+  const auto c = diamond(symbol, set, a, cells, 0.0, exact(), world);
   auto s = c.system();
   return c.evaluate(s, world, {true, false}).energy / static_cast<double>(c.positions.size());
 }
 
 struct Crystal {
-  double a, energy, bulk;  ///< Å, eV/atom, GPa
+  double a, cohesive, bulk;  ///< Å, eV/atom with respect to atoms without polarisation, GPa
 };
 
 /// Parabola through three lattice constants.
-Crystal relaxed(const char* symbol, double guess, int cells, test::World& world) {
+Crystal relaxed(const char* symbol, const char* set, double guess, int cells, test::World& world) {
   const double h = 0.005 * guess;
-  const double below = energy_per_atom(symbol, guess - h, cells, world), at = energy_per_atom(symbol, guess, cells, world), above = energy_per_atom(symbol, guess + h, cells, world);
+  const double below = energy_per_atom(symbol, set, guess - h, cells, world), at = energy_per_atom(symbol, set, guess, cells, world), above = energy_per_atom(symbol, set, guess + h, cells, world);
   const double slope = (above - below) / (2.0 * h), curvature = (above - 2.0 * at + below) / (h * h), a = guess - slope / curvature;
-  return {a, at - 0.5 * slope * slope / curvature, curvature * 8.0 / (9.0 * a) * 160.21766};
+  const auto model = tight_binding_model(symbol, set);
+  const Crystal out{a, 2.0 * (model.e_s + model.e_p) - at + 0.5 * slope * slope / curvature, curvature * 8.0 / (9.0 * a) * 160.21766};
+  std::cout << symbol << " " << set << ", " << 8 * cells * cells * cells << " atoms: a " << out.a << " A, cohesive energy " << out.cohesive << " eV/atom, B " << out.bulk << " GPa\n";
+  return out;
 }
 
 }  // namespace
 
 TEST_CASE("the carbon tails join on") {
-  const auto& c = tight_binding_model("C");
+  const auto c = tight_binding_model("C");
   for (double r : {c.r1, c.d1}) {
     const auto low = r == c.r1 ? c.scaling(r - 1e-9) : c.repulsion(r - 1e-9), high = r == c.r1 ? c.scaling(r + 1e-9) : c.repulsion(r + 1e-9);
     CHECK(low.value == Approx(high.value).epsilon(1e-3));
@@ -76,14 +80,32 @@ TEST_CASE("the carbon tails join on") {
   CHECK_THROWS_WITH(tight_binding_model("Ge"), "tight_binding has no parameters for Ge: it has C and Si");
 }
 
+TEST_CASE("the parameters are those of the element") {
+  CHECK(tight_binding_model("Si").e_s == -12.2);
+  CHECK_THROWS_WITH(tight_binding_model("C", "bowler"), "tight_binding: the parameters 'bowler' are not for C; C has xu, Si has bowler and goodwin");
+  const auto si = tight_binding_model("Si", "bowler");
+  for (double r : {2.8, 3.2}) {
+    CHECK(si.scaling(r - 1e-9).value == Approx(si.scaling(r + 1e-9).value).margin(1e-8));
+    CHECK(si.scaling(r - 1e-9).slope == Approx(si.scaling(r + 1e-9).slope).margin(1e-7));
+    CHECK(si.repulsion(r - 1e-9).value == Approx(si.repulsion(r + 1e-9).value).margin(1e-8));
+    CHECK(si.repulsion(r - 1e-9).slope == Approx(si.repulsion(r + 1e-9).slope).margin(1e-7));
+  }
+}
+
+// Against a sum over 4 x 4 x 4 k points of the cell of two atoms (written independently, in numpy): 64 atoms are its 2 x 2 x 2.
 TEST_CASE("diamond of carbon and of silicon") {
   test::World world;
-  const Crystal carbon = relaxed("C", 3.555, 2, world), silicon = relaxed("Si", 5.43, 2, world);
-  std::cout << "C: a " << carbon.a << " A, E " << carbon.energy << " eV/atom, B " << carbon.bulk << " GPa; Si: a " << silicon.a << " A, E " << silicon.energy << " eV/atom, B "
-            << silicon.bulk << " GPa (64 atoms, Gamma)\n";
+  const Crystal carbon = relaxed("C", "xu", 3.555, 2, world);
   CHECK(carbon.a == Approx(3.555).epsilon(0.01));
   CHECK(carbon.bulk == Approx(456.0).epsilon(0.1));
-  CHECK(silicon.a == Approx(5.43).epsilon(0.01));
+  const Crystal bowler = relaxed("Si", "bowler", 5.43, 2, world);
+  CHECK(bowler.a == Approx(5.4294).epsilon(0.002));
+  CHECK(bowler.cohesive == Approx(6.000).epsilon(0.01));
+  CHECK(bowler.bulk == Approx(100.0).epsilon(0.05));
+  const Crystal goodwin = relaxed("Si", "goodwin", 5.43, 2, world);
+  CHECK(goodwin.a == Approx(5.4348).epsilon(0.002));
+  CHECK(goodwin.cohesive == Approx(6.175).epsilon(0.01));
+  CHECK(goodwin.bulk == Approx(141.4).epsilon(0.05));
 }
 
 TEST_CASE("forces are the slope of the energy, exactly, and momentum is conserved") {
@@ -92,7 +114,7 @@ TEST_CASE("forces are the slope of the energy, exactly, and momentum is conserve
     for (double temperature : {0.0, 3000.0}) {
       auto params = exact();
       params.temperature = temperature;
-      const auto c = diamond(symbol, symbol[0] == 'C' ? 3.56 : 5.43, 1, 0.3, params, world);
+      const auto c = diamond(symbol, "", symbol[0] == 'C' ? 3.56 : 5.43, 1, 0.3, params, world);
       auto s = c.system();
       NeighborList list;
       build_neighbors(s.particles, c.potential->cutoff(), c.skin, list);
@@ -120,9 +142,25 @@ TEST_CASE("forces are the slope of the energy, exactly, and momentum is conserve
   }
 }
 
+TEST_CASE("submatrices of all atoms are one diagonalisation") {
+  test::World world;
+  for (double temperature : {0.0, 3000.0}) {
+    TightBinding::Params params = exact();
+    params.temperature = temperature;
+    const auto dense = diamond("Si", "", 5.43, 1, 0.3, params, world);
+    params.reach = 20.0;
+    const auto columns = diamond("Si", "", 5.43, 1, 0.3, params, world);
+    auto s = dense.system();
+    const Evaluation a = dense.evaluate(s, world, {true, false}), b = columns.evaluate(s, world, {true, false});
+    CHECK(a.energy == Approx(b.energy).epsilon(1e-12));
+    for (std::size_t i = 0; i < a.forces.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) CHECK(a.forces[i][k] == Approx(b.forces[i][k]).margin(1e-9));
+  }
+}
+
 TEST_CASE("a longer reach makes forces better") {
   test::World world;
-  const auto c = diamond("C", 3.56, 2, 0.2, exact(), world);
+  const auto c = diamond("C", "", 3.56, 2, 0.2, exact(), world);
   auto s = c.system();
   const Evaluation reference = c.evaluate(s, world, {true, false});
   double before = 1e9;
@@ -130,7 +168,7 @@ TEST_CASE("a longer reach makes forces better") {
     TightBinding::Params params;
     params.reach = reach;
     params.skin = 0.1;
-    auto other = diamond("C", 3.56, 2, 0.2, params, world);
+    auto other = diamond("C", "", 3.56, 2, 0.2, params, world);
     const Evaluation found = other.evaluate(s, world, {true, false});
     double worst = 0.0;
     for (std::size_t i = 0; i < found.forces.size(); ++i)
