@@ -1,6 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/submatrix/bench/bench_submatrix.hpp"
+#include "plugins/submatrix/bench/scaling.hpp"
 #include "plugins/submatrix/task/density_task.hpp"
 #include "plugins/submatrix/tight_binding/tight_binding.hpp"
 
@@ -12,6 +13,8 @@ void register_types(Registry& registry) {
   registry.add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
 
   registry.add_bench({"submatrix", "density matrix of water supercells by each solver, beside CP2K where it is installed", bench_submatrix});
+  registry.add_bench({"submatrix_scaling", "seconds and memory per molecule from 864 to 6,912 molecules, and one rank beside all", bench_scaling});
+  registry.add_bench({"submatrix_precision", "every solver in every precision: error, and share of the speed of a matrix product", bench_precision});
 }
 
 }  // namespace cambium::submatrix

@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
 #include "core/io/atomic_file.hpp"
+#include "plugins/submatrix/bench/scaling.hpp"
 
 namespace cambium::submatrix {
 
@@ -58,16 +57,6 @@ void read_output(const std::string& path, Cp2kTimes& out) {
     if (line.find("CP2K| version string:") != std::string::npos) out.version = last;
   }
   out.ran = out.sign_seconds > 0.0;
-}
-
-/// A barrier in which waiting ranks leave their cores to the peer.
-void sleeping_barrier(const Comm& comm) {
-  MPI_Request request;
-  MPI_Ibarrier(comm.handle(), &request);
-  for (int done = 0; !done;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
 }
 
 }  // namespace

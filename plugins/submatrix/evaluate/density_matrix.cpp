@@ -173,9 +173,10 @@ void DensityStep::solve_columns() {
     rows += index.dimension();
     steps += work->report().steps;
     worst = std::max(worst, work->report().residual);
-    result_.flops += work->report().flops;
+    result_.column_flops += work->report().flops;
     progress(k + 1, started);
   }
+  result_.flops += result_.column_flops;
   const Comm& comm = context_.comm;
   const auto [low, high] = std::minmax_element(result_.dimensions.begin(), result_.dimensions.end());
   const bool none = columns.empty();

@@ -57,6 +57,7 @@ struct DensityResult {
   ErrorEstimate error;
   std::int64_t bytes = 0;   ///< received by this rank
   double flops = 0.0;       ///< of this rank
+  double column_flops = 0.0;  ///< the part of them that went into the submatrices of the step "columns"
 };
 
 /// Collective: the whole step from H and S to D, E, N and mu. Sections of context.timing: "overlap", "transform",

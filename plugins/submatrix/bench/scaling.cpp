@@ -1,0 +1,89 @@
+#include "plugins/submatrix/bench/scaling.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "plugins/submatrix/bench/measure.hpp"
+
+namespace cambium::submatrix {
+
+namespace {
+
+double peak_megabytes(const Comm& comm) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return comm.max(static_cast<double>(usage.ru_maxrss) / 1024.0);
+}
+
+/// Seconds that rank 0 needs alone for the same step, the others asleep; the same number on every rank.
+double alone(const std::string& file, int copies, double eps, int repeat, Context& context) {
+  double seconds = 0.0;
+  if (context.comm.root()) {
+    Comm self(MPI_COMM_SELF);
+    Context inner{self, context.log, context.timing};
+    const MatrixSystem system = load_water(file, copies, self);
+    seconds = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, inner).seconds;
+  }
+  sleeping_barrier(context.comm);
+  return context.comm.sum(seconds);
+}
+
+}  // namespace
+
+std::string water_folder(const nlohmann::json& options) {
+  const char* data = std::getenv("CAMBIUM_DATA");
+  const std::string folder = options.value("data", data ? std::string(data) + "/submatrix" : std::string());
+  if (folder.empty() || !std::filesystem::exists(std::filesystem::path(folder) / "h2o32_szv_lattice_iter1.h5"))
+    throw InputError("bench submatrix needs h2o32_szv_lattice_iter1.h5 and _scf.h5: name their folder with data=FOLDER");
+  return folder;
+}
+
+void sleeping_barrier(const Comm& comm) {
+  MPI_Request request;
+  MPI_Ibarrier(comm.handle(), &request);
+  for (int done = 0; !done;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+nlohmann::json bench_scaling(const nlohmann::json& options, Context& context) {
+  const std::string file = (std::filesystem::path(water_folder(options)) / "h2o32_szv_lattice_iter1.h5").string();
+  const auto number = [&](const char* key, const char* fallback) { return std::stod(options.value(key, std::string(fallback))); };
+  const int from = static_cast<int>(number("from", "3")), to = static_cast<int>(number("to", "6")), repeat = static_cast<int>(number("repeat", "2"));
+  const double eps = number("eps", "1e-4");
+  nlohmann::json out, rows = nlohmann::json::array();
+  double least = 1e300, most = 0.0;
+  for (int copies = from; copies <= to; ++copies) {
+    const MatrixSystem system = load_water(file, copies, context.comm);
+    const Measured m = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, context);
+    const double molecules = system.layout->blocks(), each = 1e3 * m.seconds / molecules, peak = peak_megabytes(context.comm);
+    least = std::min(least, each), most = std::max(most, each);
+    rows.push_back({{"molecules", molecules}, {"seconds", m.seconds}, {"ms_per_molecule", each}, {"own_mib_per_rank", m.own_megabytes}, {"peak_mib_per_rank", peak},
+                    {"received_mib", m.megabytes}, {"error_mev", m.error_mev}});
+    context.log.info(fmt::format("{:6.0f} molecules: {:7.3f} s, {:.4f} ms per molecule; H, S, D of a rank {:.0f} MiB ({:.1f} kiB per molecule), peak {:.0f} MiB; E {:+.1e} meV/atom", molecules,
+                                 m.seconds, each, m.own_megabytes, 1024.0 * m.own_megabytes * context.comm.size() / molecules, peak, m.error_mev));
+  }
+  out["scaling"] = rows;
+  out["ranks"] = context.comm.size();
+  out["eps"] = eps;
+  out["scaling_spread"] = most / least - 1.0;
+  if (context.comm.size() > 1) {
+    const double one = alone(file, from, eps, repeat, context), all = rows[0]["seconds"].get<double>();
+    out["seconds_one_rank"] = one, out["speedup"] = one / all;
+    context.log.info(fmt::format("{} ranks: {:.3f} s, rank 0 alone {:.3f} s, {:.2f} times", context.comm.size(), all, one, one / all));
+  }
+  const double error = rows.back()["error_mev"].get<double>();
+  out["check"] = fmt::format("{}: E of the largest system differs from the exact one by {:+.1e} meV/atom", std::abs(error) < 0.05 ? "ok" : "WRONG", error);
+  return out;
+}
+
+}  // namespace cambium::submatrix
