@@ -82,7 +82,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   doc->add_flag("--schema", schema, "JSON schema of a deck, for editors");
   doc->callback([&] { code = commands.doc(kind, name, schema); });
   auto* bench = app.add_subcommand("bench", "measure; the last line is one JSON object with --json");
-  bench->add_option("name", name, "which; none lists them");
+  bench->add_option("name", name, "which, or all; none lists them");
   bench->add_option("options", options, "key=value");
   bench->add_flag("--json", json, "print one JSON object as the last line");
   bench->callback([&] { code = commands.bench(name, options, json); });

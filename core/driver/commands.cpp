@@ -122,23 +122,34 @@ static nlohmann::json measured_where(const Context& context) {
 ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& options, bool json) {
   std::vector<std::string> names;
   nlohmann::json given = nlohmann::json::object();
+  if (name == "all" && !options.empty())
+    throw InputError(fmt::format("'{}': options belong to one bench; name it instead of all", options.front()));
   for (const auto& option : options) {
     const auto equals = option.find('=');
     if (equals == std::string::npos)
       throw InputError(fmt::format("option '{}' has no value; write key=value, for example steps=100", option));
     given[option.substr(0, equals)] = option.substr(equals + 1);
   }
+  nlohmann::json result = nlohmann::json::object();
   for (const auto& bench : registry_.benches()) {
     names.push_back(bench.name);
-    if (bench.name != name) continue;
-    print_banner(context_);
-    auto result = bench.run(given, context_);
+    if (bench.name != name && name != "all") continue;
+    if (result.empty()) print_banner(context_);
+    if (name != "all") {
+      result = bench.run(given, context_);
+      continue;
+    }
+    log_.info(fmt::format("--- {}: {}", bench.name, bench.doc));
+    result[bench.name] = bench.run(nlohmann::json::object(), context_);
+  }
+  if (!result.empty()) {
     result["measured"] = measured_where(context_);
     log_.info(json ? result.dump() : result.dump(2));
     return ExitCode::done;
   }
   if (!name.empty()) throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
-  for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<14}{}", bench.name, bench.doc));
+  for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
+  log_.info(fmt::format("{:<22}{}", "all", "every one of them, each beside its peer where that is installed; some minutes"));
   return ExitCode::done;
 }
 

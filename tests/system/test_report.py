@@ -94,5 +94,34 @@ class Report(unittest.TestCase):
         self.assertGreater((shown.min(axis=2) < 0.5).mean(), 0.005)  # text and curves, not an empty page
 
 
+class BenchPage(unittest.TestCase):
+    SCRIPT = os.path.join(program.SOURCE, "apps", "python", "bench_page.py")
+
+    def page(self, text):
+        folder = program.fresh("bench_page")
+        results = program.write(os.path.join(folder, "all.json"), text)
+        output = os.path.join(folder, "page.md")
+        done = subprocess.run([sys.executable, self.SCRIPT, results, "-o", output], capture_output=True, text=True)
+        if done.returncode:
+            return done.returncode, done.stderr.strip(), results
+        with open(output) as file:
+            return 0, file.read(), results
+
+    def test_parts(self):
+        _, page, _ = self.page('a line before\n{"md": {"lj_ratio": 3.84, "check": "ok", "gemm_share": 0.5, "peak": 7}, '
+                               '"measured": {"command": "cambium bench all --json", "commit": "abc"}}\n')
+        for part in ("`cambium bench all --json`; commit abc.", "## md\n- check: ok", "| `lj_ratio` | 3.84 |",
+                     "| Share of a limit | |\n|---|---|\n| `gemm_share` | 0.5 |", "| `peak` | 7 |"):
+            self.assertIn(part, page)
+
+    def test_messages(self):
+        code, message, path = self.page("not measured")
+        self.assertEqual(code, 1)
+        self.assertTrue(message.startswith(f"bench_page: '{path}' does not end with the JSON line of `cambium bench all --json`: "))
+        code, _, err = program.run("bench", "all", "steps=3")
+        self.assertEqual((code, err.strip()),
+                         (2, "cambium: 'steps=3': options belong to one bench; name it instead of all"))
+
+
 if __name__ == "__main__":
     unittest.main()
