@@ -1,6 +1,9 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/kinetic/bench/bench_kinetic.hpp"
+#include "plugins/kinetic/closure/heat_flux_kernel.hpp"
+#include "plugins/kinetic/closure/heat_flux_writer.hpp"
+#include "plugins/kinetic/closure/moment_fluid.hpp"
 #include "plugins/kinetic/output/conf_writer.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
@@ -13,8 +16,12 @@ void register_types(Registry& registry) {
   registry.add<VlasovMaxwell>("vlasov_maxwell", "electromagnetic plasma of kinetic species");
   registry.add<BoltzmannBgk>("boltzmann_bgk", "neutral gas with collisions");
 
+  registry.add<MomentFluid>("moment_fluid", "electrons as a fluid of three moments, closed by a formula or a trained network");
+
   registry.add<ConfWriter>("moments", "moments of every species and the fields over configuration space");
   registry.add<DistributionWriter>("distribution", "distribution functions of every species");
+  registry.add<HeatFluxWriter>("heat_flux", "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
+  registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations");
 
   registry.add_bench({"kinetic", "full Vlasov-Maxwell steps of several configurations", bench_kinetic});
 }

@@ -5,6 +5,7 @@
 
 #include "plugins/kinetic/solver/built.hpp"
 #include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/messages.hpp"
 
 namespace cambium::kinetic {
@@ -20,11 +21,17 @@ class SolverOf : public Solver {
 
   SolverOf(const PhaseGrid& grid, const Comm& comm)
       : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), messages_(comm) {
-    for (int s = 0; s < 3; ++s) f_[s] = View<T*>("kinetic: distribution", static_cast<std::size_t>(layout_.size()));
+    for (int s = 0; s < 3; ++s) {
+      f_[s] = View<T*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: distribution"), static_cast<std::size_t>(layout_.size()));
+      if (device_is_host) ask_for_huge_pages(f_[s].data(), sizeof(T) * static_cast<std::size_t>(layout_.size()));
+      Kokkos::deep_copy(f_[s], T(0));
+    }
     for (int s = 0; s < 3; ++s) host_[s] = Kokkos::create_mirror_view(f_[s]);
     fields_ = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
     moments_ = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
-    scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * work().scratch_size() * width);
+    sizes_.layout = layout_;
+    if (device_is_host) sizes_.choose_tile(cache, token_.size());
+    scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     make_links();
   }
 
@@ -56,10 +63,10 @@ class SolverOf : public Solver {
     T fastest = 0;
     const auto token = token_;
     Kokkos::parallel_reduce(
-        "kinetic: sweep", Range(0, layout_.blocks()),
-        KOKKOS_LAMBDA(int block, T& most) {
+        "kinetic: sweep", Range(0, w.tiles()),
+        KOKKOS_LAMBDA(int tile, T& most) {
           const int thread = token.acquire();
-          const T here = w.run(block, thread);
+          const T here = w.run(tile, thread);
           token.release(thread);
           if (here > most) most = here;
         },
@@ -96,6 +103,8 @@ class SolverOf : public Solver {
   }
 
  private:
+  /// What a tile may touch between two uses of a cell: second-level caches have 0.5 to 2 MiB.
+  static constexpr std::int64_t cache = 3 << 19;
   static constexpr int field_rows = (K::vdim + K::pairs) * K::conf;
 
   /// An edge of this rank's part: dimension, side, and the link that serves it (-1: a wall).
@@ -119,6 +128,7 @@ class SolverOf : public Solver {
     w.fields = reinterpret_cast<const P*>(fields_.data());
     w.moment = moments_.data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
+    w.tile = sizes_.tile, w.slab = sizes_.slab;
     return w;
   }
 
@@ -245,6 +255,7 @@ class SolverOf : public Solver {
   BasisInfo info_;
   PhaseGrid grid_;
   Layout layout_;
+  Work sizes_;
   Messages messages_;
   std::vector<Edge> edges_;
   View<T*> f_[3];

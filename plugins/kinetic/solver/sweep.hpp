@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "core/parallel/kokkos.hpp"
 #include "plugins/kinetic/solver/block.hpp"
 
@@ -21,8 +23,21 @@ struct Sweep {
   bool electric = false, magnetic = false;
   T a = 0, b = 1, c = 0;
   double* moment = nullptr;  ///< [block][moments][lane]
-  P* scratch = nullptr;      ///< [thread][scratch_size()]: fluxes through lower faces
+  P* scratch = nullptr;      ///< [thread][tile][scratch_size()]: fluxes through lower faces
+  int tile = 1;              ///< blocks that go through velocity space together
+  int slab = 0;              ///< cells of the first velocity dimension that each of them takes in turn; 0: all
 
+  int tiles() const { return (layout.blocks() + tile - 1) / tile; }
+  /// Chooses tile and slab so that what a slab touches stays in a cache of `bytes`.
+  void choose_tile(std::int64_t bytes, int threads) {
+    constexpr int enough = 16;  // cells in a row, so that the work per row does not count
+    slab = (enough + layout.velocity_stride(0) - 1) / layout.velocity_stride(0);
+    if (K::vdim == 1) slab = layout.nv[0];
+    const std::int64_t touched = 3 * sizeof(P) * K::modes * layout.velocity_stride(0) * slab;
+    const std::int64_t most = (layout.blocks() + threads - 1) / threads;
+    tile = static_cast<int>(std::clamp<std::int64_t>(bytes / touched, 1, most));
+    if (tile > layout.packs) tile = tile / layout.packs * layout.packs;  // whole lines along x
+  }
   int lower_first(int d) const { return d == 0 ? 0 : lower_first(d - 1) + lower_count(d - 1) * K::face[K::cdim + d - 1]; }
   int lower_count(int d) const { return layout.velocity_stride(d); }
   int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
@@ -111,11 +126,12 @@ struct Sweep {
   }
 
   /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
-  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, const int* at, const Place& p, P* lower, P* rhs) const {
+  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p, P* lower, P* rhs) const {
     P sum(T(0));
     for_each_index<K::vdim>([&](auto d) {
       constexpr int D = decltype(d)::value;
       constexpr int F = K::face[K::cdim + D];
+      if constexpr (D == K::vdim - 1) look_ahead<4>(block, iv);
       const P most = here.largest(D, p.W, p.H);
       sum += most;
       int row = 0;  // among the velocity cells with the same index in dimension D that follow each other
@@ -153,34 +169,83 @@ struct Sweep {
     }
   }
 
-  /// Returns the largest frequency of the pack.
-  CAMBIUM_FN T run(int block, int thread) const {
+  /// Part `N` of six of what the next cell takes from memory: the cell above it, its base and its place in the result. In
+  /// parts, because a burst would keep the loads of the kernels waiting. Cells of few modes pass too quickly for it to pay.
+  template <int N>
+  CAMBIUM_FN void look_ahead(int block, int iv) const {
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+    if constexpr (K::modes < 16) return;
+    constexpr int half = K::modes / 2, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;
+    const P* cell = nullptr;
+    const int next = iv + 1;
+    if constexpr (N < 2) {
+      if (const int above = next + layout.velocity_stride(0); above < layout.velocity_cells) cell = in + layout.cell(block, above);
+    } else if constexpr (N < 4) {
+      if (a != T(0)) cell = base + layout.cell(block, next);
+    } else {
+      cell = out + layout.cell(block, next);
+    }
+    if (cell)
+      for (int k = from; k < to; ++k) __builtin_prefetch(cell + k, 0, 2);
+#else
+    (void)block, (void)iv;
+#endif
+  }
+
+  /// One cell; adds to the moments of its row and returns the largest frequency of the pack.
+  CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower, P* row) const {
+    P rhs[K::modes];
+    const Place p = place(at);
+    const std::int64_t cell = layout.cell(block, iv);
+    const P* f = in + cell;
+    look_ahead<0>(block, iv);
+    K::volume(f, p.W, p.H, here.E, rhs);
+    look_ahead<1>(block, iv);
+    if (magnetic && K::pairs > 0) K::volume_magnetic(f, p.W, p.H, here.B, rhs);
+    look_ahead<2>(block, iv);
+    stream(sides, f, iv, p, rhs);
+    look_ahead<3>(block, iv);
+    const P speed = electric ? accelerate(here, f, block, iv, at, p, lower, rhs) : P(T(0));
+    look_ahead<5>(block, iv);
+    for (int k = 0; k < K::modes; ++k) {
+      rhs[k] = P(b) * f[k] + P(c) * rhs[k];
+      if (a != T(0)) rhs[k] += P(a) * base[cell + k];
+      out[cell + k] = rhs[k];
+    }
+    K::moments(rhs, p.w, p.h, p.square, row);
+    return frequency(p, speed);
+  }
+
+  /// The cells of a block whose first velocity index lies in [first, last).
+  CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
     Block<K, P> here;
     if (electric) here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
-    P* lower = scratch + std::int64_t{thread} * scratch_size();
-    P row[moments], rhs[K::modes], fastest(T(0));
+    P row[moments], fastest(T(0));
     for (auto& m : row) m = P(T(0));
     const Around sides = around(block);
-    int at[K::vdim] = {};
-    for (int iv = 0; iv < layout.velocity_cells; ++iv) {
-      const Place p = place(at);
-      const std::int64_t cell = layout.cell(block, iv);
-      const P* f = in + cell;
-      K::volume(f, p.W, p.H, here.E, rhs);
-      if (magnetic && K::pairs > 0) K::volume_magnetic(f, p.W, p.H, here.B, rhs);
-      stream(sides, f, iv, p, rhs);
-      const P speed = electric ? accelerate(here, f, at, p, lower, rhs) : P(T(0));
-      fastest = max(fastest, frequency(p, speed));
-      for (int k = 0; k < K::modes; ++k) {
-        P value = P(b) * f[k] + P(c) * rhs[k];
-        if (a != T(0)) value += P(a) * base[cell + k];
-        rhs[k] = out[cell + k] = value;
-      }
-      K::moments(rhs, p.w, p.h, p.square, row);
-      for (int e = K::vdim - 1; e >= 0 && ++at[e] == layout.nv[e]; --e) {
+    int at[K::vdim] = {first};
+    const int stride = layout.velocity_stride(0);
+    for (int iv = first * stride; iv < last * stride; ++iv) {
+      fastest = max(fastest, advance(here, sides, block, iv, at, lower, row));
+      for (int e = K::vdim - 1; e >= 0 && ++at[e] == layout.nv[e] && e > 0; --e) {
         if (e == K::vdim - 1) flush(block, row);
         at[e] = 0;
       }
+    }
+    if (K::vdim == 1) flush(block, row);
+    return fastest;
+  }
+
+  /// A tile of blocks goes together through the first velocity dimension, so that neighbours along configuration space and
+  /// the cell above are still in the cache. Returns the largest frequency.
+  CAMBIUM_FN T run(int which, int thread) const {
+    P* lower = scratch + std::int64_t{thread} * tile * scratch_size();
+    P fastest(T(0));
+    const int step = slab > 0 ? slab : layout.nv[0];
+    for (int first = 0; first < layout.nv[0]; first += step) {
+      const int last = first + step < layout.nv[0] ? first + step : layout.nv[0];
+      for (int k = 0; k < tile && which * tile + k < layout.blocks(); ++k)
+        fastest = max(fastest, rows(which * tile + k, first, last, lower + std::int64_t{k} * scratch_size()));
     }
     T most = 0;
     for (int l = 0; l < P::width; ++l) most = fastest[l] > most ? fastest[l] : most;
