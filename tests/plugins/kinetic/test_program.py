@@ -67,6 +67,24 @@ class Kinetic(unittest.TestCase):
         slope = 24 / h**3 * np.cos(k * centre) * (np.sin(k * h / 2) / k**2 - h / 2 * np.cos(k * h / 2) / k)
         np.testing.assert_allclose(field[0], -0.2 * (mean + slope * (x - centre)), atol=1e-6)
 
+    def test_bump_on_tail(self):
+        """Frequency and rate of the beam's wave from the phase and size of its field: omega 1.00121789, gamma 0.19809798."""
+        folder = program.fresh("kinetic_bump")
+        run = os.path.join(folder, "run")
+        overrides = ["stages[0].simulate.domain.cells=[24]", "stages[0].simulate.species[0].velocity.cells=[64]",
+                     "stages[0].simulate.output=[{type: moments, every: 10}]", "stages[0].simulate.end_time=36",
+                     "stages[0].simulate.parameters.a=1e-5", f"run.directory={run}"]
+        code, _, error = program.run("run", os.path.join(program.SOURCE, "inputs", "kinetic", "bump_on_tail.yaml"), *overrides)
+        self.assertEqual(code, 0, error)
+        t, x, field = kinetic_io.Conf(os.path.join(run, "simulate", "conf.h5")).lines("field/Ex")
+        late = t > 20
+        wave = (field * np.exp(-0.3j * x)).mean(axis=1)[late]
+        omega = -np.polyfit(t[late], np.unwrap(np.angle(wave)), 1)[0]
+        gamma = np.polyfit(t[late], np.log(np.abs(wave)), 1)[0]
+        print(f"bump on tail: omega = {omega:.6f}, gamma = {gamma:.6f}")
+        self.assertAlmostEqual(omega / 1.00121789, 1.0, delta=0.02)
+        self.assertAlmostEqual(gamma / 0.19809798, 1.0, delta=0.02)
+
     def test_picture(self):
         try:
             import plot_kinetic
