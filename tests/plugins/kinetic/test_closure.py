@@ -69,7 +69,7 @@ class Closure(unittest.TestCase):
         self.assertLess(min(share for _, _, share in found.values()), 20.0)
 
     def test_others_fail(self):
-        """Hammett and Perkins' closure was made for long waves of ions and is far off here; a pointwise one hardly damps."""
+        """Hammett and Perkins' closure is that of slow waves and far off here; a pointwise one cannot turn phases."""
         for name, closure in (("hammett", {"type": "hammett_perkins"}), ("pointwise", self.model("train_2"))):
             found = rates(name, self.fluid, closure)
             print(name, found)
