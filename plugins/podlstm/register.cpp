@@ -6,6 +6,7 @@
 #include "plugins/podlstm/network/stacked_lstm.hpp"
 #include "plugins/podlstm/pod/pod_task.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
+#include "plugins/podlstm/series/window_set.hpp"
 
 namespace cambium::podlstm {
 
@@ -14,6 +15,7 @@ void register_types(Registry& registry) {
   registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table");
   registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time");
   registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients");
+  registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone");
   registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome");
 
   registry.add_bench({"search", "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are", bench_search});

@@ -24,7 +24,7 @@ double days_per_unit(const std::string& time_unit) {
   for (const auto& [name, days] : {std::pair{"day", 1.0}, {"week", 7.0}, {"hour", 1.0 / 24.0}, {"minute", 1.0 / 1440.0},
                                    {"second", 1.0 / 86400.0}, {"year", 365.2425}})
     if (word == name || word == std::string(name) + "s") return days;
-  return word == "d" ? 1.0 : word == "h" ? 1.0 / 24.0 : word == "s" ? 1.0 / 86400.0 : 0.0;
+  return word == "d" || word == "1" ? 1.0 : word == "h" ? 1.0 / 24.0 : word == "s" ? 1.0 / 86400.0 : 0.0;
 }
 
 std::unique_ptr<FieldFile> open_field_file(const std::string& path, const FieldNames& names) {

@@ -9,11 +9,29 @@
 
 namespace cambium::podlstm {
 
-MinMax MinMax::of(const Matrix& a, std::int64_t rows) {
+std::vector<std::int64_t> FitData::times() const {
+  std::vector<std::int64_t> out;
+  for (std::int64_t t = 0; t < rows; ++t)
+    if (t < hole_first || t >= hole_last) out.push_back(t);
+  return out;
+}
+
+Stretch FitData::seen() const {
+  const auto all = times();
+  Stretch out{Matrix(std::ssize(all), stretch.a.cols), {}};
+  for (std::int64_t i = 0; i < out.a.rows; ++i) {
+    const std::int64_t t = all[static_cast<std::size_t>(i)];
+    std::copy_n(stretch.a.row(t), out.a.cols, out.a.row(i));
+    out.days.push_back(stretch.days[static_cast<std::size_t>(t)]);
+  }
+  return out;
+}
+
+MinMax MinMax::of(const Matrix& a) {
   MinMax out;
   for (std::int64_t k = 0; k < a.cols; ++k) {
     double low = a(0, k), high = a(0, k);
-    for (std::int64_t t = 0; t < rows; ++t) low = std::min(low, a(t, k)), high = std::max(high, a(t, k));
+    for (std::int64_t t = 0; t < a.rows; ++t) low = std::min(low, a(t, k)), high = std::max(high, a(t, k));
     if (!(high > low)) throw InputError(fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
     out.low.push_back(low), out.width.push_back(high - low);
   }
@@ -51,12 +69,6 @@ namespace {
 
 using Starts = std::vector<std::int64_t>;
 
-Matrix first_rows(const Matrix& a, std::int64_t rows) {
-  Matrix out(rows, a.cols);
-  std::copy_n(a.row(0), out.a.size(), out.a.data());
-  return out;
-}
-
 Matrix minus(Matrix a, const Matrix& b) {
   for (std::size_t i = 0; i < a.a.size(); ++i) a.a[i] -= b.a[i];
   return a;
@@ -85,12 +97,21 @@ class Harmonics : public Forecaster {
   Harmonics(int order, double period) : order_(order), period_(period) {}
   std::string name() const override { return fmt::format("harmonics ({})", order_); }
   void fit(const FitData& d) override {
-    const std::vector<double> days(d.stretch.days.begin(), d.stretch.days.begin() + d.rows);
-    factors_ = least_squares(calendar(days, order_, period_), first_rows(d.stretch.a, d.rows));
+    const Stretch seen = d.seen();
+    factors_ = least_squares(calendar(seen.days, order_, period_), seen.a);
   }
   Matrix of(const std::vector<double>& days) const { return product(calendar(days, order_, period_), factors_); }
   Matrix predict(const Stretch& s, const Starts& starts, const WindowShape& shape) const override {
     return targets(of(s.days), starts, shape);
+  }
+  void write(io::Group& g) const {
+    write_matrix(g, "factors", factors_);
+    g.set_attribute("order", order_), g.set_attribute("period", period_);
+  }
+  static Harmonics read(const io::Group& g) {
+    Harmonics out(g.attribute<int>("order"), g.attribute<double>("period"));
+    out.factors_ = read_matrix(g, "factors");
+    return out;
   }
 
  private:
@@ -115,6 +136,16 @@ class Ridge {
       for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) += y_mean_[static_cast<std::size_t>(j)];
     return out;
   }
+  void write(io::Group& g) const {
+    write_matrix(g, "ridge", factors_);
+    g.write("input_mean", x_mean_), g.write("output_mean", y_mean_);
+  }
+  static Ridge read(const io::Group& g) {
+    Ridge out;
+    out.factors_ = read_matrix(g, "ridge");
+    out.x_mean_ = g.read<std::vector<double>>("input_mean"), out.y_mean_ = g.read<std::vector<double>>("output_mean");
+    return out;
+  }
 
  private:
   static std::vector<double> column_means(const Matrix& a) {
@@ -137,7 +168,7 @@ class RidgeForecast : public Forecaster {
   explicit RidgeForecast(double penalty) : penalty_(penalty) {}
   std::string name() const override { return "ridge"; }
   void fit(const FitData& d) override {
-    scale_ = MinMax::of(d.stretch.a, d.rows);
+    scale_ = MinMax::of(d.seen().a);
     const Matrix a = scale_.apply(d.stretch.a);
     ridge_.fit(inputs(a, d.starts, d.shape), targets(a, d.starts, d.shape), penalty_);
   }
@@ -161,13 +192,17 @@ class VectorAutoregression : public Forecaster {
   void fit(const FitData& d) override {
     if (d.shape.past < order_)
       throw InputError(fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
-    scale_ = MinMax::of(d.stretch.a, d.rows);
+    scale_ = MinMax::of(d.seen().a);
     const Matrix a = scale_.apply(d.stretch.a);
-    Matrix x(d.rows - order_, order_ * a.cols + 1), y(d.rows - order_, a.cols);
+    Starts starts;  // of stretches of order + 1 times that do not reach into a hole
+    for (std::int64_t t = 0; t + order_ < d.rows; ++t)
+      if (t + order_ < d.hole_first || t >= d.hole_last) starts.push_back(t);
+    Matrix x(std::ssize(starts), order_ * a.cols + 1), y(std::ssize(starts), a.cols);
     for (std::int64_t i = 0; i < x.rows; ++i) {
-      std::copy_n(a.row(i), order_ * a.cols, x.row(i));
+      const std::int64_t t = starts[static_cast<std::size_t>(i)];
+      std::copy_n(a.row(t), order_ * a.cols, x.row(i));
       x(i, x.cols - 1) = 1.0;
-      std::copy_n(a.row(i + order_), a.cols, y.row(i));
+      std::copy_n(a.row(t + order_), a.cols, y.row(i));
     }
     factors_ = least_squares(std::move(x), std::move(y));
   }
@@ -204,7 +239,7 @@ class HarmonicRidge : public Forecaster {
   std::string name() const override { return "harmonics + ridge"; }
   void fit(const FitData& d) override {
     harmonics_.fit(d);
-    scale_ = MinMax::of(d.stretch.a, d.rows);
+    scale_ = MinMax::of(d.seen().a);
     const Matrix a = anomalies(d.stretch);
     ridge_.fit(inputs(a, d.starts, d.shape), targets(a, d.starts, d.shape), penalty_);
   }
@@ -213,6 +248,16 @@ class HarmonicRidge : public Forecaster {
     for (std::int64_t i = 0; i < out.rows; ++i)
       for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) *= scale_.width[static_cast<std::size_t>(j % s.a.cols)];
     return plus(std::move(out), harmonics_.predict(s, starts, shape));
+  }
+  void write(io::Group& g) const {
+    harmonics_.write(g), ridge_.write(g);
+    g.write("width", scale_.width);
+  }
+  static std::unique_ptr<HarmonicRidge> read(const io::Group& g) {
+    auto out = std::make_unique<HarmonicRidge>(1, 1.0, 0.0);
+    out->harmonics_ = Harmonics::read(g), out->ridge_ = Ridge::read(g);
+    out->scale_.width = g.read<std::vector<double>>("width");
+    return out;
   }
 
  private:
@@ -233,6 +278,10 @@ class HarmonicRidge : public Forecaster {
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& o) {
   return std::make_unique<HarmonicRidge>(o.harmonics, o.period, o.anomaly_ridge);
 }
+
+void write_harmonic_ridge(const Forecaster& fitted, io::Group& group) { dynamic_cast<const HarmonicRidge&>(fitted).write(group); }
+
+std::unique_ptr<Forecaster> read_harmonic_ridge(const io::Group& group) { return HarmonicRidge::read(group); }
 
 std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& o) {
   std::vector<std::unique_ptr<Forecaster>> out;

@@ -9,12 +9,14 @@
 #include "core/io/atomic_file.hpp"
 #include "core/io/provenance.hpp"
 #include "plugins/podlstm/citations.hpp"
+#include "plugins/podlstm/forecast/ensemble.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
 namespace cambium::podlstm {
 
 void ForecastTask::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::common, "series, windows, validation and baselines");
+  d("ensemble", &Params::ensemble, "networks that a search has stored, to forecast beside the linear methods").def("").example("{run}/search/ensemble.h5");
 }
 
 void ForecastTask::check(Context& context) {
@@ -42,11 +44,28 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       out.write("issued", issued).set_attribute("long_name", "day of the last time that a forecast sees");
       auto group = out.create_group("forecast");
       for (const auto& row : rows)
+        if (row.spread.rows > 0)
+          out.write("spread/" + row.name, io::tensor_of(row.spread.a.data(), {row.spread.rows, shape.future, m}))
+              .set_attribute("long_name", "standard deviation over the networks of the ensemble (window, lead, mode)");
+      for (const auto& row : rows)
         group.write(row.name, io::tensor_of(row.forecast.a.data(), {row.forecast.rows, shape.future, m})).set_attribute("test_r2", row.test.r2);
       io::write_provenance(out, io::provenance_of(context));
     });
   });
   context.log.info(fmt::format("wrote: {}\nwrote: {}", table, file));
+}
+
+TableRow ForecastTask::ensemble_row(const Series& series, Context& context) const {
+  const WindowShape shape = params_.common.shape();
+  const Ensemble ensemble(params_.ensemble, shape, series.modes(), context);
+  const auto test = all_starts(window_count(series.test, shape, "test"));
+  const Matrix truth = targets(series.test.a, test, shape);
+  TableRow row;
+  row.name = ensemble.name();
+  row.forecast = ensemble.predict(series.test, test, shape, row.spread);
+  row.test = score(truth, row.forecast, series.modes());
+  row.rmse = rmse_by_lead(series, truth, row.forecast, shape);
+  return row;
 }
 
 Task::Outcome ForecastTask::run(Context& context) {
@@ -57,6 +76,7 @@ Task::Outcome ForecastTask::run(Context& context) {
                                o.window, o.horizon));
   std::vector<TableRow> rows;
   for (auto& method : baselines(o.baselines())) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  if (!params_.ensemble.empty()) rows.push_back(ensemble_row(series, context));
   report_table(rows, series, o.shape(), context);
   write_citations(forecast_citations(), context);
   return Outcome::done;

@@ -4,11 +4,12 @@
 
 namespace cambium::podlstm {
 
-/// The stage `forecast`: linear baselines on the test years, in one table.
+/// The stage `forecast`: linear baselines, and networks that a search has stored, on the test years, in one table.
 class ForecastTask : public Task {
  public:
   struct Params {
     ForecastOptions common;
+    std::string ensemble;
     static void describe(deck::Describe<Params>& d);
   };
   ForecastTask(const Params& params, Context&) : params_(params) {}
@@ -16,6 +17,7 @@ class ForecastTask : public Task {
   Outcome run(Context&) override;
 
  private:
+  TableRow ensemble_row(const Series& series, Context& context) const;
   Params params_;
 };
 

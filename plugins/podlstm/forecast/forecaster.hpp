@@ -3,16 +3,27 @@
 #include <string>
 #include <vector>
 
+#include "core/io/h5.hpp"
 #include "plugins/podlstm/series/windows.hpp"
 
 namespace cambium::podlstm {
 
-/// What a method may learn from: the first `rows` times of a stretch, and the windows among them that it is fitted to.
+/// What a method may learn from: the first `rows` times of a stretch but those of a hole, and the windows among them that it is
+/// fitted to.
 struct FitData {
   const Stretch& stretch;
   WindowShape shape;
   std::int64_t rows = 0;
   std::vector<std::int64_t> starts;
+  std::int64_t hole_first = 0, hole_last = 0;
+
+  FitData(const Stretch& s, const WindowShape& w, std::int64_t first_rows, std::vector<std::int64_t> windows)
+      : stretch(s), shape(w), rows(first_rows), starts(std::move(windows)) {}
+  FitData(const Stretch& s, const WindowShape& w, const Split& split)
+      : stretch(s), shape(w), rows(split.rows), starts(split.fit), hole_first(split.hole_first), hole_last(split.hole_last) {}
+
+  std::vector<std::int64_t> times() const;  ///< that may be looked at, rising
+  Stretch seen() const;                     ///< the stretch at these times
 };
 
 /// A method that forecasts windows: from `past` true rows (and the calendar) to the next `future` rows.
@@ -25,10 +36,10 @@ class Forecaster {
   virtual Matrix predict(const Stretch& stretch, const std::vector<std::int64_t>& starts, const WindowShape& shape) const = 0;
 };
 
-/// Least and largest value of each mode over the rows that may be looked at, and scaling to [0, 1].
+/// Least and largest value of each mode over some rows, and scaling to [0, 1].
 struct MinMax {
   std::vector<double> low, width;
-  static MinMax of(const Matrix& a, std::int64_t rows);
+  static MinMax of(const Matrix& a);
   Matrix apply(const Matrix& a) const;
   void undo(Matrix& windows) const;  ///< rows of several times, modes innermost
 };
@@ -48,5 +59,8 @@ struct BaselineOptions {
 std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& options);
 /// The last of them alone.
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& options);
+/// Into a group of a file and back.
+void write_harmonic_ridge(const Forecaster& fitted, io::Group& group);
+std::unique_ptr<Forecaster> read_harmonic_ridge(const io::Group& group);
 
 }  // namespace cambium::podlstm

@@ -12,28 +12,58 @@
 
 namespace cambium::podlstm {
 
-Preparation::Preparation(const MemberOptions& options, const Stretch& s, std::int64_t rows) : options_(options) {
-  const auto m = static_cast<std::size_t>(s.a.cols);
-  if (options.inputs == Inputs::raw) {
-    MinMax scale = MinMax::of(s.a, rows);
-    shift_ = std::move(scale.low), scale_ = std::move(scale.width);
-    return;
-  }
-  Matrix a(rows, s.a.cols);
-  std::copy_n(s.a.row(0), a.a.size(), a.a.data());
-  factors_ = least_squares(calendar({s.days.begin(), s.days.begin() + rows}, options.harmonics, options.period), std::move(a));
-  shift_.assign(m, 0.0), scale_.assign(m, 1.0);
-  const Matrix rest = outputs(s);
-  for (std::size_t k = 0; k < m; ++k) {
-    double square = 0.0;
-    for (std::int64_t t = 0; t < rows; ++t) square += std::pow(rest(t, static_cast<std::int64_t>(k)), 2);
-    scale_[k] = std::sqrt(square / static_cast<double>(rows));
-  }
+namespace {
+
+double deviation(const Matrix& a, std::int64_t k) {
+  double mean = 0.0, square = 0.0;
+  for (std::int64_t t = 0; t < a.rows; ++t) mean += a(t, k) / static_cast<double>(a.rows);
+  for (std::int64_t t = 0; t < a.rows; ++t) square += std::pow(a(t, k) - mean, 2) / static_cast<double>(a.rows);
+  return std::sqrt(square);
 }
 
-Matrix Preparation::outputs(const Stretch& s) const {
+}  // namespace
+
+Preparation::Preparation(const MemberOptions& options, const FitData& data) : options_(options) {
+  const Stretch seen = data.seen();
+  const auto m = static_cast<std::size_t>(seen.a.cols);
+  if (options.inputs == Inputs::raw) {
+    MinMax scale = MinMax::of(seen.a);
+    shift_ = std::move(scale.low), scale_ = std::move(scale.width), unit_ = scale_;
+    return;
+  }
+  factors_ = least_squares(calendar(seen.days, options.harmonics, options.period), seen.a);
+  shift_.assign(m, 0.0), scale_.assign(m, 1.0);
+  const Matrix rest = scaled(seen);
+  for (std::size_t k = 0; k < m; ++k) {
+    double square = 0.0;
+    for (std::int64_t t = 0; t < rest.rows; ++t) square += std::pow(rest(t, static_cast<std::int64_t>(k)), 2);
+    scale_[k] = std::sqrt(square / static_cast<double>(rest.rows));
+  }
+  unit_ = scale_;
+  if (options.inputs == Inputs::anomalies) return;
+  for (std::size_t k = 0; k < m; ++k) unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // outputs count as they do in R2
+  linear_ = harmonic_ridge(options.linear);
+  linear_->fit(data);
+}
+
+Preparation::Preparation(const MemberOptions& options, const io::Group& group) : options_(options) {
+  shift_ = group.read<std::vector<double>>("shift"), scale_ = group.read<std::vector<double>>("scale");
+  unit_ = group.read<std::vector<double>>("unit");
+  if (group.exists("factors")) factors_ = read_matrix(group, "factors");
+  if (group.exists("linear")) linear_ = read_harmonic_ridge(group.group("linear"));
+}
+
+void Preparation::write(io::Group& group) const {
+  group.write("shift", shift_), group.write("scale", scale_), group.write("unit", unit_);
+  if (factors_.rows > 0) write_matrix(group, "factors", factors_);
+  if (!linear_) return;
+  auto linear = group.create_group("linear");
+  write_harmonic_ridge(*linear_, linear);
+}
+
+Matrix Preparation::scaled(const Stretch& s) const {
   Matrix out = s.a;
-  if (options_.inputs == Inputs::anomalies) {
+  if (options_.inputs != Inputs::raw) {
     const Matrix year = product(calendar(s.days, options_.harmonics, options_.period), factors_);
     for (std::size_t i = 0; i < out.a.size(); ++i) out.a[i] -= year.a[i];
   }
@@ -44,7 +74,7 @@ Matrix Preparation::outputs(const Stretch& s) const {
 }
 
 Matrix Preparation::features(const Stretch& s) const {
-  const Matrix a = outputs(s), year = calendar(s.days, options_.calendar, options_.period);
+  const Matrix a = scaled(s), year = calendar(s.days, options_.calendar, options_.period);
   Matrix out(a.rows, a.cols + 2 * options_.calendar);
   for (std::int64_t t = 0; t < a.rows; ++t) {
     std::copy_n(a.row(t), a.cols, out.row(t));
@@ -53,14 +83,24 @@ Matrix Preparation::features(const Stretch& s) const {
   return out;
 }
 
-void Preparation::undo(Matrix& windows, const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const {
-  const std::int64_t m = s.a.cols;
-  for (std::int64_t i = 0; i < windows.rows; ++i)
-    for (std::int64_t j = 0; j < windows.cols; ++j)
-      windows(i, j) = shift_[static_cast<std::size_t>(j % m)] + scale_[static_cast<std::size_t>(j % m)] * windows(i, j);
-  if (options_.inputs == Inputs::raw) return;
-  const Matrix year = targets(product(calendar(s.days, options_.harmonics, options_.period), factors_), starts, shape);
-  for (std::size_t i = 0; i < windows.a.size(); ++i) windows.a[i] += year.a[i];
+Matrix Preparation::offset(const Stretch& s, const Starts& starts, const WindowShape& shape) const {
+  if (linear_) return linear_->predict(s, starts, shape);
+  if (options_.inputs == Inputs::anomalies) return targets(product(calendar(s.days, options_.harmonics, options_.period), factors_), starts, shape);
+  Matrix out(std::ssize(starts), shape.future * s.a.cols);
+  for (std::size_t j = 0; j < out.a.size(); ++j) out.a[j] = shift_[j % shift_.size()];
+  return out;
+}
+
+Matrix Preparation::goals(const Stretch& s, const Starts& starts, const WindowShape& shape) const {
+  Matrix out = targets(s.a, starts, shape);
+  const Matrix zero = offset(s, starts, shape);
+  for (std::size_t j = 0; j < out.a.size(); ++j) out.a[j] = (out.a[j] - zero.a[j]) / unit_[j % unit_.size()];
+  return out;
+}
+
+void Preparation::undo(Matrix& windows, const Stretch& s, const Starts& starts, const WindowShape& shape) const {
+  const Matrix zero = offset(s, starts, shape);
+  for (std::size_t j = 0; j < windows.a.size(); ++j) windows.a[j] = zero.a[j] + unit_[j % unit_.size()] * windows.a[j];
 }
 
 namespace {
@@ -85,37 +125,82 @@ std::vector<train::SamplePtr> samples_of(const Matrix& x, const Matrix& y, const
 
 }  // namespace
 
-void Member::train(const FitData& data, const AfterEpoch& after) {
-  preparation_ = std::make_unique<Preparation>(options_, data.stretch, data.rows);
-  const Matrix features = preparation_->features(data.stretch);
-  const auto all = samples_of(inputs(features, data.starts, data.shape),
-                              targets(preparation_->outputs(data.stretch), data.starts, data.shape), data.shape);
-  network_ = std::make_unique<StackedLstm>(options_.network, data.shape.past, features.cols, data.shape.future, data.stretch.a.cols);
+struct Member::Training {
+  std::vector<train::SamplePtr> samples;
+  train::FlatBuffer gradients;
+  train::AdamW optimizer;
+  std::vector<train::FlatBuffer> states;
+  std::int64_t step = 0;
+  int epoch = 0;
+};
+
+Member::Member(const MemberOptions& options, std::uint64_t seed, Context& context) : options_(options), seed_(seed), context_(context) {}
+Member::~Member() = default;
+Member::Member(Member&&) noexcept = default;
+
+void Member::build(const WindowShape& shape, std::int64_t modes) {
+  network_ = std::make_unique<StackedLstm>(options_.network, shape.past, modes + 2 * options_.calendar, shape.future, modes);
   layout_ = std::make_unique<train::FlatLayout>(network_->parameters(), std::int64_t{1} << 40);
   weights_ = train::FlatBuffer(*layout_, DType::f32);
-  train::FlatBuffer gradients(*layout_, DType::f32);
+}
+
+void Member::start(const FitData& data) {
+  preparation_ = std::make_shared<Preparation>(options_, data);
+  build(data.shape, data.stretch.a.cols);
   network_->initialise(weights_.views(), seed_);
+  if (options_.inputs == Inputs::residual)
+    for (std::size_t k = 0; k < layout_->tensors().size(); ++k)
+      if (network_->parameters()[k].name.starts_with("head.w")) std::fill_n(static_cast<float*>(weights_.views()[k].data), weights_.views()[k].elements(), 0.0f);
   train::AdamW::Params adam;
   adam.weight_decay = options_.weight_decay;
-  train::AdamW optimizer(adam, context_);
-  auto states = train::make_states(optimizer, *layout_, DType::f32);
-  const auto weight_views = weights_.views(), gradient_views = gradients.views();
-  const auto n = std::ssize(all);
-  std::int64_t step = 0;
-  for (int epoch = 0; epoch < options_.epochs; ++epoch) {
-    const auto order = train::epoch_order(seed_, epoch, n);
-    train::TermSum loss;
-    for (std::int64_t first = 0; first < n; first += options_.batch) {
-      std::vector<train::SamplePtr> batch;
-      for (std::int64_t i = first; i < std::min(n, first + options_.batch); ++i) batch.push_back(all[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
-      gradients.zero();
-      const double weight = 1.0 / static_cast<double>(batch.size());
-      network_->gradient(batch, weight_views, {&weight, 1}, gradient_views, {&loss, 1}, {});
-      optimizer.step({weights_, gradients, states, options_.rate, ++step});
-    }
-    if (!std::isfinite(loss.sum)) throw NumericalError(fmt::format("the loss of a network is not finite in epoch {}", epoch + 1));
-    if (after && !after(epoch + 1, *this)) break;
+  training_.reset(new Training{samples_of(inputs(preparation_->features(data.stretch), data.starts, data.shape),
+                                          preparation_->goals(data.stretch, data.starts, data.shape), data.shape),
+                               train::FlatBuffer(*layout_, DType::f32), train::AdamW(adam, context_), {}});
+  training_->states = train::make_states(training_->optimizer, *layout_, DType::f32);
+}
+
+void Member::train_epoch() {
+  Training& t = *training_;
+  const auto weights = weights_.views(), gradients = t.gradients.views();
+  const auto n = std::ssize(t.samples);
+  const auto order = train::epoch_order(seed_, t.epoch++, n);
+  train::TermSum loss;
+  for (std::int64_t first = 0; first < n; first += options_.batch) {
+    std::vector<train::SamplePtr> batch;
+    for (std::int64_t i = first; i < std::min(n, first + options_.batch); ++i)
+      batch.push_back(t.samples[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+    t.gradients.zero();
+    const double weight = 1.0 / static_cast<double>(batch.size());
+    network_->gradient(batch, weights, {&weight, 1}, gradients, {&loss, 1}, {});
+    t.optimizer.step({weights_, t.gradients, t.states, options_.rate, ++t.step});
   }
+  if (!std::isfinite(loss.sum)) throw NumericalError(fmt::format("the loss of a network is not finite in epoch {}", t.epoch));
+}
+
+void Member::fit(const FitData& data) {
+  start(data);
+  for (int epoch = 0; epoch < options_.epochs; ++epoch) train_epoch();
+  training_.reset();
+}
+
+void Member::restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes, std::span<const float> weights) {
+  preparation_ = std::move(preparation);
+  build(shape, modes);
+  if (std::ssize(weights) != layout_->parameters())
+    throw InputError(fmt::format("a stored network has {} weights, its genome asks for {}", weights.size(), layout_->parameters()));
+  for (const auto& view : weights_.views()) {
+    std::copy_n(weights.begin(), view.elements(), static_cast<float*>(view.data));
+    weights = weights.subspan(static_cast<std::size_t>(view.elements()));
+  }
+}
+
+std::vector<float> Member::weights() const {
+  std::vector<float> out;
+  for (const auto& view : weights_.views()) {
+    const float* w = static_cast<const float*>(view.data);
+    out.insert(out.end(), w, w + view.elements());
+  }
+  return out;
 }
 
 Matrix Member::predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const {

@@ -1,6 +1,6 @@
 #pragma once
-#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/parallel/context.hpp"
@@ -10,9 +10,12 @@
 
 namespace cambium::podlstm {
 
-/// What a network is given: min-max scaled coefficients, as in the paper, or what the harmonics of the year leave, in units of its
-/// standard deviation.
-enum class Inputs { raw, anomalies };
+/// What a network is given, and what it gives:
+///   raw: min-max scaled coefficients, as in the paper, both ways;
+///   anomalies: what the harmonics of the year leave, in units of its standard deviation, both ways;
+///   residual: anomalies in; out, what the linear forecast (harmonics + ridge) of the window leaves, in units of the coefficients'
+///     standard deviation. The head starts at zero, so an untrained network is the linear forecast.
+enum class Inputs { raw, anomalies, residual };
 
 struct MemberOptions {
   StackedLstm::Params network;
@@ -24,45 +27,64 @@ struct MemberOptions {
   std::int64_t batch = 64;
   double rate = 1e-3;          ///< of Adam
   double weight_decay = 0.0;   ///< decoupled (AdamW)
+  BaselineOptions linear;      ///< of the forecast that residuals are of
 };
 
-/// Scaling of a series for a network and back; learned from the first `rows` times.
+/// Scaling of a series for a network and back, learned from the times that may be looked at.
 class Preparation {
  public:
-  Preparation(const MemberOptions& options, const Stretch& s, std::int64_t rows);
-  Matrix outputs(const Stretch& s) const;   ///< (times, modes)
+  using Starts = std::vector<std::int64_t>;
+  Preparation(const MemberOptions& options, const FitData& data);
+  Preparation(const MemberOptions& options, const io::Group& group);  ///< as write() left it
+  void write(io::Group& group) const;
+
   Matrix features(const Stretch& s) const;  ///< (times, modes + 2 calendar)
-  /// Forecasts (windows, future * modes) to the series' own unit, in place.
-  void undo(Matrix& windows, const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const;
+  /// What a network is to give: (windows, future * modes).
+  Matrix goals(const Stretch& s, const Starts& starts, const WindowShape& shape) const;
+  /// What it gave, to the series' own unit, in place.
+  void undo(Matrix& windows, const Stretch& s, const Starts& starts, const WindowShape& shape) const;
+  /// The linear forecast that residuals are of; null for other inputs.
+  const Forecaster* linear() const { return linear_.get(); }
 
  private:
+  Matrix scaled(const Stretch& s) const;    ///< (times, modes)
+  Matrix offset(const Stretch& s, const Starts& starts, const WindowShape& shape) const;
   MemberOptions options_;
-  Matrix factors_;                    ///< of the harmonics; empty for raw inputs
-  std::vector<double> shift_, scale_;
+  Matrix factors_;                            ///< of the harmonics; empty for raw inputs
+  std::vector<double> shift_, scale_, unit_;  ///< of inputs; of outputs
+  std::unique_ptr<Forecaster> linear_;
 };
 
 /// A network that forecasts, trained on windows by the shared training layer's buffers, orders and optimizers.
 class Member : public Forecaster {
  public:
-  /// Called after each epoch with its number from 1; false ends the training.
-  using AfterEpoch = std::function<bool(int epoch, Member&)>;
-
-  Member(const MemberOptions& options, std::uint64_t seed, Context& context) : options_(options), seed_(seed), context_(context) {}
+  Member(const MemberOptions& options, std::uint64_t seed, Context& context);
+  ~Member() override;
+  Member(Member&&) noexcept;
   std::string name() const override { return "network"; }
-  void fit(const FitData& data) override { train(data, {}); }
-  /// NumericalError when the loss is not finite.
-  void train(const FitData& data, const AfterEpoch& after);
+  /// start() and all epochs. NumericalError when the loss is not finite.
+  void fit(const FitData& data) override;
+  /// Prepares the data and draws the weights; train_epoch() may follow as often as wanted, predict() at any time.
+  void start(const FitData& data);
+  void train_epoch();
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
-  std::int64_t parameters() const { return layout_->parameters(); }
+
+  /// A trained member from its weights.
+  void restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes, std::span<const float> weights);
+  std::vector<float> weights() const;  ///< one tensor after the other, in the network's order
+  std::shared_ptr<const Preparation> preparation() const { return preparation_; }
 
  private:
   MemberOptions options_;
   std::uint64_t seed_;
   Context& context_;
-  std::unique_ptr<Preparation> preparation_;
+  void build(const WindowShape& shape, std::int64_t modes);
+  struct Training;
+  std::shared_ptr<const Preparation> preparation_;
   std::unique_ptr<StackedLstm> network_;
   std::unique_ptr<train::FlatLayout> layout_;
   mutable train::FlatBuffer weights_;
+  std::unique_ptr<Training> training_;
 };
 
 }  // namespace cambium::podlstm

@@ -13,11 +13,12 @@ struct ForecastOptions {
   Protocol protocol = Protocol::blocked;
   double validation = 0.2;
   std::optional<std::int64_t> gap;
+  int folds = 1;
   double ridge = 0.1, anomaly_ridge = 1.0, period = 365.2425;
   int harmonics = 3, var_order = 4;
 
   WindowShape shape() const { return {window, horizon}; }
-  SplitOptions split(std::uint64_t seed) const { return {protocol, validation, gap, seed}; }
+  SplitOptions split(std::uint64_t seed) const { return {protocol, validation, gap, folds, seed}; }
   BaselineOptions baselines() const { return {ridge, anomaly_ridge, harmonics, var_order, period}; }
 
   /// P has a member `common` of this type whose keys are declared among its own.

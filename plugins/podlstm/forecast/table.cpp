@@ -8,9 +8,27 @@
 
 namespace cambium::podlstm {
 
-Split SplitOptions::split(std::int64_t windows, const WindowShape& shape, Protocol which) const {
-  if (which == Protocol::paper) return random_split(windows, validation, seed, shape);
-  return blocked_split(windows, validation, gap.value_or(shape.length() - 1), shape);
+std::vector<Split> SplitOptions::splits(std::int64_t windows, const WindowShape& shape, Protocol which) const {
+  const std::int64_t between = gap.value_or(shape.length() - 1);
+  if (which == Protocol::paper) return {random_split(windows, validation, seed, shape)};
+  if (folds > 1) return fold_splits(windows, folds, between, shape);
+  return {blocked_split(windows, validation, between, shape)};
+}
+
+std::vector<std::int64_t> validation_windows(const std::vector<Split>& splits) {
+  std::vector<std::int64_t> out;
+  for (const auto& s : splits) out.insert(out.end(), s.validation.begin(), s.validation.end());
+  return out;
+}
+
+Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape) {
+  Matrix out(0, shape.future * s.a.cols);
+  for (const auto& split : splits) {
+    method.fit({s, shape, split});
+    const Matrix part = method.predict(s, split.validation, shape);
+    out.a.insert(out.a.end(), part.a.begin(), part.a.end()), out.rows += part.rows;
+  }
+  return out;
 }
 
 std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast, const WindowShape& shape) {
@@ -30,9 +48,8 @@ std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, cons
 
 namespace {
 
-double validation_r2(Forecaster& method, const Stretch& s, const Split& split, const WindowShape& shape) {
-  method.fit({s, shape, split.rows, split.fit});
-  return score(targets(s.a, split.validation, shape), method.predict(s, split.validation, shape), s.a.cols).r2;
+double validation_r2(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape) {
+  return score(targets(s.a, validation_windows(splits), shape), forecast_left_out(method, s, splits, shape), s.a.cols).r2;
 }
 
 }  // namespace
@@ -41,8 +58,8 @@ TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& s
   const std::int64_t n = window_count(series.train, shape, "training"), tests = window_count(series.test, shape, "test");
   TableRow row;
   row.name = method.name();
-  row.blocked = validation_r2(method, series.train, options.split(n, shape, Protocol::blocked), shape);
-  row.paper = validation_r2(method, series.train, options.split(n, shape, Protocol::paper), shape);
+  row.blocked = validation_r2(method, series.train, options.splits(n, shape, Protocol::blocked), shape);
+  row.paper = validation_r2(method, series.train, options.splits(n, shape, Protocol::paper), shape);
   const auto all = all_starts(n), test = all_starts(tests);
   method.fit({series.train, shape, series.train.times(), all});
   row.fit = score(targets(series.train.a, all, shape), method.predict(series.train, all, shape), series.modes()).r2;

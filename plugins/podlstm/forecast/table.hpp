@@ -14,9 +14,16 @@ struct SplitOptions {
   Protocol protocol = Protocol::blocked;
   double validation = 0.2;            ///< share of the windows
   std::optional<std::int64_t> gap;    ///< windows; past + future - 1 when absent
+  int folds = 1;                      ///< of the blocked protocol: blocks that validate in turn; 1: the last `validation` alone
   std::uint64_t seed = 1;             ///< of the random split
-  Split split(std::int64_t windows, const WindowShape& shape, Protocol which) const;
+  std::vector<Split> splits(std::int64_t windows, const WindowShape& shape, Protocol which) const;
 };
+
+/// The validation windows of all splits, one after the other.
+std::vector<std::int64_t> validation_windows(const std::vector<Split>& splits);
+
+/// Fits a method to each split and forecasts what it leaves out: rows as in validation_windows().
+Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape);
 
 /// One line of the table: scores under both protocols and, fitted to all training windows, on the test years.
 struct TableRow {
@@ -26,6 +33,7 @@ struct TableRow {
   Score test;
   std::vector<double> rmse;            ///< by lead, per cell of the grid; empty where the cells are unknown
   Matrix forecast;                     ///< of all test windows
+  Matrix spread;                       ///< standard deviation over the members of an ensemble; empty for a single forecast
 };
 
 /// Root mean square error per cell by lead: coefficients' errors, and what the modes leave out where the file says it.

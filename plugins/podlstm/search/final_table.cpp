@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/io/agree.hpp"
+#include "plugins/podlstm/forecast/ensemble.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
 
 namespace cambium::podlstm {
@@ -16,6 +17,7 @@ struct Chosen {
   std::vector<Genome> genomes;
   std::vector<std::int32_t> epochs;
   std::vector<std::int64_t> numbers;
+  double r2 = 0.0, share = 0.0, mixed_r2 = 0.0;  ///< validation; share of the linear forecast
 };
 
 /// The best trials of different networks; every rank gets them from rank 0.
@@ -63,6 +65,13 @@ double best_share(const Matrix& truth, const Matrix& network, const Matrix& line
   return best;
 }
 
+/// Windows to forecast by networks fitted to others.
+struct Piece {
+  FitData fit;
+  const Stretch& on;
+  std::vector<std::int64_t> starts;
+};
+
 class FinalTable {
  public:
   FinalTable(const SearchTask::Params& p, const Series& s, Journal* journal, Context& c)
@@ -72,70 +81,117 @@ class FinalTable {
   std::vector<TableRow> make() {
     const auto space = paper_space(static_cast<int>(series_.modes()) + 2 * p_.network.calendar);
     found_ = choose(journal_, space, p_.ensemble.members, context_.comm);
-    const auto plain = choose_plain();
-    const Split& split = evaluator_.split();
-    const FitData fit{series_.train, shape_, split.rows, split.fit};
-    const Matrix truth = targets(series_.train.a, split.validation, shape_);
-    auto linear = harmonic_ridge(p_.data.baselines());
-    linear->fit(fit);
-    const Matrix line = linear->predict(series_.train, split.validation, shape_);
-    double r2 = 0.0, plain_r2 = 0.0;
-    const Matrix networks = mean_forecast(found_, fit, split.validation, series_.train, nullptr);
-    const Matrix plains = mean_forecast(plain, fit, split.validation, series_.train, nullptr);
-    const double share = best_share(truth, networks, line, series_.modes(), r2);
-    const double plain_share = best_share(truth, plains, line, series_.modes(), plain_r2);
-    Selection selection{found_.numbers, found_.epochs, share, r2, journal_ ? std::ssize(journal_->trials()) : 0, 0, 0.0};
+    plain_ = choose_plain();
+    Selection selection = select();
     io::on_root(context_.comm, [&] { journal_->select(selection); });
     context_.log.info(fmt::format("chosen by validation and recorded: {} networks x {} seeds, {:.0f} % harmonics + ridge, R2 {:.4f}",
-                                  found_.genomes.size(), p_.ensemble.seeds, 100.0 * share, r2));
-
-    const FitData whole{series_.train, shape_, series_.train.times(), all_};
+                                  found_.genomes.size(), p_.ensemble.seeds, 100.0 * selection.linear_share, selection.validation));
     std::vector<TableRow> rows;
     for (auto& method : baselines(p_.data.baselines())) rows.push_back(evaluate(*method, series_, shape_, p_.data.split(context_.seed)));
-    linear->fit(whole);
-    const Matrix line_test = linear->predict(series_.test, test_, shape_);
-    std::vector<double> seeds;
-    const Matrix tested = mean_forecast(found_, whole, test_, series_.test, &seeds);
-    const Matrix plain_tested = mean_forecast(plain, whole, test_, series_.test, nullptr);
-    rows.push_back(row("ensemble without recurrence", plain_tested, score(truth, plains, series_.modes()).r2));
-    rows.push_back(row(fmt::format("  without recurrence, {:.0f} % linear", 100.0 * plain_share), mix(plain_tested, line_test, plain_share), plain_r2));
-    rows.push_back(row("ensemble of found networks", tested, score(truth, networks, series_.modes()).r2));
-    rows.push_back(row(fmt::format("  found networks, {:.0f} % linear", 100.0 * share), mix(tested, line_test, share), r2));
-    report_seeds(seeds);
+    forecast_test(rows, selection);
     selection.test_evaluations = 1, selection.test = rows.back().test.r2;
     io::on_root(context_.comm, [&] { journal_->select(selection); });
     return rows;
   }
 
  private:
+  /// Shares of the linear forecast by validation, for the found networks and for the head alone.
+  Selection select() {
+    std::vector<Piece> left_out;
+    for (const auto& split : evaluator_.splits()) left_out.push_back({{series_.train, shape_, split}, series_.train, split.validation});
+    const Matrix truth = targets(series_.train.a, validation_windows(evaluator_.splits()), shape_);
+    const auto linear = linear_forecast();
+    const Matrix line = forecast_left_out(*linear, series_.train, evaluator_.splits(), shape_);
+    const Matrix networks = mean_forecast(found_, left_out).mean, plains = mean_forecast(plain_, left_out).mean;
+    found_.r2 = score(truth, networks, series_.modes()).r2, plain_.r2 = score(truth, plains, series_.modes()).r2;
+    line_r2_ = score(truth, line, series_.modes()).r2;
+    found_.share = best_share(truth, networks, line, series_.modes(), found_.mixed_r2);
+    plain_.share = best_share(truth, plains, line, series_.modes(), plain_.mixed_r2);
+    return {found_.numbers, found_.epochs, found_.share, found_.mixed_r2, journal_ ? std::ssize(journal_->trials()) : 0, 0, 0.0};
+  }
+
+  /// Harmonics + ridge with the penalty that the networks' residuals are of.
+  std::unique_ptr<Forecaster> linear_forecast() const {
+    return harmonic_ridge(p_.linear);
+  }
+
+  void forecast_test(std::vector<TableRow>& rows, const Selection& selection) {
+    const std::vector<Piece> tests = {{{series_.train, shape_, series_.train.times(), all_}, series_.test, test_}};
+    auto linear = linear_forecast();
+    linear->fit(tests.front().fit);
+    const Matrix line = linear->predict(series_.test, test_, shape_);
+    if (p_.network.inputs == Inputs::residual) rows.push_back(row("harmonics + ridge, chosen", line, line_r2_));
+    const auto plain = mean_forecast(plain_, tests), found = mean_forecast(found_, tests);
+    rows.push_back(row("ensemble without recurrence", plain.mean, plain_.r2));
+    rows.push_back(row(fmt::format("  without recurrence, {:.0f} % linear", 100.0 * plain_.share), mix(plain.mean, line, plain_.share), plain_.mixed_r2));
+    rows.push_back(row("ensemble of found networks", found.mean, found_.r2));
+    rows.back().spread = found.deviation;
+    rows.push_back(row(fmt::format("  found networks, {:.0f} % linear", 100.0 * found_.share), mix(found.mean, line, found_.share), found_.mixed_r2));
+    rows.back().spread = found.deviation;
+    for (double& x : rows.back().spread.a) x *= 1.0 - found_.share;
+    report_seeds(found.first);
+    store(selection, *linear, found.weights);
+  }
+
   /// The head alone, without any recurrent layer, trained for as long as it validates best.
   Chosen choose_plain() {
     SearchTask::Params p = p_;
     p.network.epochs = p.ensemble.plain_epochs, p.network.patience = p.ensemble.plain_epochs, p.time_limit = 0.0;
     const WindowEvaluator evaluate(p, series_, context_);
     const Genome none(paper_space(1).choices.size(), 0);
-    return {{none}, {evaluate({0, 1, none, {}}, [] {}).best_epoch}, {-1}};
+    Chosen out;
+    out.genomes = {none}, out.epochs = {evaluate({0, 1, none, {}}, [] {}).best_epoch}, out.numbers = {-1};
+    return out;
   }
 
-  /// Mean over networks and seeds, dealt out to the ranks; also the first network's R2 by seed.
-  Matrix mean_forecast(const Chosen& c, const FitData& fit, const std::vector<std::int64_t>& starts, const Stretch& on, std::vector<double>* first) {
+  struct Forecasts {
+    Matrix mean, deviation;                   ///< over networks and seeds
+    std::vector<double> first;                ///< R2 of the first network by seed
+    std::vector<std::vector<float>> weights;  ///< of the last piece's networks, those of this rank
+  };
+
+  /// Forecasts of all pieces, one after the other; networks and seeds are dealt out to the ranks.
+  Forecasts mean_forecast(const Chosen& c, const std::vector<Piece>& pieces) {
     const std::int64_t seeds = p_.ensemble.seeds, n = std::ssize(c.genomes) * seeds, m = series_.modes();
-    Matrix sum(std::ssize(starts), shape_.future * m);
-    const Matrix truth = targets(on.a, starts, shape_);
-    if (first) first->assign(static_cast<std::size_t>(seeds), 0.0);
+    std::int64_t windows = 0;
+    for (const auto& piece : pieces) windows += std::ssize(piece.starts);
+    Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m), std::vector<double>(static_cast<std::size_t>(seeds)),
+                  std::vector<std::vector<float>>(static_cast<std::size_t>(n))};
     for (std::int64_t i = context_.comm.rank(); i < n; i += context_.comm.size()) {
       const auto k = static_cast<std::size_t>(i / seeds);
       MemberOptions o = p_.member(c.genomes[k]);
       o.epochs = c.epochs[k];
-      Member member(o, context_.seed + 1000003ULL * static_cast<std::uint64_t>(i + 1), context_);
-      member.fit(fit);
-      const Matrix y = member.predict(on, starts, shape_);
-      for (std::size_t e = 0; e < sum.a.size(); ++e) sum.a[e] += y.a[e] / static_cast<double>(n);
-      if (first && k == 0) (*first)[static_cast<std::size_t>(i)] = score(truth, y, m).r2;
+      std::size_t at = 0;
+      for (const auto& piece : pieces) {
+        Member member(o, context_.seed + 1000003ULL * static_cast<std::uint64_t>(i + 1), context_);
+        member.fit(piece.fit);
+        const Matrix y = member.predict(piece.on, piece.starts, shape_);
+        for (double x : y.a) out.mean.a[at] += x, out.deviation.a[at] += x * x, ++at;
+        if (k == 0) out.first[static_cast<std::size_t>(i)] = score(targets(piece.on.a, piece.starts, shape_), y, m).r2;
+        out.weights[static_cast<std::size_t>(i)] = member.weights();
+      }
     }
-    context_.comm.sum(sum.a);
-    if (first) context_.comm.sum(*first);
-    return sum;
+    context_.comm.sum(out.mean.a), context_.comm.sum(out.deviation.a), context_.comm.sum(out.first);
+    for (std::size_t e = 0; e < out.mean.a.size(); ++e) {
+      const double mean = out.mean.a[e] / static_cast<double>(n);
+      out.deviation.a[e] = std::sqrt(std::max(0.0, out.deviation.a[e] / static_cast<double>(n) - mean * mean));
+      out.mean.a[e] = mean;
+    }
+    return out;
+  }
+
+  /// ensemble.h5, from which the stage `forecast` repeats these forecasts and makes others.
+  void store(const Selection& selection, const Forecaster& linear, const std::vector<std::vector<float>>& weights) {
+    EnsembleFile file{p_.member({}), shape_, series_.modes(), selection.linear_share, {}};
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const auto& genome = found_.genomes[i / static_cast<std::size_t>(p_.ensemble.seeds)];
+      std::vector<double> message(weights[i].begin(), weights[i].end());  // from the rank that trained it to all
+      message.resize(static_cast<std::size_t>(context_.comm.max(static_cast<int>(message.size()))));
+      context_.comm.sum(message);
+      file.networks.push_back({genome, {message.begin(), message.end()}});
+    }
+    const Preparation preparation(p_.member({}), {series_.train, shape_, series_.train.times(), all_});
+    io::on_root(context_.comm, [&] { write_ensemble(file, preparation, linear, context_); });
   }
 
   TableRow row(const std::string& name, const Matrix& forecast, double validation) const {
@@ -166,7 +222,8 @@ class FinalTable {
   WindowEvaluator evaluator_;
   WindowShape shape_;
   std::vector<std::int64_t> all_, test_;
-  Chosen found_;
+  Chosen found_, plain_;
+  double line_r2_ = 0.0;
 };
 
 }  // namespace

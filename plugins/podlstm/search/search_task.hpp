@@ -17,6 +17,8 @@ class SearchTask : public Task {
     int calendar = 0, harmonics = 2, epochs = 60, patience = 15;
     std::int64_t batch = 64;
     double rate = 1e-3, weight_decay = 0.0;
+    std::vector<double> linear_ridge = {0.03, 0.1, 0.3, 1.0, 3.0};
+    std::vector<int> linear_harmonics = {2, 3, 4};
     static void describe(deck::Describe<Network>& d);
   };
   struct Halving {
@@ -36,10 +38,11 @@ class SearchTask : public Task {
     std::int64_t trials = 100, population = 100, sample = 10, log = 10;
     std::optional<Halving> halving;
     double time_limit = 0.0;
-    int retries = 1;
+    int retries = 1, seeds_per_trial = 1;
     bool root_evaluates = true;
     Ensemble ensemble;
     std::string replay;
+    BaselineOptions linear;  ///< of the forecast whose residual networks learn; no key, chosen by choose_linear()
     static void describe(deck::Describe<Params>& d);
     MemberOptions member(const Genome& genome) const;
     SearchOptions search(std::uint64_t seed) const;
@@ -53,24 +56,32 @@ class SearchTask : public Task {
   Params params_;
 };
 
+/// Chooses penalty and harmonics of params.linear by the validation of the deck; harmonics + ridge of the baselines where networks
+/// learn no residual.
+void choose_linear(SearchTask::Params& params, const Series& series, Context& context);
+
 /// The space of the paper as a search sees it.
 SearchSpace paper_space(int features);
 
 /// The seed of an evaluation: the same for function-equal genomes.
 std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::int32_t attempt);
 
-/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others.
+/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others: of all folds together, and
+/// of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side.
 class WindowEvaluator {
  public:
   WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context);
   cambium::podlstm::Outcome operator()(const Job& job, const std::function<void()>& breathe) const;
-  const Split& split() const { return split_; }
+  const std::vector<Split>& splits() const { return splits_; }
 
  private:
+  struct Running;
+  void advance(Running& r, const Job& job, const std::function<void()>& breathe, cambium::podlstm::Outcome& out) const;
+  double reward(const Running& r) const;
   const SearchTask::Params& params_;
   const Series& series_;
   Context& context_;
-  Split split_;
+  std::vector<Split> splits_;
   Matrix truth_;
   SearchSpace space_;
 };

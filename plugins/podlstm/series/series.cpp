@@ -26,7 +26,7 @@ void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
 
 namespace {
 
-Matrix read_matrix(const io::File& file, const std::string& name) {
+Matrix read_coefficients(const io::File& file, const std::string& name) {
   if (!file.exists(name)) throw InputError(fmt::format("'{}' has no array '{}'{}", file.file(), name, suggestion(name, file.list())));
   const auto shape = file.dataset(name).shape();
   if (shape.size() != 2)
@@ -69,7 +69,7 @@ Series read(const SeriesParams& params) {
   const io::File file = io::File::open(params.file);
   Series out;
   if (!params.train.empty()) {
-    const Matrix train = read_matrix(file, params.train), test = read_matrix(file, params.test);
+    const Matrix train = read_coefficients(file, params.train), test = read_coefficients(file, params.test);
     if (train.cols != test.cols)
       throw InputError(fmt::format("'{}' has {} modes, '{}' has {}", params.train, train.cols, params.test, test.cols));
     const auto days = read_days(file, params, train.rows + test.rows);
@@ -78,7 +78,7 @@ Series read(const SeriesParams& params) {
     const auto array = file.dataset(params.train);
     if (array.has_attribute("units")) out.unit = array.attribute<std::string>("units");
   } else {
-    const Matrix all = read_matrix(file, params.coefficients);
+    const Matrix all = read_coefficients(file, params.coefficients);
     const auto days = read_days(file, params, all.rows);
     const bool told = file.has_attribute("training_snapshots");
     const std::int64_t training = params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
@@ -103,6 +103,15 @@ Series read(const SeriesParams& params) {
 }
 
 }  // namespace
+
+void write_matrix(io::Group& group, const std::string& name, const Matrix& a) { group.write(name, io::tensor_of(a.a.data(), {a.rows, a.cols})); }
+
+Matrix read_matrix(const io::Group& group, const std::string& name) {
+  const auto shape = group.dataset(name).shape();
+  Matrix out(shape.at(0), shape.at(1));
+  out.a = group.read<std::vector<double>>(name);
+  return out;
+}
 
 Series read_series(const SeriesParams& params, const Comm& comm) {
   Series out;

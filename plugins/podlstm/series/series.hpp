@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/h5.hpp"
 #include "core/parallel/comm.hpp"
 #include "plugins/podlstm/linear/dense.hpp"
 
@@ -17,6 +18,10 @@ struct SeriesParams {
   double cells = 0.0;
   static void describe(deck::Describe<SeriesParams>& d);
 };
+
+/// A matrix as an array of a file.
+void write_matrix(io::Group& group, const std::string& name, const Matrix& a);
+Matrix read_matrix(const io::Group& group, const std::string& name);
 
 /// A stretch of the coefficients: one row per time, with its day.
 struct Stretch {

@@ -58,6 +58,26 @@ Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const 
   return out;
 }
 
+std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap, const WindowShape& shape) {
+  std::vector<Split> out;
+  for (int k = 0; k < folds; ++k) {
+    const std::int64_t first = windows * k / folds, last = windows * (k + 1) / folds;
+    Split s;
+    for (std::int64_t i = 0; i < windows; ++i) {
+      if (i < first - gap || i >= last + gap) s.fit.push_back(i);
+      if (i >= first && i < last) s.validation.push_back(i);
+    }
+    if (s.fit.empty() || s.validation.empty())
+      throw InputError(fmt::format("folds: {} blocks of {} windows with gaps of {} leave none to fit or none to validate; lower folds or gap, or "
+                                   "give a longer series", folds, windows, gap));
+    s.rows = windows + shape.length() - 1;
+    s.hole_first = first > gap ? first - gap - 1 + shape.length() : 0;
+    s.hole_last = last + gap < windows ? last + gap : s.rows;
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
 Split random_split(std::int64_t windows, double share, std::uint64_t seed, const WindowShape& shape) {
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   if (held < 1 || held >= windows)

@@ -1,5 +1,6 @@
 // Linear forecasts: exact on series that they describe, and the facts of the authors' coefficients.
 #include <cmath>
+#include <set>
 
 #include "core/io/atomic_file.hpp"
 #include "plugins/podlstm/forecast/table.hpp"
@@ -67,6 +68,32 @@ TEST_CASE("a blocked split shares no time", "[baselines]") {
   CHECK(r.validation.size() == 83);
 }
 
+TEST_CASE("folds: every window validates once and shares no time with the fitted ones", "[baselines]") {
+  const auto splits = fold_splits(90, 4, 15, eight);
+  const auto all = validation_windows(splits);
+  CHECK(all == all_starts(90));
+  const auto s = stretch(105, [](double day, int k) { return std::sin(0.01 * day) + k; });
+  for (const auto& split : splits) {
+    const FitData fit{s, eight, split};
+    const auto times = fit.times();
+    const std::set<std::int64_t> seen(times.begin(), times.end());
+    CHECK(seen.size() == fit.seen().days.size());
+    for (auto start : split.fit)
+      for (std::int64_t t = start; t < start + eight.length(); ++t) CHECK(seen.contains(t));
+    for (auto start : split.validation)
+      for (std::int64_t t = start; t < start + eight.length(); ++t) CHECK(!seen.contains(t));
+  }
+  // What lies in the hole is not looked at: the forecast of another block stays as it was when it changes.
+  Stretch changed = s;
+  for (std::int64_t t = splits[1].hole_first; t < splits[1].hole_last; ++t) changed.a(t, 0) += 100.0 + static_cast<double>(t % 3);
+  for (auto& method : baselines({})) {
+    method->fit({s, eight, splits[1]});
+    const Matrix before = method->predict(s, splits[3].validation, eight);
+    method->fit({changed, eight, splits[1]});
+    CHECK(method->predict(s, splits[3].validation, eight).a == before.a);
+  }
+}
+
 TEST_CASE("baselines of the authors' coefficients", "[baselines][data]") {
   const std::string path = anchor_file();
   if (path.empty()) return;
@@ -101,5 +128,7 @@ TEST_CASE("bad windows", "[messages]") {
         "window: 16 + 8 times do not fit the training series of 20 times; shorten window or horizon, or give a longer series");
   CHECK(says([&] { blocked_split(20, 0.2, 16, eight); }) ==
         "validation: 20 windows less 4 for validation and a gap of 16 leave none to fit; lower validation or gap, or give a longer series");
+  CHECK(says([&] { fold_splits(20, 2, 15, eight); }) ==
+        "folds: 2 blocks of 20 windows with gaps of 15 leave none to fit or none to validate; lower folds or gap, or give a longer series");
   CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) == "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
 }
