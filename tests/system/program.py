@@ -22,10 +22,10 @@ def command(*arguments, ranks=1):
     return launcher + [PROGRAM, *arguments]
 
 
-def run(*arguments, ranks=1, cwd=None):
+def run(*arguments, ranks=1, cwd=None, limit=900):
     """(exit code, standard output, standard error)"""
     done = subprocess.run(command(*arguments, ranks=ranks), cwd=cwd or SCRATCH, capture_output=True, text=True,
-                          timeout=900)
+                          timeout=limit)
     return done.returncode, done.stdout, done.stderr
 
 

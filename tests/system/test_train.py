@@ -268,6 +268,41 @@ class Training(unittest.TestCase):
         out = program.run("run", os.path.join(folder, "wide.yaml"), cwd=folder)[1]
         self.assertRegex(out, r"field 'input' spans \[\S+, \S+\], but training saw \[\S+, \S+\]: the model extrapolates")
 
+    def judged(self, folder, model, dataset, *overrides):
+        """What the stage evaluate says of a model and data that do not go together."""
+        text = "run: {name: judge}\nplugins: [deepmd]\nstages: [{evaluate: {model: %s, dataset: %s}}]\n" % (model, dataset)
+        code, _, error = program.run("run", program.write(os.path.join(folder, "judge.yaml"), text), *overrides, cwd=folder)
+        self.assertEqual(code, 2, error)
+        return error
+
+    def test_evaluate_refuses_other_units_and_fields(self):
+        folder, _ = self.trained("units", steps=20)
+        data = "{type: expression, samples: 30, box: {x: [-1, 1], y: [0, 2]}, target: {z: sin(3*x)*exp(-y)}}"
+        model = stage(folder, "model.h5")
+        with h5py.File(model, "r+") as file:
+            file["fields/input"].attrs["unit"] = "nm"
+        self.assertIn(f"model '{model}' was trained on 'input' in nm, but the data set has it in no unit; convert the data, or "
+                      "train on it afresh", self.judged(folder, model, data))
+        with h5py.File(model, "r+") as file:
+            file.move("fields/input", "fields/pressure")
+        self.assertIn(f"model '{model}' was trained on a field 'pressure', which the data set does not have",
+                      self.judged(folder, model, data))
+
+    def test_evaluate_refuses_other_species(self):
+        folder = program.fresh("train_species")
+        frames = "".join("4\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3:forces:R:3 energy=%g\n" % (-1.0 - k) +
+                         "".join(f"{{}} {x} {y} {z + 0.1 * k} 0 0 0\n" for x, y, z in ((0, 0, 0), (2, 2, 0), (2, 0, 2), (0, 2, 2)))
+                         for k in range(4))
+        copper = program.write(os.path.join(folder, "copper.xyz"), frames.replace("{}", "Cu"))
+        silver = program.write(os.path.join(folder, "silver.xyz"), frames.replace("{}", "Ag"))
+        deck = ("run: {name: net, directory: run}\nplugins: [deepmd]\nstages: [{train: {model: {type: deep_potential, rcut: 4.0, "
+                "neuron: [4, 8], axis_neuron: 2, fitting: [8, 8]}, dataset: {type: extxyz, files: [%s]}, batch: 1, steps: 4, "
+                "learning_rate: {type: constant, start: 1e-3}}}]\n")
+        code, _, error = program.run("run", program.write(os.path.join(folder, "net.yaml"), deck % copper), cwd=folder)
+        self.assertEqual(code, 0, error)
+        self.assertIn("species 'Ag' of sample 0 is not in the network's type_map: Cu",
+                      self.judged(folder, stage(folder, "model.h5"), "{type: extxyz, files: [%s]}" % silver))
+
     def test_a_damaged_model_is_refused(self):
         folder, _ = self.trained("damaged")
         model = stage(folder, "model.h5")

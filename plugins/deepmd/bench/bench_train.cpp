@@ -26,13 +26,14 @@ struct Settings {
   std::string system, peer;
   std::int64_t frame = 0;
   double seconds = 4.0;
+  std::optional<double> interpolation;
 };
 
 /// A training run of one frame per rank and step, without the trainer's log and files.
 class Stepper {
  public:
   Stepper(const Settings& settings, DType precision, train::Dataset& data, bool overlap, Context& context)
-      : network_(params(precision), context), mesh_(context.comm), adam_({}, context) {
+      : network_(params(settings, precision), context), mesh_(context.comm), adam_({}, context) {
     network_.fit_statistics(data, context);
     layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), 1000000);
     reducer_ = std::make_unique<train::FastReducer>(mesh_, *layout_, overlap);
@@ -72,8 +73,9 @@ class Stepper {
   void export_to(const std::string& folder, Context& context) { network_.export_model(folder, weights_.views(), context); }
 
  private:
-  static DeepPotentialNetwork::Params params(DType precision) {
+  static DeepPotentialNetwork::Params params(const Settings& settings, DType precision) {
     DeepPotentialNetwork::Params p;
+    p.interpolation = settings.interpolation;
     p.type_map = {"O", "H"}, p.sel = {46, 92}, p.precision = precision, p.statistics_frames = 20;
     return p;
   }
@@ -110,6 +112,7 @@ Settings settings_of(const Json& options) {
     throw InputError("bench train: name a deepmd/npy system of water with system=FOLDER, or set CAMBIUM_DATA");
   s.peer = options.value("peer", std::string("tests/bench/train_pytorch.py"));
   s.frame = std::stoll(options.value("frame", std::string("0")));
+  if (options.contains("interpolation")) s.interpolation = std::stod(options["interpolation"].get<std::string>());
   s.seconds = std::stod(options.value("seconds", std::string("4")));
   return s;
 }

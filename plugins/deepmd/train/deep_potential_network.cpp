@@ -58,8 +58,8 @@ struct DeepPotentialNetwork::TypedWork : Work {
   typename ModelPass<T>::Adjoint adjoint;
   std::vector<int> first;  ///< parameter of each network
 
-  TypedWork(const DeepPotentialModel& model, bool per_atom)
-      : shape(model), intensive(per_atom), pass(model), first(first_parameters(model)) {}
+  TypedWork(const DeepPotentialModel& model, bool per_atom, double interpolation)
+      : shape(model), intensive(per_atom), pass(model, interpolation), first(first_parameters(model)) {}
 
   void gradient(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
                 std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) override {
@@ -120,6 +120,9 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   d("type_one_side", &Params::type_one_side, "embedding by the neighbour's species only").def(true);
   d("precision", &Params::precision, "of weights and networks; geometry and sums over atoms are in float64")
       .options({{"float64", DType::f64}, {"float32", DType::f32}}).def(DType::f64);
+  d("interpolation", &Params::interpolation, "in training, embedding networks are evaluated at nodes and interpolated at pairs: error "
+    "of the slope over the largest slope; 0: evaluated at every pair; absent: 1e-12 in float64, 1e-8 in float32")
+      .example("1e-10");
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml) to start from, whose shape and statistics replace those above").def("");
   d("statistics_frames", &Params::statistics_frames, "most frames that the statistics are taken from").at_least(1).def(1000);
@@ -132,6 +135,8 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
     for (int n : p.fitting)
       if (n < 1) return "the widths of fitting must be positive";
     if (p.descriptor == Descriptor::se_e2_a && p.axis_neuron > p.neuron.back()) return "axis_neuron is more than the last width of neuron";
+    if (p.interpolation && *p.interpolation != 0.0 && (*p.interpolation < 1e-13 || *p.interpolation > 1e-3))
+      return "interpolation must be 0 or lie between 1e-13 and 1e-3";
     if (p.sel && !p.type_map.empty() && p.sel->size() != p.type_map.size())
       return fmt::format("sel has {} number(s), type_map {} species", p.sel->size(), p.type_map.size());
     return "";
@@ -212,8 +217,9 @@ void DeepPotentialNetwork::build_shape() {
 }
 
 void DeepPotentialNetwork::make_work() {
-  if (params_.precision == DType::f64) work_ = std::make_unique<TypedWork<double>>(shape_, params_.loss.intensive);
-  else work_ = std::make_unique<TypedWork<float>>(shape_, params_.loss.intensive);
+  const double tolerance = params_.interpolation_tolerance();
+  if (params_.precision == DType::f64) work_ = std::make_unique<TypedWork<double>>(shape_, params_.loss.intensive, tolerance);
+  else work_ = std::make_unique<TypedWork<float>>(shape_, params_.loss.intensive, tolerance);
 }
 
 /// Species in the order in which the data set names them, where the deck names none.

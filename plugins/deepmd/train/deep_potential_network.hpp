@@ -38,6 +38,9 @@ class DeepPotentialNetwork : public train::Network {
     int axis_neuron = 16;
     bool resnet_dt = true, type_one_side = true;
     cambium::DType precision = DType::f64;
+    std::optional<double> interpolation;
+    /// As given, or what rounding of the precision makes of the error anyway.
+    double interpolation_tolerance() const { return interpolation.value_or(precision == DType::f64 ? 1e-12 : 1e-8); }
     LossParams loss;
     std::string init;
     int statistics_frames = 1000;

@@ -1,5 +1,7 @@
 #include "plugins/deepmd/train/frame.hpp"
 
+#include <algorithm>
+
 #include "plugins/deepmd/deep_potential/images.hpp"
 
 namespace cambium::deepmd {
@@ -11,17 +13,29 @@ std::size_t TrainingFrame::bytes() const {
 
 namespace {
 
-/// Appends the pairs of atom i whose neighbour has type t.
+struct Pair {
+  double squared;
+  int neighbour;
+  std::array<double, 3> d;
+};
+
+/// Appends the pairs of atom i whose neighbour has type t, the nearest first: the embedding networks' inputs fall with the
+/// distance, and sums over neighbours are quicker when neighbours of nearly equal input follow each other.
 void append(TrainingFrame& frame, const ImageSystem& system, int i, int t, double rcut) {
   const Particles& p = system.particles();
   const NeighborList& list = system.list();
+  std::vector<Pair> pairs;
   for (int k = 0; k < list.count(i); ++k) {
     const int j = list.index(list.offset(i) + k);
     if (static_cast<int>(p.x(j, 3)) != t) continue;
-    const double d[3] = {p.x(j, 0) - p.x(i, 0), p.x(j, 1) - p.x(i, 1), p.x(j, 2) - p.x(i, 2)};
-    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= rcut * rcut) continue;
-    frame.neighbour.push_back(static_cast<int>(p.tag(j)) - 1);
-    frame.d.insert(frame.d.end(), d, d + 3);
+    const std::array<double, 3> d = {p.x(j, 0) - p.x(i, 0), p.x(j, 1) - p.x(i, 1), p.x(j, 2) - p.x(i, 2)};
+    const double squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    if (squared < rcut * rcut) pairs.push_back({squared, static_cast<int>(p.tag(j)) - 1, d});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.squared < b.squared; });
+  for (const Pair& pair : pairs) {
+    frame.neighbour.push_back(pair.neighbour);
+    frame.d.insert(frame.d.end(), pair.d.begin(), pair.d.end());
   }
 }
 

@@ -11,7 +11,8 @@ namespace cambium::deepmd {
 /// One labelled configuration with its neighbours: all that stays the same while a model is trained. Units Å, eV.
 struct TrainingFrame {
   std::vector<int> type;        ///< model type by atom
-  std::vector<int> first;       ///< pairs of atom i are first[i] .. first[i + 1]; sorted by the neighbour's type
+  std::vector<int> first;       ///< pairs of atom i are first[i] .. first[i + 1]; sorted by the neighbour's type,
+                                ///< then by distance
   std::vector<int> neighbour;   ///< atom number of each pair's neighbour (an image stands for its atom)
   std::vector<double> d;        ///< r_j - r_i, three numbers a pair, |d| < cut-off
   double energy = 0.0;          ///< eV

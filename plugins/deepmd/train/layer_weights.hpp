@@ -63,6 +63,13 @@ NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> we
 }
 }  // namespace detail
 
+/// Widths of a network's layers.
+inline std::vector<int> widths_of(const Network& net) {
+  std::vector<int> out;
+  for (const Layer& layer : net.layers) out.push_back(layer.out);
+  return out;
+}
+
 /// Views of a flat list of tensors (w, b and, where the layer has one, idt of every layer) as networks of `model`'s
 /// shape; `gradients` may be empty.
 template <class T>

@@ -1,33 +1,29 @@
 #include "plugins/deepmd/train/model_pass.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "plugins/deepmd/train/direct_sums.hpp"
+#include "plugins/deepmd/train/interpolated_sums.hpp"
 
 namespace cambium::deepmd {
 
-namespace {
-std::vector<int> widths_of(const Network& net, bool last) {
-  std::vector<int> out;
-  for (const Layer& layer : net.layers) out.push_back(layer.out);
-  if (!last) out.pop_back();
-  return out;
-}
-
-template <class V>
-void grow(V& values, std::size_t n) {
-  if (values.size() < n) values.resize(n + n / 8);
-}
-}  // namespace
-
 template <class T>
-ModelPass<T>::ModelPass(const DeepPotentialModel& shape)
+ModelPass<T>::ModelPass(const DeepPotentialModel& shape, double interpolation)
     : shape_(shape), cutoff_(CutOff::make(shape.rcut_smth, shape.rcut, shape.env_protection, false)) {
   kernels_.components = shape.components();
   kernels_.channels = shape.width();
   kernels_.axis = shape.axis_neuron;
-  embedding_ = EmbeddingPass<T>(widths_of(shape.embedding.front(), true));
   for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_}) *rows = Rows<T>(shape.width(), native_width<T>);
   kernels_.stride = a_.stride();
-  for (const Network& net : shape.fitting) fitting_.emplace_back(shape.descriptor_size(), widths_of(net, false));
+  padding_ = Rows<T>(shape.width(), native_width<T>);
+  if (interpolation > 0.0) sums_ = std::make_unique<InterpolatedSums<T>>(shape, kernels_, interpolation);
+  else sums_ = std::make_unique<DirectSums<T>>(shape, kernels_);
+  for (const Network& net : shape.fitting) {
+    std::vector<int> widths = widths_of(net);
+    widths.pop_back();
+    fitting_.emplace_back(shape.descriptor_size(), widths);
+  }
   inverse_slots_ = 1.0 / shape.neighbours();
 }
 
@@ -48,9 +44,8 @@ double ModelPass<T>::empty_slots(const Batch& batch, int neighbour, int centre, 
 template <class T>
 void ModelPass<T>::environment(const Batch& batch) {
   const auto n = static_cast<std::size_t>(batch.rows());
-  for (auto* values : {&c_, &c_dot_, &c_bar_}) grow(*values, 4 * n);
-  for (auto* values : {&x_, &x_dot_, &x_bar_}) grow(*values, n);
-  grow(geometry_, 3 * n);
+  rows_.grow(n);
+  if (geometry_.size() < 3 * n) geometry_.resize(3 * (n + n / 8));
   const bool full = kernels_.components == 4;
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti) {
@@ -68,33 +63,31 @@ void ModelPass<T>::environment(const Batch& batch) {
         g[1] = t;
         g[2] = (dw - 2.0 * s) * inverse * inverse / distance;
         const double x = (s - mean) * radial;
-        T* c = &c_[4 * static_cast<std::size_t>(r)];
-        x_[static_cast<std::size_t>(r)] = static_cast<T>(x);
+        T* c = &rows_.c[4 * static_cast<std::size_t>(r)];
+        rows_.x[static_cast<std::size_t>(r)] = static_cast<T>(x);
         c[0] = full ? static_cast<T>(x) : T(1);
         for (int k = 0; k < 3; ++k) c[k + 1] = static_cast<T>(t * d[k] * angular);
       }
-      x_[static_cast<std::size_t>(last)] = static_cast<T>(-mean * radial);
+      rows_.x[static_cast<std::size_t>(last)] = static_cast<T>(-mean * radial);
     }
 }
 
 template <class T>
 void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
-  embedding_.reserve(batch.rows());
-  for (int tj = 0; tj < batch.ntypes(); ++tj)
-    for (int ti = 0; ti < batch.ntypes(); ++ti)
-      embedding_.forward(weights.embedding[static_cast<std::size_t>(shape_.embedding_index(ti, tj))], x_.data(),
-                         batch.block_begin(tj, ti), batch.block_end(tj, ti));
+  sums_->evaluate(batch, weights, rows_);
   for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_}) rows->reserve(static_cast<std::int64_t>(batch.atoms()) * kernels_.components);
-  const int length = kernels_.components * kernels_.stride;
+  const int length = kernels_.components * kernels_.stride, blocks = batch.ntypes() * batch.ntypes();
+  padding_.reserve(blocks);
+  for (int k = 0; k < blocks; ++k)
+    sums_->padding_value(batch.block_end(k / batch.ntypes(), k % batch.ntypes()) - 1, padding_.row(k));
   for (int ti = 0; ti < batch.ntypes(); ++ti)
     for (int i = batch.type_begin(ti); i < batch.type_begin(ti + 1); ++i) {
       T* sum = a(i);
       std::fill_n(sum, length, T(0));
       for (int tj = 0; tj < batch.ntypes(); ++tj) {
-        const int r = batch.row_begin(tj, i);
-        kernels_.add_values(batch.row_count(tj, i), &c_[4 * static_cast<std::size_t>(r)], embedding_.value(r), sum);
+        sums_->add_values(batch, tj, i, rows_, sum);
         const T empty = static_cast<T>(empty_slots(batch, tj, ti, i));
-        const T* value = embedding_.value(batch.block_end(tj, ti) - 1);
+        const T* value = padding_.row(tj * batch.ntypes() + ti);
         for (int m = 0; m < kernels_.channels; ++m) sum[m] += empty * value[m];
       }
       for (int k = 0; k < length; ++k) sum[k] *= static_cast<T>(inverse_slots_);
@@ -132,14 +125,13 @@ void ModelPass<T>::forces(const Batch& batch) {
       const double radial = 1.0 / deviation[0], angular = 1.0 / deviation[1];
       for (int i = batch.type_begin(ti); i < batch.type_begin(ti + 1); ++i) {
         const int first = batch.row_begin(tj, i), n = batch.row_count(tj, i);
-        const auto r0 = static_cast<std::size_t>(first);
-        kernels_.row_gradients(n, &c_[4 * r0], embedding_.value(first), embedding_.slope(first), p(i), &c_bar_[4 * r0], &x_bar_[r0]);
+        sums_->row_gradients(batch, tj, i, p(i), rows_);
         std::array<double, 9>& w = virial_[static_cast<std::size_t>(batch.frame_of(i))];
         double* fi = &force_[3 * static_cast<std::size_t>(i)];
         for (int r = first; r < first + n; ++r) {
-          const T* bar = &c_bar_[4 * static_cast<std::size_t>(r)];
+          const T* bar = &rows_.c_bar[4 * static_cast<std::size_t>(r)];
           const double *d = batch.d(r), *g = &geometry_[3 * static_cast<std::size_t>(r)];
-          const double b0 = (static_cast<double>(x_bar_[static_cast<std::size_t>(r)]) + (full ? bar[0] : T(0))) * radial;
+          const double b0 = (static_cast<double>(rows_.x_bar[static_cast<std::size_t>(r)]) + (full ? bar[0] : T(0))) * radial;
           double b[3] = {0, 0, 0};
           for (int k = 0; k < 3 && full; ++k) b[k] = bar[k + 1] * angular;
           const double along = b0 * g[0] + (b[0] * d[0] + b[1] * d[1] + b[2] * d[2]) * g[2];
@@ -179,9 +171,9 @@ void ModelPass<T>::changes(const Batch& batch, const Adjoint& adjoint) {
           move[k] = fi[k] - fj[k] - (w[3 * k] * d[0] + w[3 * k + 1] * d[1] + w[3 * k + 2] * d[2]);
           along += move[k] * d[k];
         }
-        T* c = &c_dot_[4 * static_cast<std::size_t>(r)];
+        T* c = &rows_.c_dot[4 * static_cast<std::size_t>(r)];
         const double x = g[0] * along * radial;
-        x_dot_[static_cast<std::size_t>(r)] = static_cast<T>(x);
+        rows_.x_dot[static_cast<std::size_t>(r)] = static_cast<T>(x);
         c[0] = kernels_.components == 4 ? static_cast<T>(x) : T(0);
         for (std::size_t k = 0; k < 3; ++k) c[k + 1] = static_cast<T>((g[2] * along * d[k] + g[1] * move[k]) * angular);
       }
@@ -197,12 +189,7 @@ void ModelPass<T>::backward_fitting(const Batch& batch, const AllWeights<T>& wei
   for (int i = 0; i < n; ++i) {
     T* change = a_dot(first + i);
     std::fill_n(change, length, T(0));
-    for (int tj = 0; tj < batch.ntypes(); ++tj) {
-      const int r = batch.row_begin(tj, first + i);
-      const auto r0 = static_cast<std::size_t>(r);
-      kernels_.add_changes(batch.row_count(tj, first + i), &c_[4 * r0], &c_dot_[4 * r0], &x_dot_[r0], embedding_.value(r),
-                           embedding_.slope(r), change);
-    }
+    for (int tj = 0; tj < batch.ntypes(); ++tj) sums_->add_changes(batch, tj, first + i, rows_, change);
     for (int k = 0; k < length; ++k) change[k] *= static_cast<T>(inverse_slots_);
     kernels_.descriptor_dot(a(first + i), change, net.input_dot(i));
     bar[static_cast<std::size_t>(i)] = adjoint.energy[static_cast<std::size_t>(batch.frame_of(first + i))];
@@ -217,35 +204,13 @@ void ModelPass<T>::backward_fitting(const Batch& batch, const AllWeights<T>& wei
 
 /// A padding row takes part in every atom of its block's centre type, as often as that atom has empty slots.
 template <class T>
-void ModelPass<T>::padding_adjoint(const Batch& batch, int row, T* value_bar) {
-  int block = 0;
-  while (batch.block_end(block / batch.ntypes(), block % batch.ntypes()) <= row) ++block;
-  const int tj = block / batch.ntypes(), ti = block % batch.ntypes();
+void ModelPass<T>::padding_adjoint(const Batch& batch, int tj, int ti) {
   std::vector<double> sum(static_cast<std::size_t>(kernels_.channels), 0.0);
   for (int i = batch.type_begin(ti); i < batch.type_begin(ti + 1); ++i) {
     const double empty = empty_slots(batch, tj, ti, i);
     for (int m = 0; m < kernels_.channels; ++m) sum[static_cast<std::size_t>(m)] += empty * a_bar(i)[m];
   }
-  for (int m = 0; m < kernels_.channels; ++m) value_bar[m] = static_cast<T>(sum[static_cast<std::size_t>(m)]);
-}
-
-template <class T>
-void ModelPass<T>::backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int begin, int end) {
-  for (int from = begin; from < end; from += EmbeddingPass<T>::block) {
-    const int to = std::min(end, from + EmbeddingPass<T>::block);
-    for (int r = from; r < to; ++r) {
-      T *value_bar = embedding_.value_bar(r - from), *slope_bar = embedding_.slope_bar(r - from);
-      const int i = batch.centre(r);
-      const auto k = static_cast<std::size_t>(r);
-      if (i >= 0) {
-        kernels_.adjoints(&c_[4 * k], &c_dot_[4 * k], x_dot_[k], a_bar(i), p(i), value_bar, slope_bar);
-      } else {
-        padding_adjoint(batch, r, value_bar);
-        std::fill_n(slope_bar, kernels_.stride, T(0));
-      }
-    }
-    embedding_.backward(net, x_.data(), from, to);
-  }
+  std::transform(sum.begin(), sum.end(), padding_.row(tj * batch.ntypes() + ti), [](double v) { return static_cast<T>(v); });
 }
 
 template <class T>
@@ -260,8 +225,12 @@ void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, co
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti) {
       const int net = shape_.embedding_index(ti, tj);
-      backward_embedding(batch, weights.embedding[static_cast<std::size_t>(net)], batch.block_begin(tj, ti), batch.block_end(tj, ti));
-      if (finished && (!shape_.type_one_side || ti == batch.ntypes() - 1)) finished(net);
+      const NetworkWeights<T>& own = weights.embedding[static_cast<std::size_t>(net)];
+      padding_adjoint(batch, tj, ti);
+      sums_->backward(batch, tj, ti, own, rows_, {&a_bar_, &p_, &padding_});
+      if (shape_.type_one_side && ti != batch.ntypes() - 1) continue;
+      sums_->finish(net, own);
+      if (finished) finished(net);
     }
 }
 

@@ -4,9 +4,8 @@
 
 #include "plugins/deepmd/deep_potential/environment.hpp"
 #include "plugins/deepmd/train/batch.hpp"
-#include "plugins/deepmd/train/descriptor_pass.hpp"
-#include "plugins/deepmd/train/embedding_pass.hpp"
 #include "plugins/deepmd/train/fitting_pass.hpp"
+#include "plugins/deepmd/train/neighbour_sums.hpp"
 
 namespace cambium::deepmd {
 
@@ -20,7 +19,10 @@ template <class T>
 class ModelPass {
  public:
   /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
-  explicit ModelPass(const DeepPotentialModel& shape);
+  /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they are
+  /// evaluated at every pair.
+  explicit ModelPass(const DeepPotentialModel& shape, double interpolation = 0.0);
+  ModelPass(const ModelPass&) = delete;
 
   void evaluate(const Batch& batch, const AllWeights<T>& weights);
   double energy(int frame) const { return energy_[static_cast<std::size_t>(frame)]; }  ///< eV
@@ -45,8 +47,7 @@ class ModelPass {
   void forces(const Batch& batch);
   void changes(const Batch& batch, const Adjoint& adjoint);
   void backward_fitting(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint, int type);
-  void backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int begin, int end);
-  void padding_adjoint(const Batch& batch, int row, T* value_bar);
+  void padding_adjoint(const Batch& batch, int tj, int ti);
   double empty_slots(const Batch& batch, int neighbour, int centre, int atom) const;
   T* a(int atom) { return a_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
   T* p(int atom) { return p_.row(static_cast<std::int64_t>(atom) * kernels_.components); }
@@ -56,12 +57,12 @@ class ModelPass {
   const DeepPotentialModel& shape_;
   CutOff cutoff_;
   DescriptorKernels<T> kernels_;
-  EmbeddingPass<T> embedding_;
+  std::unique_ptr<NeighbourSums<T>> sums_;
   std::vector<FittingPass<T>> fitting_;
   double inverse_slots_ = 0.0;              ///< 1 / sum of sel
   Rows<T> a_, p_, a_dot_, a_bar_;           ///< `components` rows an atom; p = dE/dA and a_bar carry inverse_slots_
-  std::vector<T> c_, c_dot_, c_bar_;        ///< normalised environment row, four numbers a pair
-  std::vector<T> x_, x_dot_, x_bar_;        ///< input of the embedding network
+  Rows<T> padding_;                         ///< by (neighbour, centre) type: values of the padding row, then their adjoints
+  PairRows<T> rows_;
   std::vector<double> geometry_;            ///< of each row: (ds/dr)/r, t, (dt/dr)/r with s = w/r, t = w/r^2
   std::vector<double> energy_, force_;
   std::vector<std::array<double, 9>> virial_;

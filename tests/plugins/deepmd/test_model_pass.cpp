@@ -28,7 +28,8 @@ struct Case {
   Batch batch;
   ModelPass<T> pass;
 
-  explicit Case(const RandomModel& spec) : model(uneven_model(spec)), weights(model), gradients(model), pass(model) {
+  explicit Case(const RandomModel& spec, double interpolation = 0.0)
+      : model(uneven_model(spec)), weights(model), gradients(model), pass(model, interpolation) {
     copy_weights<T>(model, weights.refs);
     for (const auto& c : configurations) list.push_back(frame_of(c, model));
     batch.assign(list, model.ntypes());
@@ -37,8 +38,8 @@ struct Case {
 };
 
 template <class T>
-void compare_with_engine(const RandomModel& spec, double tolerance) {
-  Case<T> c(spec);
+void compare_with_engine(const RandomModel& spec, double interpolation, double tolerance) {
+  Case<T> c(spec, interpolation);
   c.pass.evaluate(c.batch, c.bound());
   auto engine = make_engine(c.model, {});
   for (int f = 0; f < 2; ++f) {
@@ -77,8 +78,8 @@ struct Functional {
   }
 };
 
-void compare_with_differences(const RandomModel& spec, bool energy, bool force, bool virial) {
-  Case<double> c(spec);
+void compare_with_differences(const RandomModel& spec, double interpolation, bool energy, bool force, bool virial) {
+  Case<double> c(spec, interpolation);
   const Functional functional(c.batch, energy, force, virial);
   c.pass.evaluate(c.batch, c.bound());
   c.pass.backward(c.batch, c.bound(), functional.adjoint);
@@ -109,25 +110,30 @@ void compare_with_differences(const RandomModel& spec, bool energy, bool force, 
 
 TEST_CASE("the training graph gives the energies, forces and virials of the inference engine") {
   for (const RandomModel& spec : kinds()) {
-    compare_with_engine<double>(spec, 1e-11);
-    compare_with_engine<float>(spec, 2e-4);
+    compare_with_engine<double>(spec, 0.0, 1e-11);
+    compare_with_engine<double>(spec, 1e-12, 1e-11);
+    compare_with_engine<float>(spec, 0.0, 2e-4);
+    compare_with_engine<float>(spec, 1e-8, 2e-4);
   }
 }
 
 TEST_CASE("weight gradients of energies agree with differences") {
-  for (const RandomModel& spec : kinds()) compare_with_differences(spec, true, false, false);
+  for (const RandomModel& spec : kinds())
+    for (double interpolation : {0.0, 1e-12}) compare_with_differences(spec, interpolation, true, false, false);
 }
 TEST_CASE("weight gradients of forces agree with differences") {
-  for (const RandomModel& spec : kinds()) compare_with_differences(spec, false, true, false);
+  for (const RandomModel& spec : kinds())
+    for (double interpolation : {0.0, 1e-12}) compare_with_differences(spec, interpolation, false, true, false);
 }
 TEST_CASE("weight gradients of virials agree with differences") {
-  for (const RandomModel& spec : kinds()) compare_with_differences(spec, false, false, true);
+  for (const RandomModel& spec : kinds())
+    for (double interpolation : {0.0, 1e-12}) compare_with_differences(spec, interpolation, false, false, true);
 }
 
 TEST_CASE("gradients in float32 agree with those in float64") {
   for (const RandomModel& spec : kinds()) {
     Case<double> exact(spec);
-    Case<float> single(spec);
+    Case<float> single(spec, spec.type_one_side ? 1e-8 : 0.0);
     const Functional functional(exact.batch, true, true, true);
     exact.pass.evaluate(exact.batch, exact.bound());
     exact.pass.backward(exact.batch, exact.bound(), functional.adjoint);
@@ -138,4 +144,34 @@ TEST_CASE("gradients in float32 agree with those in float64") {
       REQUIRE(relative_error(found, exact.gradients.values[p]) < 1e-3);
     }
   }
+}
+
+namespace {
+/// Largest difference of all weights' gradients between interpolated and direct, relative to the largest gradient.
+double gradient_error(const RandomModel& spec, double interpolation, double stretch) {
+  Case<double> direct(spec), nodes(spec, interpolation);
+  for (auto* c : {&direct, &nodes})
+    for (std::size_t p = 0; p < 2; ++p)
+      for (double& w : c->weights.values[p]) w *= stretch;  // a first layer of steep functions
+  const Functional functional(direct.batch, true, true, true);
+  for (auto* c : {&direct, &nodes}) {
+    c->pass.evaluate(c->batch, c->bound());
+    c->pass.backward(c->batch, c->bound(), functional.adjoint);
+  }
+  double worst = 0.0, scale = 0.0;
+  for (std::size_t p = 0; p < direct.gradients.values.size(); ++p)
+    for (std::size_t k = 0; k < direct.gradients.values[p].size(); ++k) {
+      scale = std::max(scale, std::abs(direct.gradients.values[p][k]));
+      worst = std::max(worst, std::abs(direct.gradients.values[p][k] - nodes.gradients.values[p][k]));
+    }
+  return worst / scale;
+}
+}  // namespace
+
+TEST_CASE("gradients through interpolated embedding networks are those of the networks, to the tolerance") {
+  for (const RandomModel& spec : kinds())
+    for (double stretch : {1.0, 8.0}) {
+      REQUIRE(gradient_error(spec, 1e-12, stretch) < 1e-11);
+      REQUIRE(gradient_error(spec, 1e-6, stretch) < 1e-5);
+    }
 }
