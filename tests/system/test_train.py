@@ -268,6 +268,16 @@ class Training(unittest.TestCase):
         out = program.run("run", os.path.join(folder, "wide.yaml"), cwd=folder)[1]
         self.assertRegex(out, r"field 'input' spans \[\S+, \S+\], but training saw \[\S+, \S+\]: the model extrapolates")
 
+    def test_the_measure_of_the_best_model_is_chosen(self):
+        # An error of weight -1: the best model is the worst one, which is the first that is looked at.
+        folder = program.fresh("train_measure")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.validate.measure=[-1]")
+        self.assertEqual(code, 0, error)
+        self.assertRegex(out, r"best validation: weighted sum -\S+ at step 20\n")
+        code, _, error = program.run("run", deck(folder), "stages[0].train.validate.measure=[1, 0.5]")
+        self.assertEqual(code, 2)
+        self.assertIn("validate.measure has 2 weights, but mlp is judged by 1 errors: error", error)
+
     def judged(self, folder, model, dataset, *overrides):
         """What the stage evaluate says of a model and data that do not go together."""
         text = "run: {name: judge}\nplugins: [deepmd]\nstages: [{evaluate: {model: %s, dataset: %s}}]\n" % (model, dataset)

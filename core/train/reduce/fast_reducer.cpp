@@ -6,14 +6,20 @@
 namespace cambium::train {
 
 FastReducer::FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap)
-    : mesh_(mesh), layout_(layout), overlap_(overlap), requests_(layout.groups().size(), MPI_REQUEST_NULL) {}
+    : mesh_(mesh), layout_(layout), overlap_(overlap), requests_(layout.groups().size(), MPI_REQUEST_NULL) {
+  if (mesh.world().size() <= ShareExchange::most_ranks) exchanges_.resize(layout.groups().size());
+}
 
 void FastReducer::send_next(FlatBuffer& gradients) {
   const auto& group = layout_.groups()[static_cast<std::size_t>(next_)];
+  const auto k = static_cast<std::size_t>(next_);
   with_real(gradients.dtype(), [&]<class T>() {
-    MPI_Iallreduce(MPI_IN_PLACE, gradients.values<T>().data() + group.begin, static_cast<int>(group.elements()),
-                   std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, mesh_.world().handle(),
-                   &requests_[static_cast<std::size_t>(next_)]);
+    T* values = gradients.values<T>().data() + group.begin;
+    if (!exchanges_.empty())
+      exchanges_[k].start(reinterpret_cast<std::byte*>(values), group.elements(), gradients.dtype(), mesh_.world(), next_);
+    else
+      MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(group.elements()), std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT,
+                     MPI_SUM, mesh_.world().handle(), &requests_[k]);
   });
   traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
                  group.elements() * size_of(gradients.dtype()));
@@ -26,16 +32,21 @@ void FastReducer::tensor_ready(int tensor, FlatBuffer& gradients) {
   const int before = next_;
   while (next_ < std::ssize(missing_) && missing_[static_cast<std::size_t>(next_)] == 0) send_next(gradients);
   // MPI libraries without a progress thread move on only inside their own calls.
-  if (next_ == before && next_ > 0) {
-    int done = 0;
-    MPI_Testall(next_, requests_.data(), &done, MPI_STATUSES_IGNORE);
-  }
+  if (next_ == before && next_ > 0) go_on(false);
+}
+
+/// Moves all groups that are under way on; with `wait`, to their end.
+void FastReducer::go_on(bool wait) {
+  int done = 0;
+  if (exchanges_.empty() && wait) MPI_Waitall(next_, requests_.data(), MPI_STATUSES_IGNORE);
+  else if (exchanges_.empty()) MPI_Testall(next_, requests_.data(), &done, MPI_STATUSES_IGNORE);
+  for (int k = 0; !exchanges_.empty() && k < next_; ++k) exchanges_[static_cast<std::size_t>(k)].advance(wait);
 }
 
 void FastReducer::finish(FlatBuffer& gradients) {
   const double start = wall_seconds();
   while (next_ < std::ssize(layout_.groups())) send_next(gradients);
-  MPI_Waitall(next_, requests_.data(), MPI_STATUSES_IGNORE);
+  go_on(true);
   exposed_ += wall_seconds() - start;
 }
 

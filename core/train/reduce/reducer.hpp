@@ -6,6 +6,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/reduce/mesh.hpp"
+#include "core/train/reduce/share_exchange.hpp"
 #include "core/train/reduce/traffic.hpp"
 
 namespace cambium::train {
@@ -43,9 +44,9 @@ class Reducer {
   double exposed_ = 0.0;
 };
 
-/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (MPI_Iallreduce) as soon as all
-/// of them are final and all groups before it are under way, so that every rank sends in the same order. Sums of different
-/// numbers of ranks differ by rounding.
+/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few ranks,
+/// by MPI_Iallreduce on more) as soon as all of them are final and all groups before it are under way, so that every rank
+/// sends in the same order. Sums of different numbers of ranks differ by rounding.
 class FastReducer : public Reducer {
  public:
   FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap);
@@ -54,6 +55,7 @@ class FastReducer : public Reducer {
  private:
   void tensor_ready(int tensor, FlatBuffer& gradients);
   void send_next(FlatBuffer& gradients);
+  void go_on(bool wait);
   void finish(FlatBuffer& gradients);
 
   const Mesh& mesh_;
@@ -63,6 +65,7 @@ class FastReducer : public Reducer {
   std::vector<char> tensor_done_;  ///< a network may call twice
   int next_ = 0;                   ///< first group that is not under way
   std::vector<MPI_Request> requests_;
+  std::vector<ShareExchange> exchanges_;  ///< of the groups; none on many ranks
 };
 
 /// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each computed

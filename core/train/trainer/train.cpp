@@ -20,9 +20,10 @@ namespace cambium::train {
 
 void Train::Validate::describe(deck::Describe<Validate>& d) {
   d("every", &Validate::every, "steps between two validations").at_least(1).def(100);
-  d("keep_best", &Validate::keep_best, "write best.h5 whenever the first metric improves, and export that model at the end")
-      .def(true);
-  d("patience", &Validate::patience, "validations without improvement after which training ends; 0 for never").at_least(0).def(0);
+  d("keep_best", &Validate::keep_best, "write best.h5 whenever the measure improves, and export that model at the end").def(true);
+  d("measure", &Validate::measure, "weights of the validation errors, in the order in which they are printed, in the sum that the best "
+    "model has least; only the first error by default").def({1.0});
+  d("patience", &Validate::patience, "validations without improvement of the measure after which training ends; 0 for never").at_least(0).def(0);
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
 }
 

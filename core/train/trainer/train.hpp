@@ -23,6 +23,7 @@ class Train : public Task {
   struct Validate {
     std::int64_t every = 100;
     bool keep_best = true;
+    std::vector<double> measure = {1.0};
     std::int64_t patience = 0;
     std::int64_t batch = 8;
     static void describe(deck::Describe<Validate>& d);

@@ -137,7 +137,8 @@ void Trainer::validate() {
   std::vector<double> values;
   for (std::size_t k = 0; k < metrics_.size(); ++k) values.push_back(reported(metrics_[k], sums[k]));
   validation_table_->append(progress_.step, values);
-  const bool better = values.front() < progress_.best_metric;
+  const double measure = measure_of(values);
+  const bool better = measure < progress_.best_metric;
   std::string line = fmt::format("validation at step {}:", progress_.step);
   for (std::size_t k = 0; k < metrics_.size(); ++k)
     line += fmt::format("{} {} {:.5g}{}{}", k ? "," : "", metrics_[k].name, values[k], metrics_[k].unit.empty() ? "" : " ",
@@ -148,12 +149,19 @@ void Trainer::validate() {
   ++progress_.without_improvement;
   if (!better) return;
   progress_.without_improvement = 0;
-  progress_.best_metric = values.front();
+  progress_.best_metric = measure;
   progress_.best_step = progress_.step;
   last_metrics_ = values;
   if (progress_.best.bytes() == 0) progress_.best = FlatBuffer(*layout_, network_->dtype());
   progress_.best.copy_from(trained());
   if (params_.validate.keep_best) write_model("best.h5", progress_.best, progress_.best_step);
+}
+
+double Trainer::measure_of(const std::vector<double>& errors) const {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < params_.validate.measure.size(); ++k)
+    if (params_.validate.measure[k] != 0.0) sum += params_.validate.measure[k] * errors[k];
+  return sum;
 }
 
 bool Trainer::out_of_patience() const {

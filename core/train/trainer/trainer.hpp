@@ -39,6 +39,8 @@ class Trainer {
   void advance();
   double compute_gradient(const Batch& batch, double rate);
   void watch(double loss, const std::vector<TermSum>& terms);
+  void require_measure() const;
+  double measure_of(const std::vector<double>& errors) const;
   void validate();
   void write_checkpoint();
   bool out_of_patience() const;

@@ -119,8 +119,10 @@ void Trainer::last_page(double seconds, std::int64_t steps) {
   report_communication(seconds);
   for (const auto& line : loader_->report(context_)) log.info(line);
   if (progress_.best_step >= 0)
-    log.info(fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name, progress_.best_metric,
-                         metrics_[0].unit.empty() ? "" : " ", metrics_[0].unit, progress_.best_step));
+    log.info(params_.validate.measure == std::vector<double>{1.0}
+                 ? fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name, progress_.best_metric,
+                               metrics_[0].unit.empty() ? "" : " ", metrics_[0].unit, progress_.best_step)
+                 : fmt::format("best validation: weighted sum {:.6g} at step {}", progress_.best_metric, progress_.best_step));
   log.info(fmt::format("written in {}: {}", context_.run_directory, written));
   for (const auto& warning : log.warnings())
     log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));

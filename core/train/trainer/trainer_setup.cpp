@@ -101,6 +101,7 @@ void Trainer::make_buffers() {
   const DType dtype = network_->dtype();
   terms_ = network_->terms();
   metrics_ = network_->metrics();
+  require_measure();
   mesh_ = std::make_unique<Mesh>(context_.comm);
   layout_ = std::make_unique<FlatLayout>(network_->parameters(),
                                          std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
@@ -124,6 +125,15 @@ void Trainer::make_buffers() {
   mllog_.event("seed", seed_);
   mllog_.event("opt_name", params_.optimizer.type);
   mllog_.event("opt_base_learning_rate", rate_->at(0, steps_));
+}
+
+void Trainer::require_measure() const {
+  const auto& measure = params_.validate.measure;
+  if (measure.size() <= metrics_.size()) return;
+  std::string names;
+  for (const auto& metric : metrics_) names += (names.empty() ? "" : ", ") + metric.name;
+  throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(), params_.model.type,
+                               metrics_.size(), names));
 }
 
 void Trainer::start_fresh() {

@@ -47,7 +47,6 @@ class Stepper {
     const double start = wall_seconds();
     const std::clock_t start_cpu = std::clock();
     std::vector<train::TermSum> terms(2);
-    gradients_.zero();
     const auto views = weights_.views();
     const auto prefactors = network_.term_weights(0, 1.0);
     reducer_->sum(gradients_, 1, [&](int, train::FlatBuffer& into, const train::ReadyCallback& ready) {
