@@ -7,16 +7,24 @@
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
+#include "plugins/submatrix/matrices/matrix_file.hpp"
+#include "plugins/submatrix/task/report.hpp"
 
 namespace cambium::submatrix {
 
 void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
-  d("file", &MatrixInput::file, "Hamiltonian K and overlap S in Cambium's HDF5 layout (docs: plugins/submatrix/README.md)");
+  d("file", &MatrixInput::file, "Hamiltonian K and overlap S in Cambium's HDF5 layout (docs: plugins/submatrix/README.md)").def("");
+  d("hamiltonian", &MatrixInput::hamiltonian, "instead of file: Matrix Market, or CP2K's KS_CSR_WRITE (text or binary), of a Gamma-point cell").def("");
+  d("overlap", &MatrixInput::overlap, "the same for S (S_CSR_WRITE); without it the basis is orthogonal").def("");
+  d("molecule", &MatrixInput::molecule, "with hamiltonian: functions of each atom of one molecule, repeated to the end of the rows, e.g. `[4, 1, 1]`");
   d("supercell", &MatrixInput::supercell, "copies of the cell along its three vectors").def({1, 1, 1});
   d("blocks", &MatrixInput::blocks, "what the block rows are")
       .options({{"molecule", BlockKind::molecule}, {"atom", BlockKind::atom}}).def(BlockKind::molecule);
-  d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file").options({"hartree", "eV"}).def("hartree");
+  d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file; HDF5 files are in hartree").options({"hartree", "eV"}).def("hartree");
   d.check([](const MatrixInput& input) -> std::string {
+    if (input.file.empty() == input.hamiltonian.empty()) return "give either file (HDF5) or hamiltonian (and overlap)";
+    if (!input.hamiltonian.empty() && input.molecule.empty()) return "hamiltonian needs molecule: the functions of each atom of one molecule, for example [4, 1, 1]";
+    if (!input.hamiltonian.empty() && input.supercell != std::vector<int>{1, 1, 1}) return "supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell";
     if (input.supercell.size() != 3) return "supercell needs three whole numbers, for example [2, 2, 2]";
     for (int n : input.supercell)
       if (n < 1) return fmt::format("supercell has {}; copies are counted from 1", n);
@@ -29,6 +37,10 @@ MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
   CellSystem cell;
   Reference reference;
   io::on_every_rank(context.comm, [&] {
+    if (!input.hamiltonian.empty()) {
+      cell = read_matrix_files(input.hamiltonian, input.overlap, input.molecule, input.blocks, input.unit == "eV" ? 1.0 / ev_per_hartree : 1.0);
+      return;
+    }
     if (!std::filesystem::exists(input.file)) throw InputError(fmt::format("matrix file '{}' does not exist", input.file));
     if (input.unit != "hartree")
       throw InputError(fmt::format("matrices.unit is {}, but '{}' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out",
@@ -38,7 +50,7 @@ MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
   });
   MatrixSystem out = supercell(cell, n, context.comm);
   out.reference = reference;
-  out.name = fmt::format("{} {}x{}x{}", std::filesystem::path(input.file).filename().string(), n[0], n[1], n[2]);
+  out.name = fmt::format("{} {}x{}x{}", std::filesystem::path(input.file.empty() ? input.hamiltonian : input.file).filename().string(), n[0], n[1], n[2]);
   return out;
 }
 

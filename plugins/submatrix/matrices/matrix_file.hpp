@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "plugins/submatrix/matrices/cell_matrices.hpp"
+
+namespace cambium::submatrix {
+
+/// A symmetric matrix of one cell (Gamma point) as other programs write it; both triangles in the result, which are completed
+/// when the file has only one. By its first bytes the file is one of
+///   Matrix Market, coordinate real, symmetric or general (counted from 1);
+///   CP2K's *_CSR_WRITE, lines "row column value" (counted from 1);
+///   the same with BINARY T: Fortran records of two 4-byte integers and a double.
+/// InputError, with file and line, for other contents, a truncated file, and a row without a diagonal element.
+struct MatrixFile {
+  int rows = 0;
+  std::vector<LatticeEntry> entries;
+};
+MatrixFile read_matrix_file(const std::string& path);
+
+/// Both matrices of a cell from such files (`overlap` may be "": the identity). `molecule` holds the functions of each atom
+/// of one molecule and is repeated until the rows are used up; energies are multiplied by `to_hartree`.
+CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule,
+                             BlockKind kind, double to_hartree);
+
+}  // namespace cambium::submatrix
