@@ -16,7 +16,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
   d("file", &MatrixInput::file, "Hamiltonian K and overlap S in Cambium's HDF5 layout (docs: plugins/submatrix/README.md)").def("");
   d("hamiltonian", &MatrixInput::hamiltonian, "instead of file: Matrix Market, or CP2K's KS_CSR_WRITE (text or binary), of a Gamma-point cell").def("");
   d("overlap", &MatrixInput::overlap, "the same for S (S_CSR_WRITE); without it the basis is orthogonal").def("");
-  d("molecule", &MatrixInput::molecule, "with hamiltonian: functions of each atom of one molecule, repeated to the end of the rows, e.g. `[4, 1, 1]`");
+  d("molecule", &MatrixInput::molecule, "with hamiltonian: functions of each atom of one molecule, repeated to the end of the rows, e.g. `[4, 1, 1]`").def({});
   d("supercell", &MatrixInput::supercell, "copies of the cell along its three vectors").def({1, 1, 1});
   d("blocks", &MatrixInput::blocks, "what the block rows are")
       .options({{"molecule", BlockKind::molecule}, {"atom", BlockKind::atom}}).def(BlockKind::molecule);
