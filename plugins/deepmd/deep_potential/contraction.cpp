@@ -31,40 +31,26 @@ void contract(const PairList<T>& list, const Rows& rows, const DescriptorShape& 
   });
 }
 
-/// D[n][c..], or of its adjoint; zero where it is not kept.
+/// D[n][c..] of the adjoint, `row` being that of D[n][0]: lanes of channels below n are zero.
 template <class T>
-CAMBIUM_FN Lane<T> load_kept(const T* row, const DescriptorShape& shape, int n, int c) {
-  if (!shape.symmetric) {
-    T values[lanes<T>];
-    for (int k = 0; k < lanes<T>; ++k) values[k] = c + k < shape.channels ? row[(c + k) * shape.axis + n] : T(0);
-    return Lane<T>::load(values);
-  }
-  const Lane<T> values = Lane<T>::load(row + shape.base(n) + c);
+CAMBIUM_FN Lane<T> load_kept(const T* row, int n, int c) {
+  const Lane<T> values = Lane<T>::load(row + c);
   return c >= n ? values : keep(!Lane<T>::Mask::first(n - c), values);
-}
-
-template <class T>
-CAMBIUM_FN void store_kept(Lane<T> values, T* row, const DescriptorShape& shape, int n, int c) {
-  if (shape.symmetric && c >= n) {
-    store_some<T>(values, row + shape.base(n) + c, shape.channels - c);
-    return;
-  }
-  for (int k = 0; k < lanes<T> && c + k < shape.channels; ++k)
-    if (!shape.symmetric) row[(c + k) * shape.axis + n] = values[k];
-    else if (c + k >= n) row[shape.base(n) + c + k] = values[k];
 }
 
 template <class T>
 void adjoint_of_rows(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                      const Matrix<T>& da) {
-  const int n = packs<T>(shape.channels), axis = shape.axis;
+  const int n = packs<T>(shape.channels), axis = shape.axis, m = shape.channels;
   const T scale = static_cast<T>(shape.scale);
   Kokkos::parallel_for("deep_potential: adjoint", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
-    const int atom = item / n, pack = item % n, place = pack * 4 * lanes<T>;
+    const int atom = item / n, pack = item % n, place = pack * 4 * lanes<T>, c = pack * lanes<T>;
+    const int rows = axis < c + lanes<T> ? axis : c + lanes<T>;
+    const T* row = &dd(atom, 0);
     Lane<T> sum[4];
     for (int k = 0; k < 4; ++k) sum[k] = Lane<T>(T(0));
-    for (int q = 0; q < axis && shape.first(q) < (pack + 1) * lanes<T>; ++q) {
-      const Lane<T> d = load_kept<T>(&dd(atom, 0), shape, q, pack * lanes<T>);
+    for (int q = 0; q < rows; ++q, row += m - q) {
+      const Lane<T> d = load_kept<T>(row, q, c);
       const T* column = &a(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
       for (int k = 0; k < 4; ++k) sum[k] += d * Lane<T>(column[k * lanes<T>]);
     }
@@ -80,11 +66,13 @@ void adjoint_of_axis(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const D
   const T scale = static_cast<T>(shape.scale);
   Kokkos::parallel_for("deep_potential: axis adjoint", Range(0, atoms * axis), KOKKOS_LAMBDA(const int item) {
     const int atom = item / axis, q = item % axis;
+    const T* row = &dd(atom, 0) + shape.base(q);
+    const T* other = &a(atom, 0);
     Lane<T> sums[4];
     for (int k = 0; k < 4; ++k) sums[k] = Lane<T>(T(0));
-    for (int pack = shape.first(q) / lanes<T>; pack < n; ++pack) {  // channels beyond the last are zero in a
-      const Lane<T> d = load_kept<T>(&dd(atom, 0), shape, q, pack * lanes<T>);
-      for (int k = 0; k < 4; ++k) sums[k] += d * Lane<T>::load(&a(atom, (pack * 4 + k) * lanes<T>));
+    for (int pack = q / lanes<T>; pack < n; ++pack) {  // channels beyond the last are zero in a
+      const Lane<T> d = load_kept<T>(row, q, pack * lanes<T>);
+      for (int k = 0; k < 4; ++k) sums[k] += d * Lane<T>::load(other + (pack * 4 + k) * lanes<T>);
     }
     T* column = &da(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
     for (int k = 0; k < 4; ++k) column[k * lanes<T>] += scale * sum(sums[k]);
@@ -165,21 +153,49 @@ void contract_pairs(const PairList<T>& list, const Rows& rows, const DescriptorS
 
 template <class T>
 void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape, const Matrix<T>& d) {
-  const int n = packs<T>(shape.channels), m = shape.channels, axis = shape.axis, components = shape.components;
-  Kokkos::parallel_for("deep_potential: descriptor", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
-    const int atom = item / n, pack = item % n, c = pack * lanes<T>;
-    Lane<T> row[4];
-    for (int k = 0; k < components; ++k) row[k] = Lane<T>::load(&a(atom, (pack * components + k) * lanes<T>));
-    if (components == 1) {
-      store_some<T>(row[0], &d(atom, c), m - c);
-      return;
+  const int n = packs<T>(shape.channels), m = shape.channels, axis = shape.axis;
+  if (shape.components == 1) {
+    Kokkos::parallel_for("deep_potential: descriptor", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
+      const int atom = item / n, c = item % n * lanes<T>;
+      store_some<T>(Lane<T>::load(&a(atom, c)), &d(atom, c), m - c);
+    });
+    return;
+  }
+  // A whole pack is stored for channels below q, too: what that spoils, the end of the rows before, is written later,
+  // because packs come in rising and rows in falling order.
+  Kokkos::parallel_for("deep_potential: descriptor", Range(0, atoms), KOKKOS_LAMBDA(const int atom) {
+    const T* const own = &a(atom, 0);
+    for (int pack = 0, c = 0; pack < n; ++pack, c += lanes<T>) {
+      Lane<T> row[4];
+      for (int k = 0; k < 4; ++k) row[k] = Lane<T>::load(own + (pack * 4 + k) * lanes<T>);
+      const int rows = axis < c + lanes<T> ? axis : c + lanes<T>;
+      T* out = &d(atom, 0) + shape.base(rows - 1) + c;
+      for (int q = rows - 1; q >= 0; out -= m - q, --q) {
+        const T* column = own + q / lanes<T> * 4 * lanes<T> + q % lanes<T>;
+        Lane<T> sum = row[0] * Lane<T>(column[0]);
+        for (int k = 1; k < 4; ++k) sum += row[k] * Lane<T>(column[k * lanes<T>]);
+        store_some<T>(sum, out, m - c);
+      }
     }
-    for (int q = 0; q < axis && shape.first(q) < c + lanes<T>; ++q) {
-      const T* column = &a(atom, q / lanes<T> * 4 * lanes<T> + q % lanes<T>);
-      Lane<T> sum = row[0] * Lane<T>(column[0]);
-      for (int k = 1; k < 4; ++k) sum += row[k] * Lane<T>(column[k * lanes<T>]);
-      store_kept<T>(sum, &d(atom, 0), shape, q, c);
-    }
+  });
+}
+
+template <class T>
+void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>& d, const Matrix<T>& whole) {
+  const int columns = shape.file_columns(), axis = shape.axis;
+  Kokkos::parallel_for("deep_potential: expand", Range(0, atoms * columns), KOKKOS_LAMBDA(const int item) {
+    const int atom = item / columns, m = item % columns / axis, n = item % columns % axis;
+    whole(atom, item % columns) = d(atom, m < n ? shape.base(m) + n : shape.base(n) + m);
+  });
+}
+
+template <class T>
+void fold_adjoint(int atoms, const DescriptorShape& shape, const Matrix<T>& whole, const Matrix<T>& dd) {
+  const int channels = shape.channels, axis = shape.axis;
+  Kokkos::parallel_for("deep_potential: fold", Range(0, atoms * axis), KOKKOS_LAMBDA(const int item) {
+    const int atom = item / axis, n = item % axis;
+    for (int m = n; m < channels; ++m)
+      dd(atom, shape.base(n) + m) = whole(atom, m * axis + n) + (m < axis && m != n ? whole(atom, n * axis + m) : T(0));
   });
 }
 
@@ -227,6 +243,11 @@ CAMBIUM_CONTRACTION(float, NetworkRows<float>)
 CAMBIUM_CONTRACTION(float, TableRows<float>)
 template void make_descriptor(int, const Matrix<double>&, const DescriptorShape&, const Matrix<double>&);
 template void make_descriptor(int, const Matrix<float>&, const DescriptorShape&, const Matrix<float>&);
+#define CAMBIUM_FILE_ORDER(T)                                                                              \
+  template void expand_descriptor(int, const DescriptorShape&, const Matrix<T>&, const Matrix<T>&);        \
+  template void fold_adjoint(int, const DescriptorShape&, const Matrix<T>&, const Matrix<T>&);
+CAMBIUM_FILE_ORDER(double)
+CAMBIUM_FILE_ORDER(float)
 template void descriptor_adjoint(int, const Matrix<double>&, const Matrix<double>&, const DescriptorShape&,
                                  const Matrix<double>&);
 template void descriptor_adjoint(int, const Matrix<float>&, const Matrix<float>&, const DescriptorShape&,

@@ -11,14 +11,12 @@ struct DescriptorShape {
   int channels = 0, axis = 0, components = 4;
   double scale = 1.0;   ///< 1 / sum of sel, and 1 / 5 for the radial descriptor
 
-  bool symmetric = true;
 
-  /// D[n][m] = D[m][n] for m, n < axis. Where `symmetric`, only m >= first(n) = n is kept, which spares the first fitting
-  /// layer its redundant columns: D[n][m] stands in column base(n) + m. Otherwise it stands where the file has it, in
-  /// column m axis + n, for a first layer that adds its input to its output.
-  KOKKOS_INLINE_FUNCTION int first(int n) const { return symmetric ? n : 0; }
+  /// D[n][m] = D[m][n] for m, n < axis: only m >= n is kept, in column base(n) + m, which spares the first fitting layer
+  /// its redundant columns.
   KOKKOS_INLINE_FUNCTION int base(int n) const { return n * channels - n * (n + 1) / 2; }
-  int columns() const { return components == 1 ? channels : symmetric ? base(axis) + axis : channels * axis; }
+  int columns() const { return components == 1 ? channels : base(axis) + axis; }
+  int file_columns() const { return components == 1 ? channels : channels * axis; }
 };
 
 /// a(atom, :) = scale (sum_pairs G R^T + sum_t (sel_t - n_t) c_t): the contraction A of the descriptor without empty
@@ -27,7 +25,7 @@ template <class T, class Rows>
 void contract_pairs(const PairList<T>& list, const Rows& rows, const DescriptorShape& shape, const View<T**>& padding,
                     const View<int*>& slots, const Matrix<T>& a);
 
-/// Descriptor rows from a: D[n][m] = sum_k a[m][k] a[n][k] for n < axis, first(n) <= m < channels; radial: D = a.
+/// Descriptor rows from a: D[n][m] = sum_k a[m][k] a[n][k] for n < axis, n <= m < channels; radial: D = a.
 template <class T>
 void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape, const Matrix<T>& d);
 
@@ -35,6 +33,13 @@ void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape
 template <class T>
 void descriptor_adjoint(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                         const Matrix<T>& da);
+
+/// D as model files have it, D[m][n] in column m axis + n, for fitting networks that add their input to their output; and
+/// the adjoint of the columns kept from the adjoint of that.
+template <class T>
+void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>& d, const Matrix<T>& whole);
+template <class T>
+void fold_adjoint(int atoms, const DescriptorShape& shape, const Matrix<T>& whole, const Matrix<T>& dd);
 
 /// force(p, :) = dE_i/dr_j of every pair p = (i, j), eV/Å.
 template <class T, class Rows>

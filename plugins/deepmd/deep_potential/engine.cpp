@@ -88,12 +88,12 @@ View<double*> upload(const std::string& label, const std::vector<double>& values
 /// are added.
 Network folded(const DescriptorShape& shape, const Network& net) {
   Network out = net;
-  if (shape.components == 1 || !shape.symmetric) return out;
+  if (shape.components == 1) return out;
   const int channels = shape.channels, axis = shape.axis;
   Layer& first = out.layers.front();
   const auto width = static_cast<std::size_t>(first.out);
   const auto parameters = static_cast<std::size_t>(first.in - channels * axis);
-  first.residual = false;  // it copies nothing, or D would not be symmetric
+  first.residual = false;  // of this size it copied nothing; of the new one it might
   first.in = shape.columns() + static_cast<int>(parameters);
   first.w.assign(static_cast<std::size_t>(first.in) * width, 0.0);
   const std::vector<double>& w = net.layers.front().w;
@@ -154,6 +154,7 @@ class TypedEngine : public Engine {
   DeepPotentialModel model_;
   EngineOptions options_;
   DescriptorShape shape_;
+  bool whole_ = false;        ///< the fitting networks take D in the file's order, not folded
   View<int*> slots_;
   std::vector<EmbeddingNet<T>> nets_;
   std::optional<TableSet<T>> tables_;
@@ -167,6 +168,7 @@ class TypedEngine : public Engine {
   typename EmbeddingNet<T>::Workspace net_work_;
   FittingWorkspace<T> fit_work_;
   Matrix<T> embedded_, a_, da_, d_, dd_;
+  Matrix<T> file_d_, file_dd_;  ///< D and its adjoint in the file's order, where that is needed
   View<double*> fitted_;
   View<double* [3]> gradient_;
 };
@@ -177,9 +179,9 @@ TypedEngine<T>::TypedEngine(const DeepPotentialModel& model, const EngineOptions
   if (options_.chunk <= 0) options_.chunk = default_chunk<T>(options_.compress_tolerance > 0.0 || !model_.tables.empty());
   const bool radial = model_.components() == 1;
   // A first layer that adds its input to its output needs that input whole.
-  const bool symmetric = std::none_of(model_.fitting.begin(), model_.fitting.end(),
-                                      [](const Network& net) { return net.layers.front().copies() > 0; });
-  shape_ = {model_.width(), model_.axis_neuron, model_.components(), (radial ? 0.2 : 1.0) / model_.neighbours(), symmetric};
+  whole_ = !radial && std::any_of(model_.fitting.begin(), model_.fitting.end(),
+                                  [](const Network& net) { return net.layers.front().copies() > 0; });
+  shape_ = {model_.width(), model_.axis_neuron, model_.components(), (radial ? 0.2 : 1.0) / model_.neighbours()};
   slots_ = View<int*>("deep_potential: sel", model_.sel.size());
   auto slots = Kokkos::create_mirror_view(slots_);
   for (std::size_t k = 0; k < model_.sel.size(); ++k) slots(k) = model_.sel[k];
@@ -266,7 +268,7 @@ void TypedEngine<T>::prepare_centre(int type) {
   Kokkos::deep_copy(kinds.hidden, hidden);
   centre.padding = tables_ ? padding_of_tables(model_, *tables_, type)
                            : padding_of_networks(model_, nets_, net_work_, type);
-  if (centre.fitted) centre.fitting.emplace(folded(shape_, model_.fitting_of(type)));
+  if (centre.fitted) centre.fitting.emplace(whole_ ? model_.fitting_of(type) : folded(shape_, model_.fitting_of(type)));
   centres_.push_back(std::move(centre));
 }
 
@@ -306,9 +308,12 @@ template <class Rows>
 void TypedEngine<T>::run_pairs(const Centre<T>& centre, const Rows& rows, int first, const EngineInput& input) {
   contract_pairs(pairs_, rows, shape_, centre.padding, slots_, a_);
   make_descriptor(pairs_.atoms, a_, shape_, d_);
-  append_parameters(pairs_.atoms, shape_.columns(), common_, atoms_.rows, first, input.aparam, aparam_mean_,
-                    aparam_inverse_, d_);
-  centre.fitting->evaluate(pairs_.atoms, d_, fit_work_, fitted_, dd_);
+  const Matrix<T> x = whole_ ? file_d_ : d_, dx = whole_ ? file_dd_ : dd_;
+  if (whole_) expand_descriptor(pairs_.atoms, shape_, d_, x);
+  append_parameters(pairs_.atoms, whole_ ? shape_.file_columns() : shape_.columns(), common_, atoms_.rows, first, input.aparam,
+                    aparam_mean_, aparam_inverse_, x);
+  centre.fitting->evaluate(pairs_.atoms, x, fit_work_, fitted_, dx);
+  if (whole_) fold_adjoint(pairs_.atoms, shape_, dx, dd_);
   descriptor_adjoint(pairs_.atoms, a_, dd_, shape_, da_);
   pair_gradients(pairs_, rows, shape_, centre.kinds, da_, gradient_);
 }
@@ -322,6 +327,11 @@ void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineI
   reserve(da_, "deep_potential: da", options_.chunk, row);
   reserve(d_, "deep_potential: descriptor", options_.chunk, columns);
   reserve(dd_, "deep_potential: descriptor adjoint", options_.chunk, columns);
+  if (whole_) {
+    const int all = shape_.file_columns() + static_cast<int>(common_.extent(0)) + lanes<T>;
+    reserve(file_d_, "deep_potential: whole descriptor", options_.chunk, all);
+    reserve(file_dd_, "deep_potential: whole adjoint", options_.chunk, all);
+  }
   if (fitted_.extent(0) == 0) fitted_ = View<double*>("deep_potential: fitted", static_cast<std::size_t>(options_.chunk));
   if (centre.fitted) {
     pairs_.build(input.particles, input.list, atoms_.rows, first, atoms, input.model_type, centre.kinds,
@@ -350,7 +360,7 @@ template <class T>
 std::size_t TypedEngine<T>::bytes() const {
   std::size_t n = atoms_.rows.size() * sizeof(int) + pairs_.bytes() + fit_work_.bytes() + gradient_.size() * sizeof(double);
   n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size()) * sizeof(T);
-  n += (a_.size() + da_.size() + d_.size() + dd_.size()) * sizeof(T);
+  n += (a_.size() + da_.size() + d_.size() + dd_.size() + file_d_.size() + file_dd_.size()) * sizeof(T);
   if (tables_) n += tables_->bytes();
   for (const auto& centre : centres_)
     if (centre.fitting) n += centre.fitting->bytes();
