@@ -16,9 +16,12 @@ struct Block {
   /// `fields` holds the scaled coefficients of this pack: the electric part of each velocity dimension, then of each pair.
   CAMBIUM_FN void load(const P* fields, bool has_electric, bool has_magnetic) {
     electric = has_electric, magnetic = has_magnetic && K::pairs > 0;
-    if (!electric)
+    if (!electric) {
       for (auto& e : E) e = P(T(0));
-    if (!electric) return;
+      for (auto& row : e_node)
+        for (auto& e : row) e = P(T(0));
+      return;
+    }
     for (int d = 0; d < dims; ++d) {
       K::matrix(fields + d * K::conf, E + d * K::sym);
       nodes(fields + d * K::conf, e_node[d]);

@@ -219,7 +219,7 @@ struct Sweep {
   /// The cells of a block whose first velocity index lies in [first, last).
   CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
     Block<K, P> here;
-    if (electric) here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
+    here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
     P row[moments], fastest(T(0));
     for (auto& m : row) m = P(T(0));
     const Around sides = around(block);

@@ -119,11 +119,13 @@ TEST_CASE("a Maxwellian stays") {
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   auto& s = *run.physics->species().front();
-  // f0 and the Maxwellian of the collisions are projected with different numbers of points; once there, nothing changes.
+  // f0 is projected with four points, the Maxwellian of the collisions with three; once there, nothing changes. Three points
+  // err by (2^7 3!^4 / (7 6!^3)) g^(6) (DLMF 3.5.20), g = psi_2 f0, in xi with 0.25/0.9 vt each: at most 15 psi_2'' f0^(4) = 0.57 beside
+  // smaller terms, so the second mode by 3.6e-5. It is at most 0.0072 where the first is 0.63: the square changes by 1.3e-6.
   const double projected = s.square_integral();
   s.collide(50.0);
   const double before = s.square_integral();
-  CHECK(before == Approx(projected).epsilon(1e-5));
+  CHECK(before == Approx(projected).epsilon(1.5e-6));
   for (int k = 0; k < 20; ++k) s.collide(1.0);
   CHECK(s.square_integral() == Approx(before).epsilon(1e-12));
 }
@@ -201,9 +203,12 @@ TEST_CASE("Sod's shock tube approaches the Riemann solution as the Knudsen numbe
   CHECK(e2 < e1);
   CHECK(e3 < e2);
   CHECK(e3 < 0.008);
-  const double f1 = sod_error(2, 0.1, 32), f3 = sod_error(2, 0.001, 32);
-  INFO("gamma = 2: " << f1 << " " << f3);
-  CHECK(f3 < 0.6 * f1);  // on 32 cells the grid itself leaves about half of it
+  // Here the grid limits what small Knudsen numbers leave: a captured shock or contact of DG of order 1 is wrong over a width
+  // that falls as h^(2/3) or faster. Diffusion adds widths that go as the root of the Knudsen number: a tenth of f1, on any grid.
+  const double f1 = sod_error(2, 0.1, 32), f3 = sod_error(2, 0.001, 32), coarse = sod_error(2, 0.001, 16);
+  INFO("gamma = 2: " << f1 << " " << f3 << ", on half the cells " << coarse);
+  CHECK(f3 < f1);
+  CHECK(f3 - 0.1 * f1 < std::pow(2.0, -2.0 / 3.0) * (coarse - 0.1 * f1));
 }
 
 TEST_CASE("the positivity limiter keeps cell means and leaves nothing negative") {
