@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/train/data/numbers.hpp"
 #include "core/train/dataset.hpp"
 
 namespace cambium::train {
@@ -14,27 +15,10 @@ inline const TensorRef& field_of(const Sample& sample, const std::string& name) 
   return found->second;
 }
 
-/// The numbers of a contiguous array of any type, as T.
-template <class T, class Out>
-void copy_numbers(const TensorRef& tensor, Out* out) {
-  const auto* values = static_cast<const T*>(tensor.data);
-  for (std::int64_t k = 0; k < tensor.elements(); ++k) out[k] = static_cast<Out>(values[k]);
-}
-
+/// All numbers of a contiguous array of any type.
 template <class Out>
 void read_numbers(const TensorRef& tensor, Out* out) {
-  if (!tensor.contiguous()) throw InternalError("a sample's field is not contiguous");
-  switch (tensor.dtype) {
-    case DType::f64: return copy_numbers<double>(tensor, out);
-    case DType::f32: return copy_numbers<float>(tensor, out);
-    case DType::i64: return copy_numbers<std::int64_t>(tensor, out);
-    case DType::i32: return copy_numbers<std::int32_t>(tensor, out);
-    case DType::u32: return copy_numbers<std::uint32_t>(tensor, out);
-    case DType::i8: return copy_numbers<std::int8_t>(tensor, out);
-    case DType::u8: return copy_numbers<std::uint8_t>(tensor, out);
-    case DType::bf16: break;
-  }
-  throw InternalError("a sample's field has a type that networks do not read");
+  copy_numbers(tensor, std::span<Out>(out, static_cast<std::size_t>(tensor.elements())));
 }
 
 }  // namespace cambium::train
