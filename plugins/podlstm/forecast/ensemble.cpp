@@ -79,7 +79,7 @@ Ensemble::Ensemble(const std::string& path, const WindowShape& shape, std::int64
   }
 }
 
-std::string Ensemble::name() const { return fmt::format("{} networks, {:.0f} % linear", members_.size(), 100.0 * linear_share_); }
+std::string Ensemble::name() const { return fmt::format("{} networks ({:.0f} % linear)", members_.size(), 100.0 * linear_share_); }
 
 Matrix Ensemble::predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const {
   Matrix spread;

@@ -120,13 +120,13 @@ class FinalTable {
     auto linear = linear_forecast();
     linear->fit(tests.front().fit);
     const Matrix line = linear->predict(series_.test, test_, shape_);
-    if (p_.network.inputs == Inputs::residual) rows.push_back(row("harmonics + ridge, chosen", line, line_r2_));
+    if (p_.network.inputs == Inputs::residual) rows.push_back(row("harmonics + ridge (chosen)", line, line_r2_));
     const auto plain = mean_forecast(plain_, tests), found = mean_forecast(found_, tests);
     rows.push_back(row("ensemble without recurrence", plain.mean, plain_.r2));
-    rows.push_back(row(fmt::format("  without recurrence, {:.0f} % linear", 100.0 * plain_.share), mix(plain.mean, line, plain_.share), plain_.mixed_r2));
+    rows.push_back(row(fmt::format("  without recurrence ({:.0f} % linear)", 100.0 * plain_.share), mix(plain.mean, line, plain_.share), plain_.mixed_r2));
     rows.push_back(row("ensemble of found networks", found.mean, found_.r2));
     rows.back().spread = found.deviation;
-    rows.push_back(row(fmt::format("  found networks, {:.0f} % linear", 100.0 * found_.share), mix(found.mean, line, found_.share), found_.mixed_r2));
+    rows.push_back(row(fmt::format("  found networks ({:.0f} % linear)", 100.0 * found_.share), mix(found.mean, line, found_.share), found_.mixed_r2));
     rows.back().spread = found.deviation;
     for (double& x : rows.back().spread.a) x *= 1.0 - found_.share;
     report_seeds(found.first);

@@ -82,8 +82,8 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
             .find("forecasts 2 modes over 8 times from 8, but the series has 2 modes, horizon is 8 and window 6") != std::string::npos);
   CHECK(stage.message("forecast", "{" + where + "}, ensemble: " + pod + "/pod.h5}").find("is no ensemble") != std::string::npos);
   if (!stage.comm.root()) return;
-  const auto before = search + "/forecast.h5", after = forecast + "/forecast.h5", name = std::string("4 networks, 25 % linear");
-  const auto networks = array(before, "forecast/ensemble of found networks"), line = array(before, "forecast/harmonics + ridge, chosen");
+  const auto before = search + "/forecast.h5", after = forecast + "/forecast.h5", name = std::string("4 networks (25 % linear)");
+  const auto networks = array(before, "forecast/ensemble of found networks"), line = array(before, "forecast/harmonics + ridge (chosen)");
   const auto apart = array(before, "spread/ensemble of found networks");
   const auto mixed = array(after, "forecast/" + name), spread = array(after, "spread/" + name);
   REQUIRE(mixed.size() == line.size());
