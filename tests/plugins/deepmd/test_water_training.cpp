@@ -19,8 +19,9 @@ struct Errors {
   double force, energy;  ///< eV/Å, eV/atom
 };
 
-/// Errors on `looked_at` frames of data_3 after some steps of one frame. With `decay`, the learning rate falls from 1e-3 to
-/// 3.51e-8 in 200 stairs over these steps, and the prefactors with it; else both are those of the first of 1,000,000.
+/// Errors on `looked_at` frames of data_3 after some steps of one frame. With `decay`, the learning rate falls as the
+/// recipe's formula says for these steps, 1e-3 r^floor(step/5000) with r = 3.51e-5^(5000/steps), and the prefactors with it;
+/// else both are those of the first of 1,000,000.
 Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = false) {
   const std::string water = std::string(std::getenv("CAMBIUM_DATA")) + "/deepmd/water/";
   Comm comm;
@@ -43,7 +44,7 @@ Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = fal
   std::vector<std::int64_t> order;
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step % training.size() == 0) order = train::epoch_order(1, step / training.size(), training.size());
-    const double rate = decay ? std::pow(3.51e-5, static_cast<double>(200 * step / steps) / 200.0) : 1.0;
+    const double rate = decay ? std::pow(3.51e-5, static_cast<double>(step / 5000 * 5000) / static_cast<double>(steps)) : 1.0;
     std::vector<train::TermSum> terms(2);
     gradients.zero();
     network.gradient(training.read(train::batch_of(plan, order, step)), weights.views(), network.term_weights(step, rate), gradients.views(), terms, {});
