@@ -52,6 +52,13 @@ void place_block(const double* block, int rows, int columns, T* a, std::ptrdiff_
   }
 }
 
+/// A diagonal block, made symmetric: products with pruned terms leave it so only to their threshold.
+template <class T>
+void place_diagonal_block(const double* block, int size, T* a, std::ptrdiff_t ld, int i) {
+  for (int r = 0; r < size; ++r)
+    for (int s = 0; s < size; ++s) a[(i + r) * ld + i + s] = static_cast<T>(0.5 * (block[r * size + s] + block[s * size + r]));
+}
+
 }  // namespace
 
 template <class T>
@@ -68,7 +75,8 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
       const int p = place_[static_cast<std::size_t>(c.rows[e])];
       if (p < 0 || (c.norms[e] < eps && c.rows[e] != column)) continue;
       const auto at = static_cast<std::size_t>(p);
-      place_block(c.block(e), index.start[at + 1] - index.start[at], index.start[q + 1] - index.start[q], a, ld_,
+      if (at == q) place_diagonal_block(c.block(e), index.start[q + 1] - index.start[q], a, ld_, index.start[q]);
+      else place_block(c.block(e), index.start[at + 1] - index.start[at], index.start[q + 1] - index.start[q], a, ld_,
                   index.start[at], index.start[q]);
     }
   }
