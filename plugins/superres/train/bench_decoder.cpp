@@ -81,7 +81,7 @@ void keep_least(double& best, F&& f) {
 nlohmann::json bench_decoder(const nlohmann::json& options, Context& context) {
   torch::set_num_threads(1);
   const int repeat = std::stoi(options.value("repeat", std::string("5")));
-  const std::int64_t count = std::stoll(options.value("points", std::string("1024")));
+  const std::int64_t count = std::stoll(options.value("points", std::string("128")));
   PublishedStep step(count, Blend::c2);
   const auto& decoder = step.decode.decoder();
   const auto latents = step.latents().detach().contiguous();
