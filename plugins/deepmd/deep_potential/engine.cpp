@@ -114,7 +114,7 @@ template <class T>
 int default_chunk(bool tables) {
   if (!device_is_host) return 16384;
   if (!tables) return 64;
-  return sizeof(T) == 8 ? 256 : 1024;
+  return sizeof(T) == 8 ? 256 : 512;
 }
 
 /// What the kernels need of one centre type.
