@@ -13,6 +13,7 @@ import html
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -115,8 +116,9 @@ def citations(run):
 def stage_section(run, name, lines):
     folder = run.path / name
     out = [f"<h2>{html.escape(name)}</h2>"]
-    pictures, problems = report_pictures.draw_stage(folder)
-    out += [embedded(picture) for picture in pictures]
+    with tempfile.TemporaryDirectory(prefix="cambium_report_") as scratch:
+        pictures, problems = report_pictures.draw_stage(folder, Path(scratch))
+        out += [embedded(picture) for picture in pictures]
     out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems]
     if lines:
         out.append(f"<pre>{html.escape(end_of_stage(lines))}</pre>")

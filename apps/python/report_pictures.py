@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -23,7 +22,7 @@ def is_field(folder):
 
 
 def is_kinetic(folder):
-    return any(folder.glob("*.h5")) and bool(list(folder.glob("distribution*.h5"))) or (folder / "conf.h5").exists()
+    return (folder / "conf.h5").exists() or any(folder.glob("distribution*.h5"))
 
 
 def is_density(folder):
@@ -73,9 +72,8 @@ def by_program(program, arguments, pattern):
     return sorted(pattern.parent.glob(pattern.name)), []
 
 
-def draw_stage(folder):
-    """(paths of PNG files, problems in words) for the folder of one stage."""
-    scratch = Path(tempfile.mkdtemp(prefix="cambium_report_"))
+def draw_stage(folder, scratch):
+    """(paths of PNG files in the empty folder `scratch`, problems in words) for the folder of one stage."""
     target = scratch / "picture.png"
     if is_field(folder):
         return by_program("plot_superres.py", [folder, "-o", target], target)
