@@ -140,6 +140,23 @@ class Correlation:
         return self.curves[species]
 
 
+def open_fields(path):
+    """Fields over time: an xarray.Dataset where xarray is installed, else a dict of arrays with the same names.
+
+    Reads fields.h5 and reconstruction.h5 of the plugin superres: dimensions t, x, z. Everything is loaded into memory.
+    """
+    with h5py.File(path, "r") as file:
+        scales, tasks = file["scales"], file["tasks"]
+        coordinates = {"t": scales["sim_time"][:], "x": scales["x"][:], "z": scales["z"][:]}
+        fields = {name: tasks[name][:] for name in tasks}
+    try:
+        import xarray
+    except ImportError:
+        return {**coordinates, **fields}
+    dimensions = tuple(coordinates)
+    return xarray.Dataset({name: (dimensions, values) for name, values in fields.items()}, coords=coordinates)
+
+
 class Run:
     """A run directory, or the folder of one stage."""
 
@@ -203,6 +220,11 @@ class Run:
     @property
     def vacf(self):
         return Correlation(self._need("vacf.h5", "add '- {type: vacf}' to output in the deck"), "vacf")
+
+    @property
+    def fields(self):
+        """Fields over time and space, see open_fields."""
+        return open_fields(self._need("fields.h5", "add '- {type: fields, interval: 1}' to output in the deck"))
 
     @property
     def provenance(self):

@@ -19,16 +19,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
 
 
-def open_fields(path):
-    """The fields of a run as an xarray.Dataset with dimensions t, x, z."""
-    import xarray
-
-    with h5py.File(path) as file:
-        scales, tasks = file["scales"], file["tasks"]
-        coordinates = {"t": scales["sim_time"][:], "x": scales["x"][:], "z": scales["z"][:]}
-        return xarray.Dataset({name: (("t", "x", "z"), tasks[name][:]) for name in tasks}, coords=coordinates)
-
-
 def stage_of(run):
     """The folder that holds thermo.csv: the run's own or that of its first simulation."""
     run = Path(run)
@@ -69,7 +59,7 @@ def main():
     arguments = parser.parse_args()
     stage = stage_of(arguments.run)
     if arguments.netcdf:
-        open_fields(stage / "fields.h5").to_netcdf(arguments.netcdf)
+        cambium_io.open_fields(stage / "fields.h5").to_netcdf(arguments.netcdf)
         return
     spectrum = (stage / "spectrum.csv").exists()
     figure = plt.figure(figsize=(10, 6), layout="constrained")
