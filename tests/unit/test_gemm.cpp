@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <vector>
 
 #include "core/numerics/gemm.hpp"
+#include "core/numerics/packed_gemm.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 
@@ -42,7 +46,36 @@ void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
     }
 }
 
+/// PackedMatrix against portable_gemm(), with guard columns around what may be written.
+template <class T>
+void compare_packed(int m, int n, int k, bool transpose, bool add, double tolerance) {
+  const int lda = k + 3, ldb = (transpose ? k : n) + 2, ldc = n + 5;
+  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2), c = random_values<T>(m * ldc, 3);
+  auto packed = random_values<T>(m * ldc, 3);
+  auto hb = Kokkos::create_mirror_view(b);
+  Kokkos::deep_copy(hb, b);
+  const PackedMatrix<T> matrix(transpose, k, n, hb.data(), ldb);
+  matrix.multiply(m, a.data(), lda, add, packed.data(), ldc);
+  portable_gemm(transpose, m, n, k, a.data(), lda, b.data(), ldb, add ? T(1) : T(0), c.data(), ldc);
+  auto expected = Kokkos::create_mirror_view(c), got = Kokkos::create_mirror_view(packed);
+  Kokkos::deep_copy(expected, c), Kokkos::deep_copy(got, packed);
+  double worst = 0.0;
+  for (int i = 0; i < m * ldc; ++i) worst = std::max(worst, std::abs(double(got(i)) - double(expected(i))));
+  INFO(m << " x " << n << " x " << k << (transpose ? " transposed" : "") << (add ? " added" : ""));
+  REQUIRE(worst < tolerance);
+}
+
 }  // namespace
+
+TEST_CASE("a packed matrix multiplies as a plain one does, and writes nothing else") {
+  // Below, at and above the sizes of register tiles (8 x 24 and 8 x 48), row blocks (64) and depth blocks (400).
+  for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {8, 24, 40}, {9, 25, 41}, {16, 48, 400}, {65, 49, 401}, {130, 100, 850}})
+    for (bool transpose : {false, true})
+      for (bool add : {false, true}) {
+        compare_packed<double>(m, n, k, transpose, add, 1e-11);
+        compare_packed<float>(m, n, k, transpose, add, 1e-3);
+      }
+}
 
 TEST_CASE("matrix products agree with three plain loops") {
   for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {33, 17, 40}, {64, 240, 25}, {5, 1, 240}})

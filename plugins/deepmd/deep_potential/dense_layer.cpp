@@ -16,16 +16,14 @@ View<T*> padded_copy(const std::string& label, const std::vector<double>& values
 }  // namespace
 
 template <class T>
-DenseLayer<T>::DenseLayer(const Layer& layer)
+DenseLayer<T>::DenseLayer(const Layer& layer, bool backward)
     : in(layer.in), out(layer.out), copies(layer.copies()), activation(layer.activation),
-      w("dense_layer: w", static_cast<std::size_t>(layer.in), static_cast<std::size_t>(layer.out)),
       b(padded_copy<T>("dense_layer: b", layer.b, layer.out, 0.0)),
       scale(padded_copy<T>("dense_layer: idt", layer.idt, layer.out, 1.0)) {
-  auto host = Kokkos::create_mirror_view(w);
-  for (int i = 0; i < in; ++i)
-    for (int o = 0; o < out; ++o)
-      host(i, o) = static_cast<T>(layer.w[static_cast<std::size_t>(i) * static_cast<std::size_t>(out) + static_cast<std::size_t>(o)]);
-  Kokkos::deep_copy(w, host);
+  if (in == 1) row = padded_copy<T>("dense_layer: row", layer.w, layer.out, 0.0);
+  const std::vector<T> weights(layer.w.begin(), layer.w.end());
+  w = PackedMatrix<T>(false, in, out, weights.data(), out);
+  if (backward) w_t = PackedMatrix<T>(true, out, in, weights.data(), out);
 }
 
 template struct DenseLayer<double>;

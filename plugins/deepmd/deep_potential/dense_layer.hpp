@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/base/pack_math.hpp"
-#include "core/numerics/gemm.hpp"
+#include "core/numerics/packed_gemm.hpp"
 #include "plugins/deepmd/deep_potential/lanes.hpp"
 #include "plugins/deepmd/deep_potential/model.hpp"
 
@@ -28,11 +28,14 @@ template <class T>
 struct DenseLayer {
   int in = 0, out = 0, copies = 0;
   Activation activation;
-  Matrix<T> w;       ///< in x out
-  View<T*> b, scale; ///< padded with zeros: bias, and idt (ones without)
+  PackedMatrix<T> w;   ///< in x out
+  PackedMatrix<T> w_t; ///< its transpose, for the layers of networks that go backward
+  View<T*> row;        ///< in == 1: the weights, padded with zeros
+  View<T*> b, scale;   ///< padded with zeros: bias, and idt (ones without)
 
   DenseLayer() = default;
-  explicit DenseLayer(const Layer& layer);
+  explicit DenseLayer(const Layer& layer, bool backward = false);
+  std::size_t bytes() const { return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T); }
 };
 
 /// x[(c + lane) mod in] for the columns c.. of a layer that adds one or two copies of its input; 0 beyond the last.

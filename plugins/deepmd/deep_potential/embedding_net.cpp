@@ -10,17 +10,15 @@ void first_layer(int count, const DenseLayer<T>& layer, const View<T*>& x, int f
                  int first) {
   const int n = packs<T>(layer.out);
   const Activation f = layer.activation;
-  const Matrix<T> w = layer.w;
-  const View<T*> b = layer.b, scale = layer.scale;
+  const View<T*> w = layer.row, b = layer.b, scale = layer.scale;
   const int columns = layer.out;
   const bool copies = layer.copies > 0;
   Kokkos::parallel_for("embedding_net: first layer", Range(0, count * n), KOKKOS_LAMBDA(const int item) {
     const int k = item / n, c = item % n * lanes<T>;
     const T in = x(first_x + k);
-    T weights[lanes<T>], added[lanes<T>];
-    for (int q = 0; q < lanes<T>; ++q) weights[q] = c + q < columns ? w(0, c + q) : T(0);
+    T added[lanes<T>];
     for (int q = 0; q < lanes<T>; ++q) added[q] = copies && c + q < columns ? T(1) : T(0);
-    const Lane<T> weight = Lane<T>::load(weights), one = Lane<T>::load(added), s = Lane<T>::load(&scale(c));
+    const Lane<T> weight = Lane<T>::load(&w(c)), one = Lane<T>::load(added), s = Lane<T>::load(&scale(c));
     Lane<T> value, slope;
     activate<T>(f, weight * Lane<T>(in) + Lane<T>::load(&b(c)), value, slope);
     (value * s + one * Lane<T>(in)).store(&out(first + k, c));
@@ -84,8 +82,8 @@ void EmbeddingNet<T>::evaluate(int count, const View<T*>& x, int first_x, Worksp
     if (k == 0) {
       first_layer(count, layer, x, first_x, target, first_out);
     } else {
-      gemm(false, 2 * count, layer.out, layer.in, in.data() + static_cast<std::size_t>(first_in) * in.extent(1), static_cast<int>(in.extent(1)), layer.w.data(),
-           layer.out, T(0), target.data() + static_cast<std::size_t>(first_out) * target.extent(1), static_cast<int>(target.extent(1)));
+      layer.w.multiply(2 * count, &in(first_in, 0), static_cast<int>(in.extent(1)), false, &target(first_out, 0),
+                       static_cast<int>(target.extent(1)));
       activate_pairs(count, layer, in, first_in, target, first_out);
     }
     in = target;

@@ -108,13 +108,11 @@ Network folded(const DescriptorShape& shape, const Network& net) {
   return out;
 }
 
-/// BLAS packs all weights anew for every chunk (a sixth of the time at 64 rows of float64), so many rows are good; but
-/// they cost memory, and the embedding networks' rows of all their pairs should stay in the cache.
-template <class T>
+/// Many rows, because the weights come from the last cache or from memory once for each chunk, and every rank has its
+/// own; but they cost memory, and the embedding networks' rows of all their pairs should stay in the cache.
 int default_chunk(bool tables) {
   if (!device_is_host) return 16384;
-  if (!tables) return 64;
-  return sizeof(T) == 8 ? 256 : 512;
+  return tables ? 128 : 64;
 }
 
 /// What the kernels need of one centre type.
@@ -167,8 +165,9 @@ class TypedEngine : public Engine {
   PairList<T> pairs_;
   typename EmbeddingNet<T>::Workspace net_work_;
   FittingWorkspace<T> fit_work_;
-  Matrix<T> embedded_, a_, da_, d_, dd_;
-  Matrix<T> file_d_, file_dd_;  ///< D and its adjoint in the file's order, where that is needed
+  Matrix<T> embedded_, a_, da_;
+  Matrix<T> d_;       ///< D, later its adjoint
+  Matrix<T> file_d_;  ///< the same in the file's order, where that is needed
   View<double*> fitted_;
   View<double* [3]> gradient_;
 };
@@ -176,7 +175,7 @@ class TypedEngine : public Engine {
 template <class T>
 TypedEngine<T>::TypedEngine(const DeepPotentialModel& model, const EngineOptions& options)
     : model_(model), options_(options) {
-  if (options_.chunk <= 0) options_.chunk = default_chunk<T>(options_.compress_tolerance > 0.0 || !model_.tables.empty());
+  if (options_.chunk <= 0) options_.chunk = default_chunk(options_.compress_tolerance > 0.0 || !model_.tables.empty());
   const bool radial = model_.components() == 1;
   // A first layer that adds its input to its output needs that input whole.
   whole_ = !radial && std::any_of(model_.fitting.begin(), model_.fitting.end(),
@@ -308,13 +307,13 @@ template <class Rows>
 void TypedEngine<T>::run_pairs(const Centre<T>& centre, const Rows& rows, int first, const EngineInput& input) {
   contract_pairs(pairs_, rows, shape_, centre.padding, slots_, a_);
   make_descriptor(pairs_.atoms, a_, shape_, d_);
-  const Matrix<T> x = whole_ ? file_d_ : d_, dx = whole_ ? file_dd_ : dd_;
+  const Matrix<T> x = whole_ ? file_d_ : d_;
   if (whole_) expand_descriptor(pairs_.atoms, shape_, d_, x);
   append_parameters(pairs_.atoms, whole_ ? shape_.file_columns() : shape_.columns(), common_, atoms_.rows, first, input.aparam,
                     aparam_mean_, aparam_inverse_, x);
-  centre.fitting->evaluate(pairs_.atoms, x, fit_work_, fitted_, dx);
-  if (whole_) fold_adjoint(pairs_.atoms, shape_, dx, dd_);
-  descriptor_adjoint(pairs_.atoms, a_, dd_, shape_, da_);
+  centre.fitting->evaluate(pairs_.atoms, x, fit_work_, fitted_, x);
+  if (whole_) fold_adjoint(pairs_.atoms, shape_, x, d_);
+  descriptor_adjoint(pairs_.atoms, a_, d_, shape_, da_);
   pair_gradients(pairs_, rows, shape_, centre.kinds, da_, gradient_);
 }
 
@@ -326,11 +325,9 @@ void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineI
   reserve(a_, "deep_potential: a", options_.chunk, row);
   reserve(da_, "deep_potential: da", options_.chunk, row);
   reserve(d_, "deep_potential: descriptor", options_.chunk, columns);
-  reserve(dd_, "deep_potential: descriptor adjoint", options_.chunk, columns);
   if (whole_) {
     const int all = shape_.file_columns() + static_cast<int>(common_.extent(0)) + lanes<T>;
     reserve(file_d_, "deep_potential: whole descriptor", options_.chunk, all);
-    reserve(file_dd_, "deep_potential: whole adjoint", options_.chunk, all);
   }
   if (fitted_.extent(0) == 0) fitted_ = View<double*>("deep_potential: fitted", static_cast<std::size_t>(options_.chunk));
   if (centre.fitted) {
@@ -360,7 +357,7 @@ template <class T>
 std::size_t TypedEngine<T>::bytes() const {
   std::size_t n = atoms_.rows.size() * sizeof(int) + pairs_.bytes() + fit_work_.bytes() + gradient_.size() * sizeof(double);
   n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size()) * sizeof(T);
-  n += (a_.size() + da_.size() + d_.size() + dd_.size() + file_d_.size() + file_dd_.size()) * sizeof(T);
+  n += (a_.size() + da_.size() + d_.size() + file_d_.size()) * sizeof(T);
   if (tables_) n += tables_->bytes();
   for (const auto& centre : centres_)
     if (centre.fitting) n += centre.fitting->bytes();

@@ -72,7 +72,7 @@ std::size_t FittingWorkspace<T>::bytes() const {
 
 template <class T>
 FittingNet<T>::FittingNet(const Network& net) : in_(net.in()) {
-  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k) hidden_.emplace_back(net.layers[k]);
+  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k) hidden_.emplace_back(net.layers[k], true);
   const Layer& last = net.layers.back();
   last_w_ = View<T*>("fitting_net: last w", static_cast<std::size_t>(padded<T>(last.in)));
   auto host = Kokkos::create_mirror_view(last_w_);
@@ -91,9 +91,9 @@ double FittingNet<T>::flops() const {
 
 template <class T>
 std::size_t FittingNet<T>::bytes() const {
-  std::size_t n = last_w_.size();
-  for (const auto& layer : hidden_) n += layer.w.size() + layer.b.size() + layer.scale.size();
-  return n * sizeof(T);
+  std::size_t n = last_w_.size() * sizeof(T);
+  for (const auto& layer : hidden_) n += layer.bytes();
+  return n;
 }
 
 template <class T>
@@ -105,8 +105,8 @@ void FittingNet<T>::forward(int rows, const Matrix<T>& x, FittingWorkspace<T>& w
     reserve(work.value[k], "fitting_net: value", rows, layer.out);
     reserve(work.slope[k], "fitting_net: slope", rows, layer.out);
     const Matrix<T>& input = k == 0 ? x : work.value[k - 1];
-    gemm(false, rows, layer.out, layer.in, input.data(), static_cast<int>(input.extent(1)), layer.w.data(), layer.out,
-         T(0), work.value[k].data(), static_cast<int>(work.value[k].extent(1)));
+    layer.w.multiply(rows, input.data(), static_cast<int>(input.extent(1)), false, work.value[k].data(),
+                     static_cast<int>(work.value[k].extent(1)));
     activate_rows(rows, layer, input, work.value[k], work.slope[k]);
   }
 }
@@ -131,8 +131,8 @@ void FittingNet<T>::backward(int rows, FittingWorkspace<T>& work, const Matrix<T
       target = layer.copies == 1 ? adjoint : other;
     }
     if (layer.copies && target.data() != adjoint.data()) fold_copies(rows, layer, adjoint, target);
-    gemm(true, rows, layer.in, layer.out, work.scaled.data(), static_cast<int>(work.scaled.extent(1)), layer.w.data(),
-         layer.out, layer.copies ? T(1) : T(0), target.data(), static_cast<int>(target.extent(1)));
+    layer.w_t.multiply(rows, work.scaled.data(), static_cast<int>(work.scaled.extent(1)), layer.copies > 0, target.data(),
+                       static_cast<int>(target.extent(1)));
     adjoint = target;
   }
 }

@@ -19,7 +19,8 @@ class FittingNet {
  public:
   explicit FittingNet(const Network& net);
 
-  /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide.
+  /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide;
+  /// `gradient` may be `x`.
   void evaluate(int rows, const Matrix<T>& x, FittingWorkspace<T>& work, const View<double*>& energy,
                 const Matrix<T>& gradient) const;
   int in() const { return in_; }
