@@ -51,6 +51,7 @@ class Stepper {
     const auto prefactors = network_.term_weights(0, 1.0);
     reducer_->sum(gradients_, 1, [&](int, train::FlatBuffer& into, const train::ReadyCallback& ready) {
       network_.gradient(samples_, views, prefactors, into.views(), terms, ready);
+      computed_ = wall_seconds() - start;
     });
     train::scale(gradients_, 1.0 / mesh_.world().size());
     adam_.step({weights_, gradients_, states_, 1e-3, ++steps_});
@@ -63,12 +64,20 @@ class Stepper {
   double fastest(double seconds) {
     double best = step();
     const auto n = static_cast<int>(std::max(4.0, mesh_.world().min(seconds / best)));
-    for (int k = 0; k < n; ++k) best = std::min(best, mesh_.world().max(step()));
+    for (int k = 0; k < n; ++k) {
+      double slowest[] = {step(), computed_};  // the sum has brought the ranks together at the start of a step
+      mesh_.world().max(slowest);
+      best = std::min(best, slowest[0]);
+      all_ += slowest[0], late_ += slowest[1] - computed_;
+    }
     return best;
   }
   double cpu_seconds() const { return cpu_; }  ///< least of any step
   double first_rmse() const { return first_rmse_; }
-  double exposed_share(double seconds) const { return reducer_->exposed_seconds() / static_cast<double>(steps_) / seconds; }
+  /// Shares of the time of all steps, mean over ranks: waiting for gradients with nothing left to compute, and the part of
+  /// it in which the slower rank was still computing its own.
+  double exposed_share() const { return mesh_.world().sum(reducer_->exposed_seconds()) / mesh_.world().size() / all_; }
+  double late_share() const { return mesh_.world().sum(late_) / mesh_.world().size() / all_; }
   void export_to(const std::string& folder, Context& context) { network_.export_model(folder, weights_.views(), context); }
 
  private:
@@ -87,7 +96,7 @@ class Stepper {
   std::vector<train::FlatBuffer> states_;
   std::vector<train::SamplePtr> samples_;
   std::int64_t steps_ = 0;
-  double rmse_ = 0.0, first_rmse_ = 0.0, cpu_ = 1e9;
+  double rmse_ = 0.0, first_rmse_ = 0.0, cpu_ = 1e9, computed_ = 0.0, all_ = 0.0, late_ = 0.0;
 };
 
 /// What the peer script prints; an empty object where there is no Python with PyTorch.
@@ -164,12 +173,13 @@ Json bench_train(const Json& options, Context& context) {
   const double with = overlapped.fastest(s.seconds), without = plain.fastest(s.seconds);
   out["ranks_ms_float32"] = 1e3 * with;
   out["ranks_frames_per_s_float32"] = ranks / with;
+  const double exposed[] = {overlapped.exposed_share(), plain.exposed_share(), overlapped.late_share(), plain.late_share()};
   if (context.comm.root()) {
     const double ratio = ranks / with * 1e-3 * out["ms_float32"].get<double>();
     out[ranks == 2 ? "two_rank_ratio" : fmt::format("ratio_{}_ranks", ranks)] = ratio;
     out["no_overlap_ratio"] = without / with;
-    out["exposed_share"] = overlapped.exposed_share(with);
-    out["exposed_share_no_overlap"] = plain.exposed_share(without);
+    out["exposed_share"] = exposed[0], out["exposed_share_no_overlap"] = exposed[1];
+    out["late_rank_share"] = exposed[2], out["late_rank_share_no_overlap"] = exposed[3];
   }
   return out;
 }
