@@ -7,6 +7,7 @@
 
 #include "core/base/timing.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/numerics/packed_gemm.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/deepmd/deep_potential/evaluate.hpp"
 #include "plugins/deepmd/deep_potential/random_model.hpp"
@@ -43,6 +44,18 @@ double gemm_peak() {
   Kokkos::deep_copy(a, T(1)), Kokkos::deep_copy(b, T(1));
   const double seconds = fastest(0.3, [&] { gemm<T>(false, n, n, n, a.data(), n, b.data(), n, T(0), c.data(), n); });
   return 2.0 * n * n * n / seconds;
+}
+
+/// How much faster a packed matrix multiplies than BLAS in the shape of the first fitting layer, 128 atoms at a time.
+template <class T>
+double packed_ratio() {
+  constexpr int m = 128, k = 1480, n = 240;
+  Kokkos::View<T*, MemSpace> a("bench: a", m * k), b("bench: b", k * n), c("bench: c", m * n);
+  Kokkos::deep_copy(a, T(1)), Kokkos::deep_copy(b, T(1));
+  const std::vector<T> ones(static_cast<std::size_t>(k) * n, T(1));
+  const PackedMatrix<T> packed(false, k, n, ones.data(), n);
+  const double blas = fastest(0.2, [&] { gemm<T>(false, m, n, k, a.data(), k, b.data(), n, T(0), c.data(), n); });
+  return blas / fastest(0.2, [&] { packed.multiply(m, a.data(), k, false, c.data(), n); });
 }
 
 struct Water {
@@ -201,6 +214,8 @@ Json bench_deepmd(const Json& options, Context& context) {
   }
   out["gemm_peak_gflops"] = 1e-9 * settings.peak64;
   out["mixed_gemm_peak_gflops"] = 1e-9 * settings.peak32;
+  out["packed_ratio"] = packed_ratio<double>();
+  out["mixed_packed_ratio"] = packed_ratio<float>();
   const bool ok = table_error < 10.0 * settings.tolerance && mixed_error < 1e-5;
   out["check"] = fmt::format("{}: forces differ from the float64 networks' by {:.1e} (compressed) and {:.1e} (mixed) of "
                              "the largest force", ok ? "ok" : "WRONG", table_error, mixed_error);
