@@ -14,10 +14,12 @@ double peak_memory() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-/// All ranks must list the same sections in the same order; rank 0's order is used and its names are shared.
+/// All ranks must list the same sections in the same order; rank 0's order is used and its names are shared. What an
+/// earlier stage entered and this one did not has no row.
 static std::vector<std::string> section_names(const Timing& timing, const Comm& comm) {
   std::string joined;
-  for (const auto& section : timing.sections()) joined += section.name + "\n";
+  for (const auto& section : timing.sections())
+    if (section.calls > 0) joined += section.name + "\n";
   comm.broadcast(joined);
   std::vector<std::string> names;
   for (std::size_t from = 0, to; (to = joined.find('\n', from)) != std::string::npos; from = to + 1)
