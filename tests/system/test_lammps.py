@@ -11,6 +11,8 @@ import program
 
 LMP = os.environ["LMP_CAMBIUM"]
 KJ_PER_MOL = 96.48533212331002  # of one eV: e N_A / 1000
+# g/mol Å²/ps² in eV: CODATA 2018 over what LAMMPS of 2021 has for units metal, which is rounded at 6e-8.
+MASS_SCALE = (1.66053906660e-27 * 1e4 / 1.602176634e-19) / 1.0364269e-4
 
 POTENTIALS = {  # deck, pair_style, pair_coeff, species, lattice
     "sutton_chen": ("{type: sutton_chen, element: Cu, cutoff: 6.5}", "cambium sutton_chen",
@@ -138,6 +140,68 @@ minimize 0 1e-4 500 2000
         energies = [float(w[1]) for w in lines if len(w) == 2 and w[0] in ("0", "200")]
         self.assertLess(abs(energies[1] - energies[0]) / 640, 2e-5)
         self.assertIn("Minimization stats", out)
+
+
+class SameTrajectory(unittest.TestCase):
+    """100 steps of NVE from one file of atoms and velocities, LAMMPS' rounded constant made good by the mass."""
+
+    START = SETUP.split("pair_style")[0].replace("write_data DATA", "velocity all create 300 1234\nwrite_data DATA")
+    STEPS = READ + """
+mass 1 MASS
+fix 1 all nve
+timestep 0.0005
+dump last all custom 100 LAST id xu yu zu
+dump_modify last format float %.16g sort id
+run 100
+"""
+
+    def theirs(self, folder, style, coeff, ranks):
+        text = self.STEPS.replace("DATA", "start.data").replace("STYLE", style).replace("COEFF", coeff)
+        text = text.replace("MASS", f"{float(MASSES[coeff.split()[-1]]) * MASS_SCALE:.16g}")
+        code, out = lammps(folder, text.replace("LAST", "last.dump"), ranks)
+        self.assertEqual(code, 0, out)
+        path = os.path.join(folder, "last.dump")
+        first = np.loadtxt(path, skiprows=9, max_rows=320)[:, 1:]
+        last = np.loadtxt(path, skiprows=9 + 320 + 9)[:, 1:]
+        self.assertGreater(np.abs(last - first).max(), 0.05)  # Å: they moved
+        return last
+
+    def ours(self, folder, potential, species):
+        path = program.write(os.path.join(folder, "deck.yaml"), f"""
+run: {{name: same, directory: {folder}/run}}
+plugins: [deepmd]
+stages:
+  - simulate:
+      physics: md
+      structure: {{file: {folder}/start.data, species: [{species}]}}
+      potential: {potential}
+      integrator: nve
+      timestep: 0.5 fs
+      steps: 100
+      output: [{{type: h5md, every: 100}}]
+""")
+        code, out, error = program.run("run", path)
+        self.assertEqual(code, 0, out + error)
+        with h5py.File(os.path.join(folder, "run", "simulate", "trajectory.h5md")) as file:
+            atoms = file["particles/trajectory"]
+            lengths = np.diag(atoms["box/edges/value"][-1])
+            return atoms["position/value"][-1] + atoms["image/value"][-1] * lengths
+
+    def test_trajectory(self):
+        model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
+        cases = (("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "diamond 5.431", "0 4 0 5 0 2"),
+                 (f"{{type: deep_potential, model: {model}}}", "cambium", f"{model} Cu", "fcc 3.61", "0 5 0 4 0 4"))
+        for potential, style, coeff, lattice, cells in cases:
+            with self.subTest(style):
+                folder, species = program.fresh("lammps_trajectory"), coeff.split()[-1]
+                start = self.START.replace("LATTICE", lattice).replace("MASS", MASSES[species]).replace("DATA", "start.data")
+                code, out = lammps(folder, start.replace("0 5 0 4 0 4", cells).replace("0.15 0.15 0.15", "0.05 0.05 0.05"))
+                self.assertEqual(code, 0, out)
+                ours = self.ours(folder, potential, species)
+                for ranks in (1, 2):
+                    theirs = self.theirs(folder, style, coeff, ranks)
+                    self.assertEqual(theirs.shape, ours.shape)
+                    self.assertLess(np.abs(theirs - ours).max(), 1e-9)  # Å
 
 
 class Committee(unittest.TestCase):

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""What LAMMPS around Cambium's potentials costs: lammps_speed.py CAMBIUM LMP_CAMBIUM [--repeats N] [--steps N].
+
+Runs the same atoms, velocities and steps through `cambium run` and through lmp_cambium in turn on one core and prints one
+JSON object: for each potential the best loop time of each in seconds and `POTENTIAL_ratio`, LAMMPS' over Cambium's."""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MODEL = os.path.join(SOURCE, "inputs/deepmd/models/copper.dp")
+CASES = {  # deck, pair_style, pair_coeff, species, mass, lattice, steps
+    "stillinger_weber": ("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "Si", 28.085,
+                         ("diamond 5.431", "0 16 0 16 0 16"), 200),
+    "deep_potential": (f"{{type: deep_potential, model: {MODEL}}}", "cambium", f"{MODEL} Cu", "Cu", 63.546,
+                       ("fcc 3.61", "0 10 0 10 0 10"), 20),
+}
+
+
+def lammps(program, folder, text):
+    with open(os.path.join(folder, "in.lmp"), "w") as out:
+        out.write(text)
+    done = subprocess.run([program, "-in", "in.lmp", "-log", "none"], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def start(program, folder, case):
+    lattice, cells = case[5]
+    lammps(program, folder, f"units metal\nlattice {lattice}\nregion cell block {cells}\ncreate_box 1 cell\n"
+           f"create_atoms 1 box\nmass 1 {case[4]}\nvelocity all create 600 4711\nwrite_data start.data\n")
+
+
+def theirs(program, folder, case):
+    out = lammps(program, folder, f"units metal\nread_data start.data\npair_style {case[1]}\npair_coeff * * {case[2]}\n"
+                 f"fix 1 all nve\ntimestep 0.001\nthermo 10\nrun {case[6]}\n")
+    return float(re.search(r"Loop time of (\S+) on", out).group(1))
+
+
+def ours(program, folder, case):
+    with open(os.path.join(folder, "deck.yaml"), "w") as out:
+        out.write(f"run: {{name: speed, directory: run}}\nplugins: [deepmd]\nstages:\n  - simulate:\n      physics: md\n"
+                  f"      structure: {{file: {folder}/start.data, species: [{case[3]}]}}\n      potential: {case[0]}\n"
+                  f"      integrator: nve\n      timestep: 1 fs\n      steps: {case[6]}\n      thermo: {{every: 10}}\n")
+    shutil.rmtree(os.path.join(folder, "run"), ignore_errors=True)
+    done = subprocess.run([program, "run", "deck.yaml"], cwd=folder, capture_output=True, text=True, check=True)
+    return float(re.search(r"Loop (\S+) s", done.stdout).group(1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cambium")
+    parser.add_argument("lmp_cambium")
+    parser.add_argument("--repeats", type=int, default=3)
+    wanted = parser.parse_args()
+    cambium, lmp = os.path.abspath(wanted.cambium), os.path.abspath(wanted.lmp_cambium)
+    out = {"repeats": wanted.repeats}
+    for name, case in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            start(lmp, folder, case)
+            times = [(ours(cambium, folder, case), theirs(lmp, folder, case)) for _ in range(wanted.repeats)]
+        mine, other = (min(pair[k] for pair in times) for k in (0, 1))
+        out.update({f"{name}_cambium_s": mine, f"{name}_lammps_s": other, f"{name}_ratio": other / mine,
+                    f"{name}_all_s": times})
+    probe = subprocess.run([cambium, "bench", "deepmd", "molecules=2", "seconds=0.01", "--json"], capture_output=True,
+                           text=True, check=True)
+    out["measured"] = json.loads(probe.stdout.strip().splitlines()[-1])["measured"]
+    out["measured"]["command"] = f"lammps_speed.py cambium lmp_cambium --repeats {wanted.repeats}"
+    print(json.dumps(out, indent=2, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()
