@@ -78,6 +78,17 @@ elseif(NOT TARGET cambium_random123)
   target_include_directories(cambium_random123 SYSTEM INTERFACE ${Random123_INCLUDE_DIR})
 endif()
 
+# Zstandard: Debian's package has no CMake file, and its pkg-config file needs pkg-config.
+find_path(zstd_INCLUDE_DIR zstd.h)
+find_library(zstd_LIBRARY zstd)
+if(NOT zstd_INCLUDE_DIR OR NOT zstd_LIBRARY)
+  cambium_missing("Zstandard" "1.4 or newer" "libzstd-dev")
+elseif(NOT TARGET cambium_zstd)
+  add_library(cambium_zstd INTERFACE IMPORTED GLOBAL)
+  target_include_directories(cambium_zstd SYSTEM INTERFACE ${zstd_INCLUDE_DIR})
+  target_link_libraries(cambium_zstd INTERFACE ${zstd_LIBRARY})
+endif()
+
 # HDF5, parallel where there is one.
 set(HDF5_PREFER_PARALLEL ON)
 cambium_find(HDF5 "1.10 or newer, parallel preferred" "libhdf5-openmpi-dev" COMPONENTS C)
