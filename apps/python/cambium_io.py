@@ -13,6 +13,7 @@ last stage that wrote such a file. Needs numpy and h5py; nothing is kept open.
 """
 
 import csv
+import os
 from pathlib import Path
 
 import h5py
@@ -20,6 +21,21 @@ import numpy as np
 
 # H5MD readers know forces per mole; Cambium's own unit is eV/Angstrom.
 KJ_PER_MOL = 96.48533212331001
+
+
+def read_compressed_files():
+    """Lets h5py read what was written with `compress`: names the folder of Cambium's HDF5 filter, beside this file's build or
+    installation, to the HDF5 library. True when the filter is there. Done once on import."""
+    for file in (Path(__file__).absolute(), Path(__file__).resolve()):
+        for prefix in [file.parents[2] / "build", *file.parents[2:5]]:
+            for folder in [prefix / "lib/hdf5", prefix / "lib/cambium/hdf5", *prefix.glob("lib/*/cambium/hdf5")]:
+                if folder.is_dir():
+                    h5py.h5pl.prepend(os.fsencode(folder))
+                    return True
+    return "HDF5_PLUGIN_PATH" in os.environ
+
+
+read_compressed_files()
 
 
 class Table:

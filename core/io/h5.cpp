@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/h5_internal.hpp"
+#include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
 
@@ -264,6 +266,24 @@ Dataset Group::create_series(const std::string& name, DType type, std::span<cons
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  return make(name, type_of(type), space, properties);
+}
+
+Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, lowp::LossyBound bound) {
+  const Entered entered;
+  if (type != DType::f32 && type != DType::f64)
+    throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));
+  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
+  for (auto n : row_shape) extent.push_back(n), limit.push_back(n), chunk.push_back(std::max<hsize_t>(n, 1));
+  const double bytes = std::accumulate(chunk.begin(), chunk.end(), double(size_of(type)), std::multiplies<>());
+  if (bytes >= 2147483648.0)
+    throw InputError(fmt::format("'{}' in '{}': a frame of {:.3g} GB is too large to be compressed in one piece (at most 2); leave out "
+                                 "'compress'", absolute(name), file_, bytes / 1e9));
+  const auto values = lossy_filter_values(bound, static_cast<int>(size_of(type)), {chunk.begin(), chunk.end()});
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  H5Pset_filter(properties.id(), lossy_filter_id, H5Z_FLAG_MANDATORY, values.size(), values.data());
   return make(name, type_of(type), space, properties);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
+#include "core/lowp/lossy/codec.hpp"
 #include "core/parallel/comm.hpp"
 
 /// HDF5 files as C++ values. Identifiers are closed by destructors, numbers keep the type of the C++ variable, and
@@ -214,6 +215,9 @@ class Group : public Object {
                    std::span<const std::int64_t> chunk = {});
   /// Makes an empty dataset (0, row_shape...) that grows along dimension 0.
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape);
+  /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through the
+  /// lossy filter. InputError when a row is 2 GiB or more.
+  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, lowp::LossyBound bound);
 
  protected:
   using Object::Object;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/io/lossy_filter/filter.hpp"
 
 namespace cambium::io {
 
@@ -51,6 +52,7 @@ void start_hdf5() {
   static const bool once = [] {
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5Zregister(&lossy_filter);
     return true;
   }();
   (void)once;

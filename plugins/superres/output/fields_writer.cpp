@@ -18,6 +18,7 @@ void FieldsWriter::Params::describe(deck::Describe<Params>& d) {
   d("interval", &Params::interval, "free-fall times between two frames; give the physics the same 'sample_interval' to have "
                                    "them at exact multiples").positive();
   d("single", &Params::single, "store single precision").def(true);
+  d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
 }
 
 std::string FieldsWriter::path() const { return (std::filesystem::path(context_.run_directory) / params_.file).string(); }
@@ -32,7 +33,9 @@ void FieldsWriter::create(const State&, const CentredFields& fields) {
   file_->create_series("/scales/write_number", DType::i64, {});
   const std::int64_t shape[2] = {std::ssize(fields.x), std::ssize(fields.z)};
   for (const char* name : fields.names) {
-    auto set = file_->create_series(std::string("/tasks/") + name, params_.single ? DType::f32 : DType::f64, shape);
+    const DType type = params_.single ? DType::f32 : DType::f64;
+    const std::string path = std::string("/tasks/") + name;
+    auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound()) : file_->create_series(path, type, shape);
     set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
   }
 }
@@ -51,6 +54,21 @@ void FieldsWriter::observe(const State& state, std::int64_t step, double time) {
     file_->dataset("/scales/iteration").append(io::tensor_of(&step, {}));
     file_->dataset("/scales/write_number").append(io::tensor_of(&frames_, {}));
     file_->flush();
+  });
+}
+
+void FieldsWriter::finish(const State&) {
+  if (!params_.compress) return;
+  io::on_root(context_.comm, [&] {
+    if (!file_) return;
+    double plain = 0.0, stored = 0.0;
+    for (const char* name : CentredFields::names) {
+      const auto set = file_->dataset(std::string("/tasks/") + name);
+      plain += static_cast<double>(set.elements() * size_of(set.dtype())), stored += static_cast<double>(set.stored_bytes());
+    }
+    if (stored > 0.0)
+      context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller", params_.file, plain / 1e6,
+                                    stored / 1e6, plain / stored));
   });
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/io/compression.hpp"
 #include "core/io/h5.hpp"
 #include "core/plugin/writer.hpp"
 
@@ -15,11 +16,13 @@ class FieldsWriter : public Writer {
     std::string file;
     double interval = 0.0;
     bool single = true;
+    std::optional<io::Compression> compress;
     static void describe(deck::Describe<Params>& d);
   };
   FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
   std::int64_t every() const override { return 1; }
   void observe(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }
 
