@@ -3,7 +3,6 @@ of the same run without it."""
 import os
 import unittest
 
-import needs_h5py
 import program
 
 DECK = os.path.join(program.SOURCE, "inputs", "superres", "compressed_output.yaml")
