@@ -13,6 +13,8 @@ std::string number(double value) {
   return text;
 }
 
+std::string scalar(double value) { return "S" + number(value).substr(1); }
+
 void Code::open(const std::string& signature) { text_ += "  " + signature + " {\n"; }
 
 namespace {

@@ -33,6 +33,7 @@ class Code {
 };
 
 std::string at(const std::string& array, int index);
-std::string number(double value);
+std::string number(double value);  ///< as a pack
+std::string scalar(double value);  ///< as one number
 
 }  // namespace kinetic_generate

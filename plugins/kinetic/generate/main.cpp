@@ -65,27 +65,19 @@ struct Cost {
 /// Everything that one cell needs per right-hand side: volume, streaming, each velocity face once.
 Cost cost_of(const Writer& w, const Basis& b) {
   Cost cost;
-  cost.add(w.volume());
-  cost.add(w.volume_magnetic());
   for (int d = 0; d < b.cdim; ++d) {
     cost.add(w.trace(d), 1, true);  // of the upwind neighbour
     cost.add(w.stream(d), 1, true);
   }
-  for (int d = 0; d < b.vdim; ++d) {
-    cost.add(w.trace(b.cdim + d), 2);
-    cost.add(w.flux(d));
-    cost.add(w.flux_magnetic(d));
-    cost.add(w.lift(d));
-  }
+  for (int d = 0; d < b.vdim; ++d) cost.add(w.push(d));
   return cost;
 }
 
 std::vector<Kernel> all_kernels(const Writer& w, const Basis& b) {
-  std::vector<Kernel> out{w.matrix(), w.volume(), w.volume_magnetic(), w.moments()};
+  std::vector<Kernel> out{w.matrix(), w.moments()};
   for (int d = 0; d < b.cdim + b.vdim; ++d) out.push_back(w.trace(d));
   for (int d = 0; d < b.cdim; ++d) out.push_back(w.stream(d)), out.push_back(w.inflow(d));
-  for (int d = 0; d < b.vdim; ++d)
-    out.push_back(w.flux(d)), out.push_back(w.flux_magnetic(d)), out.push_back(w.lift(d));
+  for (int d = 0; d < b.vdim; ++d) out.push_back(w.push(d)), out.push_back(w.flux(d)), out.push_back(w.lift(d));
   return out;
 }
 
@@ -120,22 +112,26 @@ std::string constants(const Basis& b, const Writer& w) {
   return out.str();
 }
 
-/// A function template that picks one of name0, name1, ... by its argument D.
-std::string chooser(const std::string& name, int count, const std::string& parameters, const std::string& arguments) {
-  std::string out = "  template <int D>\n  CAMBIUM_FN static void " + name + "(" + parameters + ") {\n";
-  for (int d = 0; d < count; ++d)
-    out += std::string("    ") + (d ? "else " : "") + "if constexpr (D == " + std::to_string(d) + ") " + name +
-           std::to_string(d) + "(" + arguments + ");\n";
+/// A function template that picks one of name0, name1, ... by its argument D; `extra` is a further template argument.
+std::string chooser(const std::string& name, int first, int count, const std::string& extra, const std::string& parameters,
+                    const std::string& arguments) {
+  std::string out = "  template <int D" + (extra.empty() ? "" : ", bool " + extra) + ">\n  CAMBIUM_FN static void " + name + "(" + parameters + ") {\n";
+  for (int d = first; d < count; ++d)
+    out += std::string("    ") + (d > first ? "else " : "") + "if constexpr (D == " + std::to_string(d) + ") " + name +
+           std::to_string(d) + (extra.empty() ? "" : "<" + extra + ">") + "(" + arguments + ");\n";
   return out + "  }\n";
 }
 
 std::string choosers(const Basis& b) {
-  return chooser("trace", b.cdim + b.vdim, "const T* f, T s, T* t", "f, s, t") +
-         chooser("stream", b.cdim, "const T* f, const T* t, const T* W, const T* H, T s, T* out", "f, t, W, H, s, out") +
-         chooser("inflow", b.cdim, "const T* t, const T* W, const T* H, T s, T* out", "t, W, H, s, out") +
-         chooser("flux", b.vdim, "const T* tl, const T* tu, const T* E, T lambda, T* mean, T* G", "tl, tu, E, lambda, mean, G") +
-         chooser("flux_magnetic", b.vdim, "const T* mean, const T* W, const T* H, const T* B, T* G", "mean, W, H, B, G") +
-         chooser("lift", b.vdim, "const T* Gl, const T* Gu, T* out", "Gl, Gu, out");
+  return chooser("trace", 0, b.cdim + b.vdim, "", "const T* f, S s, T* t", "f, s, t") +
+         chooser("stream", 1, b.cdim, "", "[[maybe_unused]] const T* f, [[maybe_unused]] const T* t, [[maybe_unused]] S w, "
+                 "[[maybe_unused]] S h, [[maybe_unused]] S s, [[maybe_unused]] T* out", "f, t, w, h, s, out") +
+         chooser("inflow", 0, b.cdim, "", "const T* t, S w, S h, S s, T* out", "t, w, h, s, out") +
+         chooser("push", 0, b.vdim, "M", "const T* f, const T* g, const T* E, const T* B, const T* X, const S* W, T lambda, T* below, T* out",
+                 "f, g, E, B, X, W, lambda, below, out") +
+         chooser("flux", 0, b.vdim, "M", "const T* tl, const T* tu, const T* E, const T* B, const T* X, const S* W, T lambda, T* G",
+                 "tl, tu, E, B, X, W, lambda, G") +
+         chooser("lift", 0, b.vdim, "", "const T* Gl, const T* Gu, T* out", "Gl, Gu, out");
 }
 
 void write_header(const std::string& folder, const Basis& b) {
@@ -144,7 +140,7 @@ void write_header(const std::string& folder, const Basis& b) {
   out << "// Written by kinetic_generate; the source is plugins/kinetic/generate.\n#pragma once\n"
       << "#include \"plugins/kinetic/solver/kernel_macros.hpp\"\n\nnamespace cambium::kinetic {\n\n"
       << "struct Basis_" << b.name() << " {\n" << constants(b, w) << "};\n\n"
-      << "template <class T>\nstruct Kernels_" << b.name() << " : Basis_" << b.name() << " {\n";
+      << "template <class T>\nstruct Kernels_" << b.name() << " : Basis_" << b.name() << " {\n  using S = typename T::value_type;\n";
   for (const auto& k : all_kernels(w, b)) {
     std::string text = k.code.text();
     // Of few modes every kernel is worth inlining.

@@ -3,15 +3,14 @@
 
 namespace cambium::kinetic {
 
-/// The kernels that follow a sweep: what crosses the edges of this rank's part of phase space. Each takes one edge, a
-/// dimension D and a side, and works on the cells along it.
+/// The kernels of the edges of this rank's part of phase space: what is sent before a sweep, and what walls and neighbours
+/// across velocity cuts add after it. Each takes one edge, a dimension D and a side, and works on the cells along it.
 template <class K, class P>
 struct Edges : Sweep<K, P> {
   using Base = Sweep<K, P>;
   using typename Base::Place;
   using typename Base::T;
-  using Base::a, Base::b, Base::base, Base::c, Base::electric, Base::fields, Base::in, Base::layout, Base::magnetic,
-      Base::moment, Base::out;
+  using Base::c, Base::in, Base::layout, Base::out;
 
   /// Blocks along an edge of a configuration dimension. Along x they are those of one lane.
   template <int D>
@@ -29,29 +28,19 @@ struct Edges : Sweep<K, P> {
   }
   CAMBIUM_FN int edge_lane(bool high) const { return high ? layout.lane_of(layout.nx - 1) : 0; }
 
-  /// The i-th of the velocity cells that move towards (or from) higher x_d.
-  CAMBIUM_FN int moving_cells(int d, bool up) const { return layout.velocity_cells / layout.nv[d] * moving(d, up); }
-  CAMBIUM_FN int moving(int d, bool up) const {
-    int below = 0;
-    while (below < layout.nv[d] && layout.speed(d, below) < 0.0) ++below;
-    return up ? layout.nv[d] - below : below;
-  }
+  /// The i-th of the velocity cells that move towards higher x_d, or towards lower.
   CAMBIUM_FN int moving_cell(int d, bool up, int i) const {
-    const int n = moving(d, up), stride = layout.velocity_stride(d), first = up ? layout.nv[d] - n : 0;
+    const int n = Base::moving(d, up), stride = layout.velocity_stride(d), first = up ? layout.nv[d] - n : 0;
     return i / (stride * n) * stride * layout.nv[d] + (first + i / stride % n) * stride + i % stride;
   }
-
-  /// Values per velocity cell of an edge of a configuration dimension: one lane along x, whole packs elsewhere.
-  template <int D>
-  static constexpr int edge_values = D == 0 ? K::face[0] : K::face[D] * P::width;
 
   /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values].
   template <int D>
   CAMBIUM_FN void pack_conf(bool high, int item, T* buffer) const {
-    const int n = moving_cells(D, high), block = edge_block<D>(item / n, high), iv = moving_cell(D, high, item % n);
+    const int n = Base::moving_cells(D, high), block = edge_block<D>(item / n, high), iv = moving_cell(D, high, item % n);
     P t[K::widest_face];
-    K::template trace<D>(in + layout.cell(block, iv), P(T(high ? 1 : -1)), t);
-    T* to = buffer + std::int64_t{item} * edge_values<D>;
+    K::template trace<D>(in + layout.cell(block, iv), T(high ? 1 : -1), t);
+    T* to = buffer + std::int64_t{item} * Base::template edge_values<D>;
     for (int k = 0; k < K::face[D]; ++k) {
       if constexpr (D == 0) to[k] = t[k][edge_lane(high)];
       else t[k].store(to + k * P::width);
@@ -69,21 +58,8 @@ struct Edges : Sweep<K, P> {
     const Place p = Base::place(iv);
     P rhs[K::modes];
     for (auto& r : rhs) r = P(T(0));
-    K::template inflow<D>(t, p.W, p.H, P(T(high ? -1 : 1)), rhs);
+    K::template inflow<D>(t, T(0.5) * c * p.W[D], T(0.5) * c * p.H[D], T(high ? -1 : 1), rhs);
     add(block, iv, p, rhs);
-  }
-
-  /// The item-th cell of an edge where the buffer holds what a neighbour packed.
-  template <int D>
-  CAMBIUM_FN void unpack_conf(bool high, int edge, int i, const T* buffer) const {
-    const int n = moving_cells(D, !high);
-    const T* from = buffer + (std::int64_t{edge} * n + i) * edge_values<D>;
-    P t[K::widest_face];
-    for (int k = 0; k < K::face[D]; ++k) {
-      if constexpr (D == 0) t[k] = P(from[k]);
-      else t[k] = P::load(from + k * P::width);
-    }
-    enter<D>(high, edge_block<D>(edge, high), moving_cell(D, !high, i), t);
   }
 
   /// A wall that gives back what meets it (mirrored), or that continues the plasma as it is (copied).
@@ -94,11 +70,11 @@ struct Edges : Sweep<K, P> {
     if (mirrored) {
       const int stride = layout.velocity_stride(D), at = layout.velocity_place(iv, D);
       const int image = iv + (layout.nv[D] - 1 - 2 * at) * stride;
-      K::template trace<D>(in + layout.cell(block, image), P(T(high ? 1 : -1)), t);
+      K::template trace<D>(in + layout.cell(block, image), T(high ? 1 : -1), t);
       for (int k = 0; k < K::face[D]; ++k)
         if (K::exponents[K::face_modes[D][k]][K::cdim + D] % 2) t[k] = -t[k];
     } else {
-      K::template trace<D>(in + layout.cell(block, iv), P(T(high ? -1 : 1)), t);
+      K::template trace<D>(in + layout.cell(block, iv), T(high ? -1 : 1), t);
     }
     enter<D>(high, block, iv, t);
   }
@@ -114,7 +90,7 @@ struct Edges : Sweep<K, P> {
   CAMBIUM_FN void pack_velocity(bool high, int item, P* buffer) const {
     const int n = velocity_edge_cells(D);
     const int block = item / n, iv = velocity_edge_cell(D, high, item % n);
-    K::template trace<K::cdim + D>(in + layout.cell(block, iv), P(T(high ? 1 : -1)),
+    K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1),
                                    buffer + std::int64_t{item} * K::face[K::cdim + D]);
   }
 
@@ -124,14 +100,14 @@ struct Edges : Sweep<K, P> {
     constexpr int F = K::face[K::cdim + D];
     const int n = velocity_edge_cells(D);
     Block<K, P> here;
-    here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
+    Base::load(here, block);
     for (int i = 0; i < n; ++i) {
       const int iv = velocity_edge_cell(D, high, i);
       const Place p = Base::place(iv);
       const P* outside = buffer + (std::int64_t{block} * n + i) * F;
       P inside[F], G[F], none[F], rhs[K::modes];
-      K::template trace<K::cdim + D>(in + layout.cell(block, iv), P(T(high ? 1 : -1)), inside);
-      here.template flux<D>(high ? inside : outside, high ? outside : inside, p.W, p.H, here.largest(D, p.W, p.H), G);
+      K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1), inside);
+      here.template flux<D>(high ? inside : outside, high ? outside : inside, p.W, here.largest(D, p.W, p.H), G);
       for (auto& r : rhs) r = P(T(0));
       for (auto& g : none) g = P(T(0));
       K::template lift<D>(high ? none : G, high ? G : none, rhs);
@@ -144,10 +120,7 @@ struct Edges : Sweep<K, P> {
     P m[Base::moments];
     for (auto& x : m) x = P(T(0));
     P* target = out + layout.cell(block, iv);
-    for (int k = 0; k < K::modes; ++k) {
-      rhs[k] = P(c) * rhs[k];
-      target[k] += rhs[k];
-    }
+    for (int k = 0; k < K::modes; ++k) target[k] += rhs[k];
     K::moments(rhs, p.w, p.h, p.square, m);
     Base::flush(block, m);
   }

@@ -32,6 +32,7 @@ struct Layout {
   int nx = 1, packs = 1;             ///< cells along x, packs along x
   int other[2] = {1, 1}, others = 1; ///< cells of the other configuration dimensions
   int nv[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, velocity_cells = 1;
+  int backward[3] = {0, 0, 0};  ///< velocity cells with a negative speed
   double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
   double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
   bool wrapped[3] = {false, false, false};  ///< the whole periodic dimension is here, neighbours are found by wrapping
@@ -44,6 +45,7 @@ struct Layout {
     for (int d = 0; d < vdim; ++d) {
       const Axis& v = grid.velocity(d);
       nv[d] = v.count, velocity_cells *= v.count, v_first[d] = v.centre(v.first), dv[d] = v.width();
+      while (backward[d] < nv[d] && speed(d, backward[d]) < 0.0) ++backward[d];
     }
     for (int d = vdim - 2; d >= 0; --d) stride[d] = stride[d + 1] * nv[d + 1];
     for (int d = 0; d < cdim; ++d) {

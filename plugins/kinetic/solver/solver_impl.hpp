@@ -33,6 +33,7 @@ class SolverOf : public Solver {
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
     scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     make_links();
+    sort_tiles();
   }
 
   const BasisInfo& basis() const override { return info_; }
@@ -60,18 +61,9 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(moments_, 0.0);
     pack(w);
     messages_.begin();
-    T fastest = 0;
-    const auto token = token_;
-    Kokkos::parallel_reduce(
-        "kinetic: sweep", Range(0, w.tiles()),
-        KOKKOS_LAMBDA(int tile, T& most) {
-          const int thread = token.acquire();
-          const T here = w.run(tile, thread);
-          token.release(thread);
-          if (here > most) most = here;
-        },
-        Kokkos::Max<T>(fastest));
+    T fastest = sweep(w, inner_);
     messages_.finish();
+    fastest = std::max(fastest, sweep(w, outer_));
     unpack(w);
     collect(moments);
     return static_cast<double>(fastest);
@@ -129,7 +121,48 @@ class SolverOf : public Solver {
     w.moment = moments_.data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
     w.tile = sizes_.tile, w.slab = sizes_.slab;
+    for (const Edge& edge : edges_)
+      if (edge.dimension < K::cdim && edge.link >= 0)
+        w.received[edge.dimension][!edge.high] = reinterpret_cast<const T*>(messages_.links[edge.link].receive.data());
     return w;
+  }
+
+  /// The tiles with these numbers; returns the largest frequency.
+  T sweep(const Work& w, const View<int*>& tiles) const {
+    T fastest = 0;
+    const auto token = token_;
+    Kokkos::parallel_reduce(
+        "kinetic: sweep", Range(0, static_cast<int>(tiles.size())),
+        KOKKOS_LAMBDA(int k, T& most) {
+          const int thread = token.acquire();
+          const T here = w.run(tiles(k), thread);
+          token.release(thread);
+          if (here > most) most = here;
+        },
+        Kokkos::Max<T>(fastest));
+    return tiles.size() > 0 ? fastest : T(0);
+  }
+
+  /// Tiles that need no message from another rank, which are swept while messages travel, and the others.
+  void sort_tiles() {
+    const Work w = work();
+    std::vector<int> order[2];
+    for (int tile = 0; tile < w.tiles(); ++tile) {
+      bool waits = false;
+      for (int block = tile * w.tile; block < std::min((tile + 1) * w.tile, layout_.blocks()); ++block) {
+        const auto sides = w.around(block);
+        for (int d = 0; d < K::cdim; ++d)
+          for (int up = 0; up < 2; ++up) waits |= sides.sent[d][up] != nullptr;
+      }
+      order[waits].push_back(tile);
+    }
+    for (View<int*>* list : {&inner_, &outer_}) {
+      const auto& numbers = order[list == &outer_];
+      *list = View<int*>("kinetic: tiles", numbers.size());
+      const auto host = Kokkos::create_mirror_view(*list);
+      for (std::size_t k = 0; k < numbers.size(); ++k) host(k) = numbers[k];
+      Kokkos::deep_copy(*list, host);
+    }
   }
 
   template <int D>
@@ -190,19 +223,16 @@ class SolverOf : public Solver {
     for_each_edge([&](auto d, const Edge& edge) {
       constexpr int D = decltype(d)::value;
       const bool high = edge.high;
-      const char* buffer = edge.link < 0 ? nullptr : messages_.links[edge.link].receive.data();
       if constexpr (D < K::cdim) {
-        if (!buffer && edge.wall == Wall::absorb) return;
+        if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
         const bool mirrored = edge.wall == Wall::reflect;
         const int n = w.moving_cells(D, !high);
         Kokkos::parallel_for("kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
-          for (int i = 0; i < n; ++i) {
-            if (buffer) w.template unpack_conf<D>(high, e, i, reinterpret_cast<const T*>(buffer));
-            else w.template wall<D>(high, mirrored, e, i);
-          }
+          for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
         });
       } else {
         if (!w.electric) return;
+        const char* buffer = messages_.links[edge.link].receive.data();
         Kokkos::parallel_for("kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
           w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
         });
@@ -261,6 +291,7 @@ class SolverOf : public Solver {
   View<T*> f_[3];
   HostView<T*> host_[3];
   View<T*> fields_, scratch_;
+  View<int*> inner_, outer_;
   mutable View<double*> moments_;
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };

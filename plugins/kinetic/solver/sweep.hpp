@@ -8,8 +8,8 @@ namespace cambium::kinetic {
 
 /// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
 /// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way.
-/// Neighbours in configuration space that are not on this rank (or beyond a wall) count as empty: the solver adds what
-/// flows in from them afterwards, so that messages travel during the sweep.
+/// What flows in from configuration-space neighbours on other ranks is taken from their messages; beyond walls, and beyond cuts
+/// of velocity space, nothing counts: the solver adds what comes from there afterwards.
 template <class K, class P>
 struct Sweep {
   using T = typename P::value_type;
@@ -25,6 +25,7 @@ struct Sweep {
   double* moment = nullptr;  ///< [block][moments][lane]
   P* scratch = nullptr;      ///< [thread][tile][scratch_size()]: fluxes through lower faces
   int tile = 1;              ///< blocks that go through velocity space together
+  const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
   int slab = 0;              ///< cells of the first velocity dimension that each of them takes in turn; 0: all
 
   int tiles() const { return (layout.blocks() + tile - 1) / tile; }
@@ -44,8 +45,8 @@ struct Sweep {
 
   /// Everything about velocity cell iv that the kernels ask for.
   struct Place {
-    P W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
-    P w[K::vdim], h[K::vdim], square;
+    T W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
+    T w[K::vdim], h[K::vdim], square;
     bool up[K::vdim];  ///< v > 0
   };
   CAMBIUM_FN Place place(int iv) const {
@@ -59,39 +60,68 @@ struct Sweep {
     double square = 0.0;
     for (int e = 0; e < K::vdim; ++e) {
       const double w = layout.speed(e, at[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
-      p.W[e] = P(T(s * w)), p.H[e] = P(T(s * h)), p.w[e] = P(T(w)), p.h[e] = P(T(h));
+      p.W[e] = T(s * w), p.H[e] = T(s * h), p.w[e] = T(w), p.h[e] = T(h);
       p.up[e] = w > 0.0;
       square += w * w + h * h / 3.0;
     }
-    p.square = P(T(square));
+    p.square = T(square);
     return p;
   }
 
   /// What a block's cells ask about their surroundings, found once per block: divisions are slow.
   struct Around {
-    int from[K::cdim][2];  ///< upwind block for v < 0, v > 0; -1 where it is not here
-    bool end[2];           ///< the upwind pack along x lies beyond the last lane
-    int lanes;             ///< that hold cells
+    int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 where it is not here
+    const T* sent[K::cdim][2];  ///< what the rank beyond sent for this block instead; null where there is none
+    bool end[2];                ///< the upwind pack along x lies beyond the last lane
+    int lane[2];                ///< of the cell that `sent` of x is for
+    int lanes;                  ///< that hold cells
   };
   CAMBIUM_FN Around around(int block) const {
     Around a;
     const int j = block % layout.packs, last = layout.packs - 1;
     a.lanes = layout.lanes(j);
     for (int up = 0; up < 2; ++up) {
+      const int edge = up ? 0 : layout.nx - 1;
+      a.lane[up] = layout.lane_of(edge);
+      a.sent[0][up] = j == edge % layout.packs ? received_by<0>(block / layout.packs, up) : nullptr;
       a.end[up] = up ? j == 0 : j == last;
       a.from[0][up] = a.end[up] ? block + (up ? last : -last) : block + (up ? -1 : 1);
-      for (int d = 1; d < K::cdim; ++d) {
-        const int n = layout.other[d - 1], at = layout.block_place(block, d), next = up ? at - 1 : at + 1;
-        const bool here = (next >= 0 && next < n) || layout.wrapped[d];
-        a.from[d][up] = here ? block + ((next + n) % n - at) * layout.block_stride(d) : -1;
-      }
+      for_each_index<K::cdim - 1>([&](auto i) {
+        constexpr int D = decltype(i)::value + 1;
+        const int n = layout.other[D - 1], at = layout.block_place(block, D), next = up ? at - 1 : at + 1;
+        const bool here = (next >= 0 && next < n) || layout.wrapped[D];
+        const int stride = layout.block_stride(D);
+        a.from[D][up] = here ? block + ((next + n) % n - at) * stride : -1;
+        a.sent[D][up] = here ? nullptr : received_by<D>(block / (stride * n) * stride + block % stride, up);
+      });
     }
     return a;
   }
 
+  /// Values per velocity cell of an edge of a configuration dimension: one lane along x, whole packs elsewhere.
+  template <int D>
+  static constexpr int edge_values = D == 0 ? K::face[0] : K::face[D] * P::width;
+
+  /// Cells of velocity dimension d that move towards higher x_d, or towards lower.
+  CAMBIUM_FN int moving(int d, bool up) const { return up ? layout.nv[d] - layout.backward[d] : layout.backward[d]; }
+  CAMBIUM_FN int moving_cells(int d, bool up) const { return layout.velocity_cells / layout.nv[d] * moving(d, up); }
+  template <int D>
+  CAMBIUM_FN const T* received_by(int edge_block, bool up) const {
+    const T* all = received[D][up];
+    return all ? all + std::int64_t{edge_block} * moving_cells(D, up) * edge_values<D> : nullptr;
+  }
+  /// Traces for the velocity cell with these indices, in what came through an edge of dimension D.
+  template <int D>
+  CAMBIUM_FN const T* trace_in(const T* sent, const int* at, bool up) const {
+    const int n = moving(D, up), first = up ? layout.nv[D] - n : 0;
+    int place = 0;
+    for (int e = 0; e < K::vdim; ++e) place = e == D ? place * n + at[e] - first : place * layout.nv[e] + at[e];
+    return sent + std::int64_t{place} * edge_values<D>;
+  }
+
   /// Trace of the upwind neighbour on the face through which this cell is filled along x.
-  CAMBIUM_FN void upwind_x(const Around& a, int iv, bool up, P* t) const {
-    K::template trace<0>(in + layout.cell(a.from[0][up], iv), P(T(up ? 1 : -1)), t);
+  CAMBIUM_FN void upwind_x(const Around& a, int iv, const int* at, bool up, P* t) const {
+    K::template trace<0>(in + layout.cell(a.from[0][up], iv), T(up ? 1 : -1), t);
     if (a.end[up]) {
       const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
       for (int k = 0; k < K::face[0]; ++k) {
@@ -103,30 +133,44 @@ struct Sweep {
       const auto filled = PackMask<T, P::width>::first(a.lanes);
       for (int k = 0; k < K::face[0]; ++k) t[k] = keep(filled, t[k]);
     }
-  }
-
-  template <int D>
-  CAMBIUM_FN void upwind(const Around& a, int iv, bool up, P* t) const {
-    if constexpr (D == 0) {
-      upwind_x(a, iv, up, t);
-    } else if (a.from[D][up] < 0) {
-      for (int k = 0; k < K::face[D]; ++k) t[k] = P(T(0));
-    } else {
-      K::template trace<D>(in + layout.cell(a.from[D][up], iv), P(T(up ? 1 : -1)), t);
+    if (a.sent[0][up]) {
+      const T* sent = trace_in<0>(a.sent[0][up], at, up);
+      const int lane = a.lane[up];
+      const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
+      for (int k = 0; k < K::face[0]; ++k) t[k] = select(only, P(sent[k]), t[k]);
     }
   }
 
-  CAMBIUM_FN void stream(const Around& around, const P* f, int iv, const Place& p, P* rhs) const {
+  template <int D>
+  CAMBIUM_FN void upwind(const Around& a, int iv, const int* at, bool up, P* t) const {
+    if constexpr (D == 0) {
+      upwind_x(a, iv, at, up, t);
+    } else if (a.from[D][up] >= 0) {
+      K::template trace<D>(in + layout.cell(a.from[D][up], iv), T(up ? 1 : -1), t);
+    } else if (a.sent[D][up]) {
+      const T* sent = trace_in<D>(a.sent[D][up], at, up);
+      for (int k = 0; k < K::face[D]; ++k) t[k] = P::load(sent + k * P::width);
+    } else {
+      for (int k = 0; k < K::face[D]; ++k) t[k] = P(T(0));
+    }
+  }
+
+  /// Writes a base + b f and the streaming.
+  CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p) const {
+    const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) {
       constexpr int D = decltype(d)::value;
       P t[K::face[D]];
-      upwind<D>(around, iv, p.up[D], t);
-      K::template stream<D>(f, t, p.W, p.H, P(T(p.up[D] ? 1 : -1)), rhs);
+      upwind<D>(around, iv, at, p.up[D], t);
+      const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
+      if constexpr (D > 0) K::template stream<D>(f, t, w, h, s, out + cell);
+      else if (a != T(0)) K::template stream0<true>(f, base + cell, a, b, t, w, h, s, out + cell);
+      else K::template stream0<false>(f, nullptr, a, b, t, w, h, s, out + cell);
     });
   }
 
   /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
-  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p, P* lower, P* rhs) const {
+  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p, P* lower, P* to) const {
     P sum(T(0));
     for_each_index<K::vdim>([&](auto d) {
       constexpr int D = decltype(d)::value;
@@ -140,16 +184,8 @@ struct Sweep {
       lower += layout.velocity_stride(D) * F;
       if (at[D] == 0)
         for (int k = 0; k < F; ++k) below[k] = P(T(0));
-      P above[F], tl[F], tu[F];
-      if (at[D] + 1 < layout.nv[D]) {
-        K::template trace<K::cdim + D>(f, P(T(1)), tl);
-        K::template trace<K::cdim + D>(f + std::int64_t{layout.velocity_stride(D)} * K::modes, P(T(-1)), tu);
-        here.template flux<D>(tl, tu, p.W, p.H, most, above);
-      } else {
-        for (int k = 0; k < F; ++k) above[k] = P(T(0));
-      }
-      K::template lift<D>(below, above, rhs);
-      for (int k = 0; k < F; ++k) below[k] = above[k];
+      const P* above = at[D] + 1 < layout.nv[D] ? f + std::int64_t{layout.velocity_stride(D)} * K::modes : nullptr;
+      here.template push<D>(f, above, p.W, most, below, to);
     });
     return sum;
   }
@@ -157,7 +193,7 @@ struct Sweep {
   CAMBIUM_FN static P frequency(const Place& p, P acceleration) {
     P sum = T(0.5 * (2 * K::velocity_order + 1)) * acceleration;
     for (int d = 0; d < K::cdim; ++d)
-      sum += T(0.5 * (2 * K::order + 1)) * (max(p.W[d], -p.W[d]) + p.H[d]);
+      sum += P(T(0.5 * (2 * K::order + 1)) * ((p.up[d] ? p.W[d] : -p.W[d]) + p.H[d]));
     return sum;
   }
 
@@ -194,32 +230,30 @@ struct Sweep {
 
   /// One cell; adds to the moments of its row and returns the largest frequency of the pack.
   CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower, P* row) const {
-    P rhs[K::modes];
     const Place p = place(at);
     const std::int64_t cell = layout.cell(block, iv);
     const P* f = in + cell;
     look_ahead<0>(block, iv);
-    K::volume(f, p.W, p.H, here.E, rhs);
     look_ahead<1>(block, iv);
-    if (magnetic && K::pairs > 0) K::volume_magnetic(f, p.W, p.H, here.B, rhs);
+    stream(sides, f, cell, iv, at, p);
     look_ahead<2>(block, iv);
-    stream(sides, f, iv, p, rhs);
     look_ahead<3>(block, iv);
-    const P speed = electric ? accelerate(here, f, block, iv, at, p, lower, rhs) : P(T(0));
+    const P speed = electric ? accelerate(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
     look_ahead<5>(block, iv);
-    for (int k = 0; k < K::modes; ++k) {
-      rhs[k] = P(b) * f[k] + P(c) * rhs[k];
-      if (a != T(0)) rhs[k] += P(a) * base[cell + k];
-      out[cell + k] = rhs[k];
-    }
-    K::moments(rhs, p.w, p.h, p.square, row);
+    K::moments(out + cell, p.w, p.h, p.square, row);
     return frequency(p, speed);
+  }
+
+  CAMBIUM_FN void load(Block<K, P>& here, int block) const {
+    T half[K::vdim];
+    for (int e = 0; e < K::vdim; ++e) half[e] = T(layout.scale(e) * 0.5 * layout.dv[e]);
+    here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic, half, c);
   }
 
   /// The cells of a block whose first velocity index lies in [first, last).
   CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
     Block<K, P> here;
-    here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic);
+    load(here, block);
     P row[moments], fastest(T(0));
     for (auto& m : row) m = P(T(0));
     const Around sides = around(block);
