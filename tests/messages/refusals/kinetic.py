@@ -1,0 +1,112 @@
+"""What the plugin kinetic says about decks that cannot work."""
+from table import Table
+
+DECK = """
+run: {name: waves, directory: out}
+plugins: [kinetic]
+stages:
+  - simulate:
+      physics: vlasov_poisson
+      parameters: {k: 0.5, a: 1e-4}
+      domain: {lower: [0], upper: [2*pi/k], cells: [4]}
+      species:
+        - name: electron
+          charge: -1
+          velocity: {lower: [-6], upper: [6], cells: [8]}
+          f0: (1 + a*cos(k*x)) * maxwellian(v)
+      end_time: 0.1
+"""
+FLUID = """
+run: {name: fluid, directory: fluid}
+plugins: [kinetic]
+stages:
+  - simulate: {physics: moment_fluid, parameters: {k: 0.4, a: 1e-4}, length: 2*pi/k, density: 1 + a*cos(k*x), end_time: 1,
+               growth_rate: {oscillating: true}}
+"""
+TRAIN = """
+run: {name: closure, directory: closure}
+plugins: [kinetic]
+stages:
+  - train:
+      model: {type: heat_flux_kernel, layers: [4]}
+      dataset: {type: hdf5, files: [waves.h5], fields: [{name: wavenumber}, {name: temperature}, {name: velocity}, {name: heat_flux}]}
+      hold_out: 0.1
+      batch: 4
+      steps: 1
+      optimizer: {type: adam}
+      learning_rate: {type: constant, start: 1e-3}
+"""
+S = "stages[0].simulate."
+GAS = S + "species[0]."
+PLANE = [S + "domain={lower: [0, 0], upper: [1, 1], cells: [4, 4]}", GAS + "velocity={lower: [-6, -6], upper: [6, 6], cells: [8, 8]}",
+         GAS + "f0=maxwellian(vx)*maxwellian(vy)"]
+WALLS = S + "domain={lower: [0], upper: [1], cells: [4], lower_wall: [reflect], upper_wall: [copy]}"
+
+table = Table("kinetic", DECK)
+says = table.says
+
+# Domain and velocities
+says("'lower', 'upper' and 'cells' need one entry per dimension, one to three of them", S + "domain.upper=[1, 2]")
+says("'lower_wall' and 'upper_wall' need one entry per dimension, or none", S + "domain.lower_wall=[copy, copy]")
+says("a dimension is periodic at both ends or at none: give 'lower_wall' and 'upper_wall'", S + "domain.lower_wall=[copy]")
+says("'lower', 'upper' and 'cells' need one entry per velocity dimension, one to three of them", GAS + "velocity.lower=[-6, -6]")
+says("domain, dimension 1: 'upper' (-1) must be larger than 'lower' (0)", S + "domain.upper=[-1]")
+says(("this build has no kernels for 1x3v_p1_tensor (it has ", "); build them with cmake -DCAMBIUM_KINETIC_KERNELS=\"",
+      ";1x3v_p1_tensor\""), S + "basis={family: tensor, order: 1}", GAS + "velocity={lower: [-1, -1, -1], upper: [1, 1, 1], cells: [2, 2, 2]}")
+says("dimension 1 of phase space has 1 cells for 2 ranks; use fewer ranks or more cells", S + "domain.cells=[1]", S + "ranks=[2, 1]", ranks=2)
+
+# Species and collisions
+says("'species' is empty; give at least one", S + "species=[]")
+TWIN = "{name: electron, charge: -1, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v)}"
+says("two species have the name 'electron'", S + f"species=[{TWIN}, {TWIN}]")
+says("species 'electron': a reflecting wall needs velocities that are symmetric about 0, not -3 to 6", WALLS,
+     GAS + "velocity={lower: [-3], upper: [6], cells: [9]}")
+says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be cut among ranks; give 'ranks' with 1 there", WALLS,
+     S + "ranks=[1, 2]", ranks=2)
+says("species 'electron': velocity dimension 1 cannot be cut among ranks with the dougherty operator; give 'ranks' with 1 there",
+     GAS + "collisions={operator: dougherty, frequency: 1}", S + "ranks=[1, 2]", ranks=2)
+says("species 'electron': the collision frequency is -1 at x = 1.5708; it cannot be negative", GAS + "collisions={frequency: -1}")
+says("species 'electron' has no 'collisions'; give their frequency, 0 for free streaming", S + "physics=boltzmann_bgk")
+
+# Fields
+says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
+says("a field has three components", S + "physics=vlasov_maxwell", S + "fields={E: ['0', '0', '0', '0']}")
+says("vlasov_poisson in two dimensions needs periodic boundaries; walls are for one dimension", *PLANE,
+     S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]")
+
+# Output
+says("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell", S + "physics=boltzmann_bgk", GAS + "collisions={frequency: 0}",
+     S + "output=[{type: heat_flux, modes: [1]}]")
+says("output 'heat_flux': there is no species 'ion'", S + "output=[{type: heat_flux, modes: [1], species: ion}]")
+says("output 'heat_flux' needs one periodic dimension and one velocity", *PLANE, S + "output=[{type: heat_flux, modes: [1]}]")
+table.file("fluid.yaml", FLUID)
+says("output 'moments' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", S + "output=[{type: moments}]",
+     deck="fluid.yaml")
+
+# Closures
+says("closure: 'model' belongs to 'type: model'", S + "closure={type: none, model: model.h5}", deck="fluid.yaml")
+table.file("train.yaml", TRAIN)
+T = "stages[0].train."
+numbers = [[float(k % 5 + 1)] for k in range(40)]
+pairs = [[1.0, 0.5]] * 40
+table.file("waves.h5", {"wavenumber": numbers, "temperature": pairs, "velocity": pairs, "heat_flux": pairs})
+table.file("mean.h5", {"wavenumber": [[0.0]] * 40, "temperature": pairs, "velocity": pairs, "heat_flux": pairs})
+table.file("wide.h5", {"wavenumber": [[1.0, 2.0]] * 40, "temperature": pairs, "velocity": pairs, "heat_flux": pairs})
+says("a wavenumber of the training set is 0; the mean has no heat flux", T + "dataset.files=[mean.h5]", deck="train.yaml", command="run")
+says("sample 0: field 'wavenumber' has 2 numbers instead of 1; use the file that the output 'heat_flux' writes",
+     T + "dataset.files=[wide.h5]", T + "hold_out=0", deck="train.yaml", command="run")
+says("layers: a width of 0 is none; widths are 1 or more", T + "model.layers=[0]", deck="train.yaml")
+table.begins("run.directory=mlp", T + "model={type: mlp, layers: [2], input: wavenumber, target: velocity}", deck="train.yaml")
+says("closure: 'mlp/train/model.h5' holds a network of type 'mlp', not heat_flux_kernel", S + "closure={type: model, model: mlp/train/model.h5}",
+     deck="fluid.yaml", command="run")
+
+# A calculation that breaks, and one that another deck began
+says("the moments are not finite any more at step 3, time 300; try a shorter 'timestep'", S + "timestep=100", S + "end_time=1e6",
+     deck="fluid.yaml", command="run", code=4)
+says("collisions: density 0.600003 and squared thermal speed -0.333385 in cell 0 must be positive; use more cells or 'positivity: true'",
+     GAS + "collisions={frequency: 1}", GAS + "f0=(1 - 0.4*v^2)*maxwellian(v)", command="run", code=4)
+table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
+says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
+     "wrote it", command=["restart", "stored", S + "domain.cells=[8]"])
+
+table.run()

@@ -1,0 +1,148 @@
+"""What the plugin podlstm says about decks and data that cannot work."""
+import math
+import os
+import struct
+
+from table import Table
+
+DECK = """
+run: {name: pod, directory: pod}
+plugins: [podlstm]
+stages:
+  - pod: {field: {files: [f.h5], array: q}, modes: 2}
+"""
+FORECAST = """
+run: {name: forecast, directory: forecast}
+plugins: [podlstm]
+stages:
+  - forecast: {data: {series: {file: s.h5, training: 60}, window: 4, horizon: 4}}
+"""
+SEARCH = """
+run: {name: search, directory: search}
+plugins: [podlstm]
+stages:
+  - search:
+      data: {series: {file: s.h5, training: 60}, window: 4, horizon: 4}
+      network: {head: dense, epochs: 1}
+      strategy: random
+      trials: 2
+      ensemble: {members: 1, seeds: 1, plain_epochs: 1}
+"""
+TRAIN = """
+run: {name: train, directory: train}
+plugins: [podlstm]
+stages:
+  - train:
+      model: {type: stacked_lstm}
+      dataset: {type: forecast_windows, series: {file: s.h5}, window: 4, horizon: 4}
+      batch: 4
+      steps: 1
+      optimizer: {type: adam}
+      learning_rate: {type: constant, start: 1e-3}
+"""
+P, S, T = "stages[0].pod.", "stages[0].forecast.data.", "stages[0].train."
+DAYS = {"units": "days since 2000-01-01"}
+
+
+def field(times=4, lon=3, missing=False, unit="days since 2000-01-01"):
+    """(time, lat, lon) with coordinates; without the file's own names where the test takes them away."""
+    values = [[[math.nan if missing else math.sin(c + 2 * t) + t + 0.1 * r for c in range(lon)] for r in range(2)] for t in range(times)]
+    return {"q": values, "lat": [-30.0, 30.0], "lon": [120.0 * k for k in range(lon)], "time": ([7.0 * t for t in range(times)], {"units": unit})}
+
+
+def series(n=80, modes=2, **changes):
+    values = [[math.sin(0.7 * t + k) + 0.3 * math.cos(1.9 * t * (k + 1)) for k in range(modes)] for t in range(n)]
+    return {"coefficients": values, "time": ([7.0 * t for t in range(n)], DAYS)} | changes
+
+
+def classic(dimensions, variables):
+    """A NetCDF-3 file of doubles: {name: length}, {name: (dimensions, values)}."""
+    def word(text):
+        return struct.pack(">i", len(text)) + text.encode().ljust(-(-len(text) // 4) * 4, b"\0")
+
+    order = list(dimensions)
+    head = b"CDF\1" + struct.pack(">iii", 0, 10, len(order)) + b"".join(word(d) + struct.pack(">i", dimensions[d]) for d in order)
+    head += struct.pack(">iiii", 0, 0, 11, len(variables))
+    size = len(head) + sum(len(word(v)) + 4 + 4 * len(d) + 8 + 12 for v, (d, _) in variables.items())
+    body = b""
+    for name, (dims, values) in variables.items():
+        data = struct.pack(f">{len(values)}d", *values)
+        head += word(name) + struct.pack(">i", len(dims)) + b"".join(struct.pack(">i", order.index(d)) for d in dims)
+        head += struct.pack(">iiiii", 0, 0, 6, len(data), size + len(body))
+        body += data
+    return head + body
+
+
+table = Table("podlstm", DECK)
+for name, text in {"forecast": FORECAST, "search": SEARCH, "train": TRAIN}.items():
+    table.file(name + ".yaml", text)
+table.file("f.h5", field())
+table.file("s.h5", series())
+
+
+def says(message, *overrides, **how):
+    table.says(message, *overrides, command=how.pop("command", "run"), **how)
+
+
+# Fields
+says("files: name at least one file", P + "field.files=[]", command="check")
+says("cannot open 'none.h5': No such file or directory; correct the path", P + "field.files=[none.h5]")
+says("'f.h5' has no array 'sst'; known: lat, lon, q, time", P + "field.array=sst")
+says("'f.h5' has no array 'day' beside 'q': name the times of its snapshots (time: NAME)", P + "field.time=day")
+says("'f.h5' has 2 times in 'lat' but 4 snapshots in 'q'", P + "field.time=lat")
+says("'f.h5' has no coordinate 'depth' of 2 values for axis 1 of 'q'", P + "field.axes=[depth, lon]")
+says("weights: cos_latitude needs latitudes as the first axis after time, found 'axis1'; name them (axes: [lat, lon])", P + "weights=cos_latitude",
+     P + "field.files=[plain.h5]")
+table.file("plain.h5", {"q": field()["q"], "time": field()["time"]})
+table.file("wide.h5", field(lon=4))
+says("'wide.h5' has another shape than 'f.h5'", P + "field.files=[f.h5, wide.h5]")
+table.file("hours.h5", field(unit="hours since 2000-01-01"))
+says("times of 'hours.h5' are in 'hours since 2000-01-01', those of 'f.h5' in 'days since 2000-01-01'", P + "field.files=[f.h5, hours.h5]")
+table.file("mask.h5", {"land": [1.0, 0.0]})
+says("the mask 'land' of 'mask.h5' has 2 values, the field has 6 cells", P + "field.mask={file: mask.h5, array: land}")
+says("'mask.h5' has no array 'sea'; known: land", P + "field.mask={file: mask.h5, array: sea}")
+table.file("empty.h5", field(missing=True))
+says("no cell of 'q' is left; the mask and `missing` leave all of them out", P + "field.files=[empty.h5]", P + "field.missing=land")
+table.file("line.nc", classic({"time": 3}, {"q": (["time"], [1.0, 2.0, 3.0])}))
+says(("line.nc' ",), P + "field.files=[line.nc]")
+table.file("timeless.nc", classic({"t": 3, "x": 2}, {"q": (["t", "x"], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])}))
+says(("timeless.nc' ",), P + "field.files=[timeless.nc]")
+
+# Series of coefficients
+F = dict(deck="forecast.yaml")
+says("train and test: give both arrays, or none", S + "series.train=a", **F, command="check")
+table.file("flat.h5", series(coefficients=[1.0] * 80))
+says("'coefficients' of 'flat.h5' has 1 dimension(s), expected (time, mode)", S + "series.file=flat.h5", **F)
+table.file("nan.h5", series(coefficients=[[1.0, math.nan]] * 80))
+says("'coefficients' of 'nan.h5' is not finite at time 0, mode 1; a forecast needs every coefficient", S + "series.file=nan.h5", **F)
+says("'s.h5' has no array 'day' of times; known: coefficients, time", S + "series.time=day", **F)
+table.file("short.h5", series(time=([1.0, 2.0], DAYS)))
+says("'time' of 'short.h5' has 2 times, but there are 80 coefficients in time", S + "series.file=short.h5", **F)
+table.file("moons.h5", series(time=([7.0 * t for t in range(80)], {"units": "moons since 2000-01-01"})))
+says("times 'time' of 'moons.h5' are in 'moons since 2000-01-01', expected days, hours, minutes, seconds, weeks or years since a date",
+     S + "series.file=moons.h5", **F)
+table.file("still.h5", series(time=([7.0] * 80, DAYS)))
+says("times 'time' of 'still.h5' do not increase: time 1 is day 7, the one before day 7", S + "series.file=still.h5", **F)
+says("training: 90 times asked for, but 's.h5' has 80", S + "series.training=90", **F)
+table.file("constant.h5", series(coefficients=[[math.sin(t), 1.0] for t in range(80)]))
+says("mode 2 of the series never changes; leave it out (fewer modes)", S + "series.file=constant.h5", **F)
+says("var_order: 6 times back do not fit a window of 4; lower it", S + "var_order=6", **F)
+says("validation: a share of 0.999 of 53 windows leaves one side empty", S + "validation=0.999", S + "protocol=paper", **F)
+
+# Networks and searches
+says("stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset of type hdf5 that has both",
+     T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml")
+says("head: a recurrent head gives as many times as it reads, but window is 4 and horizon 2; use head: dense", T + "dataset.horizon=2",
+     deck="train.yaml")
+N = "stages[0].search."
+says("network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense", N + "network.head=recurrent",
+     N + "data.horizon=2", "run.directory=heads", deck="search.yaml")
+says("'s.h5' is no ensemble; name the ensemble.h5 that a stage `search` wrote", "stages[0].forecast.ensemble=s.h5", **F)
+says("no such file: 'none.jsonl'", N + "replay=none.jsonl", "run.directory=replay", deck="search.yaml")
+table.begins(deck="search.yaml")
+says("2 trials of 'search/search/journal.h5' came out otherwise than recorded; was it made with another deck, program or machine?",
+     N + "replay=search/search/journal.h5", N + "network.epochs=2", "run.directory=replay", deck="search.yaml", code=4)
+os.remove(table.path("search/stages_done.txt"))
+says("'search/search/journal.h5' records another search (space, strategy, training or data differ): give this run another directory "
+     "(run.directory=PATH), or remove the file to start afresh", command=["restart", "search", N + "network.epochs=2"])
+table.run()

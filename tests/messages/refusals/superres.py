@@ -1,0 +1,126 @@
+"""What the plugin superres says about decks and data that cannot work."""
+from table import Table
+
+DECK = """
+run: {name: flow, directory: out}
+plugins: [superres]
+stages:
+  - simulate:
+      physics: rayleigh_benard
+      rayleigh: 1e5
+      width: 2
+      cells: [16, 8]
+      initial: {noise: 0.1}
+      end_time: 1
+      sample_interval: 0.25
+      output: [{type: fields, interval: 0.25}]
+"""
+VERIFY = """
+run: {name: verify, directory: verify}
+plugins: [superres]
+stages:
+  - verify: {data: fields.h5, equations: ["dt(b) = 0"]}
+"""
+RECONSTRUCT = """
+run: {name: reconstruct, directory: reconstruct}
+plugins: [superres]
+stages:
+  - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2]}
+"""
+TRAIN = """
+run: {name: train, directory: train}
+plugins: [superres]
+stages:
+  - train:
+      model: {type: meshfree_flow_net, features: 4, latent: 4, decoder: [4]}
+      dataset: {type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+"""
+KINETIC = """
+run: {name: gas, directory: gas}
+plugins: [kinetic, superres]
+stages:
+  - simulate:
+      physics: boltzmann_bgk
+      domain: {lower: [0], upper: [1], cells: [4]}
+      species: [{name: gas, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v), collisions: {frequency: 0}}]
+      end_time: 0.1
+      output: [{type: fields, interval: 0.1}]
+"""
+S, V, R, T = "stages[0].simulate.", "stages[0].verify.", "stages[0].reconstruct.", "stages[0].train."
+
+
+def fields(nt=8, nx=16, nz=8, times=None):
+    """An HDF5 file of p, b, u, w by (t, x, z), smooth numbers."""
+    block = [[[(a + 2 * b + 3 * c) % 5 / 5 for c in range(nz)] for b in range(nx)] for a in range(nt)]
+    out = {"tasks/" + name: block for name in "pbuw"}
+    out["scales/sim_time"] = times or [0.5 * k for k in range(nt)]
+    out["scales/x"], out["scales/z"] = [2 * k / nx for k in range(nx)], [(k + 0.5) / nz for k in range(nz)]
+    return out
+
+
+table = Table("superres", DECK)
+says = table.says
+for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "gas": KINETIC}.items():
+    table.file(name + ".yaml", text)
+table.file("fields.h5", fields())
+
+# Equations
+for message, text in {
+    "equation 1, column 11: ')' is not expected here\n  dt(b) = 0 )\n            ^": "dt(b) = 0 )",
+    "equation 1, column 5: '+' is not expected here\n  b + + u\n      ^": "b + + u",
+    "equation 1, column 1: the equation has no terms\n  0 = 0\n  ^": "0 = 0",
+    "equation 1, column 3: a power must be a whole number from 1 to 8\n  b^0.5 = 0\n    ^": "b^0.5 = 0",
+    "equation 1, column 4: a number, a name or '(' is expected at the end\n  b +\n     ^": "b +",
+    "equation 1, column 1: a number is expected here\n  .b = 0\n  ^": ".b = 0",
+    "equation 1, column 1: 'Q' is neither a field (p, b, u, w) nor a constant (none is given)\n  Q = 0\n  ^": "Q = 0",
+}.items():
+    says(message, V + f"equations=['{text}']", deck="verify.yaml")
+
+# Files of fields
+table.file("other.h5", {"temperature": [1.0]})
+says("'other.h5' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output 'fields' write them; it "
+     "holds: temperature", V + "data=other.h5", deck="verify.yaml", command="run")
+lacking = fields()
+del lacking["scales/z"]
+table.file("lacking.h5", lacking)
+says("'lacking.h5' has no coordinate 'z' in /scales (it has: sim_time, x)", V + "data=lacking.h5", deck="verify.yaml", command="run")
+table.file("twice.h5", fields(4, times=[0.0, 0.5, 0.5, 1.0]))
+says("coordinate 'sim_time' of 'twice.h5' does not increase after its entry 1 (0.5)", V + "data=twice.h5", deck="verify.yaml", command="run")
+table.file("two.h5", fields(2))
+says("'dt(b) = 0' asks for a derivative in time, but 'two.h5' has 2 frame(s); at least three are needed", V + "data=two.h5",
+     deck="verify.yaml", command="run")
+says(("equation 1: the data themselves leave a residual of ", " of its largest term, allowed is 0.05; check its signs and constants, and "
+      "whether the frames lie close enough for derivatives in time"), V + "equations=['p + b = 0']", deck="verify.yaml", command="run")
+says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain", S + "width=4", S + "initial={file: fields.h5}", command="run")
+says("this output needs the fields u, w, b and p on a grid, and 'x_faces' is missing; use it with the physics rayleigh_benard or cavity",
+     deck="gas.yaml", command="run")
+
+# Reconstruction and crops
+says("write.method 'quintic' is none of methods and models", R + "write={method: quintic, points: [4, 8, 8]}", deck="reconstruct.yaml")
+says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
+says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
+says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
+says("'data' names no file", T + "dataset.data=[]", deck="train.yaml")
+table.file("fine.h5", fields(8, 32, 8))
+says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in samples instead of 0, or use files of one grid",
+     T + "dataset.data=[fields.h5, fine.h5]", deck="train.yaml", command="run")
+
+# Networks
+says("'decoder': a layer has at least one number", T + "model.decoder=[0]", deck="train.yaml")
+says("'decoder': name at least one hidden layer", T + "model.decoder=[]", deck="train.yaml")
+says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
+says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
+says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
+     T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
+says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",
+     T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",
+     deck="train.yaml", command="run")
+
+# A calculation that breaks
+says("the flow is not finite any more after step 5 (t = 0.0367647); take more cells or a smaller 'courant' (it is 1)",
+     S + "initial={noise: 1e308, amplitude: 1e308}", S + "courant=1", command="run", code=4)
+
+table.run()
