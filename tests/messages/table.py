@@ -28,6 +28,11 @@ def matches(text, message):
     return message is None or text == message or text.endswith((": " + message, "\n" + message))
 
 
+def built_with(library):
+    """Whether the program was built with an optional library: torch, netcdf."""
+    return library in os.environ.get("CAMBIUM_BUILT_WITH", "").split(";")
+
+
 class Table:
     def __init__(self, name, deck=""):
         self.folder = os.path.join(os.environ["CAMBIUM_SCRATCH"], "refusals_" + name)

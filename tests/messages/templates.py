@@ -20,7 +20,7 @@ HELPERS = re.compile(
     r"|describe_unsound|models_beside|refusal|suggestion|require_hdf5|\w+_problem|reason_\w+) \("
 )
 HOLE = re.compile(r"\{[^{}]*\}")
-WORD = re.compile(r"[A-Za-z]{2,}")
+WORDS = re.compile(r"[A-Za-z]{2,}\W*\s\W*[A-Za-z]{2,}")
 
 
 def unescaped(text):
@@ -66,7 +66,7 @@ def fragments(template):
     """Fixed pieces between the holes of fmt::format that hold two words or more."""
     pieces = HOLE.split(template.replace("{{", "\1").replace("}}", "\2"))
     pieces = (piece.replace("\1", "{").replace("\2", "}") for piece in pieces)
-    return [" ".join(piece.split()) for piece in pieces if len(WORD.findall(piece)) >= 2]
+    return [" ".join(piece.split()).strip(" :;,'\"") for piece in pieces if WORDS.search(piece) and "%llu" not in piece]
 
 
 def is_message(words, heads):

@@ -1,5 +1,5 @@
 """What the plugin superres says about decks and data that cannot work."""
-from table import Table
+from table import Table, built_with
 
 DECK = """
 run: {name: flow, directory: out}
@@ -109,15 +109,16 @@ says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in sam
      T + "dataset.data=[fields.h5, fine.h5]", deck="train.yaml", command="run")
 
 # Networks
-says("'decoder': a layer has at least one number", T + "model.decoder=[0]", deck="train.yaml")
-says("'decoder': name at least one hidden layer", T + "model.decoder=[]", deck="train.yaml")
-says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
-says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
-says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
-     T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
-says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",
-     T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",
-     deck="train.yaml", command="run")
+if built_with("torch"):
+    says("'decoder': a layer has at least one number", T + "model.decoder=[0]", deck="train.yaml")
+    says("'decoder': name at least one hidden layer", T + "model.decoder=[]", deck="train.yaml")
+    says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
+    says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
+    says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
+         T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
+    says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",
+         T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",
+         deck="train.yaml", command="run")
 
 # A calculation that breaks
 says("the flow is not finite any more after step 5 (t = 0.0367647); take more cells or a smaller 'courant' (it is 1)",

@@ -1,0 +1,36 @@
+"""What the network conv_net, written with Torch, says about decks and images that cannot work."""
+from table import Table
+
+DECK = """
+run: {name: images, directory: out}
+stages:
+  - train:
+      model: {type: conv_net, channels: [2]}
+      dataset: {type: hdf5, files: [d.h5], fields: [{name: image}, {name: label}]}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+"""
+T = "stages[0].train."
+IMAGES, LABELS = [[[float(k + i + j) for j in range(4)] for i in range(4)] for k in range(4)], [[0], [1], [0], [1]]
+table = Table("conv_net", DECK)
+
+
+def says(message, *overrides, **how):
+    table.says(message, *overrides, command=how.pop("command", "run"), **how)
+
+
+table.file("d.h5", {"image": IMAGES, "label": LABELS})
+says("channels: name at least one convolution", T + "model.channels=[]", command="check")
+says("channels: 0 channels are none; give 1 or more", T + "model.channels=[0]", command="check")
+says("kernel: 4 has no middle; give an odd width", T + "model.kernel=4", command="check")
+table.file("line.h5", {"image": [[1.0, 2.0]] * 4, "label": LABELS})
+says("conv_net reads images of shape (height, width) or (channels, height, width); field 'image' has the shape (2)", T + "dataset.files=[line.h5]")
+says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels", T + "model.channels=[2, 2, 2]")
+table.file("two.h5", {"image": IMAGES, "label": [[0, 1]] * 4})
+says("conv_net needs one class number per sample in the field 'label'", T + "dataset.files=[two.h5]")
+table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})
+says("field 'label' holds the class 2; the training set has classes 0 to 1", T + "validate={every: 1}",
+     T + "validation={type: hdf5, files: [more.h5], fields: [{name: image}, {name: label}]}")
+
+table.run()

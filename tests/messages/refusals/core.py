@@ -1,0 +1,97 @@
+"""What the core says about decks, files and command lines that cannot work; the decks are of molecular dynamics."""
+import os
+
+from table import Table
+
+DECK = """
+run: {name: copper, directory: out}
+plugins: [deepmd]
+stages:
+  - simulate:
+      physics: md
+      structure: {lattice: {type: fcc, a: 3.61, cells: [4, 4, 4], species: [Cu]}}
+      potential: {type: sutton_chen, element: Cu, cutoff: 5.5}
+      steps: 2
+"""
+S = "stages[0].simulate."
+table = Table("core", DECK)
+says = table.says
+
+# Formulas
+for message, formula in {
+    "the exponent of a time must be a number\n    t^step\n      ^": "t^step",
+    "expected a number, a name or '(', found '*'\n    300 + *\n          ^": "300 + *",
+    "this is not a number\n    .\n    ^": ".",
+    "this '[' is not closed\n    300 [K\n        ^": "300 [K",
+    "the exponent of a unit must be a whole number\n    300 K^x\n          ^": "300 K^x",
+    "the '(' of exp is not closed\n    300*exp(1\n        ^": "300*exp(1",
+}.items():
+    says(message, S + f"integrator={{type: langevin, temperature: \"{formula}\", damping_time: 1}}")
+
+# Command line, run, stages
+says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
+says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "gemm", "steps"])
+says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["bench", "kinetics"])
+says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
+says("walltime 'soon' is not a time; write HH:MM:SS, for example \"00:10:00\"", "run.walltime=soon", command="run")
+table.file("occupied", "a file, no folder")
+says("cannot make the folder 'occupied/run': Not a directory; choose another with run.directory=PATH", "run.directory=occupied/run", command="run")
+table.begins("run.directory=shown")
+with open(table.path("shown/provenance.yaml"), "w", encoding="utf-8") as file:
+    file.write("{")
+os.makedirs(table.path("shown/report.html"))
+says("the page could not be written; the reason stands above", command=["report", "shown"])
+
+# Structures
+XYZ = 'Lattice="20 0 0 0 20 0 0 0 20" Properties='
+for name, text, message in (
+    ("list.xyz", f"1\n{XYZ}species:S\nAr 1 1 1\n", "list.xyz:2: Properties=species:S is not a list of name:type:count"),
+    ("lacks.xyz", f"1\n{XYZ}pos:R:3\n1 1 1\n", "lacks.xyz:2: Properties=pos:R:3 lacks species:S:1 (or Z:I:1)"),
+    ("z.xyz", f"1\n{XYZ}Z:I:1:pos:R:3\n200 1 1 1\n", "z.xyz:3: there is no element 200"),
+    ("minus.xyz", "-1\n\n", "minus.xyz:1: expected the number of atoms, found '-1'"),
+):
+    table.file(name, text)
+    says(message, S + f"structure={{file: {name}}}", command="run")
+CELL = "0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n"
+HEAD = "\n\n1 atoms\n1 atom types\n"
+ATOMS = "\nMasses\n\n1 39.9\n\nAtoms # atomic\n\n1 1 1 1 1\n"
+for name, text, message in (
+    ("edge", HEAD + "0 1 9 xlo xhi\n" + ATOMS, "edge.data:5: expected two numbers, the low and the high end of the cell"),
+    ("tilt", HEAD + CELL + "1 2 xy xz yz\n" + ATOMS, "tilt.data:8: expected three numbers, the tilts xy xz yz"),
+    ("label", HEAD + CELL + "\nAtom Type Labels\n\n1 Ar Kr\n", "label.data:11: expected a type and its label"),
+    ("mass", HEAD + CELL + "\nMasses\n\n1 39.9 Ar\n", "mass.data:11: expected 1 lines 'type mass'"),
+    ("early", HEAD + CELL + "\nVelocities\n\n1 0 0 0\n", "early.data:9: Velocities come before Atoms: put them behind"),
+    ("speed", HEAD + CELL + ATOMS + "\nVelocities\n\n1 0 0\n", "speed.data:19: expected 'id vx vy vz', found 3 words"),
+    ("nobody", HEAD + CELL + ATOMS + "\nVelocities\n\n2 0 0 0\n", "nobody.data:19: there is no atom 2"),
+):
+    table.file(name + ".data", text)
+    says(message, S + f"structure={{file: {name}.data}}", command="run")
+
+# Checkpoints
+import h5py
+
+OUT = S + "output=[{type: h5md, every: 1}]"
+for name in ("old", "shape"):
+    table.interrupts(f"run.directory={name}", S + "checkpoint={every: 1}")
+    last = sorted(f for f in os.listdir(table.path(name + "/simulate")) if f.startswith("restart"))[-1]
+    with h5py.File(table.path(f"{name}/simulate/{last}"), "r+") as file:
+        if name == "old":
+            file["checkpoint"].attrs.modify("format", 0)
+        else:
+            shape = file["fields/velocity"].shape
+            del file["fields/velocity"]
+            file["fields/velocity"] = [[0.0] * (shape[1] + 1)] * shape[0]
+says(("'old/simulate/restart.2.h5' is a checkpoint of format 0, this Cambium reads format ", "; resume with the version that wrote it ("),
+     command=["restart", "old"])
+says("field 'velocity' of the checkpoint 'shape/simulate/restart.2.h5' has rows of another shape or type than this deck needs; resume with "
+     "the deck that wrote it or start afresh", command=["restart", "shape"])
+table.interrupts("run.directory=more", S + "checkpoint={every: 2}", OUT)
+with h5py.File(table.path("more/simulate/trajectory.h5md"), "r+") as file:
+    group = file["particles/trajectory/position"]
+    steps, n = group["value"].shape[0], group["value"].shape[1]
+    del group["value"]
+    group.create_dataset("value", shape=(steps, n + 1, 3), maxshape=(None, n + 1, 3), chunks=True)
+says(f"'more/simulate/trajectory.h5md' holds {n + 1} particles per frame but this run has {n}: resume with the deck that wrote it, or move the "
+     "file away", command=["restart", "more", S + "steps=4"])
+
+table.run()

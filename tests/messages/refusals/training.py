@@ -1,0 +1,108 @@
+"""What training says about decks, data and models that cannot work."""
+import os
+
+import h5py
+from table import Table
+
+DECK = """
+run: {name: fit, directory: out}
+stages:
+  - train:
+      model: {type: mlp, layers: [4], input: x, target: y}
+      dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}
+      batch: 4
+      steps: 4
+      optimizer: {type: sgd}
+      learning_rate: {type: constant, start: 1e-3}
+"""
+T = "stages[0].train."
+N = 16
+X, Y = [[0.1 * k, 1.0 - 0.05 * k] for k in range(N)], [[0.3 * k % 1.0] for k in range(N)]
+
+table = Table("training", DECK)
+says = table.says
+table.file("d.h5", {"x": X, "y": Y})
+
+
+def fails(message, *overrides, code=2):
+    says(message, *overrides, command="run", code=code)
+
+
+# Keys
+says("layers: a width of 0 is none; widths are 1 or more", T + "model.layers=[0]")
+says("files: name at least one HDF5 file or pattern", T + "dataset.files=[]")
+says("fields: name at least one array", T + "dataset.fields=[]")
+says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
+says("needs a variable in box and a formula in target", T + "dataset={type: expression, samples: 4, box: {}, target: {y: 1}}")
+says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
+says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
+says("give one of: validation (a data set), hold_out (a share of the training set)", T + "hold_out=0.1",
+     T + "validation={type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}")
+RATE = T + "learning_rate="
+says("give one of: at (a list of steps), every (a number of steps)", RATE + "{type: step, start: 1, factor: 0.5}")
+says("a sequence needs pieces: [{steps: 100, rate: {...}}, ...]", RATE + "{type: sequence, pieces: []}")
+says("pieces[0] has no steps; only the last piece may take what is left",
+     RATE + "{type: sequence, pieces: [{rate: {type: constant, start: 1}}, {rate: {type: constant, start: 1}}]}")
+
+# Data
+table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
+fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
+table.file("class.h5", {"x": X, "y": [[0.0]] * N})
+fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "model.goal=classification")
+table.file("half.h5", {"x": X, "y": [[0.5]] * N})
+fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "model.goal=classification")
+table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
+fails("sample 0: field 'x' has 3 numbers, the model reads 2", T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
+      T + "validate={every: 1}")
+table.file("kelvin.h5", {"x": X, "y": (Y, {"unit": "K"})})
+fails("the field 'y' is in no unit in the training set, but in K in the validation set; convert one of them",
+      T + "validation={type: hdf5, files: [kelvin.h5], fields: [{name: x}, {name: y}]}")
+table.begins()
+
+# Models
+fails("'d.h5' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", T + "start_from=d.h5", "run.directory=a")
+fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same model and precision",
+      T + "start_from=out/train/model.h5", T + "model.layers=[6]", "run.directory=a")
+for name in ("future", "short"):
+    with open(table.path("out/train/model.h5"), "rb") as file:
+        table.file(name + ".h5", file.read())
+    with h5py.File(table.path(name + ".h5"), "r+") as file:
+        if name == "future":
+            file["model"].attrs.modify("format", 99)
+        else:
+            first = sorted(file["weights"])[0]
+            shape = ", ".join(map(str, file["weights"][first].shape))
+            del file["weights"][first]
+fails(("'future.h5' has model format 99, but this program reads ", "; use the Cambium that wrote it"), T + "start_from=future.h5", "run.directory=a")
+fails(f"'short.h5': the model needs /weights/{first} of shape [{shape}], but the file has no such array; it was written by another version or "
+      "changed afterwards", T + "start_from=short.h5", "run.directory=a")
+
+# Checkpoints
+CHECK = T + "checkpoint={every: 2}"
+for name in ("again", "tensors", "states", "numbers"):
+    table.interrupts(f"run.directory={name}", CHECK)
+    last = sorted(f for f in os.listdir(table.path(name + "/train")) if f.startswith("restart"))[-1]
+    with h5py.File(table.path(f"{name}/train/{last}"), "r+") as file:
+        if name == "numbers":
+            del file["weights"]
+            file["weights"] = [0.0] * 5
+        elif name == "tensors":
+            del file["tensors"]
+            file.create_dataset("tensors", data=["other"], dtype=h5py.string_dtype())
+PLACE = f"train/{last}"
+says(f"'again/{PLACE}' was written with batch 4, but the deck says 8; resume with the same, or begin a new run with start_from",
+     command=["restart", "again", T + "batch=8"])
+says(f"'tensors/{PLACE}' holds tensors of another model; resume with the model that wrote it", command=["restart", "tensors"])
+says(f"'numbers/{PLACE}' holds 5 numbers in /weights, but the deck's model has 17 parameters; resume with the model that wrote it",
+     command=["restart", "numbers"])
+says(f"'states/{PLACE}' has no optimizer state momentum: the deck's optimizer has other settings than the one that wrote it (momentum switched "
+     "on?); resume with the same", command=["restart", "states", T + "optimizer.momentum=0.9"])
+
+# Training that breaks
+fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "
+      "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "model.precision=float64", T + "steps=20", code=4)
+fails(("training diverged at step 11: the loss is ", ", more than explode = 1.5 times its first values (", "), most of it in the term 'scaled_error'; "
+       "the learning rate was 3, try a tenth of it or a warm_up; no model was kept"), T + "learning_rate={type: linear, start: 0, stop: 60}",
+      T + "explode=1.5", T + "steps=200", code=4)
+
+table.run()

@@ -1,0 +1,98 @@
+// Messages that no deck reaches: those of functions that other programs and plugins call.
+#include <limits>
+
+#include "apps/c/cambium_train.h"
+#include "core/io/h5.hpp"
+#include "core/numerics/symmetric_eigen.hpp"
+#include "core/state/lattice.hpp"
+#include "core/train/session/session.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/scratch.hpp"
+
+using namespace cambium;
+
+namespace {
+
+template <class F>
+std::string said(const F& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+const char* const keys = "model: {type: mlp, layers: [2], input: x, target: y}\noptimizer: sgd\nlearning_rate: {type: constant, start: 0.1}\n";
+
+}  // namespace
+
+TEST_CASE("a lattice without cells") {
+  LatticeSpec spec;
+  spec.a = 3.6;
+  spec.cells = {4, 0, 4};
+  spec.species = {"Cu"};
+  const Comm comm;
+  CHECK(said([&] { make_lattice(spec, comm, 1); }) ==
+        "a lattice needs positive lengths and at least one cell along each axis; found a = 3.6 Å, c/a = 1.632993161855452, cells [4, 0, 4]");
+}
+
+TEST_CASE("a matrix that holds no number") {
+  std::vector<double> a(9, std::numeric_limits<double>::quiet_NaN()), values(3);
+  CHECK(said([&] { symmetric_eigenvectors(3, a.data(), values.data()); }) ==
+        "the eigenvalues of a symmetric matrix of 3 rows did not converge; is an entry not finite?");
+}
+
+TEST_CASE("arrays of another type or shape than is read") {
+  const Scratch scratch("direct_messages");
+  const std::string path = scratch.file("a.h5");
+  auto file = io::File::create(path);
+  file.write("wide", std::vector<std::int64_t>{1, 2, 3});
+  const auto wide = file.dataset("wide");
+  std::vector<std::int32_t> narrow(3);
+  TensorRef out = io::tensor_of(narrow.data(), {3});
+  const std::int64_t begin[] = {0}, late[] = {2};
+  CHECK(said([&] { wide.read_block(begin, out); }) == "'/wide' in '" + path + "' is 64-bit integer, expected at most 32 bits");
+  std::vector<std::int64_t> same(3);
+  CHECK(said([&] { wide.read_block(late, io::tensor_of(same.data(), {3})); }) ==
+        "'/wide' in '" + path + "' has the shape (3), which does not hold the block (3) at (2)");
+  file.write("word", std::string("text"));
+  CHECK(said([&] { file.dataset("word").dtype(); }) == "'/word' in '" + path + "' is text, expected numbers of a type that Cambium knows");
+}
+
+TEST_CASE("a session without samples, and arrays that are none") {
+  const Comm comm;
+  train::Session session(comm.handle(), keys);
+  double number = 1.0;
+  const std::vector<train::HostArray> none{{"x", io::tensor_of(&number, {0, 1}), ""}, {"y", io::tensor_of(&number, {0, 1}), ""}};
+  const std::vector<train::HostArray> one{{"x", io::tensor_of(&number, {1, 1}), ""}, {"y", io::tensor_of(&number, {1, 1}), ""}};
+  CHECK(said([&] { session.step(none); }) == "the first step has no samples on any rank; the network takes its sizes from them");
+  session.step(one);
+  CHECK(said([&] { session.step(none); }) == "a step has no samples on any rank");
+  auto empty = one;
+  empty[0].values.data = nullptr;
+  CHECK(said([&] { session.step(empty); }) == "array 'x' has no memory (a null pointer)");
+  empty[0].values.rank = 0;
+  CHECK(said([&] { session.step(empty); }) ==
+        "array 'x' has rank 0; pass host memory with 1 to 6 axes, the first of which counts samples");
+  double bad = std::numeric_limits<double>::quiet_NaN();
+  CHECK(said([&] { session.step(std::vector<train::HostArray>{{"x", io::tensor_of(&bad, {1, 1}), ""}, one[1]}); }) ==
+        "the loss of step 2 is nan; the weights are those before the step: look for a bad number in the arrays, or lower the learning rate (0.1)");
+}
+
+TEST_CASE("what the C interface refuses") {
+  cambium_train_session* session = nullptr;
+  double x = 1.0;
+  cambium_array array{"x", nullptr, &x, CAMBIUM_FLOAT64, 2, {1, 1}, {1, 1}};
+  CHECK(cambium_train_step(nullptr, &array, 1, nullptr) != 0);
+  CHECK(std::string(cambium_train_message()) == "the session is a null pointer; call cambium_train_create first");
+  REQUIRE(cambium_train_create(MPI_COMM_SELF, keys, &session) == 0);
+  array.rank = 7;
+  CHECK(cambium_train_step(session, &array, 1, nullptr) != 0);
+  CHECK(std::string(cambium_train_message()) == "array 'x' has 7 axes; give 1 to 6");
+  array.rank = 2;
+  array.type = 99;
+  CHECK(cambium_train_step(session, &array, 1, nullptr) != 0);
+  CHECK(std::string(cambium_train_message()) == "array 'x' has the type 99, which is none; use CAMBIUM_FLOAT64 and its like");
+  cambium_train_destroy(session);
+}
