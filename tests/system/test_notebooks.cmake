@@ -25,6 +25,9 @@ foreach(notebook
     01_first_run
     02_train_a_potential
     03_convection
+    04_sea_surface_temperature
+    05_density_matrices
+    06_plasma_waves
     )
   cambium_add_notebook(${notebook})
 endforeach()
