@@ -12,7 +12,7 @@ namespace cambium {
 /// start at 1000.
 enum class Stream : std::uint32_t {
   velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6,
-  shuffle = 7, hold_out = 8, made_samples = 9, initial_noise = 10,
+  shuffle = 7, hold_out = 8, made_samples = 9, initial_noise = 10, rounding = 11,
   pod_sketch = 30, example_field = 31, search = 32, trial_weights = 33, trial_order = 34, test = 99, external = 1000
 };
 
