@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/base/build_info.hpp"
+#include "core/driver/bench_lowp/bench_lowp.hpp"
 #include "core/driver/commands.hpp"
 #include "core/driver/failure.hpp"
 #include "core/driver/simulate.hpp"
@@ -114,6 +115,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     registry.set_plugin("core");
     registry.add<Simulate>("simulate", "advance a physics in time");
     add_core_writers(registry);
+    registry.add_bench({"lowp", "low-precision kernels: lossy codec, few-bit products and softmax beside their peers, codecs of messages", bench_lowp});
     register_plugins(registry);
     Commands commands(comm, registry, joined(argc, argv));
     return dispatch(argc, argv, commands, registry);

@@ -1,0 +1,66 @@
+#include "core/driver/bench_lowp/bench_lowp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace cambium {
+namespace bench {
+
+static double core_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+std::pair<double, double> least_seconds(int repeats, const std::function<void()>& one, const std::function<void()>& other) {
+  double a = 1e300, b = 1e300;
+  for (int k = 0; k < repeats; ++k) {
+    const double begin = core_seconds();
+    one();
+    const double middle = core_seconds();
+    other();
+    a = std::min(a, middle - begin), b = std::min(b, core_seconds() - middle);
+  }
+  return {a, b};
+}
+
+double least_seconds(int repeats, const std::function<void()>& call) { return least_seconds(repeats, call, [] {}).first; }
+
+}  // namespace bench
+
+nlohmann::json bench_lowp(const nlohmann::json& options, Context& context) {
+  int size = 4096;
+  std::string part = "all", file;
+  if (const char* data = std::getenv("CAMBIUM_DATA")) file = std::string(data) + "/fields/fields.h5";
+  for (const auto& [key, value] : options.items()) {
+    const std::string text = value;
+    if (key == "size") size = std::atoi(text.c_str());
+    else if (key == "fields") file = text;
+    else if (key == "part" && (text == "lossy" || text == "infer" || text == "wire" || text == "all")) part = text;
+    else
+      throw InputError(fmt::format("bench lowp has no option '{}={}'; there are size=4096, fields=FILE and part=lossy, infer, wire or all",
+                                   key, text));
+  }
+  if (size < 64 || size > 16384) throw InputError(fmt::format("bench lowp: size is {}; give 64 to 16384", size));
+  nlohmann::json out;
+  std::vector<std::string> problems;
+  auto run = [&](const char* name, const std::function<std::string(nlohmann::json&)>& measure) {
+    if (part != "all" && part != name) return;
+    context.log.info(fmt::format("measuring {}", name));
+    if (auto problem = measure(out); !problem.empty()) problems.push_back(problem);
+  };
+  run("infer", [&](auto& json) { return bench::infer(size, json); });
+  run("wire", [&](auto& json) { return bench::wire(json); });
+  run("lossy", [&](auto& json) { return bench::lossy(file, json); });
+  out["check"] = problems.empty() ? "ok: products and softmax agree with double precision, every bound holds"
+                                  : fmt::format("FAILED: {}", fmt::join(problems, "; "));
+  return out;
+}
+
+}  // namespace cambium

@@ -1,0 +1,25 @@
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "core/parallel/context.hpp"
+
+namespace cambium {
+
+/// `cambium bench lowp`: the low-precision kernels, each beside its peer in the same run, one core. Options: size (of the matrices,
+/// 4096), fields (an HDF5 file for the lossy codec; by default $CAMBIUM_DATA/fields/fields.h5), part (lossy, infer, wire).
+nlohmann::json bench_lowp(const nlohmann::json& options, Context& context);
+
+namespace bench {
+/// Adds keys to `out`; returns "" or what is wrong.
+std::string lossy(const std::string& file, nlohmann::json& out);
+std::string infer(int size, nlohmann::json& out);
+std::string wire(nlohmann::json& out);
+
+/// Least core seconds of `repeats` calls.
+double least_seconds(int repeats, const std::function<void()>& call);
+/// The same for two that alternate, so that what else the machine does meets both.
+std::pair<double, double> least_seconds(int repeats, const std::function<void()>& one, const std::function<void()>& other);
+}  // namespace bench
+
+}  // namespace cambium
