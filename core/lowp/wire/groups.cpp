@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -81,17 +82,29 @@ void unpack_groups(GroupFormat format, std::span<const std::byte> in, std::span<
   }
 }
 
-/// Sums and differences of neighbours at distance 1, 2, 4, 8, 16, times `factor`.
+typedef float Sixteen __attribute__((vector_size(64)));
+
+/// Each number plus, in the upper place minus, its partner's: x[k ^ D] + x[k] below, x[k ^ D] - x[k] above.
+template <int D, int... K>
+Sixteen butterfly(Sixteen x, std::integer_sequence<int, K...>) {
+  const Sixteen partner = __builtin_shufflevector(x, x, (K ^ D)...), sign = {(K & D ? -1.0f : 1.0f)...};
+  return partner + sign * x;
+}
+template <int D>
+Sixteen butterfly(Sixteen x) { return butterfly<D>(x, std::make_integer_sequence<int, 16>{}); }
+
+/// The transform of every 32 numbers, times `factor`.
 void transform(std::span<float> values, float factor) {
   if (values.size() % 32 != 0) throw InternalError("hadamard32: the length is not a multiple of 32");
   for (std::size_t at = 0; at < values.size(); at += 32) {
-    float a[32], b[32];
-    std::copy_n(values.data() + at, 32, a);
-    // Each round takes even and odd places to the two halves; after five every bit of the index has been a difference once.
-    float *from = a, *to = b;
-    for (int round = 0; round < 5; ++round, std::swap(from, to))
-      for (int k = 0; k < 16; ++k) to[k] = from[2 * k] + from[2 * k + 1], to[k + 16] = from[2 * k] - from[2 * k + 1];
-    for (int k = 0; k < 32; ++k) values[at + k] = from[k] * factor;
+    Sixteen a, b;
+    std::memcpy(&a, values.data() + at, sizeof a);
+    std::memcpy(&b, values.data() + at + 16, sizeof b);
+    a = butterfly<1>(butterfly<2>(butterfly<4>(butterfly<8>(a))));
+    b = butterfly<1>(butterfly<2>(butterfly<4>(butterfly<8>(b))));
+    const Sixteen sum = (a + b) * factor, difference = (a - b) * factor;
+    std::memcpy(values.data() + at, &sum, sizeof sum);
+    std::memcpy(values.data() + at + 16, &difference, sizeof difference);
   }
 }
 
