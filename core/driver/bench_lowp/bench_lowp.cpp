@@ -49,17 +49,17 @@ nlohmann::json bench_lowp(const nlohmann::json& options, Context& context) {
   }
   if (size < 64 || size > 16384) throw InputError(fmt::format("bench lowp: size is {}; give 64 to 16384", size));
   nlohmann::json out;
-  std::vector<std::string> problems;
+  std::vector<std::string> faults;
   auto run = [&](const char* name, const std::function<std::string(nlohmann::json&)>& measure) {
     if (part != "all" && part != name) return;
     context.log.info(fmt::format("measuring {}", name));
-    if (auto problem = measure(out); !problem.empty()) problems.push_back(problem);
+    if (auto fault = measure(out); !fault.empty()) faults.push_back(fault);
   };
   run("infer", [&](auto& json) { return bench::infer(size, json); });
   run("wire", [&](auto& json) { return bench::wire(json); });
   run("lossy", [&](auto& json) { return bench::lossy(file, json); });
-  out["check"] = problems.empty() ? "ok: products and softmax agree with double precision, every bound holds"
-                                  : fmt::format("FAILED: {}", fmt::join(problems, "; "));
+  out["check"] = faults.empty() ? "ok: products and softmax agree with double precision, every bound holds"
+                                  : fmt::format("FAILED: {}", fmt::join(faults, "; "));
   return out;
 }
 

@@ -55,7 +55,7 @@ std::string products(const lowp::BinaryCodedMatrix& m, const std::string& name, 
   const Dense blas{dense, n};
   const auto x = numbers(std::size_t(most) * n, 2, 1.0);
   std::vector<float> y(x.size()), z(x.size());
-  std::string problem;
+  std::string fault;
   int crossover = 0;
   for (int batch = 1; batch <= most; batch *= 2) {
     const int repeats = std::max(3, 24 / batch);
@@ -63,14 +63,14 @@ std::string products(const lowp::BinaryCodedMatrix& m, const std::string& name, 
     double peer = single * batch / std::min(batch, 8);
     if (batch > 1) peer = std::min(peer, least_seconds(repeats, [&] { blas.as_matrix(x.data(), batch, z.data()); }));
     const auto compared = static_cast<std::size_t>(n) * (batch > 1 ? batch : 1);
-    if (const double error = largest_difference(y, z, compared); error > 1e-5) problem = fmt::format("{} differs from the BLAS by {:.1e}", name, error);
+    if (const double error = largest_difference(y, z, compared); error > 1e-5) fault = fmt::format("{} differs from the BLAS by {:.1e}", name, error);
     out[fmt::format("{}_ratio_b{}", name, batch)] = peer / ours;
     if (batch == 1) out[name + "_ms"] = 1e3 * ours, out[name + "_sgemv_ms"] = 1e3 * peer;
     if (crossover == 0 && peer < ours) crossover = batch;
   }
   out[name + "_crossover_batch"] = crossover ? fmt::format("{}", crossover) : fmt::format("above {}", most);
   out[name + "_bits_per_weight"] = 8.0 * static_cast<double>(m.bytes()) / (static_cast<double>(n) * n);
-  return problem;
+  return fault;
 }
 
 double worst_ulp(const std::vector<float>& x, const std::vector<float>& y) {
@@ -107,15 +107,15 @@ std::string softmaxes(nlohmann::json& out) {
 std::string infer(int size, nlohmann::json& out) {
   const auto count = static_cast<std::size_t>(size) * size;
   const auto w = numbers(count, 1, 1.0);
-  std::string problem;
+  std::string fault;
   auto note = [&](std::string found) {
-    if (!found.empty()) problem += problem.empty() ? found : "; " + found;
+    if (!found.empty()) fault += fault.empty() ? found : "; " + found;
   };
   for (int bits : {1, 2, 3}) note(products(lowp::binary_coded(w, size, size, bits, 0), fmt::format("biqgemm_{}_q{}", size, bits), size, out));
   note(products(lowp::ternary_coded(w, size, size), fmt::format("ternary_{}", size), size, out));
   out[fmt::format("biqgemm_ratio_{}", size)] = out[fmt::format("biqgemm_{}_q1_ratio_b1", size)];
   note(softmaxes(out));
-  return problem;
+  return fault;
 }
 
 }  // namespace cambium::bench

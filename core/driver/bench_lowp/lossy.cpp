@@ -49,7 +49,7 @@ std::vector<Field> fields_of(const std::string& path) {
 }  // namespace
 
 std::string lossy(const std::string& path, nlohmann::json& out) {
-  std::string problem;
+  std::string fault;
   double bytes = 0, encode = 0, decode = 0;
   for (const auto& f : fields_of(path)) {
     double low = f.values[0], high = f.values[0];
@@ -64,7 +64,7 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
         const double d = std::abs(static_cast<double>(back[k]) - f.values[k]);
         worst = std::max(worst, d), sum += d * d;
       }
-      if (worst > bound * (high - low)) problem = fmt::format("{} at {} misses its bound", f.name, label);
+      if (worst > bound * (high - low)) fault = fmt::format("{} at {} misses its bound", f.name, label);
       const auto key = fmt::format("lossy_{}_{}", f.name, label);
       out[key + "_ratio"] = 4.0 * static_cast<double>(back.size()) / static_cast<double>(stream.size());
       out[key + "_psnr"] = 20 * std::log10((high - low) / std::sqrt(sum / static_cast<double>(back.size())));
@@ -76,7 +76,7 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
   }
   out["lossy_mbs"] = 1e-6 * bytes / encode;
   out["lossy_decode_mbs"] = 1e-6 * bytes / decode;
-  return problem;
+  return fault;
 }
 
 }  // namespace cambium::bench

@@ -29,7 +29,7 @@ void report(const std::string& name, double bits, double encode, double decode, 
 std::string wire(nlohmann::json& out) {
   std::vector<float> x(count), y(count);
   for (std::size_t k = 0; k < count; ++k) x[k] = static_cast<float>(Random4(18, Stream::test, k, 0).normal(0));
-  std::string problem;
+  std::string fault;
   for (const auto& [name, format, hadamard] : {std::tuple{"int8", lowp::int8_groups, false}, {"int4_hadamard", lowp::int4_groups, true},
                                                {"int4", lowp::int4_differences, false}}) {
     std::vector<std::byte> message(static_cast<std::size_t>(format.bytes(count)));
@@ -46,12 +46,12 @@ std::string wire(nlohmann::json& out) {
     double error = 0, size = 0;
     for (std::size_t k = 0; k < count; ++k) error += std::pow(double(x[k]) - y[k], 2), size += std::pow(x[k], 2);
     out[std::string(name) + "_relative_error"] = std::sqrt(error / size);
-    if (std::sqrt(error / size) > (format.bits == 8 ? 0.01 : 0.22)) problem = fmt::format("{} loses {:.2g}", name, std::sqrt(error / size));
+    if (std::sqrt(error / size) > (format.bits == 8 ? 0.01 : 0.22)) fault = fmt::format("{} loses {:.2g}", name, std::sqrt(error / size));
     report(name, format.bits_per_number(), in, from, out);
   }
   std::vector<std::uint16_t> half(count);
   report("bf16", 16, least_seconds(20, [&] { lowp::encode_bfloat16(x, half); }), least_seconds(20, [&] { lowp::decode_bfloat16(half, y); }), out);
-  return problem;
+  return fault;
 }
 
 }  // namespace cambium::bench

@@ -172,6 +172,10 @@ TEST_CASE("messages of the lossy codec") {
               "; give a positive number, such as 1e-4");
   CHECK(message([&] { lossy_info(std::as_bytes(std::span(x))); }) ==
         "this is not an array compressed by Cambium, or only a part of one; copy it again from its source");
+  auto cut = lossy_encode<float>(x, Shape{3}, {relative, 0.1});
+  cut.pop_back();
+  std::vector<float> z(3);
+  CHECK(message([&] { lossy_decode<float>(cut, z); }) == "a compressed array is damaged; copy it again from its source");
   std::vector<double> y(3);
   CHECK(message([&] { lossy_decode<double>(lossy_encode<float>(x, Shape{3}, {relative, 0.1}), y); }) ==
         "the compressed array has 3 values of 4 bytes, expected 3 of 8 bytes");
