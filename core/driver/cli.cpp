@@ -94,7 +94,8 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
   fresh->add_option("name", name, "its name, in lower case")->required();
   fresh->add_option("destination", destination, "folder that is made; the name when absent");
-  fresh->callback([&] { code = commands.new_plugin(name, destination); });
+  fresh->add_option("--kind", kind, "potential (when absent), physics or model (a network for the stage train)");
+  fresh->callback([&] { code = commands.new_plugin(name, destination, kind.empty() ? "potential" : kind); });
   add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
     verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });
   });

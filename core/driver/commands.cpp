@@ -100,12 +100,12 @@ ExitCode Commands::report(const std::string& directory, const std::string& page)
   return ExitCode::done;
 }
 
-ExitCode Commands::new_plugin(const std::string& name, const std::string& destination) {
+ExitCode Commands::new_plugin(const std::string& name, const std::string& destination, const std::string& kind) {
   const std::string folder = destination.empty() ? name : destination;
   std::vector<std::string> files;
-  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, shared_folder("template")); });
+  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, template_of(kind, shared_folder("template"))); });
   for (const auto& file : files) log_.info(fmt::format("  {}/{}", folder, file));
-  log_.info(fmt::format("made the plugin '{}' in {}; its README.md says how to build and run it", name, folder));
+  log_.info(fmt::format("made the plugin '{}' ({}) in {}; its README.md says how to build and run it", name, kind, folder));
   return ExitCode::done;
 }
 

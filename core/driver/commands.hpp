@@ -20,7 +20,7 @@ class Commands {
   ExitCode list(const std::string& word);
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json);
-  ExitCode new_plugin(const std::string& name, const std::string& destination);
+  ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
   ExitCode report(const std::string& directory, const std::string& page);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   bool root() const { return context_.comm.root(); }

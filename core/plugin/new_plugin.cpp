@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium {
 
@@ -37,13 +38,31 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
+std::vector<std::string> plugin_kinds(const std::string& templates) {
+  std::vector<std::string> kinds;
+  for (const auto& entry : fs::directory_iterator(templates))
+    if (fs::is_regular_file(entry.path() / "register.cpp")) kinds.push_back(entry.path().filename());
+  std::sort(kinds.begin(), kinds.end());
+  return kinds;
+}
+
+std::string template_of(const std::string& kind, const std::string& templates) {
+  const auto kinds = plugin_kinds(templates);
+  if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return (fs::path(templates) / kind).string();
+  throw InputError(fmt::format("there is no template of a plugin of kind '{}'{}", kind, suggestion(kind, kinds)));
+}
+
 std::vector<std::string> new_plugin(const std::string& name, const std::string& destination, const std::string& template_folder) {
   if (!is_identifier(name))
     throw InputError(fmt::format("found '{}', expected the name of a plugin: small letters, digits and '_', beginning with a letter", name));
   if (!fs::is_regular_file(fs::path(template_folder) / "register.cpp"))
     throw InputError(fmt::format("there is no plugin template in '{}'", template_folder));
   if (fs::exists(destination)) throw InputError(fmt::format("'{}' is there already; choose another folder", destination));
-  const auto renamed = [&](const std::string& text) { return replaced(replaced(text, "my_pair", name), "MyPair", camel_case(name)); };
+  const auto renamed = [&](std::string text) {
+    for (const char* placeholder : {"my_pair", "my_physics", "my_model"})
+      text = replaced(replaced(std::move(text), placeholder, name), camel_case(placeholder), camel_case(name));
+    return text;
+  };
   std::vector<std::string> written;
   for (auto file = fs::recursive_directory_iterator(template_folder); file != fs::recursive_directory_iterator(); ++file) {
     if (file->is_directory() && file->path().filename() == "build") file.disable_recursion_pending();

@@ -149,7 +149,7 @@ TEST_CASE("a new plugin is the template under another name") {
   if (!comm.root()) return;
   const fs::path place = fs::temp_directory_path() / ("cambium_new_plugin_" + std::to_string(getpid()));
   const auto target = (place / "my_force").string();
-  const auto files = new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template");
+  const auto files = new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential");
   CHECK(files == std::vector<std::string>{"CMakeLists.txt", "README.md", "decks/my_force.yaml", "my_force.cpp", "my_force.hpp",
                                           "register.cpp", "tests/main.cpp", "tests/test_my_force.cpp"});
   std::string all;
@@ -157,10 +157,30 @@ TEST_CASE("a new plugin is the template under another name") {
   CHECK(all.find("my_pair") == std::string::npos);
   CHECK(all.find("MyPair") == std::string::npos);
   CHECK(all.find("class MyForce : public Potential") != std::string::npos);
-  CHECK_THROWS_WITH(new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template"),
+  CHECK_THROWS_WITH(new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
                     "'" + target + "' is there already; choose another folder");
-  CHECK_THROWS_WITH(new_plugin("MyForce", target, CAMBIUM_SOURCE_DIR "/plugins/template"),
+  CHECK_THROWS_WITH(new_plugin("MyForce", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
                     "found 'MyForce', expected the name of a plugin: small letters, digits and '_', beginning with a letter");
   CHECK_THROWS_WITH(new_plugin("fresh", target, place.string()), "there is no plugin template in '" + place.string() + "'");
+  fs::remove_all(place);
+}
+
+TEST_CASE("a new plugin has one of three kinds") {
+  Comm comm;
+  if (!comm.root()) return;
+  const std::string templates = CAMBIUM_SOURCE_DIR "/plugins/template";
+  CHECK(plugin_kinds(templates) == std::vector<std::string>{"model", "physics", "potential"});
+  CHECK(template_of("physics", templates) == templates + "/physics");
+  CHECK_THROWS_WITH(template_of("pysics", templates),
+                    "there is no template of a plugin of kind 'pysics'; did you mean 'physics'?");
+  const fs::path place = fs::temp_directory_path() / ("cambium_kinds_" + std::to_string(getpid()));
+  for (const std::string kind : {"physics", "model"}) {
+    const auto target = place / kind;
+    std::string all;
+    for (const auto& file : new_plugin("warm_rod", target.string(), template_of(kind, templates))) all += file + read(target / file);
+    CHECK(all.find("my_" + kind) == std::string::npos);
+    CHECK(all.find(kind == "model" ? "MyModel" : "MyPhysics") == std::string::npos);
+    CHECK(all.find("class WarmRod : public") != std::string::npos);
+  }
   fs::remove_all(place);
 }

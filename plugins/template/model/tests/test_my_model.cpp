@@ -1,0 +1,102 @@
+// The gradient is the derivative of the loss: checked by central differences, for every parameter.
+#include <cmath>
+#include <optional>
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif
+
+#include "core/train/flat/buffer.hpp"
+#include "core/train/mlp/expression_set.hpp"
+#include "my_model.hpp"
+
+using namespace cambium;
+using cambium::my_model::MyModel;
+
+namespace {
+
+struct World {
+  Comm comm;
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+};
+
+/// A small data set, the network that has seen it, and its weights.
+struct Fixture {
+  World world;
+  train::ExpressionSet set{{.samples = 9, .box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}}, .target = {{"z", "3 + sin(3*x)*y"}}},
+                           world.context};
+  MyModel model{{.units = 5}, world.context};
+  std::vector<train::SamplePtr> samples;
+  std::optional<train::FlatLayout> layout;
+  train::FlatBuffer weights, gradients;
+
+  Fixture() {
+    set.open(world.context);
+    model.fit_statistics(set, world.context);
+    for (const std::int64_t id : {0, 3, 7}) samples.push_back(set.read(std::vector<std::int64_t>{id})[0]);
+    layout.emplace(model.parameters(), 4);
+    weights = train::FlatBuffer(*layout, DType::f64), gradients = train::FlatBuffer(*layout, DType::f64);
+    model.initialise(weights.views(), 5);
+  }
+  double loss() {
+    train::FlatBuffer ignored(*layout, DType::f64);
+    std::vector<train::TermSum> terms(1);
+    model.gradient(samples, weights.views(), std::vector<double>{1.7}, ignored.views(), terms, [](int) {});
+    return 1.7 * terms[0].sum;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the gradient is the derivative of the loss") {
+  Fixture f;
+  std::vector<train::TermSum> terms(1);
+  std::vector<int> announced;
+  f.model.gradient(f.samples, f.weights.views(), std::vector<double>{1.7}, f.gradients.views(), terms,
+                   [&](int k) { announced.push_back(k); });
+  CHECK(terms[0].count == 3.0);
+  CHECK(announced.size() == f.model.parameters().size());
+  for (std::size_t tensor = 0; tensor < f.model.parameters().size(); ++tensor)
+    for (std::size_t k = 0; k < f.weights.values<double>(tensor).size(); ++k) {
+      double& w = f.weights.values<double>(tensor)[k];
+      const double kept = w, h = 1e-5;
+      w = kept + h;
+      const double up = f.loss();
+      w = kept - h;
+      const double down = f.loss();
+      w = kept;
+      CHECK(f.gradients.values<double>(tensor)[k] == Approx((up - down) / (2 * h)).epsilon(1e-6).margin(1e-9));
+    }
+}
+
+TEST_CASE("what was stored predicts the same") {
+  Fixture f;
+  MyModel other({.units = 5}, f.world.context);
+  other.restore(f.model.state());
+  std::vector<train::TermSum> mine(1), theirs(1);
+  f.model.evaluate(f.samples, f.weights.views(), mine);
+  other.evaluate(f.samples, f.weights.views(), theirs);
+  CHECK(mine[0].sum > 0.0);
+  CHECK(mine[0].sum == theirs[0].sum);
+}
+
+TEST_CASE("a basis function has the value of the formula") {
+  Fixture f;
+  for (std::size_t tensor = 0; tensor < 4; ++tensor)
+    for (double& w : f.weights.values<double>(tensor)) w = 0.0;
+  f.weights.values<double>(2)[0] = 2.0;   // one height, at the mean of the inputs, width 1
+  f.weights.values<double>(3)[0] = 0.25;  // the offset
+  MyModel plain({.units = 5}, f.world.context);
+  plain.restore(R"({"mean": [0, 0], "scale": [1, 1], "target_mean": 0, "target_scale": 1, "unit": ""})");
+  double y = 0.0;
+  TensorRef out;
+  out.data = &y, out.rank = 2, out.shape[0] = out.shape[1] = 1, out.stride[0] = out.stride[1] = 1, out.dtype = DType::f64;
+  plain.infer(std::span(f.samples).subspan(0, 1), f.weights.views(), std::span(&out, 1));
+  const auto* x = static_cast<const double*>(f.samples[0]->fields.at("input").data);
+  CHECK(y == Approx(0.25 + 2.0 * std::exp(-0.5 * (x[0] * x[0] + x[1] * x[1]))));
+}
