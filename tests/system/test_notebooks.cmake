@@ -18,6 +18,9 @@ function(cambium_add_notebook name)
       ${PROJECT_SOURCE_DIR}/tutorials/${name}.ipynb ${place}/pictures)
     set_tests_properties(${test} PROPERTIES LABELS ${tier} TIMEOUT 1800 SKIP_RETURN_CODE 77
       ENVIRONMENT "${CAMBIUM_TEST_ENVIRONMENT};OMP_NUM_THREADS=1;OPENBLAS_NUM_THREADS=1;${environment}")
+    if(name MATCHES "ranks")
+      set_tests_properties(${test} PROPERTIES PROCESSORS 2)
+    endif()
   endforeach()
 endfunction()
 
@@ -28,6 +31,7 @@ foreach(notebook
     04_sea_surface_temperature
     05_density_matrices
     06_plasma_waves
+    08_train_on_many_ranks
     )
   cambium_add_notebook(${notebook})
 endforeach()
