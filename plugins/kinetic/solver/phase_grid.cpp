@@ -60,7 +60,7 @@ static std::vector<int> choose(const PhaseGrid& grid, int ranks) {
     auto left = [&](int d) { return grid.axis[d].cells / (out[d] * factor); };
     int best = 0;
     for (int d = 1; d < grid.cdim; ++d)
-      if (left(d) > left(best)) best = d;
+      if (left(d) >= left(best)) best = d;  // x last among equals: its cells are the lanes of a pack
     if (left(best) < 4)
       for (int d = grid.cdim; d < grid.dimensions(); ++d)
         if (left(d) > left(best)) best = d;
