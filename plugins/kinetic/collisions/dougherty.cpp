@@ -63,11 +63,8 @@ void Dougherty::make_matrices() {
   largest_ = 76.0;  // computed once for quadratics with the penalty 6/h, on long lines: 74.7
 }
 
-/// u and vt^2 that the discrete operator conserves momentum and energy with: with D the difference of f at the ends of velocity
-/// space and E that of v f, summed over dimensions where needed,
-///   M1 - u M0 + vt^2 D = 0,   M2 - u . M1 + vt^2 (sum E - vdim M0) = 0.
-Dougherty::State Dougherty::state_of(const double* f, int cell) const {
-  double m0 = 0.0, m2 = 0.0, ends = 0.0, m1[3] = {}, jump[3] = {};
+Dougherty::Moments Dougherty::moments_of(const double* f) const {
+  Moments m;
   for (int iv = 0; iv < cells_; ++iv) {
     const auto at = grid_.local_velocity(iv);
     for (int d = 0; d < grid_.vdim; ++d)
@@ -75,29 +72,42 @@ Dougherty::State Dougherty::state_of(const double* f, int cell) const {
         if (!line.counts) continue;
         const double h = 0.5 * grid_.velocity(d).width(), c = grid_.velocity(d).centre(at[d]);
         const double f0 = value(f, iv, line, 0), f1 = value(f, iv, line, 1), f2 = value(f, iv, line, 2);
-        if (d == 0) m0 += f0;
-        m1[d] += c * f0 + h / std::sqrt(3.0) * f1;
-        m2 += (c * c + h * h / 3.0) * f0 + 2.0 * c * h / std::sqrt(3.0) * f1 + 2.0 / (3.0 * std::sqrt(5.0)) * h * h * f2;
+        if (d == 0) m.m0 += f0;
+        m.m1[d] += c * f0 + h / std::sqrt(3.0) * f1;
+        m.m2 += (c * c + h * h / 3.0) * f0 + 2.0 * c * h / std::sqrt(3.0) * f1 + 2.0 / (3.0 * std::sqrt(5.0)) * h * h * f2;
         // Traces per sqrt(1/2), the factor that integration along this dimension puts in front of f0, and per half width.
         if (at[d] == grid_.velocity(d).cells - 1) {
           const double top = (f0 + std::sqrt(3.0) * f1 + std::sqrt(5.0) * f2) / (2.0 * h);
-          jump[d] += top, ends += grid_.velocity(d).upper * top;
+          m.jump[d] += top, m.ends += grid_.velocity(d).upper * top;
         }
         if (at[d] == 0) {
           const double bottom = (f0 - std::sqrt(3.0) * f1 + std::sqrt(5.0) * f2) / (2.0 * h);
-          jump[d] -= bottom, ends -= grid_.velocity(d).lower * bottom;
+          m.jump[d] -= bottom, m.ends -= grid_.velocity(d).lower * bottom;
         }
       }
   }
+  return m;
+}
+
+/// With D the difference of f at the ends of velocity space and E that of v f, summed over dimensions where needed, the
+/// discrete operator changes the moments by
+///   dM1/dt = -nu (M1 - u M0 + vt^2 D),   d(M2/2)/dt = -nu (M2 - u . M1 + vt^2 (E - vdim M0)).
+Dougherty::State Dougherty::state_for(const Moments& m, int cell, const std::array<double, 3>& push, double heat) const {
   double square = 0.0, cross = 0.0;
-  for (int d = 0; d < grid_.vdim; ++d) square += m1[d] * m1[d] / m0, cross += m1[d] * jump[d] / m0;
+  for (int d = 0; d < grid_.vdim; ++d) square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
   State s;
-  s.vt2 = (m2 - square) / (grid_.vdim * m0 - ends + cross);
-  for (int d = 0; d < grid_.vdim; ++d) s.u[d] = (m1[d] + s.vt2 * jump[d]) / m0;
-  if (!(m0 > 0.0) || !(s.vt2 > 0.0))
+  s.vt2 = (m.m2 - square + heat) / (grid_.vdim * m.m0 - m.ends + cross);
+  for (int d = 0; d < grid_.vdim; ++d) s.u[d] = (m.m1[d] + push[d] + s.vt2 * m.jump[d]) / m.m0;
+  if (!(m.m0 > 0.0) || !(s.vt2 > 0.0))
     throw NumericalError(fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
-                                     "cells or 'positivity: true'", m0, s.vt2, cell));
+                                     "cells or 'positivity: true'", m.m0, s.vt2, cell));
   return s;
+}
+
+double Dougherty::moment_unit() const {
+  double unit = 1.0;
+  for (int d = 0; d < grid_.vdim; ++d) unit *= std::sqrt(2.0) * 0.5 * grid_.velocity(d).width();
+  return unit;
 }
 
 /// Adds the operator along dimension d on the line of cells that begins at `first`.
@@ -145,7 +155,6 @@ void Dougherty::rate(const double* f, double* out, const State& s) const {
     }
 }
 
-/// Bound of the operator's eigenvalues per unit of nu.
 double Dougherty::stiffness(const State& s) const {
   double sum = 0.0;
   for (int d = 0; d < grid_.vdim; ++d) {
@@ -157,42 +166,61 @@ double Dougherty::stiffness(const State& s) const {
 }
 
 void Dougherty::advance(std::vector<double>& f, double nu, double dt, int cell) {
+  auto state_of = [&](const std::vector<double>& g) { return state_for(moments_of(g.data()), cell); };
   std::vector<double> a(f.size()), b(f.size()), k(f.size());
-  const int steps = std::max(1, static_cast<int>(std::ceil(dt * nu * stiffness(state_of(f.data(), cell)) / 2.4)));
+  const int steps = std::max(1, static_cast<int>(std::ceil(dt * nu * stiffness(state_of(f)) / 2.4)));
   substeps_ = std::max(substeps_, steps);
   const double step = nu * dt / steps;
   for (int n = 0; n < steps; ++n) {
-    rate(f.data(), k.data(), state_of(f.data(), cell));
+    rate(f.data(), k.data(), state_of(f));
     for (std::size_t i = 0; i < f.size(); ++i) a[i] = f[i] + step * k[i];
-    rate(a.data(), k.data(), state_of(a.data(), cell));
+    rate(a.data(), k.data(), state_of(a));
     for (std::size_t i = 0; i < f.size(); ++i) b[i] = 0.75 * f[i] + 0.25 * (a[i] + step * k[i]);
-    rate(b.data(), k.data(), state_of(b.data(), cell));
+    rate(b.data(), k.data(), state_of(b));
     for (std::size_t i = 0; i < f.size(); ++i) f[i] = f[i] / 3.0 + 2.0 / 3.0 * (b[i] + step * k[i]);
   }
+}
+
+void Dougherty::read(const Solver& solver, int ic, std::vector<double>& f) const {
+  f.resize(cell_size());
+  for (int iv = 0; iv < cells_; ++iv) solver.get(0, ic, iv, &f[static_cast<std::size_t>(iv) * modes_]);
+}
+
+void Dougherty::write(Solver& solver, int ic, const std::vector<double>& f) const {
+  for (int iv = 0; iv < cells_; ++iv) solver.set(0, ic, iv, &f[static_cast<std::size_t>(iv) * modes_]);
+}
+
+void Dougherty::at_node(const std::vector<double>& f, int node, std::vector<double>& values) const {
+  const std::size_t groups = groups_.size();
+  values.assign(node_size(), 0.0);
+  for (int iv = 0; iv < cells_; ++iv)
+    for (int k = 0; k < modes_; ++k) values[iv * groups + mode_[k][0]] += f[iv * modes_ + k] * conf_rule_.basis(node, mode_[k][1]);
+}
+
+void Dougherty::add_change(const std::vector<double>& before, const std::vector<double>& after, int node, std::vector<double>& change) const {
+  const std::size_t groups = groups_.size();
+  for (int iv = 0; iv < cells_; ++iv)
+    for (int k = 0; k < modes_; ++k)
+      change[iv * modes_ + k] += conf_rule_.weight(node) * conf_rule_.basis(node, mode_[k][1]) *
+                                 (after[iv * groups + mode_[k][0]] - before[iv * groups + mode_[k][0]]);
 }
 
 void Dougherty::act(Solver& solver, double dt) {
   solver.to_host_const(0);
   substeps_ = 0;
-  const std::size_t groups = groups_.size();
-  std::vector<double> f(static_cast<std::size_t>(cells_) * modes_), change(f.size()), node(cells_ * groups), before;
+  std::vector<double> f, change(cell_size()), node, before;
   for (int ic = 0; ic < grid_.local_conf_cells(); ++ic) {
     const int cell = grid_.conf_index(grid_.local_conf(ic));
-    for (int iv = 0; iv < cells_; ++iv) solver.get(0, ic, iv, &f[static_cast<std::size_t>(iv) * modes_]);
+    read(solver, ic, f);
     std::fill(change.begin(), change.end(), 0.0);
-    for (int q = 0; q < conf_rule_.nodes(); ++q) {
-      std::fill(node.begin(), node.end(), 0.0);
-      for (int iv = 0; iv < cells_; ++iv)
-        for (int k = 0; k < modes_; ++k) node[iv * groups + mode_[k][0]] += f[iv * modes_ + k] * conf_rule_.basis(q, mode_[k][1]);
-      before = node;
+    for (int q = 0; q < nodes(); ++q) {
+      at_node(f, q, before);
+      node = before;
       advance(node, frequency_[cell], dt, cell);
-      for (int iv = 0; iv < cells_; ++iv)
-        for (int k = 0; k < modes_; ++k)
-          change[iv * modes_ + k] += conf_rule_.weight(q) * conf_rule_.basis(q, mode_[k][1]) *
-                                     (node[iv * groups + mode_[k][0]] - before[iv * groups + mode_[k][0]]);
+      add_change(before, node, q, change);
     }
     for (std::size_t k = 0; k < f.size(); ++k) f[k] += change[k];
-    for (int iv = 0; iv < cells_; ++iv) solver.set(0, ic, iv, &f[static_cast<std::size_t>(iv) * modes_]);
+    write(solver, ic, f);
   }
   solver.to_device(0);
 }

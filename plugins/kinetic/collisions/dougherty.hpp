@@ -24,6 +24,40 @@ class Dougherty {
   void act(Solver& solver, double dt);
   int substeps() const { return substeps_; }  ///< most of any cell, in the last call
 
+  // The operator at one node of configuration space, for collisions that involve more than one species. There f is an
+  // array [velocity cell][group], a group being the modes of equal velocity exponents.
+
+  /// Velocity moments in units of one common factor (see moment_unit), and what the ends of velocity space contribute.
+  struct Moments {
+    double m0 = 0.0, m2 = 0.0, ends = 0.0;
+    std::array<double, 3> m1{}, jump{};
+  };
+  /// Drift speed and squared thermal speed that the operator relaxes to.
+  struct State {
+    std::array<double, 3> u{};
+    double vt2 = 0.0;
+  };
+  Moments moments_of(const double* f) const;
+  /// The state with which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat, in the discrete operator; nothing given: both
+  /// are conserved. NumericalError, naming the configuration-space cell, where density or vt^2 is not positive.
+  State state_for(const Moments& m, int cell, const std::array<double, 3>& push = {}, double heat = 0.0) const;
+  /// out = the operator applied to f, per unit of nu.
+  void rate(const double* f, double* out, const State& s) const;
+  /// Bound of the operator's eigenvalues per unit of nu.
+  double stiffness(const State& s) const;
+  /// Turns moments into physical units.
+  double moment_unit() const;
+
+  int nodes() const { return conf_rule_.nodes(); }
+  std::size_t node_size() const { return static_cast<std::size_t>(cells_) * groups_.size(); }
+  std::size_t cell_size() const { return static_cast<std::size_t>(cells_) * modes_; }
+  /// All coefficients of a local configuration-space cell, [velocity cell][mode], from and to slot 0's host copy.
+  void read(const Solver& solver, int conf_cell, std::vector<double>& f) const;
+  void write(Solver& solver, int conf_cell, const std::vector<double>& f) const;
+  /// Values at a node; and what a change there (after - before) contributes to the coefficients.
+  void at_node(const std::vector<double>& f, int node, std::vector<double>& values) const;
+  void add_change(const std::vector<double>& before, const std::vector<double>& after, int node, std::vector<double>& change) const;
+
  private:
   /// One dimension's lines of modes: for each set of the other exponents, the groups with exponent 0, 1, 2 along it.
   struct Line {
@@ -31,17 +65,10 @@ class Dougherty {
     int modes = 0;
     bool counts = false;  ///< no other exponent: it takes part in the moments
   };
-  struct State {
-    std::array<double, 3> u{};
-    double vt2 = 0.0;
-  };
 
   void make_lines();
   void make_matrices();
-  State state_of(const double* f, int cell) const;
   void add_line(const double* f, double* out, int d, const Line& line, int first, const State& s) const;
-  void rate(const double* f, double* out, const State& s) const;
-  double stiffness(const State& s) const;
   void advance(std::vector<double>& f, double nu, double dt, int cell);
   double value(const double* f, int iv, const Line& line, int n) const {
     return n < line.modes ? f[static_cast<std::size_t>(iv) * groups_.size() + line.group[n]] : 0.0;

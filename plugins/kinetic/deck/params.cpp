@@ -63,6 +63,16 @@ void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
       .example("10");
 }
 
+void CrossCollisionParams::describe(deck::Describe<CrossCollisionParams>& d) {
+  d("species", &CrossCollisionParams::species, "names of the two").example("[electron, ion]");
+  d("frequency", &CrossCollisionParams::frequency,
+    "collisions per time of the first with the second (formula in x, y, z; its value at the centre of each cell is used); that of the "
+    "second with the first follows from the conservation of momentum").example("0.1");
+  d.check([](const CrossCollisionParams& p) -> std::string {
+    return p.species.size() != 2 || p.species[0] == p.species[1] ? "'species' needs the names of two different species" : "";
+  });
+}
+
 void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("name", &SpeciesParams::name, "used in tables and files").example("electron");
   d("charge", &SpeciesParams::charge, "in units of e (formula)").def("0");

@@ -38,6 +38,13 @@ struct CollisionParams {
   static void describe(deck::Describe<CollisionParams>& d);
 };
 
+/// Collisions of two species with each other.
+struct CrossCollisionParams {
+  std::vector<std::string> species;
+  std::string frequency;
+  static void describe(deck::Describe<CrossCollisionParams>& d);
+};
+
 struct SpeciesParams {
   std::string name;
   std::string charge = "0", mass = "1";
@@ -67,6 +74,7 @@ struct CommonParams {
   BasisParams basis;
   std::map<std::string, std::string> parameters;
   std::vector<SpeciesParams> species;
+  std::vector<CrossCollisionParams> collisions;
   double cfl = 0.9;
   std::optional<double> timestep, max_timestep, end_time;
   Precision precision = Precision::float64;
@@ -91,6 +99,7 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
   d("basis", own(&CommonParams::basis), "polynomials of a cell");
   d("parameters", own(&CommonParams::parameters), "names for numbers, to be used in all formulas of this stage").def({});
   d("species", own(&CommonParams::species), "kinetic species");
+  d("collisions", own(&CommonParams::collisions), "between species, of each pair once; those of a species with itself are its own key").def({});
   d("cfl", own(&CommonParams::cfl), "share of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
   d("timestep", own(&CommonParams::timestep), "fixed time step; an error when it is not stable").positive();
   d("max_timestep", own(&CommonParams::max_timestep), "longest step that is taken").positive();

@@ -9,6 +9,7 @@ namespace cambium::kinetic {
 void BoltzmannBgk::Params::describe(deck::Describe<Params>& d) { describe_common(d); }
 
 BoltzmannBgk::BoltzmannBgk(const Params& params, Context& context) : Vlasov(params, context) {
+  if (!params.collisions.empty()) return;
   for (const auto& s : params.species)
     if (!s.collisions) throw InputError(fmt::format("species '{}' has no 'collisions'; give their frequency, 0 for free streaming", s.name));
 }

@@ -39,26 +39,31 @@ Species::Species(const CommonParams& common, const SpeciesParams& params, const 
   if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
 }
 
-void Species::make_collisions(const CollisionParams& params) {
-  const Formula formula(params.frequency, conf_variables(conf_.dimensions), values_);
+std::vector<double> Species::frequency_of(const std::string& text, const std::string& what) const {
+  const Formula formula(text, conf_variables(conf_.dimensions), values_);
   std::vector<double> frequency(conf_.count()), at(conf_.dimensions + 1, 0.0);
   for (int cell = 0; cell < conf_.count(); ++cell) {
     const auto place = conf_.place(cell);
     for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
     frequency[cell] = formula(at);
     if (!(frequency[cell] >= 0.0))
-      throw InputError(fmt::format("species '{}': the collision frequency is {:g} at x = {:g}; it cannot be negative", params_.name,
-                                   frequency[cell], at[0]));
+      throw InputError(fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what, frequency[cell], at[0]));
   }
-  if (params.op == CollisionParams::Operator::bgk) {
-    bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
-    return;
-  }
+  return frequency;
+}
+
+Dougherty Species::dougherty_with(std::vector<double> frequency) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     if (solver_->grid().velocity(d).ranks > 1)
       throw InputError(fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
                                    "'ranks' with 1 there", params_.name, d + 1));
-  dougherty_ = std::make_unique<Dougherty>(*solver_, conf_, std::move(frequency));
+  return Dougherty(*solver_, conf_, std::move(frequency));
+}
+
+void Species::make_collisions(const CollisionParams& params) {
+  auto frequency = frequency_of(params.frequency, fmt::format("species '{}'", params_.name));
+  if (params.op == CollisionParams::Operator::bgk) bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
+  else dougherty_ = std::make_unique<Dougherty>(dougherty_with(std::move(frequency)));
 }
 
 bool Species::limit() {
@@ -169,13 +174,15 @@ double Species::entropy() const {
   return comm_.sum(sum);
 }
 
-double Species::debye_length(double epsilon0) const {
-  double volume = conf_.count() * conf_.cell_volume();
-  const double density = particles() / volume;
+double Species::temperature() const {
   double drift2 = 0.0;
   for (int d = 0; d < solver_->grid().vdim; ++d) drift2 += std::pow(momentum(d) / (mass_ * particles()), 2);
-  const double vt2 = (2.0 * kinetic_energy() / (mass_ * particles()) - drift2) / solver_->grid().vdim;
-  return std::sqrt(epsilon0 * mass_ * vt2 / (density * charge_ * charge_));
+  return (2.0 * kinetic_energy() / particles() - mass_ * drift2) / solver_->grid().vdim;
+}
+
+double Species::debye_length(double epsilon0) const {
+  const double density = particles() / (conf_.count() * conf_.cell_volume());
+  return std::sqrt(epsilon0 * temperature() / (density * charge_ * charge_));
 }
 
 void Species::save(io::Group& group) const {

@@ -26,6 +26,11 @@ class Species {
   /// Collisions during dt act on slot 0, after a step.
   void collide(double dt);
   bool collides() const { return bgk_ || dougherty_; }
+  /// Values of a collision frequency in every cell of configuration space. InputError, beginning with `what`, when one is
+  /// negative.
+  std::vector<double> frequency_of(const std::string& formula, const std::string& what) const;
+  /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
+  Dougherty dougherty_with(std::vector<double> frequency) const;
   /// Scales negative parts away after a step; true when some rank changed a cell, whose moments are then new. Collective.
   bool limit();
   /// Times the limiter acted: cells that it changed, cells whose mean was negative. Collective.
@@ -52,6 +57,7 @@ class Species {
   double kinetic_energy() const;
   double square_integral() const;      ///< integral of f^2, collective
   double entropy() const;              ///< minus the integral of f ln f where f > 0, collective
+  double temperature() const;          ///< per degree of freedom, of what is not the domain's mean drift
   double debye_length(double epsilon0) const;
 
   /// Everything that a restart needs; collective, rank 0 writes. load() accepts any number of ranks.

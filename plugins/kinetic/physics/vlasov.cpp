@@ -15,6 +15,7 @@ Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), 
   for (std::size_t k = 1; k < species_.size(); ++k)
     if (species_[k]->name() == species_[k - 1]->name())
       throw InputError(fmt::format("two species have the name '{}'", species_[k]->name()));
+  for (const auto& pair : params.collisions) make_collisions(pair);
   if (params.observables.growth_rate) growth_.emplace(*params.observables.growth_rate);
 }
 
@@ -92,11 +93,7 @@ void Vlasov::step(StepInfo& info) {
     frequency_ = std::max(need, take_stage({2, 0, 0, 1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0 * dt}, time_ + 0.5 * dt));
     break;
   }
-  for (auto& s : species_)
-    if (s->collides()) {
-      const auto timer = context_.timing.scope("collisions");
-      s->collide(info.dt);
-    }
+  collide(info.dt);
   bool limited = false;
   for (auto& s : species_) limited |= s->limit();
   if (limited && fields_) fields_->refresh(sources(0));
@@ -104,6 +101,40 @@ void Vlasov::step(StepInfo& info) {
   time_ += info.dt;
   info.time = time_;
   record(time_);
+}
+
+void Vlasov::make_collisions(const CrossCollisionParams& params) {
+  Species* found[2] = {};
+  for (int k = 0; k < 2; ++k)
+    for (auto& s : species_)
+      if (s->name() == params.species[k]) found[k] = s.get();
+  std::string names;
+  for (const auto& s : species_) names += (names.empty() ? "" : ", ") + s->name();
+  for (int k = 0; k < 2; ++k)
+    if (!found[k]) throw InputError(fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
+  auto &a = *found[0], &b = *found[1];
+  const std::string what = fmt::format("collisions of '{}' with '{}'", a.name(), b.name());
+  if (a.solver().grid().vdim != b.solver().grid().vdim)
+    throw InputError(fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what, a.solver().grid().vdim,
+                                 b.solver().grid().vdim));
+  for (const auto& pair : colliding_)
+    if ((pair.a == &a && pair.b == &b) || (pair.a == &b && pair.b == &a))
+      throw InputError(fmt::format("{} are given twice; one frequency determines both directions", what));
+  const auto frequency = a.frequency_of(params.frequency, what);
+  colliding_.push_back({&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
+}
+
+void Vlasov::collide(double dt) {
+  for (auto& s : species_)
+    if (s->collides()) {
+      const auto timer = context_.timing.scope("collisions");
+      s->collide(dt);
+    }
+  for (auto& pair : colliding_) {
+    const auto timer = context_.timing.scope("collisions between species");
+    pair.op.act(pair.a->solver(), pair.b->solver(), dt);
+    pair.a->compute_moments(), pair.b->compute_moments();
+  }
 }
 
 ForceField Vlasov::force_on(const Species& s, int slot, double time) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/plugin/physics.hpp"
+#include "plugins/kinetic/collisions/between_species.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "plugins/kinetic/physics/growth.hpp"
@@ -55,7 +56,15 @@ class Vlasov : public Physics {
   Context& context_;
 
  private:
+  /// Two species that collide with each other.
+  struct Colliding {
+    Species *a, *b;
+    BetweenSpecies op;
+  };
+  void make_collisions(const CrossCollisionParams& params);
   void step(StepInfo& info);
+  /// Collisions during dt, of species with themselves and with each other.
+  void collide(double dt);
   /// One stage of all species and the fields; returns the largest frequency of the state it starts from.
   double take_stage(const Stage& stage, double time);
   ForceField force_on(const Species& species, int slot, double time);
@@ -67,6 +76,7 @@ class Vlasov : public Physics {
   double field_energy() const;
 
   std::vector<std::unique_ptr<Species>> species_;
+  std::vector<Colliding> colliding_;
   std::unique_ptr<FieldModel> fields_;
   ExternalField external_;
   std::vector<double> background_;

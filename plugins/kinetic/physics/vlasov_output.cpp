@@ -21,6 +21,7 @@ std::vector<Observable> Vlasov::observables() const {
   for (const auto& s : species_) {
     out.push_back({"particles_" + s->name(), "", "number", false});
     out.push_back({"kinetic_energy_" + s->name(), "", "", false});
+    out.push_back({"temperature_" + s->name(), "", "per degree of freedom, without the domain's mean drift", false});
     out.push_back({"square_" + s->name(), "", "integral of f^2 over phase space", false});
     if (common_.observables.entropy) out.push_back({"entropy_" + s->name(), "", "minus the integral of f ln f", false});
   }
@@ -42,7 +43,7 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
     put(momentum);
   }
   for (const auto& s : species_) {
-    put(s->particles()), put(s->kinetic_energy()), put(s->square_integral());
+    put(s->particles()), put(s->kinetic_energy()), put(s->temperature()), put(s->square_integral());
     if (common_.observables.entropy) put(s->entropy());
   }
   if (!measured_) first_energy_ = total, first_particles_ = particles;
@@ -70,7 +71,7 @@ std::vector<std::string> Vlasov::report() const {
 }
 
 std::vector<Citation> Vlasov::citations() const {
-  return {{"juno2018",
+  std::vector<Citation> out{{"juno2018",
            "@article{juno2018, author = {Juno, J. and Hakim, A. and TenBarge, J. and Shi, E. and Dorland, W.}, title = "
            "{Discontinuous Galerkin algorithms for fully kinetic plasmas}, journal = {J. Comput. Phys.}, volume = {353}, pages = "
            "{110--147}, year = {2018}}"},
@@ -78,6 +79,11 @@ std::vector<Citation> Vlasov::citations() const {
            "@inproceedings{hakim2020, author = {Hakim, A. and Juno, J.}, title = {Alias-free, matrix-free, and quadrature-free "
            "discontinuous Galerkin algorithms for (plasma) kinetic equations}, booktitle = {SC20}, year = {2020}, note = "
            "{arXiv:2004.09019}}"}};
+  if (!colliding_.empty())
+    out.push_back({"greene1973",
+                   "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
+                   "collisions}, journal = {Phys. Fluids}, volume = {16}, pages = {2022--2023}, year = {1973}}"});
+  return out;
 }
 
 std::string Vlasov::summary() const {

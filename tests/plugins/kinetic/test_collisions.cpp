@@ -1,4 +1,7 @@
 // BGK collisions: what they conserve, where they lead, and the gas dynamics that follows from many of them.
+#include <fmt/format.h>
+
+#include <array>
 #include <cmath>
 
 #include "kinetic_run.hpp"
@@ -110,6 +113,61 @@ TEST_CASE("Landau damping with collisions") {
   INFO("gamma " << fit.gamma << ", omega " << fit.omega);
   CHECK(fit.gamma == Approx(-0.1059).epsilon(0.01));
   CHECK(fit.omega == Approx(1.388).epsilon(0.005));
+}
+
+namespace {
+
+/// Two gases of masses 1 and 4 that collide with each other alone, in one conf cell; density 1 and 0.5.
+BoltzmannBgk::Params mixture(int vdim, double drift, double hot) {
+  BoltzmannBgk::Params p;
+  p.domain = domain({"0"}, {"1"}, {1});
+  std::string a = fmt::format("maxwellian({}, {}, {})", vdim == 1 ? "v" : "vx", drift, std::sqrt(hot)), b = "0.5*maxwellian(" + std::string(vdim == 1 ? "v" : "vx") + ", 0, 0.5)";
+  if (vdim == 2) a += fmt::format("*maxwellian(vy, 0, {})", std::sqrt(hot)), b += "*maxwellian(vy, 0, 0.5)";
+  const std::vector<int> cells(vdim, vdim == 1 ? 32 : 16);
+  p.species = {species("a", "0", "1", std::vector<std::string>(vdim, "-8"), std::vector<std::string>(vdim, "8"), cells, a),
+               species("b", "0", "4", std::vector<std::string>(vdim, "-4"), std::vector<std::string>(vdim, "4"), cells, b)};
+  p.collisions = {{{"a", "b"}, "0.7"}};
+  return p;
+}
+
+/// Drift along x and temperature (energy of random motion, in the unit of mass) of a species.
+std::array<double, 2> drift_and_temperature(const kinetic::Species& s) {
+  const int vdim = s.solver().grid().vdim;
+  const double mass = s.mass() * s.particles(), u = s.momentum(0) / mass;
+  double square = 0.0;
+  for (int d = 0; d < vdim; ++d) square += std::pow(s.momentum(d) / mass, 2);
+  return {u, s.mass() * (2.0 * s.kinetic_energy() / mass - square) / vdim};
+}
+
+}  // namespace
+
+TEST_CASE("collisions between species conserve what they must and relax at the rates of elastic ones") {
+  for (int vdim : {1, 2}) {
+    for (bool drifting : {false, true}) {
+      KineticRun<BoltzmannBgk> run(mixture(vdim, drifting ? 0.8 : 0.0, drifting ? 1.0 : 1.6));
+      run.start();
+      const auto &a = *run.physics->species()[0], &b = *run.physics->species()[1];
+      const auto first_a = drift_and_temperature(a), first_b = drift_and_temperature(b);
+      const double particles[] = {a.particles(), b.particles()}, momentum = a.momentum(0) + b.momentum(0),
+                   energy = a.kinetic_energy() + b.kinetic_energy();
+      run.until(0.5);
+      const double t = run.state.time;
+      const auto now_a = drift_and_temperature(a), now_b = drift_and_temperature(b);
+      INFO(vdim << " velocities, drifting " << drifting);
+      CHECK(a.particles() == Approx(particles[0]).epsilon(1e-13));
+      CHECK(b.particles() == Approx(particles[1]).epsilon(1e-13));
+      CHECK(a.momentum(0) + b.momentum(0) == Approx(momentum).margin(2e-13));
+      CHECK(a.kinetic_energy() + b.kinetic_energy() == Approx(energy).epsilon(1e-13));
+      // nu_ab = 0.7, nu_ba = 0.7 (1 * 1) / (4 * 0.5). With D = u_a - u_b and W = T_a - T_b the prescription says
+      //   dD/dt = -(nu_ab + nu_ba)/2 D,   dW/dt = -k W + g D^2,   k = (m_a nu_ab + m_b nu_ba)/(m_a + m_b),
+      //   g = (nu_ab - nu_ba) m_a m_b / ((m_a + m_b) vdim).
+      const double slow = 0.5 * (0.7 + 0.35), k = (0.7 + 4 * 0.35) / 5.0, g = (0.7 - 0.35) * 4.0 / (5.0 * vdim);
+      const double d0 = first_a[0] - first_b[0], w0 = first_a[1] - first_b[1];
+      CHECK(now_a[0] - now_b[0] == Approx(d0 * std::exp(-slow * t)).epsilon(1e-6).margin(1e-13));
+      const double heated = g * d0 * d0 * (std::exp(-2 * slow * t) - std::exp(-k * t)) / (k - 2 * slow);
+      CHECK(now_a[1] - now_b[1] == Approx(w0 * std::exp(-k * t) + heated).epsilon(1e-6));
+    }
+  }
 }
 
 TEST_CASE("a Maxwellian stays") {

@@ -72,6 +72,20 @@ TEST_CASE("a configuration that was not built") {
                       "most 3");
 }
 
+TEST_CASE("collisions between species that cannot be") {
+  auto p = wave("0.5", 8, 16, plain);
+  p.species.push_back(species("ion", "1", "100", {"-0.6"}, {"0.6"}, {8}, "maxwellian(v, 0, 0.1)"));
+  p.collisions = {{{"electron", "protons"}, "0.1"}};
+  CHECK(refusal(p) == "collisions: there is no species 'protons'; the species are electron, ion");
+  p.collisions = {{{"electron", "ion"}, "-0.1"}};
+  CHECK(refusal(p) == "collisions of 'electron' with 'ion': the collision frequency is -0.1 at x = 0.785398; it cannot be negative");
+  p.collisions = {{{"electron", "ion"}, "0.1"}, {{"ion", "electron"}, "0.1"}};
+  CHECK(refusal(p) == "collisions of 'ion' with 'electron' are given twice; one frequency determines both directions");
+  p.species[1] = species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8}, "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)");
+  p.collisions = {{{"electron", "ion"}, "0.1"}};
+  CHECK(refusal(p) == "collisions of 'electron' with 'ion': they have 1 and 2 velocity dimensions; give both the same number");
+}
+
 TEST_CASE("formulas name what they do not know") {
   auto problem = [](const char* text) {
     try {

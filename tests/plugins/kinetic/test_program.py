@@ -85,6 +85,19 @@ class Kinetic(unittest.TestCase):
         self.assertAlmostEqual(omega / 1.00121789, 1.0, delta=0.02)
         self.assertAlmostEqual(gamma / 0.19809798, 1.0, delta=0.02)
 
+    def test_other_number_of_ranks_resumes(self):
+        """A run that stops at step 10 and goes on with more or with fewer ranks ends where one without a stop does."""
+        straight = read(start("straight", 20)[0])
+        for before, after in ((2, 1), (1, 2), (2, 4)):
+            run, _ = start(f"ranks_{before}_{after}", 10, ranks=before)
+            os.remove(os.path.join(run, "stages_done.txt"))
+            code, out, error = program.run("restart", run, "stages[0].simulate.steps=20", ranks=after)
+            self.assertEqual(code, 0, error)
+            self.assertIn("written by another number of ranks", out)
+            np.testing.assert_allclose(read(run), straight, rtol=0, atol=1e-13)
+            with h5py.File(os.path.join(run, "simulate", "conf.h5")) as file:
+                self.assertEqual(list(file["step"]), [0, 5, 10, 15, 20])
+
     def test_picture(self):
         try:
             import plot_kinetic
