@@ -7,7 +7,7 @@ namespace cambium::deck {
 struct Node::Data {
   Kind kind = Kind::null;
   std::string text;
-  bool quoted = false;
+  bool quoted = false, alternatives = false;
   std::vector<Node> items;
   std::vector<Entry> entries;
   Mark mark;
@@ -46,6 +46,13 @@ Node Node::list(std::vector<Node> items, Mark mark) {
   return Node(std::move(data));
 }
 
+Node Node::alternatives(std::vector<Node> items, Mark mark) {
+  const Node plain = list(std::move(items), std::move(mark));
+  auto data = std::make_shared<Data>(*plain.data_);
+  data->alternatives = true;
+  return Node(std::move(data));
+}
+
 Node Node::map(std::vector<Entry> entries, Mark mark) {
   auto data = std::make_shared<Data>();
   data->kind = Kind::map;
@@ -57,6 +64,7 @@ Node Node::map(std::vector<Entry> entries, Mark mark) {
 Node::Kind Node::kind() const { return data_ ? data_->kind : Kind::none; }
 const std::string& Node::text() const { return data_ ? data_->text : no_text; }
 bool Node::quoted() const { return data_ && data_->quoted; }
+bool Node::is_alternatives() const { return data_ && data_->alternatives; }
 
 const std::vector<Node>& Node::items() const {
   static const std::vector<Node> nothing;
@@ -113,7 +121,7 @@ Node Node::with(std::string_view key, Node value) const {
 Node Node::with(std::size_t index, Node value) const {
   auto changed = items();
   changed.at(index) = std::move(value);
-  return list(std::move(changed), mark()).at_path(path());
+  return (is_alternatives() ? alternatives(std::move(changed), mark()) : list(std::move(changed), mark())).at_path(path());
 }
 
 std::string child_path(std::string_view path, std::string_view key) {

@@ -27,6 +27,8 @@ class Node {
   static Node scalar(std::string text, bool quoted = false, Mark mark = {});
   static Node null(Mark mark = {});
   static Node list(std::vector<Node> items, Mark mark = {});
+  /// A list marked `!choice`: one of its items is meant (core/deck/alternatives.hpp).
+  static Node alternatives(std::vector<Node> items, Mark mark = {});
   static Node map(std::vector<Entry> entries, Mark mark = {});
 
   Kind kind() const;
@@ -35,6 +37,7 @@ class Node {
   bool is_scalar() const { return kind() == Kind::scalar; }
   bool is_list() const { return kind() == Kind::list; }
   bool is_map() const { return kind() == Kind::map; }
+  bool is_alternatives() const;
 
   /// Text of a scalar as it was written, without quotes; empty for anything else.
   const std::string& text() const;

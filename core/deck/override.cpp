@@ -40,6 +40,7 @@ Node marked(const Node& value, const Mark& mark) {
   std::vector<Node::Entry> entries;
   for (const auto& item : value.items()) items.push_back(marked(item, mark));
   for (const auto& entry : value.entries()) entries.push_back({entry.key, mark, marked(entry.value, mark)});
+  if (value.is_alternatives()) return Node::alternatives(std::move(items), mark);
   if (value.is_list()) return Node::list(std::move(items), mark);
   if (value.is_map()) return Node::map(std::move(entries), mark);
   return value.is_null() ? Node::null(mark) : Node::scalar(value.text(), value.quoted(), mark);

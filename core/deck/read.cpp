@@ -93,6 +93,7 @@ std::optional<Chosen> chosen(const Node& node, const KeySpec& spec, Reader& read
 }  // namespace
 
 std::string found(const Node& node) {
+  if (node.is_alternatives()) return "found alternatives (!choice), which no search decides here";
   if (node.is_list()) return "found a list";
   if (node.is_map()) return "found a map";
   if (!node.is_scalar()) return "found nothing";
@@ -193,7 +194,7 @@ bool read_choice(const Node& node, const KeySpec& spec, Reader& reader, std::str
 }
 
 bool expect_list(const Node& node, const KeySpec& spec, std::size_t depth, std::size_t count, Reader& reader) {
-  if (!node.is_list()) return refuse(node, spec, depth, reader);
+  if (!node.is_list() || node.is_alternatives()) return refuse(node, spec, depth, reader);
   if (count == 0 || node.size() == count) return true;
   reader.problems.add(node, fmt::format("found a list of {}, expected {}", node.size(), spec.expected(depth)));
   return false;

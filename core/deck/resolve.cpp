@@ -16,6 +16,7 @@ Node filled_choice(const Node& node, const KeySpec& spec, const TypeTable& types
     name = own.entries().at(0).key;
     keys = own[name];
   } else if (node.is_map()) {
+    if (node["type"].is_alternatives()) return node;
     name = node["type"].text();
   }
   const TypeEntry* type = types.find(spec.choice_kind, name);
@@ -27,6 +28,7 @@ Node filled_choice(const Node& node, const KeySpec& spec, const TypeTable& types
 }
 
 Node filled_value(const Node& node, const KeySpec& spec, std::size_t depth, const TypeTable& types) {
+  if (node.is_alternatives()) return node;  // each is filled in once a search has picked it
   if (node.is_null() && spec.may_be_null) return node;
   if (depth < spec.shapes.size()) {
     std::vector<Node> items;
@@ -47,6 +49,7 @@ Entries filled(const Node& map, const Schema& schema, const TypeTable& types) {
     if (!value.defined() && spec.leaf == Leaf::map && spec.shapes.empty() && !spec.may_be_null) value = Node::map({});
     if (!value.defined()) continue;
     if (spec.form == ChoiceForm::inlined) {
+      if (value.is_alternatives()) return map.entries();
       const TypeEntry* type = types.find(spec.choice_kind, value.text());
       if (!type) throw InternalError(unknown_type(types, spec.choice_kind, value.text()));
       for (auto& entry : filled(map, type->schema, types)) inlined.push_back(std::move(entry));

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "core/base/error.hpp"
@@ -18,6 +19,8 @@ namespace cambium::deck {
 namespace {
 
 constexpr std::size_t most_values = 1'000'000;  // aliases of aliases can unfold without end
+
+constexpr const char* choice_tag = "!choice";
 
 Mark mark_of(const YAML::Mark& mark, std::string_view source) { return {std::string(source), mark.line + 1, mark.column + 1}; }
 
@@ -32,6 +35,7 @@ class Builder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(Node::null(place(mark)), 1, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
+    refuse_choice(tag, mark);
     take(Node::scalar(text, tag == "!", place(mark)), 1, anchor);  // the tag of quoted text
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -39,15 +43,19 @@ class Builder : public YAML::EventHandler {
     if (known == anchors_.end()) throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
     take(known->second.node, known->second.values, 0);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
     open_.emplace_back(false, place(mark), anchor);
+    open_.back().alternatives = tag == choice_tag;
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+    refuse_choice(tag, mark);
     open_.emplace_back(true, place(mark), anchor);
   }
   void OnSequenceEnd() override {
     Open done = close();
-    take(Node::list(std::move(done.items), done.mark), done.values, done.anchor);
+    if (done.alternatives && done.items.empty()) refuse_choice(choice_tag, {}, done.mark);
+    take(done.alternatives ? Node::alternatives(std::move(done.items), done.mark) : Node::list(std::move(done.items), done.mark),
+         done.values, done.anchor);
   }
   void OnMapEnd() override {
     Open done = close();
@@ -58,7 +66,7 @@ class Builder : public YAML::EventHandler {
   /// A list or map whose end has not come yet.
   struct Open {
     Open(bool map, Mark place, YAML::anchor_t name) : is_map(map), mark(std::move(place)), anchor(name) {}
-    bool is_map;
+    bool is_map, alternatives = false;
     Mark mark;
     YAML::anchor_t anchor;
     std::size_t values = 1;
@@ -67,6 +75,11 @@ class Builder : public YAML::EventHandler {
     Node key;  ///< of a map: read, its value not yet
   };
   struct Known { Node node; std::size_t values; };
+
+  void refuse_choice(const std::string& tag, const YAML::Mark& mark, const std::optional<Mark>& known = {}) const {
+    if (tag == choice_tag)
+      throw InputError(fmt::format("{}: !choice stands before a list of alternatives, such as !choice [16, 32]", (known ? *known : place(mark)).text()));
+  }
 
   Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
 
@@ -137,7 +150,7 @@ std::string one_line(const Node& node) {
   for (const auto& item : node.items()) words.push_back(one_line(item));
   for (const auto& entry : node.entries())
     words.push_back(fmt::format("{}: {}", scalar_text(Node::scalar(entry.key)), one_line(entry.value)));
-  if (node.is_list()) return fmt::format("[{}]", join(words));
+  if (node.is_list()) return fmt::format("{}[{}]", node.is_alternatives() ? "!choice " : "", join(words));
   return node.is_map() ? fmt::format("{{{}}}", join(words)) : scalar_text(node);
 }
 
@@ -147,7 +160,7 @@ void write_value(const Node& value, int indent, std::string& out) {
   if (fits_one_line(value)) {
     out += fmt::format(" {}\n", one_line(value));
   } else {
-    out += "\n";
+    out += value.is_alternatives() ? " !choice\n" : "\n";
     write_block(value, indent, false, out);
   }
 }

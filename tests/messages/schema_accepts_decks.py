@@ -22,6 +22,7 @@ class Loader(yaml.SafeLoader):
     """Numbers as in YAML 1.2, which decks and editors follow: PyYAML takes 1e-4 for text."""
 
 
+Loader.add_constructor("!choice", lambda loader, node: loader.construct_sequence(node, deep=True)[0])  # a search may pick any
 Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789"))
 
 program, source = sys.argv[1:]

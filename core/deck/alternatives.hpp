@@ -1,0 +1,53 @@
+#pragma once
+// Keys that leave a search a choice: `neuron: !choice [[10, 20], [25, 50, 100]]`.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+
+namespace cambium::deck {
+
+/// One list marked `!choice`. Where an alias repeats it, each place is decided for itself.
+struct Decision {
+  Node list;           ///< its items are the alternatives; its path is where the picked one will stand
+  int within = -1;     ///< the decision in one of whose alternatives it stands; -1 for none
+  int alternative = 0; ///< which of those
+};
+
+/// All decisions inside a node, in written order, those within alternatives included.
+std::vector<Decision> decisions_of(const Node& node);
+
+/// The node with item picks[k] in place of decision k; paths are those of the lists.
+Node pick(const Node& node, const std::vector<Decision>& decisions, std::span<const int> picks);
+
+/// Sets of picks in which every alternative of every decision occurs, so that trying them all finds what is wrong with any.
+std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisions);
+
+/// The keys of a P, some of them left to a search. Reading it tries every alternative and reports all problems at once.
+template <Described P>
+struct Marked {
+  Node node = Node::map({});
+  std::vector<Decision> decisions;
+
+  Node at(std::span<const int> picks) const { return pick(node, decisions, picks); }
+};
+
+template <Described P>
+struct Value<Marked<P>> {
+  using LeafType = Marked<P>;
+  static void specify(KeySpec& spec) { Value<P>::specify(spec); }
+  static bool read(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader, Marked<P>& out) {
+    out.node = node;
+    out.decisions = decisions_of(node);
+    bool good = true;
+    for (const auto& picks : covering_picks(out.decisions)) {
+      P tried;
+      good &= Value<P>::read(out.at(picks), spec, depth, reader, tried);
+    }
+    return good;
+  }
+  static Node write(const Marked<P>& value, const KeySpec&) { return value.node; }
+};
+
+}  // namespace cambium::deck
