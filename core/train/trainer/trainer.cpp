@@ -39,8 +39,9 @@ Task::Outcome Trainer::loop() {
   const double started = wall_seconds();
   const std::int64_t first = progress_.step;
   mllog_.start("run_start");
-  while (progress_.step < steps_ && !out_of_patience()) {
+  while (progress_.step < steps_ && !ended()) {
     advance();
+    if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
     if (step % params_.log == 0 || step == steps_) print_row();
     if (validation_ && (step % params_.validate.every == 0 || step == steps_)) validate();
@@ -147,7 +148,11 @@ void Trainer::validate() {
   mllog_.event("eval_error", values.front(), where);
   mllog_.stop("eval_stop", where);
   ++progress_.without_improvement;
-  if (!better) return;
+  if (better) keep_best(measure, values);
+  if (watch_.after_validation && !watch_.after_validation(progress_.step, steps_, progress_.best_metric)) ended_ = true;
+}
+
+void Trainer::keep_best(double measure, const std::vector<double>& values) {
   progress_.without_improvement = 0;
   progress_.best_metric = measure;
   progress_.best_step = progress_.step;

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,15 +15,26 @@
 
 namespace cambium::train {
 
+/// What somebody else wants to see of a training under way, and may end; both are called on every rank.
+struct Watch {
+  std::function<void()> after_step;
+  /// The least measure so far; false ends the training.
+  std::function<bool(std::int64_t step, std::int64_t steps, double best)> after_validation;
+};
+
 /// A train stage from construction to its last page.
 class Trainer {
  public:
   /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out the
   /// same samples.
-  Trainer(const Train::Params& params, Context& context, int member = 0);
+  Trainer(const Train::Params& params, Context& context, int member = 0, Watch watch = {});
   /// Prints what would be trained and how.
   void report_plan() const;
   Task::Outcome run();
+  /// Of the validation (infinite without one), and the step at which it was reached.
+  double best_measure() const { return progress_.best_metric; }
+  std::int64_t best_step() const { return progress_.best_step; }
+  std::int64_t step() const { return progress_.step; }
 
  private:
   // trainer_setup.cpp
@@ -42,8 +54,10 @@ class Trainer {
   void require_measure() const;
   double measure_of(const std::vector<double>& errors) const;
   void validate();
+  void keep_best(double measure, const std::vector<double>& values);
   void write_checkpoint();
   bool out_of_patience() const;
+  bool ended() const { return ended_ || out_of_patience(); }
   double rate_at(std::int64_t step) const;
   FlatBuffer& trained() { return params_.average ? progress_.average : progress_.weights; }
 
@@ -78,6 +92,8 @@ class Trainer {
   std::unique_ptr<io::TableFile> training_table_, validation_table_;
   std::vector<FieldRange> ranges_;   ///< for the model file; rank 0, once
   std::vector<double> last_metrics_; ///< of the best or the last validation
+  Watch watch_;
+  bool ended_ = false;  ///< by watch_
   MlLog mllog_;
   double last_clip_norm_ = 0.0;
   double next_progress_ = 0.5;  ///< seconds into the loop

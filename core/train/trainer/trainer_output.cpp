@@ -106,7 +106,7 @@ void Trainer::last_page(double seconds, std::int64_t steps) {
   auto& log = context_.log;
   std::string written = "training.csv";
   if (validation_table_) written += ", validation.csv";
-  if (progress_.step == steps_ || out_of_patience())
+  if (progress_.step == steps_ || ended())
     for (const auto& file : export_models()) written += ", " + file;
   if (params_.validate.keep_best && progress_.best_step >= 0) written += ", best.h5";
   log.info("");

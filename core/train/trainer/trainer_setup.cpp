@@ -10,11 +10,12 @@
 
 namespace cambium::train {
 
-Trainer::Trainer(const Train::Params& params, Context& context, int member)
+Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
     : params_(params),
       context_(context),
       shared_seed_(params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed),
       seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
+      watch_(std::move(watch)),
       mllog_(context.log, params.mllog && !context.dry_run) {
   const auto& registry = *context.registry;
   network_ = registry.make<Network>(params.model, context);
