@@ -7,6 +7,7 @@
 #include "plugins/podlstm/pod/pod_task.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
 #include "plugins/podlstm/series/window_set.hpp"
+#include "plugins/podlstm/tune/tune_task.hpp"
 
 namespace cambium::podlstm {
 
@@ -15,6 +16,7 @@ void register_types(Registry& registry) {
   registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table");
   registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time");
   registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients");
+  registry.add<TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]");
   registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone");
   registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome");
 

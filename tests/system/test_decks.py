@@ -13,6 +13,7 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),
           "test": ("RMSE of", ["errors.csv", "parity_0_force.csv"]),
           "pod": ("orthonormal to", ["pod.h5"]),
+          "tune": ("best: trial", ["journal.h5", "trials.csv", "best.yaml", "best/model.h5"]),
           "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5"]),
           "forecast": ("harmonics + ridge", ["scores.csv", "forecast.h5"]),
           "evaluate": ("on 1000 samples", ["evaluation.csv"])}

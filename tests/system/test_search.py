@@ -91,6 +91,30 @@ class Kill(unittest.TestCase):
         self.assertEqual(code, 0, out + error)
         self.assertIn("0 trials differ", out)
 
+    def test_a_rank_that_hangs(self):
+        """A stopped process (SIGSTOP) answers nobody and is not dead: its trial goes to another rank."""
+        folder = program.fresh("search_hang")
+        run = os.path.join(folder, "run")
+        deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", run).replace("trials: 120", "trials: 60").replace(
+            "      ensemble:", "      hang_limit: 1.5\n      ensemble:"))
+        log = os.path.join(run, "search", "journal.jsonl")
+        process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and len(self.trials(log)) < 5:
+            time.sleep(0.02)
+        alive = ranks_of(folder)
+        self.assertEqual(len(alive), 3)
+        os.kill(alive[2], signal.SIGSTOP)
+        out, error = process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertRegex(out, r"rank 2 gives no sign of life in trial \d+: taken for hung")
+        self.assertIn(f"rank 2 hung and did not come back; all 60 trials are finished and recorded. Look at its machine, then go on with: "
+                      f"cambium restart {run}", error)
+        self.assertEqual(sorted(self.trials(log)), list(range(60)))
+        code, out, error = program.run("restart", run, ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed: 60 trials are finished", out)
+        self.assertIn("ensemble of found networks", out)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -75,7 +75,7 @@ struct Piece {
 class FinalTable {
  public:
   FinalTable(const SearchTask::Params& p, const Series& s, Journal* journal, Context& c)
-      : p_(p), series_(s), journal_(journal), context_(c), evaluator_(p, s, c), shape_(p.data.shape()),
+      : p_(p), series_(s), journal_(journal), context_(c), evaluator_(p, s, c, c.comm), shape_(p.data.shape()),
         all_(all_starts(window_count(s.train, shape_, "training"))), test_(all_starts(window_count(s.test, shape_, "test"))) {}
 
   std::vector<TableRow> make() {
@@ -137,7 +137,7 @@ class FinalTable {
   Chosen choose_plain() {
     SearchTask::Params p = p_;
     p.network.epochs = p.ensemble.plain_epochs, p.network.patience = p.ensemble.plain_epochs, p.time_limit = 0.0;
-    const WindowEvaluator evaluate(p, series_, context_);
+    const WindowEvaluator evaluate(p, series_, context_, context_.comm);
     const Genome none(paper_space(1).choices.size(), 0);
     Chosen out;
     out.genomes = {none}, out.epochs = {evaluate({0, 1, none, {}}, [] {}).best_epoch}, out.numbers = {-1};

@@ -7,7 +7,7 @@ namespace cambium::podlstm {
 
 namespace {
 
-constexpr int job_tag = 11, outcome_tag = 12;
+constexpr int job_tag = 11, outcome_tag = 12, sign_tag = 13;
 
 std::vector<double> receive(MPI_Status& status, const Comm& comm) {
   int n = 0;
@@ -42,8 +42,8 @@ Job receive_job(const Comm& comm) {
   return job;
 }
 
-void send_outcome(std::int64_t number, const Outcome& o, const Comm& comm) {
-  std::vector<double> m = {static_cast<double>(number), o.reward, o.seconds, static_cast<double>(o.best_epoch),
+void send_outcome(std::int64_t number, std::int32_t attempt, const Outcome& o, const Comm& comm) {
+  std::vector<double> m = {static_cast<double>(number), static_cast<double>(attempt), o.reward, o.seconds, static_cast<double>(o.best_epoch),
                            static_cast<double>(o.epochs), o.failed ? 1.0 : 0.0};
   m.insert(m.end(), o.rungs.begin(), o.rungs.end());
   send(m, 0, outcome_tag, comm);
@@ -55,8 +55,19 @@ std::optional<Sender> receive_outcome(Outcome& outcome, const Comm& comm) {
   MPI_Iprobe(MPI_ANY_SOURCE, outcome_tag, comm.handle(), &there, &status);
   if (!there) return {};
   const auto m = receive(status, comm);
-  outcome = {m[1], m[2], static_cast<std::int32_t>(m[3]), static_cast<std::int32_t>(m[4]), m[5] != 0.0, {m.begin() + 6, m.end()}};
-  return Sender{status.MPI_SOURCE, static_cast<std::int64_t>(m[0])};
+  outcome = {m[2], m[3], static_cast<std::int32_t>(m[4]), static_cast<std::int32_t>(m[5]), m[6] != 0.0, {m.begin() + 7, m.end()}};
+  return Sender{status.MPI_SOURCE, static_cast<std::int64_t>(m[0]), static_cast<std::int32_t>(m[1])};
+}
+
+void send_sign(const Job& job, const Comm& comm) { send({static_cast<double>(job.number), static_cast<double>(job.attempt)}, 0, sign_tag, comm); }
+
+std::optional<Sender> receive_sign(const Comm& comm) {
+  MPI_Status status;
+  int there = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, sign_tag, comm.handle(), &there, &status);
+  if (!there) return {};
+  const auto m = receive(status, comm);
+  return Sender{status.MPI_SOURCE, static_cast<std::int64_t>(m[0]), static_cast<std::int32_t>(m[1])};
 }
 
 }  // namespace cambium::podlstm

@@ -10,9 +10,13 @@ namespace cambium::podlstm {
 void send_job(const Job& job, int worker, const Comm& comm);
 Job receive_job(const Comm& comm);
 
+/// Who says something about which attempt at which trial.
+struct Sender { int worker; std::int64_t number; std::int32_t attempt; };
 /// `number` -1 with an empty outcome: ready for work.
-void send_outcome(std::int64_t number, const Outcome& outcome, const Comm& comm);
-struct Sender { int worker; std::int64_t number; };
+void send_outcome(std::int64_t number, std::int32_t attempt, const Outcome& outcome, const Comm& comm);
+/// A sign of life from within an evaluation.
+void send_sign(const Job& job, const Comm& comm);
+std::optional<Sender> receive_sign(const Comm& comm);
 /// An outcome that has arrived, if any.
 std::optional<Sender> receive_outcome(Outcome& outcome, const Comm& comm);
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <thread>
 #include <utility>
 
+#include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "plugins/podlstm/search/messages.hpp"
@@ -55,8 +57,20 @@ void Search::record(Trial trial) {
   journal_->add(std::move(trial));
 }
 
+void Search::start(std::int64_t number, int worker, Job& job) {
+  Running& r = running_.at(number);
+  r.worker = r.trial.worker = worker;
+  r.alive = wall_seconds();
+  job = {number, r.trial.attempts, r.trial.genome, r.thresholds};
+}
+
 bool Search::next(int worker, Job& job) {
   if (context_.stop && context_.stop->asked()) stopping_ = true;
+  if (!again_.empty()) {
+    start(again_.front(), worker, job);
+    again_.pop_front();
+    return true;
+  }
   while (!pending_.empty() && !stopping_) {
     Trial t;
     t.number = pending_.front();
@@ -71,15 +85,15 @@ bool Search::next(int worker, Job& job) {
       record(std::move(t));
       continue;
     }
-    auto thresholds = thresholds_of(journal_->trials(), options_);
+    const auto number = t.number;
     if (const auto same = under_way_.find(form); same != under_way_.end()) {
-      running_.at(same->second).waiting.push_back(t.number);
-      running_.emplace(t.number, Running{std::move(t), wall_seconds(), {}, {}});
+      running_.at(same->second).waiting.push_back(number);
+      running_.emplace(number, Running{std::move(t)});
       continue;
     }
-    under_way_[form] = t.number;
-    job = {t.number, 1, t.genome, thresholds};
-    running_.emplace(t.number, Running{std::move(t), wall_seconds(), {}, std::move(thresholds)});
+    under_way_[form] = number;
+    running_.emplace(number, Running{std::move(t), thresholds_of(journal_->trials(), options_)});
+    start(number, worker, job);
     return true;
   }
   return false;
@@ -124,33 +138,66 @@ void Search::hand_out(int worker) {
   else idle_.insert(worker);
 }
 
+/// True when the worker has its trial to do once more.
+bool Search::take(std::int64_t number, std::int32_t attempt, const Outcome& outcome, int worker) {
+  const auto found = running_.find(number);
+  if (found == running_.end() || found->second.trial.attempts != attempt) return false;  // of a rank that was given up
+  Running& r = found->second;
+  if (!outcome.failed || r.trial.attempts > options_.retries) return finish(number, outcome), false;
+  ++r.trial.attempts;
+  report_.busy += outcome.seconds;
+  Job job;
+  start(number, worker, job);
+  send_job(job, worker, context_.comm);
+  return true;
+}
+
 void Search::serve() {
+  while (const auto sign = receive_sign(context_.comm)) {
+    const auto found = running_.find(sign->number);
+    if (found != running_.end() && found->second.trial.attempts == sign->attempt) found->second.alive = wall_seconds();
+  }
   for (Outcome outcome; const auto from = receive_outcome(outcome, context_.comm);) {
-    if (from->number >= 0) {
-      const bool again = outcome.failed && running_.at(from->number).trial.attempts <= options_.retries;
-      if (again) {
-        auto& r = running_.at(from->number);
-        ++r.trial.attempts;
-        report_.busy += outcome.seconds;
-        send_job({from->number, r.trial.attempts, r.trial.genome, r.thresholds}, from->worker, context_.comm);
-        continue;
-      }
-      finish(from->number, outcome);
-    }
+    if (lost_.erase(from->worker))
+      context_.log.warn(fmt::format("rank {} is back, and gets work again", from->worker * options_.ranks_per_trial));
+    if (from->number >= 0 && take(from->number, from->attempt, outcome, from->worker)) continue;
     if (options_.synchronous) idle_.insert(from->worker);
     else hand_out(from->worker);
   }
+  give_up_on_silent();
+}
+
+void Search::give_up_on_silent() {
+  if (options_.hang_limit <= 0.0) return;
+  std::vector<std::int64_t> silent;
+  for (const auto& [number, r] : running_)
+    if (r.worker > 0 && wall_seconds() - r.alive > options_.hang_limit) silent.push_back(number);
+  for (const auto number : silent) {
+    Running& r = running_.at(number);
+    context_.log.warn(fmt::format("rank {} gives no sign of life in trial {}: taken for hung", r.worker * options_.ranks_per_trial, number));
+    lost_.insert(std::exchange(r.worker, -1));
+    if (r.trial.attempts <= options_.retries) {
+      ++r.trial.attempts;
+      again_.push_back(number);
+      continue;
+    }
+    Outcome nothing;
+    nothing.failed = true, nothing.seconds = now() - r.trial.started;
+    finish(number, nothing);
+  }
+  while (!again_.empty() && !idle_.empty()) hand_out(idle_.extract(idle_.begin()).value());
 }
 
 void Search::serve_all() {
   const int workers = context_.comm.size() - 1;
-  while (!finished() || static_cast<int>(idle_.size()) < workers) {
+  auto waiting = [&] { return static_cast<int>(idle_.size() + lost_.size()) >= workers; };
+  while (!finished() || !waiting()) {
     serve();
     Job job;
     if (options_.synchronous) {
-      if (static_cast<int>(idle_.size()) == workers && running_.empty())
+      if (waiting() && running_.empty())
         for (int w : std::exchange(idle_, {})) hand_out(w);
-    } else if (options_.root_evaluates && next(0, job)) {
+    } else if ((options_.root_evaluates || static_cast<int>(lost_.size()) == workers) && next(0, job)) {
       Outcome outcome = evaluate_(job, [&] { serve(); });
       for (; outcome.failed && job.attempt <= options_.retries;) {
         report_.busy += outcome.seconds;
@@ -162,13 +209,31 @@ void Search::serve_all() {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
+  if (!lost_.empty()) end_without_lost();
   for (int w = 1; w <= workers; ++w) send_job({-1, 0, {}, {}}, w, context_.comm);
 }
 
+void Search::end_without_lost() const {
+  journal_->flush();
+  std::string ranks;
+  for (int w : lost_) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", w * options_.ranks_per_trial);
+  throw InputError(fmt::format("rank {} hung and did not come back; all {} trials are finished and recorded. Look at its machine, then go on "
+                               "with: cambium restart {}", ranks, journal_->trials().size(),
+                               std::filesystem::path(context_.run_directory).parent_path().string()));
+}
+
 void Search::work() {
-  send_outcome(-1, {}, context_.comm);
-  for (Job job = receive_job(context_.comm); job.number >= 0; job = receive_job(context_.comm))
-    send_outcome(job.number, evaluate_(job, [] {}), context_.comm);
+  send_outcome(-1, 0, {}, context_.comm);
+  for (Job job = receive_job(context_.comm); job.number >= 0; job = receive_job(context_.comm)) {
+    double said = wall_seconds();
+    auto breathe = [&] {
+      if (options_.hang_limit <= 0.0 || wall_seconds() - said < 0.1 * options_.hang_limit) return;
+      said = wall_seconds();
+      send_sign(job, context_.comm);
+    };
+    const Outcome outcome = evaluate_(job, breathe);
+    send_outcome(job.number, job.attempt, outcome, context_.comm);
+  }
 }
 
 bool Search::run() {

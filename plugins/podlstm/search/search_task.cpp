@@ -10,6 +10,7 @@
 #include "core/parallel/stop_request.hpp"
 #include "plugins/podlstm/citations.hpp"
 #include "plugins/podlstm/forecast/forecast_task.hpp"
+#include "plugins/podlstm/search/groups.hpp"
 
 namespace cambium::podlstm {
 
@@ -53,6 +54,9 @@ void SearchTask::Params::describe(deck::Describe<Params>& d) {
   d("sample", &Params::sample, "of the population, from which a parent is taken").at_least(1).def(10);
   d("halving", &Params::halving, "successive halving: end hopeless trials early");
   d("time_limit", &Params::time_limit, "a trial that takes longer fails (s); 0 for none").non_negative().def(0.0);
+  d("hang_limit", &Params::hang_limit, "a rank that gives no sign of life for so long is taken for hung and its trial given to another (s); longer than "
+                                       "an epoch; 0 for never").non_negative().def(0.0);
+  d("ranks_per_trial", &Params::ranks_per_trial, "ranks that evaluate a trial together: its folds and seeds are dealt out to them").at_least(1).def(1);
   d("retries", &Params::retries, "times that a failed trial is evaluated again").at_least(0).def(1);
   d("seeds_per_trial", &Params::seeds_per_trial, "networks that a trial trains from different weights; their mean forecast is rewarded").range(1, 100).def(1);
   d("root_evaluates", &Params::root_evaluates, "rank 0 evaluates between serving the others").def(true);
@@ -74,6 +78,7 @@ SearchOptions SearchTask::Params::search(std::uint64_t seed) const {
   SearchOptions o;
   o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample, o.strategy.seed = seed;
   o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
+  o.hang_limit = hang_limit, o.ranks_per_trial = ranks_per_trial;
   if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
   return o;
 }
@@ -114,7 +119,9 @@ Task::Outcome SearchTask::run(Context& context) {
   if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
     throw InputError("network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense");
   choose_linear(params_, series, context);
-  WindowEvaluator evaluate(params_, series, context);
+  Groups groups(params_.ranks_per_trial, context);
+  const Comm alone(MPI_COMM_SELF);  // a replay deals out trials, not their folds
+  WindowEvaluator evaluate(params_, series, context, params_.replay.empty() ? groups.own() : alone);
   const auto space = paper_space(static_cast<int>(series.modes()) + 2 * params_.network.calendar);
   const auto options = params_.search(context.seed);
   if (!params_.replay.empty()) {
@@ -134,9 +141,9 @@ Task::Outcome SearchTask::run(Context& context) {
     if (context.resume && journal->load()) context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
   });
   Journal* mine = context.comm.root() ? &*journal : nullptr;
-  Search search(space, options, mine, std::ref(evaluate), context);
-  const bool complete = search.run();
-  if (mine) report(search.report(), *mine, context);
+  SearchReport numbers;
+  const bool complete = groups.search(space, options, mine, std::ref(evaluate), context, numbers);
+  if (mine) report(numbers, *mine, context);
   if (!complete) {
     for (std::int64_t step = 1; context.stop && !context.stop->agreed(step << 40);) ++step;
     return Outcome::stopped_early;

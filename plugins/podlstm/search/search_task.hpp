@@ -37,8 +37,8 @@ class SearchTask : public Task {
     Strategy strategy = Strategy::evolution;
     std::int64_t trials = 100, population = 100, sample = 10, log = 10;
     std::optional<Halving> halving;
-    double time_limit = 0.0;
-    int retries = 1, seeds_per_trial = 1;
+    double time_limit = 0.0, hang_limit = 0.0;
+    int retries = 1, seeds_per_trial = 1, ranks_per_trial = 1;
     bool root_evaluates = true;
     Ensemble ensemble;
     std::string replay;
@@ -67,10 +67,10 @@ SearchSpace paper_space(int features);
 std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::int32_t attempt);
 
 /// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others: of all folds together, and
-/// of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side.
+/// of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side, dealt out to the ranks of a group.
 class WindowEvaluator {
  public:
-  WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context);
+  WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context, const Comm& group);
   cambium::podlstm::Outcome operator()(const Job& job, const std::function<void()>& breathe) const;
   const std::vector<Split>& splits() const { return splits_; }
 
@@ -78,9 +78,11 @@ class WindowEvaluator {
   struct Running;
   void advance(Running& r, const Job& job, const std::function<void()>& breathe, cambium::podlstm::Outcome& out) const;
   double reward(const Running& r) const;
+  bool together(const std::function<void()>& action) const;
   const SearchTask::Params& params_;
   const Series& series_;
   Context& context_;
+  const Comm& group_;
   std::vector<Split> splits_;
   Matrix truth_;
   SearchSpace space_;

@@ -6,6 +6,7 @@
 #include "core/io/h5.hpp"
 #include "core/train/dataset.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
+#include "plugins/podlstm/search/journal.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 
@@ -92,6 +93,28 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
     REQUIRE(spread[k] == Approx(0.75 * apart[k]).margin(1e-7));
   }
   CHECK(*std::max_element(spread.begin(), spread.end()) > 1e-3);
+}
+
+TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[ensemble]") {
+  Stage stage;
+  const auto field = stage.file("field"), pod = stage.file("pod");
+  auto in = [&](const std::string& folder) {
+    if (stage.comm.root()) std::filesystem::create_directories(folder);
+    stage.comm.barrier();
+    stage.context.run_directory = folder;
+  };
+  in(field), stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
+  in(pod), stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
+  std::vector<std::vector<Trial>> trials;
+  for (int size : {1, stage.comm.size()}) {
+    const auto folder = stage.file("search_" + std::to_string(size));
+    in(folder), stage.run("search", "{data: {series: {file: " + pod + "/pod.h5}, folds: 2}, network: {epochs: 3}, trials: 4, strategy: random, seeds_per_trial: 2, "
+                                    "ranks_per_trial: " + std::to_string(size) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
+    stage.comm.barrier();
+    trials.push_back(read_trials(folder + "/journal.h5"));
+    std::ranges::sort(trials.back(), {}, &Trial::number);
+  }
+  for (std::size_t k = 0; k < 4; ++k) CHECK((trials[0][k].genome == trials[1][k].genome && trials[0][k].reward == trials[1][k].reward));
 }
 
 TEST_CASE("windows as samples: scaled by the training years, neighbours share times", "[ensemble]") {

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "plugins/podlstm/search/groups.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
@@ -197,4 +198,57 @@ TEST_CASE("asynchronous workers do not wait for each other", "[search]") {
   each_number_once(run.journal->trials(), 60);
   CHECK_FALSE(asynchronous_in_rounds);
   CHECK(in_rounds(run.journal->trials(), workers));
+}
+
+TEST_CASE("the trial of a rank that hangs goes to another, and what the rank says later is not heard", "[search]") {
+  Run run;
+  if (run.comm.size() < 3) return;
+  const int hangs = run.comm.size() - 1;
+  auto o = options(60, Strategy::random);
+  o.hang_limit = 0.4;
+  bool hung = false;
+  run.search(o, [&](const Job& job, const auto& breathe) {
+    const bool now = run.comm.rank() == hangs && !std::exchange(hung, true);
+    for (int part = 0; part < (now ? 1 : 6); ++part) {  // the others take a while, too, but breathe
+      std::this_thread::sleep_for(std::chrono::milliseconds(now ? 1500 : 15));
+      breathe();
+    }
+    Result out = count_twos(job);
+    if (now) out.reward = 1e6;
+    return out;
+  });
+  if (!run.comm.root()) return;
+  each_number_once(run.journal->trials(), 60);
+  int again = 0, back = 0;
+  for (const auto& t : run.journal->trials()) {
+    CHECK(t.reward == count_twos({0, 1, t.genome, {}}).reward);
+    again += t.attempts == 2, back += t.worker == hangs;
+    if (t.attempts == 2) CHECK(t.worker != hangs);
+  }
+  CHECK(again == 1);
+  CHECK(back > 0);
+}
+
+TEST_CASE("groups of ranks evaluate together and find what single ranks find", "[search]") {
+  Run run;
+  for (int size = 1; size <= run.comm.size(); ++size) {
+    if (run.comm.size() % size != 0) continue;
+    run.reset();
+    Groups groups(size, run.context);
+    const Evaluate parts = [&](const Job& job, const auto& breathe) {
+      Result own, whole = count_twos(job);
+      for (std::size_t k = 0; k + 1 < job.genome.size(); ++k)
+        if (static_cast<int>(k) % groups.own().size() == groups.own().rank()) own.reward += job.genome[k] == 2;
+      breathe();
+      whole.reward = groups.own().sum(own.reward);
+      return whole;
+    };
+    SearchReport report;
+    CHECK(groups.search(small_space(), options(40, Strategy::random), run.journal ? &*run.journal : nullptr, parts, run.context, report));
+    run.comm.barrier();
+    if (!run.comm.root()) continue;
+    CHECK(report.evaluators == run.comm.size() / size);
+    each_number_once(run.journal->trials(), 40);
+    for (const auto& t : run.journal->trials()) CHECK(t.reward == count_twos({0, 1, t.genome, {}}).reward);
+  }
 }
