@@ -26,11 +26,12 @@ std::span<const std::int64_t> batch_of(const BatchPlan& plan, std::span<const st
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> slices_of(const BatchPlan& plan, std::int64_t batch_size) {
-  const std::int64_t all = plan.ordered ? plan.slices : static_cast<std::int64_t>(plan.slices) * plan.ranks;
-  const std::int64_t mine = all / plan.ranks;
+  const std::int64_t all = plan.all_slices(), mine = all / plan.ranks;
   std::vector<std::pair<std::int64_t, std::int64_t>> out;
-  for (std::int64_t k = mine * plan.rank; k < mine * (plan.rank + 1); ++k)
+  for (std::int64_t own = 0; own < mine; ++own) {
+    const std::int64_t k = plan.slice_number(own);
     out.emplace_back(batch_size * k / all, batch_size * (k + 1) / all);
+  }
   return out;
 }
 

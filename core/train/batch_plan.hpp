@@ -15,10 +15,17 @@ struct BatchPlan {
   /// share into `slices` (gradient accumulation).
   bool ordered = false;
   int slices = 1;
+  /// Ranks of one run of numbers take turns slice by slice; runs follow one another. 1: a rank's slices lie together.
+  int turns = 1;
   int rank = 0, ranks = 1;
   std::int64_t steps = 0;  ///< of the whole run: how far the order is known in advance
 
   std::int64_t steps_per_epoch() const { return (samples + batch - 1) / batch; }
+  /// Slices of a global batch, and the number of a rank's k-th among them.
+  std::int64_t all_slices() const { return ordered ? slices : static_cast<std::int64_t>(slices) * ranks; }
+  std::int64_t slice_number(std::int64_t k) const {
+    return (rank / turns * (all_slices() / ranks) + k) * turns + rank % turns;
+  }
   std::int64_t epoch_of(std::int64_t step) const { return step / steps_per_epoch(); }
 };
 

@@ -1,9 +1,12 @@
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
@@ -32,8 +35,31 @@ struct TermSum {
   double count = 0.0;
 };
 
-/// Tells that the gradient of parameter k is final, so that its group can be sent while the rest is computed.
-using ReadyCallback = std::function<void(int parameter)>;
+/// What a network tells the trainer while it computes a gradient: ready(k), that the gradient of parameter k is final, so that its
+/// group can be sent while the rest is computed. A network with modules() also says which of them it is about to use.
+class ReadyCallback {
+ public:
+  using Call = std::function<void(int)>;
+  ReadyCallback() = default;
+  template <std::invocable<int> F>
+    requires(!std::same_as<std::remove_cvref_t<F>, ReadyCallback>)
+  ReadyCallback(F&& ready) : ready_(std::forward<F>(ready)) {}
+  ReadyCallback(Call ready, Call forward, Call backward, Call release)
+      : ready_(std::move(ready)), forward_(std::move(forward)), backward_(std::move(backward)), release_(std::move(release)) {}
+
+  void operator()(int parameter) const { ready_(parameter); }
+  explicit operator bool() const { return static_cast<bool>(ready_); }
+
+  /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of weights
+  /// have memory behind them. Modules come in ascending order.
+  void forward(int module) const { if (forward_) forward_(module); }
+  /// The same for the backward pass, in descending order; from here to ready() the gradients' views have memory, too.
+  void backward(int module) const { if (backward_) backward_(module); }
+  void release(int module) const { if (release_) release_(module); }
+
+ private:
+  Call ready_, forward_, backward_, release_;
+};
 
 /// Something that can be trained: parameters that the training layer owns, and the gradient of its weighted loss. A
 /// network has no optimizer, no communicator and no random state of its own. Weights and gradients are views into
@@ -51,6 +77,10 @@ class Network {
   virtual DType dtype() const = 0;
   /// Fills the weights from (seed, stream, parameter, element): the same on every rank, so nothing is broadcast.
   virtual void initialise(std::span<const TensorRef> weights, std::uint64_t seed) = 0;
+
+  /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses; then
+  /// weights and gradients can be divided among ranks. None by default.
+  virtual std::vector<int> modules() const { return {}; }
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;

@@ -57,6 +57,9 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   stop();
   data_ = &data;
   plan_ = plan;
+  if (plan.turns > 1)
+    throw InputError("loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks take "
+                     "turns slice by slice; use loader: shuffle");
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
   capacity_ = static_cast<std::int64_t>(params_.memory * 1048576.0 / bytes);

@@ -10,7 +10,17 @@ namespace cambium::train {
 
 constexpr std::align_val_t alignment{64};
 
-void FlatBuffer::Free::operator()(std::byte* data) const { ::operator delete[](data, alignment); }
+void FlatBuffer::Free::operator()(std::byte* data) const {
+  if (owned) ::operator delete[](data, alignment);
+}
+
+FlatBuffer FlatBuffer::on(const FlatLayout& layout, DType dtype, std::byte* data) {
+  FlatBuffer view;
+  view.layout_ = &layout;
+  view.dtype_ = dtype;
+  view.data_ = std::unique_ptr<std::byte[], Free>(data, Free{false});
+  return view;
+}
 
 FlatBuffer::FlatBuffer(const FlatLayout& layout, DType dtype) : layout_(&layout), dtype_(dtype) {
   data_.reset(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(std::max<std::int64_t>(bytes(), 64)), alignment)));

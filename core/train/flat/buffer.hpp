@@ -15,6 +15,9 @@ class FlatBuffer {
   FlatBuffer() = default;
   FlatBuffer(const FlatLayout& layout, DType dtype);  ///< zeros
 
+  /// A view of somebody else's layout.size() numbers, aligned to their size; it owns nothing.
+  static FlatBuffer on(const FlatLayout& layout, DType dtype, std::byte* data);
+
   const FlatLayout& layout() const { return *layout_; }
   DType dtype() const { return dtype_; }
   std::int64_t bytes() const { return layout_ ? layout_->size() * size_of(dtype_) : 0; }
@@ -42,7 +45,12 @@ class FlatBuffer {
   std::size_t offset(std::size_t k) const { return static_cast<std::size_t>(layout_->tensors()[k].offset); }
   std::size_t count(std::size_t k) const { return static_cast<std::size_t>(layout_->tensors()[k].elements); }
 
-  struct Free { void operator()(std::byte* data) const; };
+  struct Free {
+    Free() : owned(true) {}
+    explicit Free(bool own) : owned(own) {}
+    bool owned;
+    void operator()(std::byte* data) const;
+  };
   const FlatLayout* layout_ = nullptr;
   DType dtype_ = DType::f64;
   std::unique_ptr<std::byte[], Free> data_;

@@ -6,8 +6,9 @@ namespace cambium::train {
 
 static std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding) {
-  constexpr std::int64_t alignment = 16;
+constexpr std::int64_t alignment = 16;
+
+void FlatLayout::add(std::vector<ParameterInfo> parameters) {
   for (auto& info : parameters) {
     Tensor tensor;
     tensor.elements = 1;
@@ -16,6 +17,37 @@ FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group
     parameters_ += tensor.elements;
     tensors_.push_back(std::move(tensor));
   }
+}
+
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding) {
+  add(std::move(parameters));
+  for (const auto& members : groups) {
+    Group group{size_, size_, 0, static_cast<int>(members.size())};
+    for (int k : members) {
+      tensors_[static_cast<std::size_t>(k)].offset = size_;
+      tensors_[static_cast<std::size_t>(k)].group = static_cast<int>(groups_.size());
+      size_ += round_up(tensors_[static_cast<std::size_t>(k)].elements, alignment);
+    }
+    group.end = size_ = group.begin + round_up(size_ - group.begin, padding);
+    groups_.push_back(group);
+  }
+}
+
+FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end) : size_(end - begin) {
+  for (const auto& tensor : whole.tensors()) {
+    const std::int64_t from = std::max(begin, tensor.offset), to = std::min(end, tensor.offset + tensor.elements);
+    if (from >= to) continue;
+    Tensor piece = tensor;
+    piece.info.shape = {to - from};
+    piece.offset = from - begin, piece.elements = to - from, piece.group = 0;
+    parameters_ += piece.elements;
+    tensors_.push_back(std::move(piece));
+  }
+  groups_.push_back({0, size_, 0, static_cast<int>(tensors_.size())});
+}
+
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding) {
+  add(std::move(parameters));
   // Groups are cut from the end, so that the one that is sent first is full.
   std::int64_t room = 0;
   for (int k = static_cast<int>(tensors_.size()) - 1; k >= 0; --k) {

@@ -18,7 +18,7 @@ class FlatLayout {
   };
   struct Group {
     std::int64_t begin = 0, end = 0;  ///< elements
-    int first = 0, last = 0;          ///< tensors first..last-1
+    int first = 0, last = 0;          ///< tensors first..last-1; of a group that was given as a list, 0 and their number
     std::int64_t elements() const { return end - begin; }
   };
 
@@ -26,12 +26,18 @@ class FlatLayout {
   /// them first.
   FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64);
 
+  /// Groups as given: each a list of tensors in ascending order, every tensor in one of them.
+  FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding);
+  /// What elements [begin, end) of another layout hold: the pieces of its tensors, in one group.
+  FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end);
+
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::int64_t size() const { return size_; }              ///< elements with padding
   std::int64_t parameters() const { return parameters_; }  ///< elements without padding
 
  private:
+  void add(std::vector<ParameterInfo> parameters);
   std::vector<Tensor> tensors_;
   std::vector<Group> groups_;
   std::int64_t size_ = 0, parameters_ = 0;

@@ -99,6 +99,12 @@ std::vector<ParameterInfo> Mlp::parameters() const {
   return out;
 }
 
+std::vector<int> Mlp::modules() const {
+  std::vector<int> out;
+  for (int l = 0; l + 1 < std::ssize(widths()); ++l) out.push_back(2 * l);
+  return out;
+}
+
 /// Normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio 2010), for relu and its smooth forms 2 / n_in (He et
 /// al. 2015); biases are zero.
 void Mlp::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
@@ -131,7 +137,7 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
   const auto w = widths();
   with_real(dtype(), [&]<class T>() {
     MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights);
-    const auto& outputs = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()));
+    const auto& outputs = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
     layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients, ready);
   });
 }

@@ -32,6 +32,7 @@ class Mlp : public Network {
   std::vector<ParameterInfo> parameters() const override;
   DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<int> modules() const override;  ///< the layers
   std::vector<TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,

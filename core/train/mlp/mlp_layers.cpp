@@ -54,29 +54,30 @@ T slope(Mlp::Activation kind, T x, T y) {
 template <class T>
 MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
                         std::span<const TensorRef> weights)
-    : widths_(widths), activation_(activation), bfloat16_(bfloat16), inputs_(widths.size()), sums_(widths.size() - 1) {
-  for (std::size_t l = 0; l < layers(); ++l) {
-    const auto* w = static_cast<const T*>(weights[2 * l].data);
-    if (bfloat16_) {
-      rounded_.emplace_back(w, w + weights[2 * l].elements());
-      round_to_bfloat16(rounded_.back());
-    }
-    weights_.push_back(w);
-    biases_.push_back(static_cast<const T*>(weights[2 * l + 1].data));
-  }
-  for (std::size_t l = 0; l < rounded_.size(); ++l) weights_[l] = rounded_[l].data();
+    : widths_(widths), activation_(activation), bfloat16_(bfloat16), weights_(weights), inputs_(widths.size()), sums_(widths.size() - 1) {}
+
+template <class T>
+const T* MlpLayers<T>::weights_of(std::size_t l) {
+  const auto* w = static_cast<const T*>(weights_[2 * l].data);
+  if (!bfloat16_) return w;
+  rounded_.assign(w, w + weights_[2 * l].elements());
+  round_to_bfloat16(rounded_);
+  return rounded_.data();
 }
 
 template <class T>
-const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows) {
+const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, const ReadyCallback& ready) {
   rows_ = rows;
   inputs_[0] = std::move(inputs);
   for (std::size_t l = 0; l < layers(); ++l) {
+    ready.forward(static_cast<int>(l));
     if (bfloat16_) round_to_bfloat16(inputs_[l]);
+    const auto* bias = static_cast<const T*>(weights_[2 * l + 1].data);
     auto& sum = sums_[l];
     sum.resize(static_cast<std::size_t>(rows) * out(l));
-    for (int row = 0; row < rows; ++row) std::copy_n(biases_[l], out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
-    host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_[l], out(l), T(1), sum.data(), out(l));
+    for (int row = 0; row < rows; ++row) std::copy_n(bias, out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
+    host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1), sum.data(), out(l));
+    ready.release(static_cast<int>(l));
     inputs_[l + 1] = sum;
     if (l + 1 == layers()) break;
     for (T& value : inputs_[l + 1]) value = activate(activation_, value);
@@ -88,6 +89,7 @@ template <class T>
 void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
   std::vector<T> by_input;
   for (std::size_t l = layers(); l-- > 0;) {
+    ready.backward(static_cast<int>(l));
     T* by_bias = static_cast<T*>(gradients[2 * l + 1].data);
     for (int row = 0; row < rows_; ++row)
       for (int k = 0; k < out(l); ++k) by_bias[k] += by_sum[static_cast<std::size_t>(row) * out(l) + k];
@@ -96,9 +98,13 @@ void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gr
                  static_cast<T*>(gradients[2 * l].data), out(l));
     ready(static_cast<int>(2 * l + 1));
     ready(static_cast<int>(2 * l));
-    if (l == 0) return;
+    if (l == 0) {
+      ready.release(0);
+      return;
+    }
     by_input.resize(static_cast<std::size_t>(rows_) * in(l));
-    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_[l], out(l), T(0), by_input.data(), in(l));
+    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0), by_input.data(), in(l));
+    ready.release(static_cast<int>(l));
     for (std::size_t k = 0; k < by_input.size(); ++k)
       by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
     by_sum.swap(by_input);

@@ -19,7 +19,7 @@ class MlpLayers {
             std::span<const TensorRef> weights);
 
   /// Outputs for `rows` inputs, kept with all that backward() needs.
-  const std::vector<T>& forward(std::vector<T> inputs, int rows);
+  const std::vector<T>& forward(std::vector<T> inputs, int rows, const ReadyCallback& ready = {});
   /// Adds the gradient of a loss whose derivative by the outputs is given.
   void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const ReadyCallback& ready);
 
@@ -31,8 +31,10 @@ class MlpLayers {
   std::span<const std::int64_t> widths_;
   Mlp::Activation activation_;
   bool bfloat16_;
-  std::vector<std::vector<T>> rounded_;    ///< weights in bfloat16
-  std::vector<const T*> weights_, biases_;
+  const T* weights_of(std::size_t l);
+
+  std::span<const TensorRef> weights_;  ///< memory stands behind those of a layer while it is in use
+  std::vector<T> rounded_;              ///< weights of one layer in bfloat16
   int rows_ = 0;
   std::vector<std::vector<T>> inputs_;     ///< of each layer, then the outputs
   std::vector<std::vector<T>> sums_;       ///< of hidden layers, before the activation

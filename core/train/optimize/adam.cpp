@@ -34,19 +34,21 @@ void AdamW::step(const Update& u) { adam_update(u, params_, true); }
 void SplitAdamW::start(FlatBuffer& weights, std::span<FlatBuffer> states) { split_weights(weights, states[0]); }
 
 void SplitAdamW::step(const Update& u) {
-  for (std::size_t k = 0; k < u.weights.layout().tensors().size(); ++k) {
-    const auto high = u.weights.values<float>(k);
-    const auto low = u.states[0].values<std::uint16_t>(k);
-    const auto g = u.gradients.values<float>(k);
-    const auto m = u.states[1].values<float>(k), v = u.states[2].values<float>(k);
-    const bool decays = u.weights.layout().tensors()[k].info.decay;
-    const AdamStep<float> advance(params_, u.rate, u.step, decays ? params_.weight_decay : 0.0, true);
-    for (std::size_t i = 0; i < high.size(); ++i) {
-      const float w = advance(join(high[i], low[i]), g[i], m[i], v[i]);
-      high[i] = high_half(w);
-      low[i] = low_half(w);
+  with_high(u.weights.dtype(), [&]<class H>() {
+    for (std::size_t k = 0; k < u.weights.layout().tensors().size(); ++k) {
+      const auto high = u.weights.values<H>(k);
+      const auto low = u.states[0].values<std::uint16_t>(k);
+      const auto g = u.gradients.values<float>(k);
+      const auto m = u.states[1].values<float>(k), v = u.states[2].values<float>(k);
+      const bool decays = u.weights.layout().tensors()[k].info.decay;
+      const AdamStep<float> advance(params_, u.rate, u.step, decays ? params_.weight_decay : 0.0, true);
+      for (std::size_t i = 0; i < high.size(); ++i) {
+        const float w = advance(join(high[i], low[i]), g[i], m[i], v[i]);
+        set_high(high[i], w);
+        low[i] = low_half(w);
+      }
     }
-  }
+  });
 }
 
 const Citation adam_citation{"kingma2015adam", R"(@inproceedings{kingma2015adam,

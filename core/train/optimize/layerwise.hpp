@@ -17,6 +17,7 @@ class Lars : public Optimizer {
   Lars(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override { return {{"momentum", weights}}; }
   void step(const Update& update) override;
+  bool elementwise() const override { return false; }
   std::vector<Citation> citations() const override;
 
  private:
@@ -33,6 +34,7 @@ class Lamb : public Optimizer {
   Lamb(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override { return {{"mean", weights}, {"square", weights}}; }
   void step(const Update& update) override;
+  bool elementwise() const override { return false; }
   std::vector<Citation> citations() const override;
 
  private:

@@ -11,7 +11,8 @@
 
 namespace cambium::train {
 
-/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch.
+/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch. Split weights may be
+/// given as bf16 (the upper halves alone), with gradients in float32.
 struct Update {
   FlatBuffer& weights;
   const FlatBuffer& gradients;
@@ -35,6 +36,8 @@ class Optimizer {
   /// Once, with fresh weights: what the optimizer needs of them (split weights are truncated here).
   virtual void start(FlatBuffer& /*weights*/, std::span<FlatBuffer> /*states*/) {}
   virtual void step(const Update& update) = 0;
+  /// Every weight follows from its own gradient and states alone, so that a step may be made piece by piece.
+  virtual bool elementwise() const { return true; }
   virtual std::vector<Citation> citations() const { return {}; }
 };
 

@@ -54,18 +54,20 @@ void SplitSgd::start(FlatBuffer& weights, std::span<FlatBuffer> states) { split_
 
 void SplitSgd::step(const Update& u) {
   const auto momentum = static_cast<float>(params_.momentum), rate = static_cast<float>(u.rate);
-  for (std::size_t k = 0; k < u.weights.layout().tensors().size(); ++k) {
-    const auto high = u.weights.values<float>(k);
-    const auto low = u.states[0].values<std::uint16_t>(k);
-    const auto g = u.gradients.values<float>(k);
-    float* v = u.states.size() > 1 ? u.states[1].values<float>(k).data() : nullptr;
-    const float decay = u.weights.layout().tensors()[k].info.decay ? static_cast<float>(params_.weight_decay) : 0.0f;
-    for (std::size_t i = 0; i < high.size(); ++i) {
-      const float w = sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
-      high[i] = high_half(w);
-      low[i] = low_half(w);
+  with_high(u.weights.dtype(), [&]<class H>() {
+    for (std::size_t k = 0; k < u.weights.layout().tensors().size(); ++k) {
+      const auto high = u.weights.values<H>(k);
+      const auto low = u.states[0].values<std::uint16_t>(k);
+      const auto g = u.gradients.values<float>(k);
+      float* v = u.states.size() > 1 ? u.states[1].values<float>(k).data() : nullptr;
+      const float decay = u.weights.layout().tensors()[k].info.decay ? static_cast<float>(params_.weight_decay) : 0.0f;
+      for (std::size_t i = 0; i < high.size(); ++i) {
+        const float w = sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
+        set_high(high[i], w);
+        low[i] = low_half(w);
+      }
     }
-  }
+  });
 }
 
 std::vector<Citation> SplitSgd::citations() const { return {split_citation}; }

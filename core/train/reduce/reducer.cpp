@@ -23,7 +23,7 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   });
 }
 
-void Reducer::sum_small(std::span<double> values, const Mesh& mesh) {
+void Communication::sum_small(std::span<double> values, const Mesh& mesh) {
   if (mesh.world().size() == 1) return;
   const double start = wall_seconds();
   mesh.world().sum(values);

@@ -24,14 +24,10 @@ struct ReduceParams {
 /// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is final.
 using SliceGradient = std::function<void(int slice, FlatBuffer& into, const ReadyCallback& ready)>;
 
-/// Sum of the gradients of all slices of all ranks.
-class Reducer {
+/// What a step sends, and how long it is waited for.
+class Communication {
  public:
-  virtual ~Reducer() = default;
-  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits on
-  /// every rank.
-  virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
-
+  virtual ~Communication() = default;
   /// Sum over ranks of a few numbers, waited for and counted like the gradients.
   void sum_small(std::span<double> values, const Mesh& mesh);
 
@@ -42,6 +38,14 @@ class Reducer {
  protected:
   Traffic traffic_;
   double exposed_ = 0.0;
+};
+
+/// Sum of the gradients of all slices of all ranks.
+class Reducer : public Communication {
+ public:
+  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits on
+  /// every rank.
+  virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
 };
 
 /// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few ranks,

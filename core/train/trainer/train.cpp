@@ -37,6 +37,7 @@ static std::string problem_of(const Train::Params& p) {
   if (p.validation && p.hold_out > 0.0) return "give one of: validation (a data set), hold_out (a share of the training set)";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
     return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
+  if (p.parallel && p.average) return "average needs whole weights at every step and cannot go with parallel; remove one of them";
   return {};
 }
 
@@ -56,6 +57,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("clip", &Params::clip, "bounds on the gradient");
   d("average", &Params::average, "moving average of the weights, used for validation and export");
   d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
+  d("parallel", &Params::parallel, "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);

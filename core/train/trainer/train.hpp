@@ -10,6 +10,7 @@
 #include "core/train/optimize/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
 #include "core/train/schedule/learning_rate.hpp"
+#include "core/train/shard/partition.hpp"
 
 namespace cambium {
 class Registry;
@@ -49,6 +50,7 @@ class Train : public Task {
     std::optional<Clip> clip;
     std::optional<Average> average;
     ReduceParams reduce;
+    std::optional<ParallelParams> parallel;
     Validate validate;
     Checkpoint checkpoint;
     std::int64_t log = 100;

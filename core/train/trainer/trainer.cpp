@@ -67,10 +67,15 @@ void Trainer::advance() {
   const double rate = rate_at(progress_.step);
   const double loss = compute_gradient(batch, rate);
   const auto timer = context_.timing.scope("optimizer");
-  scale(gradients_, 1.0 / static_cast<double>(batch.samples));
-  if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
+  const double factor = 1.0 / static_cast<double>(batch.samples);
   ++progress_.step;
-  optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
+  if (sharded_) {
+    last_clip_norm_ = sharded_->step(*optimizer_, factor, params_.clip, rate, progress_.step);
+  } else {
+    scale(gradients_, factor);
+    if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
+    optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
+  }
   if (params_.average) params_.average->update(progress_.average, progress_.weights, progress_.step);
   progress_.loss_window += loss;
   ++progress_.window_steps;
@@ -81,20 +86,28 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
   const double start_rate = rate_->at(0, steps_);
   const auto weights_of_terms = network_->term_weights(progress_.step, start_rate > 0.0 ? rate / start_rate : 1.0);
   const std::size_t terms = terms_.size(), slices = batch.slices.size();
-  const auto weights = progress_.weights.views();
+  const auto own = plan();
   std::vector<TermSum> table(slices * static_cast<std::size_t>(context_.comm.size()) * terms);
-  const std::size_t mine = slices * static_cast<std::size_t>(context_.comm.rank());
   std::vector<TermSum> sums;
+  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+    const auto timer = context_.timing.scope("gradient");
+    const auto& samples = batch.slices[static_cast<std::size_t>(slice)];
+    if (samples.empty()) return false;
+    const auto row = static_cast<std::size_t>(own.slice_number(slice));
+    network_->gradient(samples, weights, weights_of_terms, gradients, std::span(table).subspan(row * terms, terms), ready);
+    return true;
+  };
   {
     const auto outer = context_.timing.scope("reduce");
-    reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-      const auto timer = context_.timing.scope("gradient");
-      const auto& samples = batch.slices[static_cast<std::size_t>(slice)];
-      if (samples.empty()) return;
-      network_->gradient(samples, weights, weights_of_terms, into.views(),
-                         std::span(table).subspan((mine + static_cast<std::size_t>(slice)) * terms, terms), ready);
-    });
-    reducer_->sum_small(numbers_of(table), *mesh_);
+    if (sharded_) {
+      sharded_->sum(static_cast<int>(slices), compute);
+    } else {
+      const auto weights = progress_.weights.views();
+      reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
+        compute(slice, weights, into.views(), ready);
+      });
+    }
+    communication().sum_small(numbers_of(table), *mesh_);
     sums = add_rows(table, terms);
   }
   double loss = 0.0;
@@ -134,7 +147,8 @@ void Trainer::validate() {
   const auto timer = context_.timing.scope("validate");
   const nlohmann::json where = {{"step", progress_.step}};
   mllog_.start("eval_start", where);
-  const auto sums = validation_->evaluate(*network_, trained().views(), context_.comm);
+  std::vector<TermSum> sums;
+  with_trained([&](FlatBuffer& weights) { sums = validation_->evaluate(*network_, weights.views(), context_.comm); });
   std::vector<double> values;
   for (std::size_t k = 0; k < metrics_.size(); ++k) values.push_back(reported(metrics_[k], sums[k]));
   validation_table_->append(progress_.step, values);
@@ -157,9 +171,8 @@ void Trainer::keep_best(double measure, const std::vector<double>& values) {
   progress_.best_metric = measure;
   progress_.best_step = progress_.step;
   last_metrics_ = values;
-  if (progress_.best.bytes() == 0) progress_.best = FlatBuffer(*layout_, network_->dtype());
-  progress_.best.copy_from(trained());
-  if (params_.validate.keep_best) write_model("best.h5", progress_.best, progress_.best_step);
+  keep_best();
+  if (params_.validate.keep_best) with_best([&](FlatBuffer& weights) { write_model("best.h5", weights, progress_.best_step); });
 }
 
 double Trainer::measure_of(const std::vector<double>& errors) const {
@@ -180,7 +193,10 @@ double Trainer::rate_at(std::int64_t step) const {
 void Trainer::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
+  std::vector<Counted> counted;
+  if (sharded_) fill_whole(progress_, counted);
   write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_);
+  if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear();
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/io/table_file.hpp"
 #include "core/train/artifact/artifact.hpp"
+#include "core/train/shard/sharded_model.hpp"
 #include "core/train/trainer/mllog.hpp"
 #include "core/train/trainer/progress.hpp"
 #include "core/train/trainer/train.hpp"
@@ -40,6 +41,7 @@ class Trainer {
   // trainer_setup.cpp
   void open_data();
   void make_buffers();
+  void after_buffers();
   void start_fresh();
   void resume(const std::string& checkpoint);
   void open_tables(std::optional<std::int64_t> resumed_at);
@@ -59,7 +61,18 @@ class Trainer {
   bool out_of_patience() const;
   bool ended() const { return ended_ || out_of_patience(); }
   double rate_at(std::int64_t step) const;
-  FlatBuffer& trained() { return params_.average ? progress_.average : progress_.weights; }
+  /// The weights that are validated and exported, together while `use` runs. Collective.
+  void with_trained(const std::function<void(FlatBuffer&)>& use);
+  void with_best(const std::function<void(FlatBuffer&)>& use);
+  void keep_best();
+  Communication& communication();
+  const FlatLayout& layout() const { return sharded_ ? sharded_->layout() : *layout_; }
+
+  // trainer_sharded.cpp
+  void make_sharded();
+  void start_weights(const std::function<void(FlatBuffer&)>& fill);
+  void fill_whole(Progress& whole, std::vector<Counted>& counted);
+  void read_sharded(const std::string& path, std::int64_t& ranks);
 
   // trainer_output.cpp
   void print_header() const;
@@ -87,6 +100,7 @@ class Trainer {
   std::unique_ptr<FlatLayout> layout_;
   std::unique_ptr<Reducer> reducer_;
   FlatBuffer gradients_;
+  std::unique_ptr<ShardedModel> sharded_;  ///< with `parallel`, instead of the layout, reducer, gradients, weights and states
   Progress progress_;
 
   std::unique_ptr<io::TableFile> training_table_, validation_table_;

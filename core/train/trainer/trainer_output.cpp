@@ -70,11 +70,14 @@ void Trainer::write_model(const std::string& name, const FlatBuffer& weights, st
 /// The final model: the best one where asked for and known, else the last.
 std::vector<std::string> Trainer::export_models() {
   const bool best = params_.validate.keep_best && progress_.best_step >= 0;
-  FlatBuffer& weights = best ? progress_.best : trained();
-  write_model("model.h5", weights, best ? progress_.best_step : progress_.step);
   std::vector<std::string> files{"model.h5"};
   std::vector<std::string> more;
-  io::on_root(context_.comm, [&] { more = network_->export_model(context_.run_directory, weights.views(), context_); });
+  const auto write = [&](FlatBuffer& weights) {
+    write_model("model.h5", weights, best ? progress_.best_step : progress_.step);
+    io::on_root(context_.comm, [&] { more = network_->export_model(context_.run_directory, weights.views(), context_); });
+  };
+  if (best) with_best(write);
+  else with_trained(write);
   std::string joined;
   for (const auto& file : more) joined += file + "\n";
   context_.comm.broadcast(joined);
@@ -93,12 +96,14 @@ void Trainer::keep_best_and_rethrow(const NumericalError& error) {
 /// What went over the wires, and how much of it was waited for.
 void Trainer::report_communication(double seconds) {
   auto& log = context_.log;
-  const auto& rows = reducer_->traffic().rows();
-  if (!rows.empty()) log.info(fmt::format("{:<14}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
+  if (sharded_)
+    for (const auto& line : sharded_->memory_report()) log.info(line);
+  const auto& rows = communication().traffic().rows();
+  if (!rows.empty()) log.info(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
   for (const auto& row : rows)
-    log.info(fmt::format("{:<14}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls, 1e-6 * static_cast<double>(row.bytes)));
+    log.info(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls, 1e-6 * static_cast<double>(row.bytes)));
   if (context_.comm.size() == 1) return;
-  const double exposed = context_.comm.sum(reducer_->exposed_seconds()) / context_.comm.size();
+  const double exposed = context_.comm.sum(communication().exposed_seconds()) / context_.comm.size();
   log.info(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed, 100.0 * exposed / std::max(seconds, 1e-9)));
 }
 

@@ -25,6 +25,7 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
   optimizer_ = registry.make<Optimizer>(params.optimizer, context);
   rate_ = registry.make<LearningRate>(params.learning_rate, context);
   require_ranks(params.reduce, context.comm.size());
+  if (params.parallel) partition_of(*params.parallel, context.comm.size());
 }
 
 void Trainer::report_plan() const {
@@ -87,6 +88,7 @@ BatchPlan Trainer::plan() const {
   plan.slices = plan.ordered ? params_.reduce.slices : params_.accumulate;
   plan.rank = context_.comm.rank();
   plan.ranks = context_.comm.size();
+  if (sharded_ && plan.ordered) plan.turns = sharded_->turns();
   plan.steps = steps_;
   return plan;
 }
@@ -103,6 +105,10 @@ void Trainer::make_buffers() {
   terms_ = network_->terms();
   metrics_ = network_->metrics();
   require_measure();
+  if (params_.parallel) {
+    make_sharded();
+    return after_buffers();
+  }
   mesh_ = std::make_unique<Mesh>(context_.comm);
   layout_ = std::make_unique<FlatLayout>(network_->parameters(),
                                          std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
@@ -111,12 +117,17 @@ void Trainer::make_buffers() {
   progress_.weights = FlatBuffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);
   if (params_.average) progress_.average = FlatBuffer(*layout_, dtype);
+  after_buffers();
+}
+
+void Trainer::after_buffers() {
+  const DType dtype = network_->dtype();
   progress_.window.assign(terms_.size(), {});
   loader_->open(*training_, plan(), context_);
   auto& log = context_.log;
   log.info(fmt::format("model {}: {} parameters in {} arrays, float{}; {} message{} per step", params_.model.type,
-                       layout_->parameters(), layout_->tensors().size(), dtype == DType::f64 ? 64 : 32,
-                       layout_->groups().size(), layout_->groups().size() == 1 ? "" : "s"));
+                       layout().parameters(), layout().tensors().size(), dtype == DType::f64 ? 64 : 32,
+                       layout().groups().size(), layout().groups().size() == 1 ? "" : "s"));
   log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", training_->size(),
                        validation_ ? fmt::format(", {} to validate", held_out_->size()) : ", none to validate", steps_,
                        params_.batch, static_cast<double>(steps_) / static_cast<double>(plan().steps_per_epoch())));
@@ -141,21 +152,22 @@ void Trainer::start_fresh() {
   network_->fit_statistics(*training_, context_);
   make_buffers();
   if (params_.start_from.empty()) {
-    network_->initialise(progress_.weights.views(), seed_);
+    start_weights([&](FlatBuffer& weights) { network_->initialise(weights.views(), seed_); });
   } else {
     const auto model = load_artifact(params_.start_from, context_);
     require_fields(model.info, params_.start_from, *training_);
-    if (model.info.type != params_.model.type || model.layout->parameters() != layout_->parameters() ||
-        model.layout->tensors().size() != layout_->tensors().size() || model.weights.dtype() != progress_.weights.dtype())
+    if (model.info.type != params_.model.type || model.layout->parameters() != layout().parameters() ||
+        model.layout->tensors().size() != layout().tensors().size() || model.weights.dtype() != network_->dtype())
       throw InputError(fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model "
                                    "and precision", params_.start_from, model.info.type, model.layout->parameters(),
-                                   params_.model.type, layout_->parameters()));
+                                   params_.model.type, layout().parameters()));
     // The new data's statistics would change what the weights mean: the model's own stay.
     network_->restore(model.info.state);
-    with_real(progress_.weights.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), progress_.weights); });
+    start_weights([&](FlatBuffer& weights) {
+      with_real(weights.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), weights); });
+    });
     context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));
   }
-  optimizer_->start(progress_.weights, progress_.states);
   if (params_.average) progress_.average.copy_from(progress_.weights);
   open_tables({});
   print_header();
@@ -166,6 +178,7 @@ void Trainer::resume(const std::string& path) {
   io::on_every_rank(context_.comm, [&] { network_->restore(network_state_in(path)); });
   make_buffers();
   io::on_every_rank(context_.comm, [&] {
+    if (sharded_) return read_sharded(path, ranks);
     progress_.best = FlatBuffer(*layout_, network_->dtype());
     ranks = read_train_checkpoint(path, progress_, checkpoint_key());
   });

@@ -1,0 +1,152 @@
+#pragma once
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/train/optimize/clip.hpp"
+#include "core/train/optimize/optimizer.hpp"
+#include "core/train/reduce/reducer.hpp"
+#include "core/train/shard/level_exchange.hpp"
+#include "core/train/shard/partition.hpp"
+
+namespace cambium::train {
+
+/// A whole model's numbers, counted as a copy while it lives.
+struct WholeCopy {
+  FlatBuffer numbers;
+  Counted counted;
+};
+
+/// Weights, gradients and optimizer states of a network, each divided over some levels of a mesh.
+///
+/// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are never
+/// divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of gradients then
+/// round to bfloat16. Before a module is used its weights are gathered into a window in the network's precision, after it
+/// the window is freed; its gradient is added up over ranks as soon as it is final.
+///
+/// Slices of the batch are added over one binary tree in ordered mode, whatever is divided. Ranks among which gradients
+/// are divided exchange every slice, so they take turns (BatchPlan::turns).
+class ShardedModel : public Communication {
+ public:
+  struct Settings {
+    bool ordered = false, overlap = true;
+    std::int64_t group_elements = 1000000;  ///< of a message, for a network that names no modules
+  };
+  /// InputError when the network or the optimizer cannot be divided so.
+  ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network, const Optimizer& optimizer, const Settings& settings);
+
+  const FlatLayout& layout() const { return *layout_; }
+  /// Ranks that take turns with the slices.
+  int turns() const { return static_cast<int>(parts_of(mesh_, partition_.gradients)); }
+
+  /// Adds the gradient of one of this rank's slices to `gradients`; false when it has no samples.
+  using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                                       const ReadyCallback& ready)>;
+  /// Collective: computes this rank's slices and adds up the gradients of all ranks.
+  void sum(int slices, const SliceWork& compute);
+  /// Collective: gradients are multiplied by `factor`, bounded, and change the weights. Returns the norm before, as Clip does.
+  double step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate, std::int64_t step);
+
+  /// First weights; the optimizer starts with them.
+  void start(const FlatBuffer& whole, Optimizer& optimizer);
+  WholeCopy make_copy(DType dtype);
+  /// Collective, on every rank. Split weights stand in their upper halves.
+  WholeCopy whole_weights();
+  WholeCopy whole_state(std::size_t k);
+  void take_weights(const FlatBuffer& whole);
+  void take_state(std::size_t k, const FlatBuffer& whole);
+  const std::vector<Optimizer::StateInfo>& states() const { return infos_; }
+  /// Keeps the weights as they are now, divided like the states; whole_best() brings them back.
+  void keep_best();
+  WholeCopy whole_best();
+  void take_best(const FlatBuffer& whole);
+
+  const MemoryLedger& memory() const { return memory_; }
+  /// Table of what is held, beside bytes x parameters / ranks.
+  std::vector<std::string> memory_report() const;
+
+ private:
+  struct Group {
+    Interval whole;
+    std::vector<int> tensors;
+    int module = -1;  ///< -1: small tensors, or those of a network without modules; in use during the whole sum
+    int weights_depth = 0;
+    std::int64_t weights_at = 0, gradients_at = 0, states_at = 0;  ///< first element in the storages
+    std::unique_ptr<FlatLayout> shard;  ///< what the states of this rank belong to
+    Block weights_window, gradients_window;
+    int missing = 0;
+    std::vector<Block> sums;  ///< ordered mode: of 1, 2, 4, ... slices that wait for their partner
+    std::vector<char> full;
+    LevelReduce reduce;
+  };
+
+  // sharded_model.cpp
+  void make_groups(const Network& network, const Settings& settings);
+  void make_storage();
+  void refuse(const Network& network, const Optimizer& optimizer) const;
+  bool weights_direct(const Group& g) const { return g.weights_depth == 0 && kept_ == real_; }
+  bool gradients_direct() const { return partition_.gradients == 0 && kept_ == real_ && !(ordered_ && slices_ > 1); }
+  Interval share(const Group& g, int depth) const { return share_of(mesh_, g.whole, depth); }
+  std::byte* weights_of(Group& g) { return weights_.data() + g.weights_at * size_of(kept_); }
+  std::byte* gradients_of(Group& g) { return gradients_.data() + g.gradients_at * size_of(kept_); }
+  /// Where the part that states belong to lies within what is kept of weights and gradients.
+  std::byte* weights_shard(Group& g);
+  std::byte* gradients_shard(Group& g);
+
+  // sharded_sum.cpp
+  void open_weights(Group& g, std::string_view what);
+  void open_gradients(Group& g);
+  void close_weights(Group& g);
+  void forward(int module);
+  void backward(int module);
+  void release(int module);
+  void tensor_ready(int tensor);
+  void next_groups();
+  void group_final(Group& g);
+  void accumulate(Group& g, std::byte* values, std::int64_t n);
+  void complete_pending();
+  void start_reduce(Group& g);
+  void take_part_without_samples();
+  void finish();
+
+  // sharded_step.cpp
+  template <class T>
+  double squared_norm(double factor, const Clip& clip);
+  template <class T>
+  Block bounded_gradient(Group& g, double factor, const std::optional<Clip>& clip, double shrink);
+
+  // sharded_copies.cpp
+  WholeCopy whole_of(DType dtype, const std::function<void(Group&, std::byte* into)>& gather);
+  std::int64_t states_shards() const;  ///< elements of this rank's part of a state
+
+  const Partition partition_;
+  const Mesh& mesh_;
+  MemoryLedger memory_;
+  Wires wires_;
+  DType real_, kept_;  ///< of the network; of weights and gradients between their uses
+  bool ordered_, overlap_;
+  std::int64_t group_elements_;
+  std::vector<Optimizer::StateInfo> infos_;
+  std::unique_ptr<FlatLayout> layout_;
+  std::vector<Group> groups_;        ///< in the order in which their gradients are sent
+  std::vector<int> group_of_;        ///< by tensor
+  std::vector<int> module_first_;    ///< first tensor of each module, and the end
+  Block weights_, gradients_;
+  std::vector<Block> states_;
+  Block best_;
+  std::vector<TensorRef> weight_views_, gradient_views_;
+
+  int slices_ = 1, slice_ = 0;
+  std::size_t next_ = 0;             ///< first group of the slice that is not final
+  std::vector<char> tensor_done_;
+  struct Pending {
+    Group* group = nullptr;
+    Block kept;  ///< the gradient in the kept precision, while its parts travel
+  };
+  Pending pending_;
+};
+
+}  // namespace cambium::train

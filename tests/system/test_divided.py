@@ -1,0 +1,70 @@
+"""Training with weights, gradients and states divided among ranks, through the program: the same weights whatever is divided,
+checkpoints that any division reads, and what is refused."""
+import os
+import unittest
+
+import program
+from test_train import deck, stage, text, weights
+
+AVERAGE = "      average: {decay: 0.9}\n"
+
+
+class Divided(unittest.TestCase):
+    def divided(self, name, ranks, parallel, **given):
+        """A run with what is given under `parallel`; whole weights are needed for an average, so there is none."""
+        folder = program.fresh("train_" + name)
+        path = deck(folder, mode="ordered", **given)
+        with open(path) as file:
+            divided = file.read().replace(AVERAGE, f"      parallel: {parallel}\n")
+        return folder, program.run("run", program.write(path, divided), ranks=ranks)
+
+    def test_what_is_divided_does_not_change_the_weights(self):
+        one, (code, out, error) = self.divided("divided_1", 1, "{preset: ddp, whole_below: 50}")
+        self.assertEqual(code, 0, error)
+        for ranks, preset in ((2, "zero1"), (2, "zero3"), (4, "zero2"), (4, "hybrid, levels: [{name: pair, size: 2}, {name: world}]")):
+            more, (code, out, error) = self.divided("divided_more", ranks, "{whole_below: 50, preset: %s}" % preset)
+            self.assertEqual(code, 0, error)
+            self.assertIn("memory per rank", out)
+            self.assertIn("reduce-scatter", out)
+            self.assertEqual(weights(one), weights(more), preset)
+            self.assertEqual(weights(one, "restart.100.h5"), weights(more, "restart.100.h5"))
+            for table in ("training.csv", "validation.csv"):
+                self.assertEqual(text(one, table), text(more, table))
+
+    def test_checkpoints_do_not_know_what_was_divided(self):
+        whole, (code, _, error) = self.divided("divided_whole", 1, "{preset: ddp, whole_below: 50}", optimizer="split_adamw")
+        self.assertEqual(code, 0, error)
+        part, (code, _, error) = self.divided("divided_part", 2, "{preset: zero3, whole_below: 50}", optimizer="split_adamw")
+        self.assertEqual(code, 0, error)
+        for ranks, preset in ((4, "zero2"), (1, "zero1")):
+            for name in ("restart.100.h5", "restart.120.h5", "stages_done.txt"):
+                path = os.path.join(part, "run", name) if name.startswith("stages") else stage(part, name)
+                if os.path.exists(path):
+                    os.remove(path)
+            code, out, error = program.run("restart", os.path.join(part, "run"), f"run.directory={part}/run",
+                                           f"stages[0].train.parallel.preset={preset}", ranks=ranks)
+            self.assertEqual(code, 0, error)
+            self.assertIn("resumed at step 50", out)
+            self.assertEqual(weights(whole), weights(part))
+            self.assertEqual(weights(whole, "restart.100.h5"), weights(part, "restart.100.h5"))
+
+    def test_divisions_that_cannot_be_are_refused(self):
+        for ranks, parallel, optimizer, message in (
+                (2, "{preset: hpz, levels: [{name: pair, size: 4}, {name: world}]}", "adam",
+                 "the levels pair 4 need a multiple of 4 ranks, but 2 run; change the levels or start 4 ranks"),
+                (1, "{preset: zero4}", "adam", "zero4"),
+                (1, "{preset: zero3, limit: 1 kB}", "adam", "parallel.limit is 0.001 MB per rank"),
+                (1, "{preset: zero1}", "lamb", "this optimizer needs the norms of whole tensors")):
+            _, (code, _, error) = self.divided("refused", ranks, parallel, optimizer=optimizer)
+            self.assertEqual(code, 2, error)
+            self.assertIn(message, error)
+        folder = program.fresh("train_average")
+        with open(deck(folder)) as file:
+            both = file.read().replace(AVERAGE, AVERAGE + "      parallel: {preset: zero1}\n")
+        code, _, error = program.run("run", program.write(os.path.join(folder, "net.yaml"), both))
+        self.assertEqual(code, 2)
+        self.assertIn("average needs whole weights at every step and cannot go with parallel; remove one of them", error)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
