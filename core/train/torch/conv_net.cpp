@@ -82,7 +82,7 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
 }
 
 /// (batch, classes), float32 or float64.
-torch::Tensor ConvNet::outputs(const TorchBatch& batch) {
+torch::Tensor ConvNet::scores(const TorchBatch& batch) {
   torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
   return layers_->forward(x).to(real());
@@ -100,16 +100,18 @@ torch::Tensor ConvNet::labels(const TorchBatch& batch) const {
 std::vector<TorchNetwork::Term> ConvNet::loss(const TorchBatch& batch) {
   namespace F = torch::nn::functional;
   const auto options = F::CrossEntropyFuncOptions().reduction(torch::kSum).label_smoothing(params_.label_smoothing);
-  return {{F::cross_entropy(outputs(batch), labels(batch), options), static_cast<double>(batch.size())}};
+  return {{F::cross_entropy(scores(batch), labels(batch), options), static_cast<double>(batch.size())}};
 }
 
 std::vector<TorchNetwork::Term> ConvNet::measure(const TorchBatch& batch) {
   namespace F = torch::nn::functional;
-  const torch::Tensor y = outputs(batch), right = labels(batch);
+  const torch::Tensor y = scores(batch), right = labels(batch);
   const auto n = static_cast<double>(batch.size());
   const torch::Tensor wrong = (y.argmax(1) != right).sum().to(torch::kFloat64);
   return {{wrong, n}, {F::cross_entropy(y, right, F::CrossEntropyFuncOptions().reduction(torch::kSum)), n}};
 }
+
+std::vector<torch::Tensor> ConvNet::predict(const TorchBatch& batch) { return {torch::softmax(scores(batch), 1)}; }
 
 std::string ConvNet::state() const {
   return nlohmann::json{{"normalizer", normalizer_.text()}, {"image", image_}, {"classes", classes_}}.dump();

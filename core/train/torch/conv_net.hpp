@@ -27,6 +27,8 @@ class ConvNet : public TorchNetwork {
   std::vector<TermInfo> metrics() const override {
     return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
   }
+  /// "output": probabilities of the classes.
+  std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -34,7 +36,8 @@ class ConvNet : public TorchNetwork {
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const TorchBatch& batch) override;
   std::vector<Term> measure(const TorchBatch& batch) override;
-  torch::Tensor outputs(const TorchBatch& batch);
+  std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
+  torch::Tensor scores(const TorchBatch& batch);
   torch::Tensor labels(const TorchBatch& batch) const;
 
   Params params_;

@@ -215,6 +215,19 @@ void TorchNetwork::with_weights(std::span<const TensorRef> weights, const std::f
   });
 }
 
+void TorchNetwork::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                         std::span<const TensorRef> outputs) {
+  if (samples.empty()) return;
+  with_weights(weights, [&] {
+    const auto found = predict(TorchBatch(samples, real()));
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const TensorRef& out = outputs[k];
+      const auto axes = static_cast<std::size_t>(out.rank);
+      torch::from_blob(out.data, {out.shape, axes}, {out.stride, axes}, torch::kFloat64).copy_(found.at(k).reshape({out.shape, axes}));
+    }
+  });
+}
+
 void TorchNetwork::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<TermSum> metrics) {
   if (samples.empty()) return;

@@ -28,6 +28,8 @@ class TorchNetwork : public Network {
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) final;
+  void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) final;
   /// The model file holds the weights by name; a network with a format of its own writes it here.
@@ -58,6 +60,9 @@ class TorchNetwork : public Network {
   /// and more axes (He et al. 2015), ones for other weights, zeros for biases.
   virtual void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                        std::uint64_t seed) const;
+
+  /// What a host program gets, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
+  virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
 
   torch::Dtype real() const { return precision_ == Precision::float64 ? torch::kFloat64 : torch::kFloat32; }
 

@@ -50,5 +50,5 @@ TEST_CASE("a partition that cannot be is refused with the way out") {
           "parallel divides weights over 1, gradients over 0 and states over 0 levels; each must be divided over no more levels than the next");
   CHECK_THROWS_WITH(read("preset: zero4"), Catch::Contains("zero4") && Catch::Contains("zero3"));
   CHECK_THROWS_WITH(read("preset: zero1\nstates: world"), Catch::Contains("give one of: preset, or the levels of weights, gradients and states"));
-  CHECK_THROWS_WITH(read("whole_below: 10"), Catch::Contains("divides nothing: give a preset, for example preset: zero1"));
+  CHECK_THROWS_WITH(read("whole_below: 10"), Catch::Contains("divides nothing: give a preset, for example preset: zero1, or the levels of weights, gradients and states"));
 }

@@ -1,9 +1,11 @@
 // A Torch network trained through the same deck keys as any other. This file sees no Torch.
+#include <cmath>
 #include <filesystem>
 
 #include "core/io/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/session/session.hpp"
 #include "core/train/torch/register.hpp"
 #include "core/train/trainer/train.hpp"
 #include "tests/catch.hpp"
@@ -97,4 +99,38 @@ TEST_CASE("with ordered sums a Torch network ends with the same bits on any numb
   const auto alone = train_in(scratch, self, "alone" + std::to_string(world.comm.rank()), keys);
   CHECK(together.weights == alone.weights);
   CHECK(together.weights.size() == 4 * 9 + 4 + 8 * 64 + 8 + 2 * 8 + 2);
+}
+
+TEST_CASE("a host program gets a Torch network's outputs in its own memory, any strides") {
+  World world;
+  const std::int64_t n = 24;
+  std::vector<double> images, labels;
+  for (std::int64_t k = 0; k < n; ++k) {
+    for (int i = 0; i < 8; ++i)
+      for (int j = 0; j < 8; ++j) images.push_back((k % 2 ? j : i) == 1 + k / 2 % 6 ? 2.0 : 0.01 * static_cast<double>((37 * k + 11 * i * j) % 80));
+    labels.push_back(static_cast<double>(k % 2));
+  }
+  const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, 8, 8}), ""}, {"label", io::tensor_of(labels.data(), {n}), ""}};
+  Session session(world.comm.handle(), "model: {type: conv_net, channels: [4], hidden: 8}\nlearning_rate: {type: constant, start: 0.003}\n",
+                  register_torch);
+  for (int k = 0; k < 12; ++k) session.step(arrays);
+  REQUIRE(session.outputs().size() == 1);
+  CHECK(session.outputs()[0].shape == std::vector<std::int64_t>{2});
+  // Columns of a matrix with a row to spare, which must stay as it was.
+  std::vector<double> memory(static_cast<std::size_t>(2 * (n + 1)), -7.0);
+  TensorRef columns = io::tensor_of(memory.data(), {n, 2});
+  columns.stride[0] = 1, columns.stride[1] = n + 1;
+  session.infer(arrays, std::vector<HostArray>{{"output", columns, ""}});
+  double wrong = 0.0, entropy = 0.0;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(n); ++k) {
+    const double first = memory[k], second = memory[k + static_cast<std::size_t>(n) + 1];
+    CHECK(first + second == Approx(1.0));
+    wrong += ((second > first) != (labels[k] == 1.0)) / static_cast<double>(n);
+    entropy -= std::log(labels[k] == 1.0 ? second : first) / static_cast<double>(n);
+  }
+  const auto judged = session.evaluate(arrays);
+  CHECK(wrong == Approx(judged[0]));
+  CHECK(entropy == Approx(judged[1]).epsilon(1e-5));
+  CHECK(memory[static_cast<std::size_t>(n)] == -7.0);
+  CHECK(memory.back() == -7.0);
 }
