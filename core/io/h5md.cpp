@@ -56,8 +56,8 @@ void H5mdFile::make_series(const Frame& first) {
   Group box = file_.create_group(root + "box");
   box.set_attribute("dimension", 3);
   box.set_ascii_attribute("boundary", std::vector<std::string>(3, "periodic"));
-  const std::span<const std::int64_t> edges = first.box.is_triclinic() ? matrix : std::span(matrix, 1);
-  file_.create_series(root + "box/edges/value", DType::f64, edges).set_attribute("unit", "Angstrom");
+  // A matrix, also for a rectangular cell: the specification allows both, MDAnalysis 2.4 loses a cell of three lengths.
+  file_.create_series(root + "box/edges/value", DType::f64, matrix).set_attribute("unit", "Angstrom");
   file_.create_series(root + "position/value", real, rows).set_attribute("unit", "Angstrom");
   file_.create_series(root + "image/value", DType::i32, rows);
   if (content_.parts.velocity)
@@ -110,7 +110,7 @@ void H5mdFile::append(const Frame& frame) {
   position.append(tensor_of(corner.data(), {n, 3}));
   if (edges.shape().size() == 3) {
     edges.append(tensor_of(&frame.box.h[0][0], {3, 3}));
-  } else {
+  } else {  // a trajectory that an earlier version began
     const double diagonal[3] = {frame.box.h[0][0], frame.box.h[1][1], frame.box.h[2][2]};
     edges.append(tensor_of(diagonal, {3}));
   }
