@@ -111,6 +111,28 @@ class Trajectory:
         """eV/Angstrom."""
         return self._read("force", frame) / KJ_PER_MOL
 
+    def universe(self):
+        """An MDAnalysis.Universe of all frames, with names, types, elements, masses (g/mol) and ids."""
+        import MDAnalysis
+
+        universe = MDAnalysis.Universe(str(self.path))
+        for name, values in (("names", self.species), ("types", self.species), ("elements", self.species),
+                             ("masses", self.masses), ("ids", self.ids)):
+            universe.add_TopologyAttr(name, list(values))
+        return universe
+
+    def atoms(self, frame):
+        """One frame as ase.Atoms: cell, masses, velocities and forces (as results of a calculator) in ASE's units."""
+        import ase
+        from ase.calculators.singlepoint import SinglePointCalculator
+
+        atoms = ase.Atoms(list(self.species), positions=self.position(frame), cell=self.cell(frame), pbc=True, masses=self.masses)
+        if "velocity" in self.has:
+            atoms.set_velocities(self.velocity(frame) / (1000.0 * ase.units.fs))
+        if "force" in self.has:
+            atoms.calc = SinglePointCalculator(atoms, forces=self.force(frame))
+        return atoms
+
 
 class Rdf:
     """Radial distribution functions: g(pair, average) and coordination(pair, average) on the distances r (Angstrom)."""

@@ -103,6 +103,14 @@ class Conf:
         values = sum(scale * data[:, :, None, place] * psi(self.exponents[k][0], xi) for place, k in enumerate(kept))
         return self.time, self.grid.points(0, points), values.reshape(len(self.time), -1)
 
+    def dataset(self, points=3):
+        """Everything as an xarray.Dataset over t and x; the other dimensions are averaged. Names as in names(), "/" becomes "_"."""
+        import xarray
+
+        fields = {name.replace("/", "_"): self.lines(name, points) for name in self.names()}
+        return xarray.Dataset({name: (("t", "x"), values) for name, (_, _, values) in fields.items()},
+                              coords={"t": self.time, "x": self.grid.points(0, points)})
+
 
 def distributions(folder):
     """Files distribution.<step>.h5 of a run, by step."""
