@@ -13,10 +13,14 @@ TEXT_LIMIT = 1_000_000  # bytes; larger files are data
 
 
 def check_plugins(root):
-    """Every plugin has the same shape: a README and a register.cpp."""
+    """Every plugin has the same shape: a README and a register.cpp; so has every template in plugins/template."""
     folder = os.path.join(root, "plugins")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    if "template" in names:
+        names.remove("template")
+        names += [os.path.join("template", kind) for kind in sorted(os.listdir(os.path.join(folder, "template")))]
     problems = []
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+    for name in names:
         if os.path.isdir(os.path.join(folder, name)):
             for needed in ("README.md", "register.cpp"):
                 if not os.path.exists(os.path.join(folder, name, needed)):
