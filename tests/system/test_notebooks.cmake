@@ -31,6 +31,7 @@ foreach(notebook
     04_sea_surface_temperature
     05_density_matrices
     06_plasma_waves
+    07_write_a_plugin
     08_train_on_many_ranks
     )
   cambium_add_notebook(${notebook})
