@@ -57,6 +57,29 @@ void BlockColumns::add_block(int row, const double* values) {
   std::copy_n(values, layout_->size(row) * layout_->size(columns_.back()), out);
 }
 
+void BlockColumns::reserve(const BlockColumns& like) {
+  row_.reserve(like.row_.size()), offset_.reserve(like.row_.size()), value_.reserve(like.value_.size());
+}
+
+BlockColumns BlockColumns::from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index, std::vector<double> values) {
+  BlockColumns out(std::move(layout));
+  std::int64_t at = 0;
+  for (std::size_t k = 0; k < index.size();) {
+    const int id = index[k++], count = index[k++];
+    out.columns_.push_back(id);
+    for (int e = 0; e < count; ++e, ++k) {
+      out.row_.push_back(index[k]);
+      out.offset_.push_back(at);
+      at += out.layout_->size(index[k]) * out.layout_->size(id);
+    }
+    out.begin_.push_back(static_cast<std::int64_t>(out.row_.size()));
+  }
+  if (at != static_cast<std::int64_t>(values.size())) throw InternalError("block columns: the values do not fit the index");
+  out.value_ = std::move(values);
+  out.finish();
+  return out;
+}
+
 void BlockColumns::finish() {
   norm_.resize(row_.size());
   for (std::size_t e = 0; e < row_.size(); ++e) {
@@ -98,6 +121,7 @@ const double* BlockColumns::block(int row, int column) const {
 
 BlockColumns filtered(const BlockColumns& matrix, double threshold) {
   BlockColumns out(matrix.shared_layout());
+  out.reserve(matrix);
   for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
     const int column = matrix.columns()[k];
     const BlockColumn c = matrix.at(static_cast<int>(k));

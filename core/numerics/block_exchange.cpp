@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "core/base/error.hpp"
 
 namespace cambium {
 
 namespace {
+
+int count_of(std::size_t size) {
+  if (size > std::numeric_limits<int>::max()) throw InternalError("block exchange: more than 2^31 entries for one rank");
+  return static_cast<int>(size);
+}
 
 /// Counts and displacements of an all-to-all.
 struct Layout {
@@ -19,111 +26,125 @@ struct Layout {
       first[r] = static_cast<int>(sum);
       sum += count[r];
     }
-    if (sum > std::numeric_limits<int>::max()) throw InternalError("block exchange: more than 2^31 entries for one rank");
-    return static_cast<int>(sum);
+    return count_of(static_cast<std::size_t>(sum));
   }
 };
 
 MPI_Datatype type_of(const int&) { return MPI_INT; }
 MPI_Datatype type_of(const double&) { return MPI_DOUBLE; }
 
-/// What every rank sends to every other: `out[r]` goes to rank r; returns what came from each.
+/// Parts for (or from) every rank, one after the other.
 template <class T>
-std::vector<std::vector<T>> all_to_all(const std::vector<std::vector<T>>& out, const Comm& comm) {
-  const std::size_t ranks = out.size();
-  Layout send(ranks), receive(ranks);
-  for (std::size_t r = 0; r < ranks; ++r) send.count[r] = static_cast<int>(out[r].size());
-  MPI_Alltoall(send.count.data(), 1, MPI_INT, receive.count.data(), 1, MPI_INT, comm.handle());
-  std::vector<T> packed(static_cast<std::size_t>(send.arrange())), arrived(static_cast<std::size_t>(receive.arrange()));
-  for (std::size_t r = 0; r < ranks; ++r) std::copy(out[r].begin(), out[r].end(), packed.begin() + send.first[r]);
-  MPI_Alltoallv(packed.data(), send.count.data(), send.first.data(), type_of(T{}), arrived.data(), receive.count.data(),
-                receive.first.data(), type_of(T{}), comm.handle());
-  std::vector<std::vector<T>> in(ranks);
-  for (std::size_t r = 0; r < ranks; ++r)
-    in[r].assign(arrived.begin() + receive.first[r], arrived.begin() + receive.first[r] + receive.count[r]);
-  return in;
+struct Parts {
+  std::vector<T> values;
+  Layout where;
+  explicit Parts(std::size_t ranks) : where(ranks) {}
+  std::span<const T> of(std::size_t rank) const {
+    return std::span(values).subspan(static_cast<std::size_t>(where.first[rank]), static_cast<std::size_t>(where.count[rank]));
+  }
+};
+
+/// What every rank sends to every other; returns what came from each. Nothing is copied on the way but by MPI itself: these are
+/// whole matrices, and memory is what ranks of one machine share.
+template <class T>
+Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
+  Parts<T> received(send.where.count.size());
+  MPI_Alltoall(send.where.count.data(), 1, MPI_INT, received.where.count.data(), 1, MPI_INT, comm.handle());
+  send.where.arrange();
+  received.values.resize(static_cast<std::size_t>(received.where.arrange()));
+  MPI_Alltoallv(send.values.data(), send.where.count.data(), send.where.first.data(), type_of(T{}), received.values.data(),
+                received.where.count.data(), received.where.first.data(), type_of(T{}), comm.handle());
+  return received;
 }
 
 /// A request: number of columns, their ids, then (when rows are restricted) all ids that may be rows.
-std::vector<std::vector<int>> requests_of(const std::vector<int>& wanted, const ColumnRanges& ranges, WantedRows rows, const Comm& comm) {
+Parts<int> requests_of(const std::vector<int>& wanted, const ColumnRanges& ranges, WantedRows rows, const Comm& comm) {
   std::vector<std::vector<int>> ids(static_cast<std::size_t>(comm.size()));
   for (int column : wanted) {
     const int owner = ranges.owner(column);
     if (owner != comm.rank()) ids[static_cast<std::size_t>(owner)].push_back(column);
   }
-  std::vector<std::vector<int>> out(ids.size());
+  Parts<int> out(ids.size());
   for (std::size_t r = 0; r < ids.size(); ++r) {
-    if (ids[r].empty()) continue;
-    out[r].push_back(static_cast<int>(ids[r].size()));
-    out[r].insert(out[r].end(), ids[r].begin(), ids[r].end());
-    if (rows != WantedRows::all) out[r].insert(out[r].end(), wanted.begin(), wanted.end());
+    const std::size_t before = out.values.size();
+    if (!ids[r].empty()) {
+      out.values.push_back(static_cast<int>(ids[r].size()));
+      out.values.insert(out.values.end(), ids[r].begin(), ids[r].end());
+      if (rows != WantedRows::all) out.values.insert(out.values.end(), wanted.begin(), wanted.end());
+    }
+    out.where.count[r] = static_cast<int>(out.values.size() - before);
   }
   return out;
 }
 
-struct Parcel {
-  std::vector<int> index;      ///< per column: id, number of blocks, their rows
-  std::vector<double> values;  ///< blocks one after the other
+/// What goes to all ranks.
+struct Parcels {
+  Parts<int> index;      ///< per column: id, number of blocks, their rows
+  Parts<double> values;  ///< blocks one after the other
+  explicit Parcels(std::size_t ranks) : index(ranks), values(ranks) {}
 };
 
-Parcel pack(const BlockColumns& own, const std::vector<int>& request, WantedRows rows, std::vector<char>& is_row) {
-  Parcel out;
-  if (request.empty()) return out;
+/// Calls `take(id, entries)` for every column of a request, with the entries of the wanted rows.
+template <class Take>
+void each_column(const BlockColumns& own, std::span<const int> request, WantedRows rows, std::vector<char>& is_row, Take take) {
+  if (request.empty()) return;
   const auto columns = static_cast<std::size_t>(request.front());
-  const std::vector<int> allowed(request.begin() + 1 + static_cast<std::ptrdiff_t>(columns), request.end());
+  const auto allowed = request.subspan(1 + columns);
   for (int row : allowed) is_row[static_cast<std::size_t>(row)] = 1;
-  for (std::size_t k = 1; k <= columns; ++k) {
-    const int id = request[k];
+  std::vector<std::size_t> entries;
+  for (const int id : request.subspan(1, columns)) {
     const BlockColumn c = own.column(id);
-    out.index.push_back(id);
-    const std::size_t count_at = out.index.size();
-    out.index.push_back(0);
+    entries.clear();
     for (std::size_t e = 0; e < c.rows.size(); ++e) {
-      const int row = c.rows[e];
-      if (rows != WantedRows::all && !is_row[static_cast<std::size_t>(row)]) continue;
-      if (rows == WantedRows::upper_among_wanted && row > id) break;
-      out.index.push_back(row);
-      ++out.index[count_at];
-      const double* block = c.block(e);
-      out.values.insert(out.values.end(), block, block + own.layout().size(row) * own.layout().size(id));
+      if (rows == WantedRows::upper_among_wanted && c.rows[e] > id) break;
+      if (rows == WantedRows::all || is_row[static_cast<std::size_t>(c.rows[e])]) entries.push_back(e);
     }
+    take(id, c, entries);
   }
   for (int row : allowed) is_row[static_cast<std::size_t>(row)] = 0;
-  return out;
 }
 
-void unpack(const std::vector<int>& index, const std::vector<double>& values, BlockColumns& out) {
-  std::size_t at = 0;
-  for (std::size_t k = 0; k < index.size();) {
-    const int id = index[k++], count = index[k++];
-    out.start_column(id);
-    for (int e = 0; e < count; ++e, ++k) {
-      out.add_block(index[k], values.data() + at);
-      at += static_cast<std::size_t>(out.layout().size(index[k]) * out.layout().size(id));
-    }
+Parcels pack(const BlockColumns& own, const Parts<int>& requests, WantedRows rows) {
+  const std::size_t ranks = requests.where.count.size();
+  const auto& layout = own.layout();
+  std::vector<char> is_row(static_cast<std::size_t>(layout.blocks()), 0);
+  Parcels out(ranks);
+  std::size_t all = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    std::size_t size = 0;
+    const std::size_t before = out.index.values.size();
+    each_column(own, requests.of(r), rows, is_row, [&](int id, const BlockColumn& c, const std::vector<std::size_t>& entries) {
+      out.index.values.push_back(id);
+      out.index.values.push_back(static_cast<int>(entries.size()));
+      for (const auto e : entries) {
+        out.index.values.push_back(c.rows[e]);
+        size += static_cast<std::size_t>(layout.size(c.rows[e]) * layout.size(id));
+      }
+    });
+    out.index.where.count[r] = static_cast<int>(out.index.values.size() - before);
+    out.values.where.count[r] = count_of(size);
+    all += size;
   }
+  out.values.values.reserve(all);
+  for (std::size_t r = 0; r < ranks; ++r)
+    each_column(own, requests.of(r), rows, is_row, [&](int id, const BlockColumn& c, const std::vector<std::size_t>& entries) {
+      for (const auto e : entries) {
+        const double* block = c.block(e);
+        out.values.values.insert(out.values.values.end(), block, block + layout.size(c.rows[e]) * layout.size(id));
+      }
+    });
+  return out;
 }
 
 BlockColumns received(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted, WantedRows rows,
                       const Comm& comm, std::int64_t& bytes) {
   const auto asked = all_to_all(requests_of(wanted, ranges, rows, comm), comm);
-  std::vector<std::vector<int>> index(asked.size());
-  std::vector<std::vector<double>> values(asked.size());
-  std::vector<char> is_row(static_cast<std::size_t>(own.layout().blocks()), 0);
-  for (std::size_t r = 0; r < asked.size(); ++r) {
-    Parcel parcel = pack(own, asked[r], rows, is_row);
-    index[r] = std::move(parcel.index);
-    values[r] = std::move(parcel.values);
-  }
-  const auto index_in = all_to_all(index, comm);
-  const auto values_in = all_to_all(values, comm);
-  BlockColumns remote(own.shared_layout());
-  for (std::size_t r = 0; r < asked.size(); ++r) {  // ranks own ascending ranges, so columns arrive ascending
-    unpack(index_in[r], values_in[r], remote);
-    bytes += static_cast<std::int64_t>(4 * index_in[r].size() + 8 * values_in[r].size());
-  }
-  remote.finish();
-  return remote;
+  Parcels parcels = pack(own, asked, rows);
+  const auto index = all_to_all(std::move(parcels.index), comm);
+  auto values = all_to_all(std::move(parcels.values), comm);
+  bytes += static_cast<std::int64_t>(4 * index.values.size() + 8 * values.values.size());
+  // Ranks own ascending ranges, so columns arrive ascending.
+  return BlockColumns::from_parts(own.shared_layout(), index.values, std::move(values.values));
 }
 
 }  // namespace

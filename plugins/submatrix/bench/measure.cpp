@@ -24,6 +24,8 @@ Measured measure(const MatrixSystem& system, const DensityOptions& options, int 
     for (const auto& section : context.timing.sections())
       if (section.name == "columns") out.column_seconds = section.seconds;
     out.column_seconds = comm.max(out.column_seconds);
+    out.phases.clear();
+    for (const auto& section : context.timing.sections()) out.phases[section.name] = comm.max(section.seconds);
     out.error_mev = (result.energy - system.reference.band_energy.value_or(result.energy)) * per_atom;
     out.electrons = result.electrons - options.electrons;
     out.grand_mev = out.error_mev - 0.5 * (system.reference.homo.value_or(0.0) + system.reference.lumo.value_or(0.0)) * out.electrons * per_atom;

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "plugins/submatrix/evaluate/density_matrix.hpp"
@@ -13,6 +14,7 @@ struct Measured {
   double gflops = 0.0, column_gflops = 0.0;  ///< of all ranks together, per second of the step or of its submatrices
   double megabytes = 0.0;                    ///< received, all ranks
   double own_megabytes = 0.0;                ///< H, S and D of the fullest rank
+  std::map<std::string, double> phases;      ///< seconds of the slowest rank
 };
 
 /// Collective: the fastest of `repeat` runs.

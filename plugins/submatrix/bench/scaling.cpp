@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -23,14 +24,15 @@ double peak_megabytes(const Comm& comm) {
   return comm.max(static_cast<double>(usage.ru_maxrss) / 1024.0);
 }
 
-/// Seconds that rank 0 needs alone for the same step, the others asleep; the same number on every rank.
-double alone(const std::string& file, int copies, double eps, int repeat, Context& context) {
+/// Seconds that rank 0 needs alone for the same step, the others asleep; the same number on every rank. Its phases on rank 0.
+double alone(const std::string& file, int copies, double eps, int repeat, std::map<std::string, double>& phases, Context& context) {
   double seconds = 0.0;
   if (context.comm.root()) {
     Comm self(MPI_COMM_SELF);
     Context inner{self, context.log, context.timing};
     const MatrixSystem system = load_water(file, copies, self);
-    seconds = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, inner).seconds;
+    const Measured m = measure(system, bench_options(system, eps, SolverKind::lanczos), repeat, inner);
+    seconds = m.seconds, phases = m.phases;
   }
   sleeping_barrier(context.comm);
   return context.comm.sum(seconds);
@@ -68,7 +70,7 @@ nlohmann::json bench_scaling(const nlohmann::json& options, Context& context) {
     const double molecules = system.layout->blocks(), each = 1e3 * m.seconds / molecules, peak = peak_megabytes(context.comm);
     least = std::min(least, each), most = std::max(most, each);
     rows.push_back({{"molecules", molecules}, {"seconds", m.seconds}, {"ms_per_molecule", each}, {"own_mib_per_rank", m.own_megabytes}, {"peak_mib_per_rank", peak},
-                    {"received_mib", m.megabytes}, {"error_mev", m.error_mev}});
+                    {"received_mib", m.megabytes}, {"error_mev", m.error_mev}, {"phases", m.phases}});
     context.log.info(fmt::format("{:6.0f} molecules: {:7.3f} s, {:.4f} ms per molecule; H, S, D of a rank {:.0f} MiB ({:.1f} kiB per molecule), peak {:.0f} MiB; E {:+.1e} meV/atom", molecules,
                                  m.seconds, each, m.own_megabytes, 1024.0 * m.own_megabytes * context.comm.size() / molecules, peak, m.error_mev));
   }
@@ -77,8 +79,11 @@ nlohmann::json bench_scaling(const nlohmann::json& options, Context& context) {
   out["eps"] = eps;
   out["scaling_spread"] = most / least - 1.0;
   if (context.comm.size() > 1) {
-    const double one = alone(file, from, eps, repeat, context), all = rows[0]["seconds"].get<double>();
-    out["seconds_one_rank"] = one, out["speedup"] = one / all;
+    std::map<std::string, double> phases;
+    const double one = alone(file, from, eps, repeat, phases, context), all = rows[0]["seconds"].get<double>();
+    out["seconds_one_rank"] = one, out["speedup"] = one / all, out["phases_one_rank"] = phases;
+    for (const auto& [name, seconds] : phases)
+      context.log.info(fmt::format("  {:<12}{:8.3f} s alone,{:8.3f} s on {} ranks", name, seconds, rows[0]["phases"].value(name, 0.0), context.comm.size()));
     context.log.info(fmt::format("{} ranks: {:.3f} s, rank 0 alone {:.3f} s, {:.2f} times", context.comm.size(), all, one, one / all));
   }
   const double error = rows.back()["error_mev"].get<double>();

@@ -149,10 +149,11 @@ void DensityStep::store_column(const PrincipalIndex& index, ColumnSolver& solver
 }
 
 void DensityStep::progress(std::size_t done, double started) const {
-  if (done % 64 != 0) return;
+  if (done % 64 != 0 && done != values_.size()) return;
   const double elapsed = wall_seconds() - started, all = static_cast<double>(values_.size()), d = static_cast<double>(done);
   context_.log.progress(fmt::format("block column {} of {} of rank 0 ({:.0f} %), {:.4g} columns/s, {:.0f} s left", done, values_.size(),
                                     100.0 * d / all, d / elapsed, elapsed / d * (all - d)));
+  if (options_.progress && context_.comm.root()) options_.progress(d / all, elapsed / d * (all - d));
 }
 
 void DensityStep::solve_columns() {

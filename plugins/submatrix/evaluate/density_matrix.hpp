@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct DensityOptions {
   double electrons = 0.0;           ///< canonical: wanted number
   int sample = 8;                   ///< block columns on which errors are estimated; 0: no estimate
   bool energy_weighted = false;     ///< also W
+  std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty
 };
 
 /// Estimates of the run's own errors.

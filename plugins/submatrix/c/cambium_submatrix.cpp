@@ -1,0 +1,111 @@
+#include "plugins/submatrix/c/cambium_submatrix.h"
+
+#include <exception>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/numerics/block_exchange.hpp"
+#include "plugins/submatrix/c/csr.hpp"
+#include "plugins/submatrix/evaluate/density_matrix.hpp"
+
+namespace {
+
+using namespace cambium;
+using namespace cambium::submatrix;
+
+thread_local std::string last_message;  // as errno: C has no other place for it
+
+/// No exception crosses into C.
+template <class F>
+int guarded(F&& f) {
+  try {
+    f();
+    return CAMBIUM_SUBMATRIX_DONE;
+  } catch (const InputError& error) {
+    last_message = error.what();
+    return CAMBIUM_SUBMATRIX_BAD_INPUT;
+  } catch (const NumericalError& error) {
+    last_message = error.what();
+    return CAMBIUM_SUBMATRIX_NUMERICAL_FAILURE;
+  } catch (const std::exception& error) {
+    last_message = error.what();
+    return CAMBIUM_SUBMATRIX_INTERNAL_ERROR;
+  }
+}
+
+DensityOptions options_of(const cambium_density_options& from, bool orthogonal, bool weighted) {
+  DensityOptions out;
+  if (!(from.eps > 0.0 && from.eps < 1.0) || !(from.eps_overlap > 0.0 && from.eps_overlap < 1.0))
+    throw InputError("eps and eps_overlap must lie between 0 and 1; call cambium_density_defaults first");
+  if (!from.use_mu && !(from.electrons > 0.0)) throw InputError("neither mu nor the number of electrons is given; set electrons, or mu and use_mu");
+  out.eps = from.eps, out.eps_overlap = from.eps_overlap, out.kt = from.kt, out.electrons = from.electrons;
+  if (from.use_mu) out.mu = from.mu;
+  out.precision = from.float32 ? Precision::float32 : Precision::float64;
+  out.solver = from.diagonalise ? SolverKind::diagonalise : SolverKind::lanczos;
+  if (from.diagonalise) out.precision = Precision::float64;
+  out.sample = from.error_sample;
+  out.orthogonal = orthogonal, out.energy_weighted = weighted;
+  if (from.progress)
+    out.progress = [call = from.progress, user = from.user](double done, double left) { call(done, left, user); };
+  return out;
+}
+
+/// Ranges of equal cost: the work on a column grows like the square of its submatrix, which its filled rows predict.
+ColumnRanges balanced(const BlockColumns& matrix, const ColumnRanges& now, const Comm& comm) {
+  std::vector<double> cost(static_cast<std::size_t>(matrix.layout().blocks()), 0.0);
+  for (int c = now.begin(comm.rank()); c < now.end(comm.rank()); ++c) {
+    double rows = 0.0;
+    for (int r : matrix.column(c).rows) rows += matrix.layout().size(r);
+    cost[static_cast<std::size_t>(c)] = rows * rows * matrix.layout().size(c);
+  }
+  comm.sum(cost);
+  return ColumnRanges::balanced(cost, comm.size());
+}
+
+struct Outputs { double *density, *energy_density; };
+
+void compute(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr& h, const cambium_csr* s, const cambium_density_options& options,
+             cambium_density_result& result, Outputs out) {
+  const Comm comm(handle);
+  const CallerBlocks blocks(caller, comm);
+  BlockColumns hamiltonian = from_csr("hamiltonian", h, blocks, comm);
+  BlockColumns overlap = s ? from_csr("overlap", *s, blocks, comm) : BlockColumns(blocks.layout);
+  const ColumnRanges ranges = balanced(s ? overlap : hamiltonian, blocks.ranges, comm);
+  MatrixSystem system{blocks.layout, ranges, redistributed(hamiltonian, blocks.ranges, ranges, comm),
+                      s ? redistributed(overlap, blocks.ranges, ranges, comm) : BlockColumns(blocks.layout), caller.blocks, options.electrons, {}, {}, {}, {}};
+  Log silent;
+  Timing timing;
+  Comm own(handle);
+  Context context{own, silent, timing};
+  const DensityResult r = density_matrix(system, options_of(options, !s, out.energy_density != nullptr), context);
+  result = {r.energy, r.electrons, r.entropy_term, r.mu, r.gap_low, r.gap_high, r.error.idempotency, r.error.energy_change, r.smallest_overlap};
+  if (out.density) to_csr(redistributed(r.density, ranges, blocks.ranges, comm), h, blocks, comm, out.density);
+  if (out.energy_density) to_csr(redistributed(*r.energy_weighted, ranges, blocks.ranges, comm), h, blocks, comm, out.energy_density);
+}
+
+}  // namespace
+
+extern "C" {
+
+void cambium_density_defaults(cambium_density_options* options) {
+  *options = {};
+  options->eps = options->eps_overlap = 1e-5;
+  options->error_sample = 8;
+}
+
+int cambium_density_matrix(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian, const cambium_csr* overlap,
+                           const cambium_density_options* options, cambium_density_result* result, double* density, double* energy_density) {
+  return guarded([&] {
+    if (!blocks || !hamiltonian || !options || !result) throw InputError("a null pointer stands where blocks, hamiltonian, options and result are needed");
+    compute(comm, *blocks, *hamiltonian, overlap, *options, *result, {density, energy_density});
+  });
+}
+
+int cambium_density_matrix_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian, const cambium_csr* overlap,
+                             const cambium_density_options* options, cambium_density_result* result, double* density, double* energy_density) {
+  return cambium_density_matrix(MPI_Comm_f2c(comm), blocks, hamiltonian, overlap, options, result, density, energy_density);
+}
+
+const char* cambium_submatrix_message(void) { return last_message.c_str(); }
+
+}  // extern "C"
