@@ -1,8 +1,10 @@
 // Messages that no deck reaches: those of functions that other programs and plugins call.
+#include <cmath>
 #include <limits>
 
 #include "apps/c/cambium_train.h"
 #include "core/io/h5.hpp"
+#include "core/lowp/lossy/codec.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
 #include "core/state/lattice.hpp"
 #include "core/train/session/session.hpp"
@@ -10,6 +12,7 @@
 #include "tests/unit/scratch.hpp"
 
 using namespace cambium;
+using namespace cambium::lowp;
 
 namespace {
 
@@ -58,6 +61,15 @@ TEST_CASE("arrays of another type or shape than is read") {
         "'/wide' in '" + path + "' has the shape (3), which does not hold the block (3) at (2)");
   file.write("word", std::string("text"));
   CHECK(said([&] { file.dataset("word").dtype(); }) == "'/word' in '" + path + "' is text, expected numbers of a type that Cambium knows");
+}
+
+TEST_CASE("a compressed array without its end") {
+  std::vector<double> values(1000);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::sin(0.1 * static_cast<double>(k));
+  const std::int64_t shape[] = {1000};
+  auto bytes = lossy_encode<double>(values, shape, {});
+  bytes.resize(bytes.size() / 2);
+  CHECK(said([&] { lossy_decode<double>(bytes, values); }) == "a compressed array is damaged; copy it again from its source");
 }
 
 TEST_CASE("a session without samples, and arrays that are none") {
