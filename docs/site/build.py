@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Builds the documentation as a site: build.py SOURCE PROGRAM FOLDER. Needs mkdocs (Debian: mkdocs).
+
+FOLDER/pages gets the pages of docs/, the READMEs of plugins, and what the program and the sources write themselves (generate.py);
+FOLDER/site the HTML. A link that leads nowhere ends the build.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import generate
+
+FENCE = re.compile(r"^(```.*?^```$)", re.S | re.M)
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+TEXT_FILES = (".yaml", ".cpp", ".hpp", ".py", ".cmake", ".txt", ".copper", ".cff", ".sh", ".ipynb")
+
+
+def sources(root):
+    """{path in the tree: page of the site} of all pages that people wrote."""
+    found = {"CONTRIBUTING.md": "developing/contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "readme.md",
+             "tutorials/README.md": "using/notebooks.md"}
+    for folder, inner, names in os.walk(os.path.join(root, "docs")):
+        inner[:] = [f for f in inner if f not in ("measured", "site", "pictures")]
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            if name.endswith(".md"):
+                found[path] = path[len("docs/"):]
+    for name in sorted(os.listdir(os.path.join(root, "plugins"))):
+        if name != "template" and os.path.exists(os.path.join(root, "plugins", name, "README.md")):
+            found[f"plugins/{name}/README.md"] = f"plugins/{name}.md"
+    return {path: page for path, page in found.items() if os.path.exists(os.path.join(root, path))}
+
+
+def spaced(text):
+    """Lists and tables may follow a paragraph at once on the pages; the site's Markdown wants a blank line between."""
+    out = []
+    for line in text.split("\n"):
+        begins = re.match(r"\s{0,3}([-*] |\d+\. |\|)", line)
+        before = out[-1] if out else ""
+        if begins and before.strip() and not re.match(r"\s*([-*] |\d+\. |\||#)", before) and not before.startswith(" "):
+            out.append("")
+        out.append(line)
+    return "\n".join(out)
+
+
+class Site:
+    def __init__(self, root, folder):
+        self.root, self.pages_folder, self.problems = root, os.path.join(folder, "pages"), []
+        self.pages = sources(root)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def write(self, page, text):
+        path = os.path.join(self.pages_folder, page)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def file(self, path):
+        """Copies a file of the tree that a page links to; its place in the site."""
+        target = path[len("docs/"):] if path.startswith("docs/") else "files/" + path
+        target += ".txt" if path.endswith(TEXT_FILES) and not path.endswith(".txt") else ""
+        os.makedirs(os.path.dirname(os.path.join(self.pages_folder, target)), exist_ok=True)
+        shutil.copy(os.path.join(self.root, path), os.path.join(self.pages_folder, target))
+        return target
+
+    def link(self, match, source, page):
+        picture, text, target, anchor = match.group(1), match.group(2), match.group(3), match.group(4) or ""
+        if re.match(r"[a-z]+:", target) or not target:
+            return match.group(0)
+        path = os.path.normpath(os.path.join(os.path.dirname(source), target)).replace(os.sep, "/")
+        if os.path.isdir(os.path.join(self.root, path)):
+            path = path + "/README.md" if path + "/README.md" in self.pages else path
+        if path in self.pages:
+            place = self.pages[path]
+        elif os.path.isfile(os.path.join(self.root, path)):
+            place, anchor = self.file(path), ""
+        elif os.path.isdir(os.path.join(self.root, path)):
+            return f"{text} (`{path}/`)" if text.strip("`/") not in path else f"`{path}/`"
+        else:
+            self.problems.append(f"{source}: the link to '{target}' leads nowhere")
+            return text
+        return f"{picture}[{text}]({os.path.relpath(place, os.path.dirname(page) or '.')}{anchor})"
+
+    def convert(self, source, page):
+        with open(os.path.join(self.root, source), encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"^<!-- .*? -->\n", "", text, flags=re.S | re.M)
+        parts = FENCE.split(text)
+        for k, part in enumerate(parts):
+            parts[k] = f"\n{part}\n" if k % 2 else spaced(LINK.sub(lambda m: self.link(m, source, page), part))  # code, text
+        self.write(page, "".join(parts))
+
+    def settings(self):
+        def listed(prefix, first=()):
+            rest = sorted(p for p in self.pages.values() if p.startswith(prefix) and p not in first)
+            return "".join(f"    - {page}\n" for page in [p for p in first if p in self.pages.values()] + rest)
+
+        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "training", "data", "lammps", "notebooks")]
+        developing = ["architecture.md"] + [f"developing/{n}.md" for n in ("plugin", "rules", "network", "torch_networks", "tests", "contributing")]
+        theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cambium.css")
+        os.makedirs(os.path.join(self.pages_folder, "css"), exist_ok=True)
+        shutil.copy(theme, os.path.join(self.pages_folder, "css", "cambium.css"))
+        return f"""site_name: Cambium
+site_url: ''
+use_directory_urls: false
+docs_dir: pages
+site_dir: site
+theme:
+  name: mkdocs
+  highlightjs: false
+  nav_style: light
+extra_css: [css/cambium.css]
+markdown_extensions: [fenced_code, tables, attr_list, sane_lists, toc]
+nav:
+  - Start here: index.md
+  - Using:
+{listed("using/", using)}    - errors.md
+  - Plugins:
+{listed("plugins/")}  - Reference:
+    - Deck: reference/deck/index.md
+    - Commands: reference/commands.md
+    - Messages: reference/messages.md
+    - Measured figures: benchmarks.md
+    - Changelog: changelog.md
+  - Developing:
+{listed("developing/", developing)}"""
+
+
+def build(root, program, folder):
+    """Problems, none when the site stands in FOLDER/site."""
+    site = Site(root, folder)
+    generated = generate.pages(root, program)
+    for page, text in generated.items():
+        site.write(page, text)
+    for name in os.listdir(os.path.join(root, "docs", "measured")):
+        site.file(f"docs/measured/{name}")
+    for source, page in site.pages.items():
+        site.convert(source, page)
+    with open(os.path.join(folder, "mkdocs.yml"), "w", encoding="utf-8") as file:
+        file.write(site.settings())
+    done = subprocess.run(["mkdocs", "build", "--strict", "--quiet", "-f", os.path.join(folder, "mkdocs.yml")], capture_output=True, text=True)
+    return site.problems + ([done.stdout + done.stderr] if done.returncode else [])
+
+
+if __name__ == "__main__":
+    if not shutil.which("mkdocs"):
+        print("SKIPPED: the documentation as a site: there is no mkdocs (Debian: apt-get install mkdocs)")
+        sys.exit(77)
+    problems = build(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3]))
+    print("\n".join(problems) or f"the site stands in {sys.argv[3]}/site; open index.html")
+    sys.exit(1 if problems else 0)

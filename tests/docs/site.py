@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""The documentation becomes a site without a broken link, and holds what it must: site.py SOURCE PROGRAM FOLDER."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+PAGES = {  # page: what must be read on it
+    "index.html": "Start here",
+    "plugins/kinetic.html": "∂f/∂t",
+    "reference/deck/index.html": "run.walltime",
+    "reference/deck/potential.html": "largest distance that interacts",
+    "reference/commands.html": "run every stage of a deck",
+    "reference/messages.html": "give at least one",
+    "benchmarks.html": "cambium bench kinetic",
+    "developing/plugin.html": "cambium new-plugin exp_six",
+    "using/clusters.html": "#SBATCH",
+    "architecture.html": "Where it is weak",
+}
+
+
+def missing(site):
+    for page, words in PAGES.items():
+        path = os.path.join(site, page)
+        if not os.path.exists(path):
+            yield f"there is no page {page}"
+            continue
+        with open(path, encoding="utf-8") as file:
+            if words not in file.read():
+                yield f"{page} does not say '{words}'"
+
+
+if __name__ == "__main__":
+    source, program, folder = sys.argv[1:]
+    if not shutil.which("mkdocs"):
+        print("SKIPPED: the documentation as a site: there is no mkdocs (Debian: apt-get install mkdocs)")
+        sys.exit(77)
+    done = subprocess.run([sys.executable, os.path.join(source, "docs", "site", "build.py"), source, program, folder])
+    problems = list(missing(os.path.join(folder, "site"))) if done.returncode == 0 else ["the site could not be built"]
+    print("\n".join(problems) or f"{len(PAGES)} pages looked at")
+    sys.exit(1 if problems else 0)
