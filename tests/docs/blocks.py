@@ -87,7 +87,7 @@ if __name__ == "__main__":
     problems, run, all_blocks = [], 0, 0
     shutil.rmtree(scratch, ignore_errors=True)
     for page in sys.argv[5:] or pages(source):
-        shell = docblocks.Shell(os.path.join(scratch, page.replace("/", "_")), source, build, mpiexec.split(";"), sys.executable)
+        shell = docblocks.Shell(os.path.join(scratch, page.replace("/", "_")), source, build, mpiexec.split(), sys.executable)
         for block in docblocks.blocks_of(source, page):
             problem, was_run = check(shell, block)
             all_blocks, run = all_blocks + 1, run + was_run

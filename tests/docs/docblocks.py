@@ -70,8 +70,11 @@ esac
         """(exit code, all output). Variables that a block exports stay for the next one."""
         script = f"set -e\n{commands}\nenv -0 > .environment\n"
         environment = dict(self.environment, CAMBIUM_SMALL=small)
-        done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True, timeout=limit,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True, timeout=limit,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired:
+            return 124, f"still running after {limit} s"
         path = os.path.join(self.folder, ".environment")
         if done.returncode == 0 and os.path.exists(path):
             with open(path, encoding="utf-8") as file:

@@ -37,7 +37,7 @@ if __name__ == "__main__":
     source, build, scratch, mpiexec = sys.argv[1:]
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
-    shell = docblocks.Shell(scratch, source, build, mpiexec.split(";"), sys.executable)
+    shell = docblocks.Shell(scratch, source, build, mpiexec.split(), sys.executable)
     blocks = docblocks.blocks_of(source, PAGE)
     for block in blocks:
         print(f"{block.place()} {block.how or block.language}", flush=True)

@@ -87,10 +87,10 @@ def of_file(text):
 
 
 def of_tree(root, folders=("core", "plugins", "apps")):
-    """(path, line, template) of each message below the folders; benches, build tools and Python are left out."""
+    """(path, line, template) of each message below the folders; benches, build tools, templates and Python are left out."""
     for top in folders:
         for folder, inner, names in os.walk(os.path.join(root, top)):
-            inner[:] = sorted(f for f in inner if f not in ("bench", "generate", "tests", "__pycache__"))
+            inner[:] = sorted(f for f in inner if f not in ("bench", "generate", "template", "tests", "__pycache__"))
             for name in sorted(names):
                 if name.endswith((".cpp", ".hpp")) and not name.startswith("bench_"):
                     path = os.path.join(folder, name)
