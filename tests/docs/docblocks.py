@@ -14,6 +14,7 @@ A comment on the line before a block says how it is taken:
 import os
 import re
 import shlex
+import signal
 import stat
 import subprocess
 
@@ -70,16 +71,18 @@ esac
         """(exit code, all output). Variables that a block exports stay for the next one."""
         script = f"set -e\n{commands}\nenv -0 > .environment\n"
         environment = dict(self.environment, CAMBIUM_SMALL=small)
+        process = subprocess.Popen(["bash", "-c", script], cwd=self.folder, env=environment, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True, timeout=limit,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            output = process.communicate(timeout=limit)[0]
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # what the shell had started, too
             return 124, f"still running after {limit} s"
         path = os.path.join(self.folder, ".environment")
-        if done.returncode == 0 and os.path.exists(path):
+        if process.returncode == 0 and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 self.environment = dict(e.split("=", 1) for e in file.read().split("\0") if "=" in e)
-        return done.returncode, done.stdout
+        return process.returncode, output
 
 
 def replaced(text, what, new):

@@ -68,6 +68,8 @@ says("species 'electron': velocity dimension 1 cannot be cut among ranks with th
 says("species 'electron': the collision frequency is -1 at x = 1.5708; it cannot be negative", GAS + "collisions={frequency: -1}")
 says("species 'electron' has no 'collisions'; give their frequency, 0 for free streaming", S + "physics=boltzmann_bgk")
 
+says("'species' needs the names of two different species", S + "collisions=[{species: [electron, electron], frequency: 1}]")
+
 # Fields
 says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
 says("a field has three components", S + "physics=vlasov_maxwell", S + "fields={E: ['0', '0', '0', '0']}")
