@@ -9,6 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "core/driver/banner.hpp"
+#include "core/driver/bench_all.hpp"
 #include "core/driver/report.hpp"
 #include "core/deck/reference.hpp"
 #include "core/driver/run.hpp"
@@ -131,21 +132,23 @@ ExitCode Commands::bench(const std::string& name, const std::vector<std::string>
     given[option.substr(0, equals)] = option.substr(equals + 1);
   }
   nlohmann::json result = nlohmann::json::object();
+  ExitCode code = ExitCode::done;
   for (const auto& bench : registry_.benches()) {
     names.push_back(bench.name);
-    if (bench.name != name && name != "all") continue;
-    if (result.empty()) print_banner(context_);
-    if (name != "all") {
-      result = bench.run(given, context_);
-      continue;
-    }
-    log_.info(fmt::format("--- {}: {}", bench.name, bench.doc));
-    result[bench.name] = bench.run(nlohmann::json::object(), context_);
+    if (bench.name != name) continue;
+    print_banner(context_);
+    result = bench.run(given, context_);
+  }
+  if (name == "all") {
+    print_banner(context_);
+    auto all = bench_all(registry_.benches(), context_, json);
+    result = std::move(all.figures);
+    code = all.code;
   }
   if (!result.empty()) {
     result["measured"] = measured_where(context_);
     log_.info(json ? result.dump() : result.dump(2));
-    return ExitCode::done;
+    return code;
   }
   if (!name.empty()) throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
   for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));

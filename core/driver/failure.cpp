@@ -9,15 +9,7 @@
 
 namespace cambium {
 
-namespace {
-
-struct Failure {
-  std::string text;
-  ExitCode code = ExitCode::internal_error;
-  bool elsewhere = false;  ///< another rank knows more
-};
-
-Failure describe(std::exception_ptr error) {
+Failure failure_of(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const InputError& e) {
@@ -31,7 +23,8 @@ Failure describe(std::exception_ptr error) {
   }
 }
 
-bool everyone_failed(const Comm& comm) {
+bool every_rank_arrives(const Comm& comm) {
+  if (comm.size() == 1) return true;
   MPI_Request request;
   MPI_Ibarrier(comm.handle(), &request);
   const double start = wall_seconds();
@@ -42,17 +35,15 @@ bool everyone_failed(const Comm& comm) {
   return false;
 }
 
-}  // namespace
-
 int report_failure(std::exception_ptr error, const Comm& comm) {
-  const Failure failure = describe(error);
+  const Failure failure = failure_of(error);
   const int code = static_cast<int>(failure.code);
   auto print = [&] { std::fprintf(stderr, "cambium: %s\n", failure.text.c_str()); };
   if (comm.size() == 1) {
     print();
     return code;
   }
-  if (!everyone_failed(comm)) {
+  if (!every_rank_arrives(comm)) {
     print();
     std::fflush(stderr);
     MPI_Abort(comm.handle(), code);

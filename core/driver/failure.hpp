@@ -1,9 +1,23 @@
 #pragma once
 #include <exception>
+#include <string>
 
+#include "core/base/error.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace cambium {
+
+/// What a user is told about an exception.
+struct Failure {
+  std::string text;
+  ExitCode code = ExitCode::internal_error;
+  bool elsewhere = false;  ///< another rank knows more
+};
+
+Failure failure_of(std::exception_ptr error);
+
+/// Collective among the ranks that failed: whether all ranks come here within a few seconds.
+bool every_rank_arrives(const Comm& comm);
 
 /// Prints what went wrong, once for all ranks that failed, to standard error and returns the exit code. When some rank
 /// does not arrive here within a few seconds (it did not fail), all are aborted with that code.

@@ -114,10 +114,29 @@ class BenchPage(unittest.TestCase):
                      "| Share of a limit | |\n|---|---|\n| `gemm_share` | 0.5 |", "| `peak` | 7 |"):
             self.assertIn(part, page)
 
+    def test_a_bench_that_failed(self):
+        _, page, _ = self.page('{"md": {"lj_ratio": 3.84, "check": "ok"}, "kinetic": {"failed": "no cells"}, "measured": {"commit": "abc"}}\n')
+        for part in ("| md | ok | 3.84 |  |", "| kinetic | failed | | |", "## kinetic\nFailed: no cells", "| `lj_ratio` | 3.84 |"):
+            self.assertIn(part, page)
+
+    def test_a_run_that_was_cut_short(self):
+        _, page, _ = self.page('--- md: words\n{"md": {"lj_ratio": 2.0}}\n--- deepmd: words\n{"deepmd": {"us": 31.5}}\n{"train": {"ms"')
+        for part in ("## md\n", "## deepmd\n", "| `us` | 31.5 |"):
+            self.assertIn(part, page)
+        self.assertNotIn("train", page)
+
+    def test_growth(self):
+        """Seconds that double twice while the work grows fourfold twice: the power of the size is one half."""
+        _, page, _ = self.page('{"a": {"us_100": 1.0, "us_1600": 4.0, "scaling": [{"molecules": 10, "seconds": 2.0, "share": 1.0}, '
+                               '{"molecules": 1000, "seconds": 2000.0, "share": 1.0}], "operations": 3}, "measured": {}}\n')
+        for part in ("### Growth with size", "| `us` | 100: 1, 1600: 4 | +0.50 |", "| molecules | seconds | share |",
+                     "| power of molecules | +1.50 | +0.00 |", "| Figures | |\n|---|---|\n| `operations` | 3 |"):
+            self.assertIn(part, page)
+
     def test_messages(self):
         code, message, path = self.page("not measured")
-        self.assertEqual(code, 1)
-        self.assertTrue(message.startswith(f"bench_page: '{path}' does not end with the JSON line of `cambium bench all --json`: "))
+        self.assertEqual((code, message), (1, f"bench_page: '{path}' is not what `cambium bench all --json` printed: it holds no line "
+                                              "with a JSON object"))
         code, _, err = program.run("bench", "all", "steps=3")
         self.assertEqual((code, err.strip()),
                          (2, "cambium: 'steps=3': options belong to one bench; name it instead of all"))
