@@ -5,6 +5,7 @@
 #include "plugins/kinetic/closure/heat_flux_writer.hpp"
 #include "plugins/kinetic/closure/moment_fluid.hpp"
 #include "plugins/kinetic/output/conf_writer.hpp"
+#include "plugins/kinetic/output/point_writer.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 #include "plugins/kinetic/physics/vlasov_poisson.hpp"
@@ -19,6 +20,7 @@ void register_types(Registry& registry) {
   registry.add<MomentFluid>("moment_fluid", "electrons as a fluid of three moments, closed by a formula or a trained network");
 
   registry.add<ConfWriter>("moments", "moments of every species and the fields over configuration space");
+  registry.add<PointWriter>("points", "time series of moments and fields at points");
   registry.add<DistributionWriter>("distribution", "distribution functions of every species");
   registry.add<HeatFluxWriter>("heat_flux", "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
   registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations");

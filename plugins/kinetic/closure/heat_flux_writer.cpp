@@ -4,17 +4,15 @@
 
 #include <cmath>
 #include <complex>
-#include <filesystem>
 
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
-#include "core/io/provenance.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 
 namespace cambium::kinetic {
 
 static constexpr int points = 5;  // Gauss nodes of a cell along x and v
-static const char* const series[] = {"wavenumber", "temperature", "velocity", "heat_flux", "step", "time"};
+static const std::vector<SeriesFile::Column> columns{{"wavenumber", {1}}, {"temperature", {2}}, {"velocity", {2}}, {"heat_flux", {2}}};
 
 void HeatFluxWriter::Params::describe(deck::Describe<Params>& d) {
   d("species", &Params::species, "whose moments; the first one when absent").def("");
@@ -33,8 +31,6 @@ void HeatFluxWriter::attach(const Physics& physics) {
   if (grid.cdim != 1 || grid.vdim != 1 || grid.axis[0].low_wall != Wall::periodic)
     throw InputError("output 'heat_flux' needs one periodic dimension and one velocity");
 }
-
-std::string HeatFluxWriter::path() const { return (std::filesystem::path(context_.run_directory) / "heat_flux.h5").string(); }
 
 std::array<std::vector<double>, 4> HeatFluxWriter::moments() const {
   const auto& solver = species_->solver();
@@ -66,12 +62,7 @@ std::array<std::vector<double>, 4> HeatFluxWriter::moments() const {
 }
 
 void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std::vector<double>, 4>& m) {
-  if (!file_) {
-    file_.emplace(io::File::create(path()));
-    io::write_provenance(*file_, io::provenance_of(context_));
-    for (const char* name : {"step", "time"}) file_->create_series(name, name == series[4] ? DType::i64 : DType::f64, {});
-    for (int k = 0; k < 4; ++k) file_->create_series(series[k], DType::f64, std::array<std::int64_t, 1>{k ? 2 : 1});
-  }
+  if (!file_.is_open()) file_.create(columns);
   std::vector<double> nodes, weights;
   gauss(points, nodes, weights);
   const Axis& x = species_->solver().grid().axis[0];
@@ -95,15 +86,11 @@ void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std:
       const auto phase = weights[j % points] * x.width() / length * std::polar(1.0, -k * at);
       wave[0] += phase * T[j] / (vt * vt), wave[1] += phase * u[j] / vt, wave[2] += phase * q[j] / (n0 * vt * vt * vt);
     }
-    file_->dataset("wavenumber").append(io::tensor_of(&scaled, {1}));
-    for (int c = 0; c < 3; ++c) {
-      const double parts[] = {wave[c].real(), wave[c].imag()};
-      file_->dataset(series[c + 1]).append(io::tensor_of(parts, {2}));
-    }
-    file_->dataset("step").append(io::tensor_of(&step, {}));
-    file_->dataset("time").append(io::tensor_of(&time, {}));
+    double parts[3][2];
+    for (int c = 0; c < 3; ++c) parts[c][0] = wave[c].real(), parts[c][1] = wave[c].imag();
+    file_.append(step, time, std::array<const double*, 4>{&scaled, parts[0], parts[1], parts[2]});
   }
-  file_->flush();
+  file_.flush();
 }
 
 void HeatFluxWriter::observe(const State&, std::int64_t step, double time) {
@@ -112,15 +99,6 @@ void HeatFluxWriter::observe(const State&, std::int64_t step, double time) {
   io::on_root(context_.comm, [&] { write(step, time, m); });
 }
 
-void HeatFluxWriter::resume(std::int64_t step) {
-  io::on_root(context_.comm, [&] {
-    if (!std::filesystem::exists(path())) return;
-    file_.emplace(io::File::append(path()));
-    const auto steps = file_->read<std::vector<std::int64_t>>("step");
-    std::int64_t rows = 0;
-    while (rows < std::ssize(steps) && steps[rows] <= step) ++rows;
-    for (const char* name : series) file_->dataset(name).resize(rows);
-  });
-}
+void HeatFluxWriter::resume(std::int64_t step) { file_.resume(step, columns); }
 
 }  // namespace cambium::kinetic

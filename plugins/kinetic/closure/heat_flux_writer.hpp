@@ -1,10 +1,9 @@
 #pragma once
 #include <array>
-#include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/io/h5.hpp"
 #include "core/plugin/writer.hpp"
+#include "plugins/kinetic/output/series_file.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
@@ -24,7 +23,7 @@ class HeatFluxWriter : public Writer {
     double from = 0.0;
     static void describe(deck::Describe<Params>& d);
   };
-  HeatFluxWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+  HeatFluxWriter(const Params& params, Context& context) : params_(params), context_(context), file_(context, "heat_flux.h5") {}
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }
@@ -36,12 +35,11 @@ class HeatFluxWriter : public Writer {
   /// Velocity moments 0..3 at the Gauss nodes of every cell, over the whole line: [moment][node]. Collective.
   std::array<std::vector<double>, 4> moments() const;
   void write(std::int64_t step, double time, const std::array<std::vector<double>, 4>& m);
-  std::string path() const;
 
   Params params_;
   Context& context_;
   const Species* species_ = nullptr;
-  std::optional<io::File> file_;
+  SeriesFile file_;
 };
 
 }  // namespace cambium::kinetic

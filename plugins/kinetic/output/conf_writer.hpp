@@ -1,12 +1,20 @@
 #pragma once
-#include <optional>
-
 #include "core/deck/describe.hpp"
-#include "core/io/h5.hpp"
 #include "core/plugin/writer.hpp"
+#include "plugins/kinetic/output/series_file.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
+
+/// A moment of a species or a component of a field, as an expansion over configuration space: [cell][mode].
+struct Expansion {
+  std::string name;
+  std::vector<double> values;
+};
+/// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is.
+std::vector<Expansion> expansions_of(const Vlasov& physics);
+/// InputError, naming the output, when the physics is no kinetic one.
+const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 
 /// Moments of every species and the fields over configuration space, as expansions: conf.h5 with
 ///   /step, /time                    one row per output
@@ -19,7 +27,7 @@ class ConfWriter : public Writer {
     std::int64_t every = 100;
     static void describe(deck::Describe<Params>& d);
   };
-  ConfWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+  ConfWriter(const Params& params, Context& context) : params_(params), context_(context), file_(context, "conf.h5") {}
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }
@@ -28,18 +36,13 @@ class ConfWriter : public Writer {
   std::vector<std::string> files() const override { return {"conf.h5"}; }
 
  private:
-  struct Series {
-    std::string name;
-    std::vector<double> values;
-  };
-  std::vector<Series> now() const;
-  std::string path() const;
+  std::vector<SeriesFile::Column> columns() const;
   void create();
 
   Params params_;
   Context& context_;
   const Vlasov* physics_ = nullptr;
-  std::optional<io::File> file_;
+  SeriesFile file_;
 };
 
 /// Distribution functions of all species: distribution.<step>.h5 with /<species>/f [conf cell][velocity cells...][mode].

@@ -40,6 +40,8 @@ class Vlasov : public Physics {
   std::string summary() const override;
 
   const std::vector<std::unique_ptr<Species>>& species() const { return species_; }
+  /// The deck's parameters, for formulas of outputs.
+  std::map<std::string, double> values() const { return common_.values(); }
   const FieldModel* fields() const { return fields_.get(); }
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 

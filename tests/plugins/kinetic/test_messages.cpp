@@ -1,6 +1,7 @@
 // What a user reads about a deck that cannot work, word for word.
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/output/point_writer.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -84,6 +85,22 @@ TEST_CASE("collisions between species that cannot be") {
   p.species[1] = species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8}, "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)");
   p.collisions = {{{"electron", "ion"}, "0.1"}};
   CHECK(refusal(p) == "collisions of 'electron' with 'ion': they have 1 and 2 velocity dimensions; give both the same number");
+}
+
+TEST_CASE("points that are not in the domain") {
+  KineticRun<VlasovPoisson> run(wave("0.5", 8, 16, plain));
+  auto problem = [&](std::vector<std::vector<std::string>> at) {
+    PointWriter writer({std::move(at), 1}, run.context);
+    try {
+      writer.attach(*run.physics);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(problem({{"pi/k"}}) == "");
+  CHECK(problem({{"1"}, {"13"}}) == "output 'points': 13 in [13] lies outside of the domain, 0 to 12.5664 in dimension 1");
+  CHECK(problem({{"1", "2"}}) == "output 'points': [1, 2] has 2 coordinates; configuration space has 1 dimensions");
 }
 
 TEST_CASE("formulas name what they do not know") {

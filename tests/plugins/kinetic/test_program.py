@@ -27,6 +27,7 @@ stages:
       observables: {growth_rate: {}, entropy: true}
       output:
         - {type: moments, every: 5}
+        - {type: points, at: [[0], [2.5], [2*pi/k]], every: 5}
         - {type: distribution, every: 20}
 """
 
@@ -85,6 +86,18 @@ class Kinetic(unittest.TestCase):
         self.assertAlmostEqual(omega / 1.00121789, 1.0, delta=0.02)
         self.assertAlmostEqual(gamma / 0.19809798, 1.0, delta=0.02)
 
+    def test_points(self):
+        """What points.h5 says is the expansion of conf.h5 there; an end of the domain belongs to it."""
+        run, _ = start("points", 20, ranks=2)
+        with h5py.File(os.path.join(run, "simulate", "points.h5")) as points, h5py.File(os.path.join(run, "simulate", "conf.h5")) as conf:
+            np.testing.assert_array_equal(points["step"], conf["step"])
+            np.testing.assert_allclose(points.attrs["at"], [[0], [2.5], [4 * np.pi]])
+            names = [f"electron/{m}" for m in ("density", "flux_x", "energy")] + ["field/potential", "field/Ex"]
+            for name in names:
+                for k, (cell, xi) in enumerate(((0, -1.0), (1, 2 * (2.5 / (np.pi / 2) - 1) - 1), (7, 1.0))):
+                    psi = np.sqrt([0.5, 1.5, 2.5]) * [1.0, xi, 1.5 * xi**2 - 0.5]
+                    np.testing.assert_allclose(points[name][:, k], conf[name][:, cell] @ psi, rtol=1e-12, atol=1e-14)
+
     def test_other_number_of_ranks_resumes(self):
         """A run that stops at step 10 and goes on with more or with fewer ranks ends where one without a stop does."""
         straight = read(start("straight", 20)[0])
@@ -96,6 +109,8 @@ class Kinetic(unittest.TestCase):
             self.assertIn("written by another number of ranks", out)
             np.testing.assert_allclose(read(run), straight, rtol=0, atol=1e-13)
             with h5py.File(os.path.join(run, "simulate", "conf.h5")) as file:
+                self.assertEqual(list(file["step"]), [0, 5, 10, 15, 20])
+            with h5py.File(os.path.join(run, "simulate", "points.h5")) as file:
                 self.assertEqual(list(file["step"]), [0, 5, 10, 15, 20])
 
     def test_picture(self):
