@@ -6,8 +6,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/train/reduce/codec_reducer.hpp"
 
 namespace cambium::train {
+
+using Codec = lowp::WireCodec;
 
 void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("mode", &ReduceParams::mode, "fast; ordered gives the same weights, bit for bit, on 1, 2, 4, ... ranks")
@@ -16,7 +19,12 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
       .at_least(1).def(8);
   d("overlap", &ReduceParams::overlap, "send gradients while others are computed (fast mode)").def(true);
   d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
+  d("codec", &ReduceParams::codec, "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits "
+                                   "after a Hadamard transform of 32; none sends them in the model's precision")
+      .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}}).def(Codec::none);
   d.check([](const ReduceParams& p) -> std::string {
+    if (p.codec != Codec::none && p.mode == Mode::ordered)
+      return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away";
     if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
     return fmt::format("slices is {}, but must be a power of two; {} is the next", p.slices,
                        std::bit_ceil(static_cast<unsigned>(p.slices)));
@@ -46,6 +54,7 @@ void require_ranks(const ReduceParams& params, int ranks) {
 std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype) {
   require_ranks(params, mesh.world().size());
   if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
+  if (params.codec != Codec::none) return std::make_unique<CodecReducer>(mesh, layout, params.codec);
   return std::make_unique<FastReducer>(mesh, layout, params.overlap);
 }
 

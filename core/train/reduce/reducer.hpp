@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
+#include "core/lowp/wire/message.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/reduce/mesh.hpp"
 #include "core/train/reduce/share_exchange.hpp"
@@ -18,6 +19,7 @@ struct ReduceParams {
   int slices = 8;
   bool overlap = true;
   double group = 4e6;
+  lowp::WireCodec codec = lowp::WireCodec::none;
   static void describe(deck::Describe<ReduceParams>& d);
 };
 
@@ -28,6 +30,8 @@ using SliceGradient = std::function<void(int slice, FlatBuffer& into, const Read
 class Communication {
  public:
   virtual ~Communication() = default;
+  /// Said before each sum, on every rank: what rounding at random depends on.
+  virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
   /// Sum over ranks of a few numbers, waited for and counted like the gradients.
   void sum_small(std::span<double> values, const Mesh& mesh);
 

@@ -38,6 +38,8 @@ static std::string problem_of(const Train::Params& p) {
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
     return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
   if (p.parallel && p.average) return "average needs whole weights at every step and cannot go with parallel; remove one of them";
+  if (p.parallel && p.reduce.codec != lowp::WireCodec::none)
+    return "reduce.codec shortens the messages of whole gradients and does not know parallel yet; remove one of them";
   return {};
 }
 

@@ -99,6 +99,7 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
   };
   {
     const auto outer = context_.timing.scope("reduce");
+    communication().begin_step(seed_, progress_.step);
     if (sharded_) {
       sharded_->sum(static_cast<int>(slices), compute);
     } else {
