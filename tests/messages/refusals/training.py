@@ -36,6 +36,10 @@ says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
 says("needs a variable in box and a formula in target", T + "dataset={type: expression, samples: 4, box: {}, target: {y: 1}}")
 says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, box: {x: [1, 0]}, target: {y: x}}")
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
+says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
+     T + "reduce={codec: int8, mode: ordered}")
+says("reduce.codec shortens the messages of whole gradients and does not know parallel yet; remove one of them",
+     T + "reduce={codec: int8}", T + "parallel={preset: zero1}")
 says("give one of: validation (a data set), hold_out (a share of the training set)", T + "hold_out=0.1",
      T + "validation={type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}")
 RATE = T + "learning_rate="
