@@ -110,7 +110,8 @@ Node Node::at_path(std::string path) const {
 
 Node Node::with(std::string_view key, Node value) const {
   auto changed = entries();
-  Entry entry{std::string(key), value.mark(), std::move(value)};
+  const Mark place = value.mark();
+  Entry entry{std::string(key), place, std::move(value)};
   bool found = false;
   for (auto& old : changed)
     if (!found && old.key == key) old = entry, found = true;
