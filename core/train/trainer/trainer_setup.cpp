@@ -25,7 +25,8 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
   optimizer_ = registry.make<Optimizer>(params.optimizer, context);
   rate_ = registry.make<LearningRate>(params.learning_rate, context);
   require_ranks(params.reduce, context.comm.size());
-  if (params.parallel) partition_of(*params.parallel, context.comm.size());
+  // A deck may be checked on fewer ranks than it is for.
+  if (params.parallel && !context.dry_run) partition_of(*params.parallel, context.comm.size());
 }
 
 void Trainer::report_plan() const {
