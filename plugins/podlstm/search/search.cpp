@@ -104,7 +104,10 @@ void Search::finish(std::int64_t number, const Outcome& outcome) {
   Trial t = node.mapped().trial;
   report_.busy += outcome.seconds;
   ++report_.evaluated;
-  if (outcome.epochs > 0 && !outcome.failed && std::ranges::any_of(outcome.rungs, [](double x) { return !std::isfinite(x); })) ++report_.stopped;
+  const auto& bounds = node.mapped().thresholds;
+  bool hopeless = false;  // comparisons with NaN are false
+  for (std::size_t k = 0; k < outcome.rungs.size() && k < bounds.size(); ++k) hopeless |= outcome.rungs[k] < bounds[k];
+  if (hopeless && !outcome.failed) ++report_.stopped;
   t.reward = outcome.failed ? failed_reward : outcome.reward;
   t.best_epoch = outcome.best_epoch, t.epochs = outcome.epochs, t.failed = outcome.failed;
   t.seconds = outcome.seconds, t.rungs = outcome.rungs;

@@ -176,6 +176,29 @@ TEST_CASE("hopeless trials end at a rung", "[search]") {
   CHECK(t[1] == 17.0);  // one of four
 }
 
+TEST_CASE("trials that a rung ends are counted, at the last rung, too", "[search]") {
+  Run run;
+  auto o = options(60, Strategy::random);
+  o.rungs = 2;
+  std::int64_t ended = 0;
+  const auto report = run.search(o, [&](const Job& job, const auto&) {
+    Result out = count_twos(job);
+    out.rungs.assign(2, std::nan(""));
+    for (std::size_t k = 0; k < 2; ++k) {
+      out.rungs[k] = out.reward + static_cast<double>(k);
+      if (out.rungs[k] < job.thresholds[k]) {
+        ++ended;
+        break;
+      }
+    }
+    return out;
+  });
+  ended = run.comm.sum(ended);
+  if (!run.comm.root()) return;
+  CHECK(report.stopped == ended);
+  CHECK(ended > 5);
+}
+
 TEST_CASE("asynchronous workers do not wait for each other", "[search]") {
   Run run;
   if (run.comm.size() < 3) return;
