@@ -42,7 +42,9 @@ class Shell:
     """Runs the commands of a page in a folder of its own that looks like the root of a source tree with a build."""
 
     def __init__(self, folder, root, build, mpiexec, python):
-        self.folder, self.small = folder, ""
+        root, build = os.path.abspath(root), os.path.abspath(build)  # the starters below run in other folders
+        self.folder, self.small = os.path.abspath(folder), ""
+        folder = self.folder
         self.environment = dict(os.environ, CAMBIUM=build, PATH=f"{folder}/.bin:{os.environ['PATH']}", OMP_NUM_THREADS="1")
         os.makedirs(f"{folder}/.bin")
         os.makedirs(f"{folder}/build/bin")

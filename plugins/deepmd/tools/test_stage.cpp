@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/atomic_file.hpp"
 #include "plugins/deepmd/tools/engine_of.hpp"
@@ -15,6 +16,10 @@ void TestStage::Params::describe(deck::Describe<Params>& d) {
   d("systems", &Params::systems, "folders of deepmd/npy data").example("[water/data_3]");
   d("precision", &Params::precision, "float64, or mixed: networks in float32")
       .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}}).def(Precision::float64);
+}
+
+TestStage::TestStage(const Params& params, Context&) : params_(params) {
+  if (params.systems.empty()) throw InputError("no system to test the model on; name folders of deepmd/npy data");
 }
 
 void TestStage::check(Context& context) {

@@ -17,7 +17,7 @@ class TestStage : public Task {
     Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d);
   };
-  TestStage(const Params& params, Context&) : params_(params) {}
+  TestStage(const Params& params, Context&);  ///< InputError without a system
   void check(Context&) override;
   Outcome run(Context&) override;
 

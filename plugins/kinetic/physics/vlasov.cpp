@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
 
@@ -76,6 +77,11 @@ void Vlasov::require_stable(double dt, double frequency) const {
                                  *common_.timestep, 1.0 / frequency, time_));
 }
 
+void Vlasov::require_finite(double frequency, std::int64_t step) const {
+  if (!std::isfinite(frequency))
+    throw NumericalError(fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", step, time_));
+}
+
 /// SSP-RK3 (Shu and Osher 1988). A step whose later stage needs a shorter one is begun again.
 void Vlasov::step(StepInfo& info) {
   for (;; ++repeated_) {
@@ -83,14 +89,14 @@ void Vlasov::step(StepInfo& info) {
     const double first = take_stage({0, 0, 1, 0.0, 1.0, dt}, time_);
     const double second = take_stage({1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
     const double need = std::max(first, second);
+    require_finite(need, info.step);
     require_stable(dt, need);
-    if (!std::isfinite(need))
-      throw NumericalError(fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", info.step, time_));
     if (dt * need > limit && !common_.timestep) {
       info.dt = common_.cfl / need;
       continue;
     }
     frequency_ = std::max(need, take_stage({2, 0, 0, 1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0 * dt}, time_ + 0.5 * dt));
+    require_finite(frequency_, info.step);
     break;
   }
   collide(info.dt);
@@ -155,6 +161,12 @@ ForceField Vlasov::force_on(const Species& s, int slot, double time) {
   return force;
 }
 
+static bool all_finite(const std::vector<double>& values) {
+  double sum = 0.0;  // zero times infinity, and times NaN, is NaN
+  for (double x : values) sum += 0.0 * x;
+  return sum == 0.0;
+}
+
 double Vlasov::take_stage(const Stage& stage, double time) {
   double fastest = fields_ ? fields_->frequency() : 0.0;
   for (auto& s : species_) {
@@ -169,6 +181,8 @@ double Vlasov::take_stage(const Stage& stage, double time) {
   for (std::size_t k = 0; k < species_.size(); ++k) species_[k]->moments(stage.out) = std::move(scratch_moments_[k]);
   scratch_moments_.clear();
   sum_moments(stage.out);
+  for (auto& s : species_)  // a maximum would drop NaN
+    if (!all_finite(s->moments(stage.out))) fastest = std::numeric_limits<double>::infinity();
   if (fields_) fields_->stage(stage, before, sources(stage.out));
   return context_.comm.size() > 1 ? context_.comm.max(fastest) : fastest;
 }

@@ -72,6 +72,7 @@ class Vlasov : public Physics {
   ForceField force_on(const Species& species, int slot, double time);
   void sum_moments(int slot);
   Sources sources(int slot) const;
+  void require_finite(double frequency, std::int64_t step) const;  ///< NumericalError when a stage was not
   void require_stable(double dt, double frequency) const;
   void warn_about_debye_length() const;
   void record(double time);

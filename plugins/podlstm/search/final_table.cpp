@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "plugins/podlstm/forecast/ensemble.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
@@ -81,6 +82,9 @@ class FinalTable {
   std::vector<TableRow> make() {
     const auto space = paper_space(static_cast<int>(series_.modes()) + 2 * p_.network.calendar);
     found_ = choose(journal_, space, p_.ensemble.members, context_.comm);
+    if (found_.genomes.empty())
+      throw NumericalError(fmt::format("all {} trials failed, so there is no network to forecast with; lower network.rate ({:g})",
+                                       p_.trials, p_.network.rate));
     plain_ = choose_plain();
     Selection selection = select();
     io::on_root(context_.comm, [&] { journal_->select(selection); });

@@ -168,4 +168,8 @@ table.begins(command=["deepmd", "compress", MODEL, "small.dp"])
 says("small.dp: cannot be trained further: it is compressed; start from the model that it was made of", M + "init=small.dp", deck="train.yaml",
      command="run")
 
+# A test of a model without data
+table.file("test.yaml", "run: {name: test, directory: test}\nplugins: [deepmd]\nstages:\n  - test: {model: model.dp, systems: []}\n")
+says("no system to test the model on; name folders of deepmd/npy data", deck="test.yaml")
+
 table.run()

@@ -103,6 +103,8 @@ says("closure: 'mlp/train/model.h5' holds a network of type 'mlp', not heat_flux
      deck="fluid.yaml", command="run")
 
 # A calculation that breaks, and one that another deck began
+says("the distribution function is not finite any more at step 1, time 0", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
+     command="run", code=4)
 says("the moments are not finite any more at step 3, time 300; try a shorter 'timestep'", S + "timestep=100", S + "end_time=1e6",
      deck="fluid.yaml", command="run", code=4)
 says("collisions: density 0.600003 and squared thermal speed -0.333385 in cell 0 must be positive; use more cells or 'positivity: true'",

@@ -141,6 +141,8 @@ says("head: a recurrent head gives as many times as it reads, but window is 4 an
 N = "stages[0].search."
 says("network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense", N + "network.head=recurrent",
      N + "data.horizon=2", "run.directory=heads", deck="search.yaml")
+says("all 2 trials failed, so there is no network to forecast with; lower network.rate (1e+300)", N + "network.rate=1e300",
+     "run.directory=diverging", deck="search.yaml", command="run", code=4)
 says("'s.h5' is no ensemble; name the ensemble.h5 that a stage `search` wrote", "stages[0].forecast.ensemble=s.h5", **F)
 says("no such file: 'none.jsonl'", N + "replay=none.jsonl", "run.directory=replay", deck="search.yaml")
 table.begins(deck="search.yaml")
