@@ -9,6 +9,16 @@ namespace {
 template <class M>
 CAMBIUM_FN int number_of(M truths) { return count(truths); }
 
+/// Entries of the Verlet list between a row that is worked on and one that is asked for: of large systems the positions lie in
+/// the last cache, and the order of neighbours is none that hardware foresees.
+constexpr int prefetch_distance = 4 * lanes<double>;
+
+CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+  for (int k = 0; k < lanes<double> && j + k < end; ++k) __builtin_prefetch(x + 4 * static_cast<std::int64_t>(j[k]));
+#endif
+}
+
 /// Finds the neighbours of each atom of a chunk: hits(a, :) are their particle rows, count(a, t) their numbers by type.
 struct Search {
   const double* x;               ///< rows (x, y, z, type)
@@ -32,6 +42,7 @@ struct Search {
     int* out = &hits(atom, 0);
     P nearest(limit);
     for (; j < end; j += P::width) {  // rows are filled up with a particle far away
+      if (device_is_host) prefetch_rows(x, j + prefetch_distance, end);
       const auto other = gather_rows<P>(x, j);
       const P dx = other.x - px, dy = other.y - py, dz = other.z - pz;
       const P rr = fma(dx, dx, fma(dy, dy, dz * dz));

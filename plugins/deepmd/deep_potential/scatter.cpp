@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "core/base/pack.hpp"
+
 namespace cambium::deepmd {
 
 namespace {
@@ -18,6 +20,15 @@ KOKKOS_INLINE_FUNCTION void shared_add(double* place, double value) {
   else Kokkos::atomic_add(place, value);
 }
 
+constexpr int prefetch_distance = 16;  ///< pairs
+
+/// Of large systems the forces lie in the last cache, and the order of neighbours is none that hardware foresees.
+KOKKOS_INLINE_FUNCTION void prefetch_force(const View<int*>& index, int p, int end, const View<double* [3]>& f) {
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+  if (p < end && index(p) >= 0) __builtin_prefetch(&f(index(p), 0), 1);
+#endif
+}
+
 }  // namespace
 
 template <class T>
@@ -28,6 +39,7 @@ void scatter_forces(const PairList<T>& list, const View<int*>& rows, int first_r
     double own[3] = {0.0, 0.0, 0.0};
     const int end = pairs.first(atom + 1);
     for (int p = pairs.first(atom); p < end; ++p) {
+      if (device_is_host) prefetch_force(pairs.index, p + prefetch_distance, end, f);
       const int j = pairs.index(p);
       if (j < 0) continue;
       for (int k = 0; k < 3; ++k) {
