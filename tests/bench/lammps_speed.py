@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What LAMMPS around Cambium's potentials costs: lammps_speed.py CAMBIUM LMP_CAMBIUM [--repeats N] [--steps N].
+"""What LAMMPS around Cambium's potentials costs: lammps_speed.py CAMBIUM LMP_CAMBIUM [--repeats N].
 
-Runs the same atoms, velocities and steps through `cambium run` and through lmp_cambium in turn on one core and prints one
-JSON object: for each potential the best loop time of each in seconds and `POTENTIAL_ratio`, LAMMPS' over Cambium's."""
+Runs the same atoms, velocities, steps and skin of neighbour lists through `cambium run` and through lmp_cambium in turn on
+one core and prints one JSON object: for each potential the best loop time of each in seconds and `POTENTIAL_ratio`,
+LAMMPS' over Cambium's."""
 
 import argparse
 import json
@@ -37,7 +38,7 @@ def start(program, folder, case):
 
 def theirs(program, folder, case):
     out = lammps(program, folder, f"units metal\nread_data start.data\npair_style {case[1]}\npair_coeff * * {case[2]}\n"
-                 f"fix 1 all nve\ntimestep 0.001\nthermo 10\nrun {case[6]}\n")
+                 f"neighbor 1.0 bin\nneigh_modify delay 0 every 1 check yes\nfix 1 all nve\ntimestep 0.001\nthermo 10\nrun {case[6]}\n")
     return float(re.search(r"Loop time of (\S+) on", out).group(1))
 
 
