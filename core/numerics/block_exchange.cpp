@@ -1,6 +1,8 @@
 #include "core/numerics/block_exchange.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
@@ -57,12 +59,29 @@ Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   return received;
 }
 
-/// A request: number of columns, their ids, then (when rows are restricted) all ids that may be rows.
-Parts<int> requests_of(const std::vector<int>& wanted, const ColumnRanges& ranges, WantedRows rows, const Comm& comm) {
-  std::vector<std::vector<int>> ids(static_cast<std::size_t>(comm.size()));
-  for (int column : wanted) {
-    const int owner = ranges.owner(column);
-    if (owner != comm.rank()) ids[static_cast<std::size_t>(owner)].push_back(column);
+/// What a rank asks for: the columns it wants of all ranks, and which blocks of them.
+struct Request {
+  const std::vector<int>& wanted;
+  WantedRows rows;
+  std::span<const double> least;  ///< of each wanted column; may be empty
+};
+
+/// A threshold inside a message of whole numbers: the bits of the float below it.
+int packed_threshold(double least) {
+  const auto narrow = static_cast<float>(std::min(least, 1e30));
+  return std::bit_cast<int>(least > 0.0 ? std::nextafter(narrow, 0.0F) : 0.0F);
+}
+
+bool among_wanted(WantedRows rows) { return rows == WantedRows::among_wanted || rows == WantedRows::upper_among_wanted; }
+
+/// Of each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that are wanted.
+Parts<int> requests_of(const Request& request, const ColumnRanges& ranges, const Comm& comm) {
+  std::vector<std::vector<int>> ids(static_cast<std::size_t>(comm.size())), thresholds(ids.size());
+  for (std::size_t k = 0; k < request.wanted.size(); ++k) {
+    const auto owner = static_cast<std::size_t>(ranges.owner(request.wanted[k]));
+    if (static_cast<int>(owner) == comm.rank()) continue;
+    ids[owner].push_back(request.wanted[k]);
+    thresholds[owner].push_back(packed_threshold(request.least.empty() ? 0.0 : request.least[k]));
   }
   Parts<int> out(ids.size());
   for (std::size_t r = 0; r < ids.size(); ++r) {
@@ -70,7 +89,8 @@ Parts<int> requests_of(const std::vector<int>& wanted, const ColumnRanges& range
     if (!ids[r].empty()) {
       out.values.push_back(static_cast<int>(ids[r].size()));
       out.values.insert(out.values.end(), ids[r].begin(), ids[r].end());
-      if (rows != WantedRows::all) out.values.insert(out.values.end(), wanted.begin(), wanted.end());
+      out.values.insert(out.values.end(), thresholds[r].begin(), thresholds[r].end());
+      if (among_wanted(request.rows)) out.values.insert(out.values.end(), request.wanted.begin(), request.wanted.end());
     }
     out.where.count[r] = static_cast<int>(out.values.size() - before);
   }
@@ -84,62 +104,67 @@ struct Parcels {
   explicit Parcels(std::size_t ranks) : index(ranks), values(ranks) {}
 };
 
-/// Calls `take(id, entries)` for every column of a request, with the entries of the wanted rows.
-template <class Take>
-void each_column(const BlockColumns& own, std::span<const int> request, WantedRows rows, std::vector<char>& is_row, Take take) {
-  if (request.empty()) return;
-  const auto columns = static_cast<std::size_t>(request.front());
-  const auto allowed = request.subspan(1 + columns);
-  for (int row : allowed) is_row[static_cast<std::size_t>(row)] = 1;
-  std::vector<std::size_t> entries;
-  for (const int id : request.subspan(1, columns)) {
-    const BlockColumn c = own.column(id);
-    entries.clear();
-    for (std::size_t e = 0; e < c.rows.size(); ++e) {
-      if (rows == WantedRows::upper_among_wanted && c.rows[e] > id) break;
-      if (rows == WantedRows::all || is_row[static_cast<std::size_t>(c.rows[e])]) entries.push_back(e);
+/// Answers requests for the columns of one rank.
+class Packer {
+ public:
+  Packer(const BlockColumns& own, const ColumnRanges& ranges, WantedRows rows)
+      : own_(own), ranges_(ranges), rows_(rows), is_row_(static_cast<std::size_t>(own.layout().blocks()), 0) {}
+
+  Parcels pack(const Parts<int>& requests) {
+    const std::size_t ranks = requests.where.count.size();
+    Parcels out(ranks);
+    std::size_t all = 0;
+    chosen_.clear();
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const std::size_t before = all, index_before = out.index.values.size();
+      choose(requests.of(r), static_cast<int>(r), out.index.values, all);
+      out.index.where.count[r] = static_cast<int>(out.index.values.size() - index_before);
+      out.values.where.count[r] = count_of(all - before);
     }
-    take(id, c, entries);
+    out.values.values.reserve(all);
+    for (const auto& [block, size] : chosen_) out.values.values.insert(out.values.values.end(), block, block + size);
+    return out;
   }
-  for (int row : allowed) is_row[static_cast<std::size_t>(row)] = 0;
-}
 
-Parcels pack(const BlockColumns& own, const Parts<int>& requests, WantedRows rows) {
-  const std::size_t ranks = requests.where.count.size();
-  const auto& layout = own.layout();
-  std::vector<char> is_row(static_cast<std::size_t>(layout.blocks()), 0);
-  Parcels out(ranks);
-  std::size_t all = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    std::size_t size = 0;
-    const std::size_t before = out.index.values.size();
-    each_column(own, requests.of(r), rows, is_row, [&](int id, const BlockColumn& c, const std::vector<std::size_t>& entries) {
-      out.index.values.push_back(id);
-      out.index.values.push_back(static_cast<int>(entries.size()));
-      for (const auto e : entries) {
-        out.index.values.push_back(c.rows[e]);
-        size += static_cast<std::size_t>(layout.size(c.rows[e]) * layout.size(id));
+ private:
+  /// Notes the blocks that answer a request, writes their index and adds up their size.
+  void choose(std::span<const int> request, int rank, std::vector<int>& index, std::size_t& size) {
+    if (request.empty()) return;
+    const auto columns = static_cast<std::size_t>(request.front());
+    const auto ids = request.subspan(1, columns), thresholds = request.subspan(1 + columns, columns), allowed = request.subspan(1 + 2 * columns);
+    if (rows_ == WantedRows::owned) std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(1));
+    for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 1;
+    for (std::size_t k = 0; k < columns; ++k) {
+      const BlockColumn c = own_.column(ids[k]);
+      const double least = std::bit_cast<float>(thresholds[k]);
+      index.push_back(ids[k]);
+      const std::size_t count = index.size();
+      index.push_back(0);
+      for (std::size_t e = 0; e < c.rows.size(); ++e) {
+        const int row = c.rows[e];
+        if (rows_ == WantedRows::upper_among_wanted && row > ids[k]) break;
+        if (rows_ != WantedRows::all && !is_row_[static_cast<std::size_t>(row)]) continue;
+        if (c.norms[e] < least && row != ids[k]) continue;
+        index.push_back(row);
+        ++index[count];
+        chosen_.emplace_back(c.block(e), own_.layout().size(row) * own_.layout().size(ids[k]));
+        size += static_cast<std::size_t>(chosen_.back().second);
       }
-    });
-    out.index.where.count[r] = static_cast<int>(out.index.values.size() - before);
-    out.values.where.count[r] = count_of(size);
-    all += size;
+    }
+    if (rows_ == WantedRows::owned) std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(0));
+    for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 0;
   }
-  out.values.values.reserve(all);
-  for (std::size_t r = 0; r < ranks; ++r)
-    each_column(own, requests.of(r), rows, is_row, [&](int id, const BlockColumn& c, const std::vector<std::size_t>& entries) {
-      for (const auto e : entries) {
-        const double* block = c.block(e);
-        out.values.values.insert(out.values.values.end(), block, block + layout.size(c.rows[e]) * layout.size(id));
-      }
-    });
-  return out;
-}
 
-BlockColumns received(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted, WantedRows rows,
-                      const Comm& comm, std::int64_t& bytes) {
-  const auto asked = all_to_all(requests_of(wanted, ranges, rows, comm), comm);
-  Parcels parcels = pack(own, asked, rows);
+  const BlockColumns& own_;
+  const ColumnRanges& ranges_;
+  WantedRows rows_;
+  std::vector<char> is_row_;
+  std::vector<std::pair<const double*, int>> chosen_;  ///< in the order in which they are sent
+};
+
+BlockColumns received(const BlockColumns& own, const ColumnRanges& ranges, const Request& request, const Comm& comm, std::int64_t& bytes) {
+  const auto asked = all_to_all(requests_of(request, ranges, comm), comm);
+  Parcels parcels = Packer(own, ranges, request.rows).pack(asked);
   const auto index = all_to_all(std::move(parcels.index), comm);
   auto values = all_to_all(std::move(parcels.values), comm);
   bytes += static_cast<std::int64_t>(4 * index.values.size() + 8 * values.values.size());
@@ -158,9 +183,10 @@ BlockColumn ColumnSet::operator()(int column) const {
 }
 
 ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted, WantedRows rows,
-                        const Comm& comm, std::int64_t& bytes) {
+                        const Comm& comm, std::int64_t& bytes, std::span<const double> least) {
+  if (!least.empty() && least.size() != wanted.size()) throw InternalError("fetch_columns: one threshold for each wanted column");
   if (comm.size() == 1) return {own, BlockColumns(own.shared_layout())};
-  return {own, received(own, ranges, wanted, rows, comm, bytes)};
+  return {own, received(own, ranges, {wanted, rows, least}, comm, bytes)};
 }
 
 BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then, const Comm& comm) {

@@ -19,13 +19,24 @@ std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, 
   return out;
 }
 
-std::vector<int> own_rows(const BlockColumns& matrix) {
-  std::vector<char> marked(static_cast<std::size_t>(matrix.layout().blocks()), 0);
-  for (std::size_t k = 0; k < matrix.columns().size(); ++k)
-    for (int row : matrix.at(static_cast<int>(k)).rows) marked[static_cast<std::size_t>(row)] = 1;
-  std::vector<int> out;
-  for (std::size_t b = 0; b < marked.size(); ++b)
-    if (marked[b]) out.push_back(static_cast<int>(b));
+/// The rows of the own columns, ascending, with the norm of their largest block.
+struct OwnRows {
+  std::vector<int> row;
+  std::vector<double> norm;
+};
+
+OwnRows own_rows(const BlockColumns& matrix) {
+  std::vector<double> largest(static_cast<std::size_t>(matrix.layout().blocks()), -1.0);
+  for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
+    const BlockColumn c = matrix.at(static_cast<int>(k));
+    for (std::size_t e = 0; e < c.rows.size(); ++e) {
+      double& norm = largest[static_cast<std::size_t>(c.rows[e])];
+      norm = std::max(norm, c.norms[e]);
+    }
+  }
+  OwnRows out;
+  for (std::size_t b = 0; b < largest.size(); ++b)
+    if (largest[b] >= 0.0) out.row.push_back(static_cast<int>(b)), out.norm.push_back(largest[b]);
   return out;
 }
 
@@ -108,9 +119,12 @@ class Multiplier {
 
 BlockColumns congruence(const BlockColumns& z, const BlockColumns& m, const ColumnRanges& ranges, const Comm& comm,
                         const CongruenceOptions& options, std::int64_t& bytes, double& flops) {
-  const std::vector<int> middle = own_rows(z);
-  const ColumnSet m_columns = fetch_columns(m, ranges, middle, WantedRows::all, comm, bytes);
-  const std::vector<int> outer = rows_of(middle, m_columns, z.layout().blocks());
+  const OwnRows middle = own_rows(z);
+  // What no block of Z lifts above the threshold is not sent.
+  std::vector<double> least;
+  for (double norm : middle.norm) least.push_back(norm > 0.0 ? options.prune / norm : 1e30);
+  const ColumnSet m_columns = fetch_columns(m, ranges, middle.row, WantedRows::all, comm, bytes, least);
+  const std::vector<int> outer = rows_of(middle.row, m_columns, z.layout().blocks());
   const ColumnSet z_columns = fetch_columns(z, ranges, outer, WantedRows::all, comm, bytes);
   BlockColumns out(z.shared_layout());
   Multiplier multiplier(z.layout(), options);

@@ -28,7 +28,8 @@ Lowest agree(Lowest mine, const Comm& comm) {
 
 RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, ColumnSolver& solver, const Comm& comm,
                         std::int64_t& bytes, double& flops) {
-  const ColumnSet set = fetch_columns(overlap, ranges, columns_needed(overlap, eps), WantedRows::upper_among_wanted, comm, bytes);
+  const std::vector<int> needed = columns_needed(overlap, eps);
+  const ColumnSet set = fetch_columns(overlap, ranges, needed, WantedRows::upper_among_wanted, comm, bytes, std::vector<double>(needed.size(), eps));
   const MatrixFunction root = [](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; };
   BlockColumns z(overlap.shared_layout());
   Lowest lowest{1e300, 0};

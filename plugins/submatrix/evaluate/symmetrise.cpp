@@ -7,7 +7,7 @@
 namespace cambium::submatrix {
 
 BlockColumns symmetrised(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm, std::int64_t& bytes) {
-  const ColumnSet set = fetch_columns(matrix, ranges, columns_needed(matrix, 0.0), WantedRows::among_wanted, comm, bytes);
+  const ColumnSet set = fetch_columns(matrix, ranges, columns_needed(matrix, 0.0), WantedRows::owned, comm, bytes);
   BlockColumns out(matrix.shared_layout());
   const BlockLayout& layout = matrix.layout();
   for (int column : matrix.columns()) {

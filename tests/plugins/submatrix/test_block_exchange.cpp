@@ -47,7 +47,7 @@ TEST_CASE("columns of other ranks arrive with their rows, and only those asked f
   const ColumnRanges ranges = ColumnRanges::balanced(std::vector<double>(blocks, 1.0), ranks);
   const BlockColumns own = band(layout, ranges.begin(rank), ranges.end(rank));
   const std::vector<int> wanted{1, 2, 3, 10, 11, 12, 22};
-  for (auto rows : {WantedRows::all, WantedRows::among_wanted, WantedRows::upper_among_wanted}) {
+  for (auto rows : {WantedRows::all, WantedRows::among_wanted, WantedRows::upper_among_wanted, WantedRows::owned}) {
     std::int64_t bytes = 0;
     const ColumnSet set = fetch_columns(own, ranges, wanted, rows, world.comm, bytes);
     for (int column : wanted) {
@@ -57,12 +57,36 @@ TEST_CASE("columns of other ranks arrive with their rows, and only those asked f
       std::vector<int> expected;
       for (int r = std::max(0, column - 2); r <= std::min(blocks - 1, column + 2); ++r) {
         const bool listed = std::find(wanted.begin(), wanted.end(), r) != wanted.end();
-        if (rows == WantedRows::all || (listed && (rows == WantedRows::among_wanted || r <= column))) expected.push_back(r);
+        const bool sent = rows == WantedRows::owned ? ranges.owner(r) == rank : rows == WantedRows::all || (listed && (rows == WantedRows::among_wanted || r <= column));
+        if (sent) expected.push_back(r);
       }
       CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
     }
     if (ranks > 1) CHECK(bytes > 0);
   }
+}
+
+TEST_CASE("blocks below the threshold of their column are not sent, diagonal blocks always") {
+  const World world;
+  const int ranks = world.comm.size(), rank = world.comm.rank(), blocks = 23;
+  const auto layout = mixed_layout(blocks);
+  const ColumnRanges ranges = ColumnRanges::balanced(std::vector<double>(blocks, 1.0), ranks);
+  const BlockColumns own = band(layout, ranges.begin(rank), ranges.end(rank)), all = band(layout, 0, blocks);
+  std::vector<int> wanted;
+  std::vector<double> least;
+  for (int b = 0; b < blocks; ++b) wanted.push_back(b), least.push_back(b % 3 == 0 ? 0.0 : b % 3 == 1 ? all.column(b).norms[0] * (1.0 + 1e-5) : 1e40);
+  std::int64_t bytes = 0;
+  const ColumnSet set = fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, least);
+  for (int b : wanted) {
+    if (ranges.owner(b) == rank) continue;
+    std::vector<int> expected;
+    const BlockColumn whole = all.column(b), c = set(b);
+    for (std::size_t e = 0; e < whole.rows.size(); ++e)
+      if (whole.norms[e] >= least[static_cast<std::size_t>(b)] || whole.rows[e] == b) expected.push_back(whole.rows[e]);
+    CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
+    CHECK(right_values(c, b, *layout));
+  }
+  CHECK_THROWS_WITH(fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, std::vector<double>{1.0}), "fetch_columns: one threshold for each wanted column");
 }
 
 TEST_CASE("a matrix keeps its values when columns change owners") {
