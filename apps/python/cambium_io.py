@@ -7,9 +7,10 @@
     run.rdf.r, run.rdf.g("Cu-Cu")
     run.msd["Cu"], run.msd.diffusion["Cu"]
     run.provenance["git_hash"]
+    run.thermo.plot(); run.trajectory.plot(); cambium_io.plot(run.fields)   # matplotlib figures
 
 A run directory holds one folder per stage; `run.stage("simulate")` opens one, and the properties of a run are those of its
-last stage that wrote such a file. Needs numpy and h5py; nothing is kept open.
+last stage that wrote such a file. Needs numpy and h5py, for pictures matplotlib; nothing is kept open.
 """
 
 import csv
@@ -36,6 +37,20 @@ def read_compressed_files():
 
 
 read_compressed_files()
+
+
+def plots():
+    """The module that draws; here because reading needs no matplotlib."""
+    import cambium_plots
+
+    return cambium_plots
+
+
+def plot(data, names=None, **options):
+    """A matplotlib figure of anything that a Run gives: a table, a trajectory, a distribution, fields (names: which of them)."""
+    if hasattr(data, "sel") or isinstance(data, dict):
+        return plots().fields(data, names, **options)
+    return data.plot(names, **options) if names else data.plot(**options)
 
 
 class Table:
@@ -66,6 +81,10 @@ class Table:
     @property
     def names(self):
         return list(self._columns)
+
+    def plot(self, names=None):
+        """A matplotlib figure of the columns, or of those named, over time."""
+        return plots().table(self, names)
 
 
 class Trajectory:
@@ -133,6 +152,10 @@ class Trajectory:
             atoms.calc = SinglePointCalculator(atoms, forces=self.force(frame))
         return atoms
 
+    def plot(self, frames=None):
+        """A matplotlib figure of the particles at the first and the last frame, or at the frames named."""
+        return plots().trajectory(self, frames)
+
 
 class Rdf:
     """Radial distribution functions: g(pair, average) and coordination(pair, average) on the distances r (Angstrom)."""
@@ -157,12 +180,17 @@ class Rdf:
         """Particles of the second species within r of one of the first."""
         return self._coordination[average, self.pairs.index(pair or self.pairs[0])]
 
+    def plot(self):
+        """A matplotlib figure of the last average of each pair."""
+        return plots().rdf(self)
+
 
 class Correlation:
     """Mean square displacement or velocity autocorrelation over the lags `time` (ps): curves["Cu"], also as self["Cu"];
     "all" is over all particles. diffusion["Cu"] in Angstrom^2/ps."""
 
     def __init__(self, path, name):
+        self.name = name
         with h5py.File(path, "r") as file:
             group = file[name]
             self.time, self.origins = group["time"][:], group["origins"][:]
@@ -176,6 +204,10 @@ class Correlation:
 
     def __getitem__(self, species):
         return self.curves[species]
+
+    def plot(self):
+        """A matplotlib figure of every species over the lag."""
+        return plots().correlation(self)
 
 
 def open_fields(path):

@@ -14,6 +14,7 @@
 #include "core/deck/reference.hpp"
 #include "core/driver/run.hpp"
 #include "core/driver/trajectory_writers.hpp"
+#include "core/driver/vtkhdf_writer.hpp"
 #include "core/base/platform.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/provenance.hpp"
@@ -178,6 +179,7 @@ ExitCode Commands::doc(const std::string& kind, const std::string& name, bool sc
 
 void add_core_writers(Registry& registry) {
   registry.add<H5mdWriter>("h5md", "trajectory in H5MD, for MDAnalysis and h5py");
+  registry.add<VtkhdfWriter>("vtkhdf", "fields on a grid or particles over time in VTKHDF, for ParaView and VTK 9.3 or newer");
   registry.add<ExtxyzWriter>("extxyz", "trajectory in extended XYZ, for OVITO and ASE");
 }
 

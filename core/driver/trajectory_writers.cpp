@@ -37,19 +37,22 @@ void H5mdWriter::observe(const State& state, std::int64_t, double) {
   });
 }
 
+bool readable_or_put_aside(const std::string& path, Log& log) {
+  if (!fs::exists(path)) return false;
+  try {
+    io::File::open(path);
+    return true;
+  } catch (const InputError& error) {
+    fs::rename(path, path + ".broken");
+    log.warn(fmt::format("{}. It was renamed to '{}.broken' and a new trajectory begins", error.what(),
+                         fs::path(path).filename().string()));
+    return false;
+  }
+}
+
 void H5mdWriter::resume(std::int64_t step) {
   io::on_root(context_.comm, [&] {
-    if (!fs::exists(path())) return;
-    try {
-      io::File::open(path());
-    } catch (const InputError& error) {
-      // A program that was killed in the middle of a frame: its trajectory is lost, the run is not.
-      fs::rename(path(), path() + ".broken");
-      context_.log.warn(
-          fmt::format("{}. It was renamed to '{}.broken' and a new trajectory begins", error.what(), params_.file));
-      return;
-    }
-    file_ = std::make_unique<io::H5mdFile>(path(), content(), step);
+    if (readable_or_put_aside(path(), context_.log)) file_ = std::make_unique<io::H5mdFile>(path(), content(), step);
   });
 }
 

@@ -206,6 +206,9 @@ class Group : public Object {
   /// Integers with a name for each value: `names[v]` is the name of v.
   Dataset write_enumeration(const std::string& name, const std::vector<int>& values,
                             const std::vector<std::string>& names);
+  /// Says which dataset holds the coordinates of each dimension of `array` (HDF5 Dimension Scale Specification): xarray, netCDF
+  /// and h5py then know them. `scales` has a name for each dimension, seen from this group.
+  void attach_scales(const std::string& array, const std::vector<std::string>& scales);
   /// Another name for an object of this file.
   void link(const std::string& existing, const std::string& name);
 
@@ -213,8 +216,8 @@ class Group : public Object {
   /// the extent `chunk` (as long as `shape`).
   Dataset allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
                    std::span<const std::int64_t> chunk = {});
-  /// Makes an empty dataset (0, row_shape...) that grows along dimension 0.
-  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape);
+  /// Makes an empty dataset (0, row_shape...) that grows along dimension 0, by `rows_at_once` rows or fewer.
+  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, std::int64_t rows_at_once = 1);
   /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through the
   /// lossy filter. InputError when a row is 2 GiB or more.
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, lowp::LossyBound bound);

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "core/parallel/context.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/schedule.hpp"
+#include "core/state/grid_fields.hpp"
 #include "core/state/state.hpp"
 
 namespace cambium {
@@ -52,6 +54,9 @@ class Physics {
   virtual std::vector<Observable> observables() const = 0;
   /// Collective: fills one value per observable for the current state.
   virtual void measure(const State&, Context&, std::span<double> values) = 0;
+  /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it has no
+  /// grid.
+  virtual std::optional<GridFields> grid_fields(const State&, const Comm&) const { return {}; }
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
   /// True when finished() comes by itself (an end time), so that a deck may leave out 'steps'.

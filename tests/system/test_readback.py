@@ -121,6 +121,22 @@ class Trajectories(unittest.TestCase):
         self.assertAlmostEqual(atoms.get_potential_energy(), run.thermo["potential"][-1], delta=1e-5)
         np.testing.assert_allclose(atoms.get_forces(), ours, atol=1e-5)
 
+    def test_thermo_trajectory_and_distribution_are_drawn(self):
+        package("matplotlib").use("Agg")
+        run = self.run_
+        panels = [axes for axes in run.thermo.plot().axes if axes.lines]
+        drawn = {line.get_label(): line for axes in panels for line in axes.lines}
+        np.testing.assert_array_equal(drawn["temperature"].get_ydata(), run.thermo["temperature"])
+        np.testing.assert_array_equal(drawn["temperature"].get_xdata(), run.thermo["time"])
+        self.assertIn("temperature (K)", [axes.get_ylabel() for axes in panels])
+        only = cambium_io.plot(run.thermo, ["pressure"]).axes
+        self.assertEqual([line.get_label() for line in only[0].lines], ["pressure"])
+        first, last = cambium_io.plot(run.trajectory).axes
+        shown = np.sort(last.collections[0].get_offsets(), axis=0)
+        np.testing.assert_allclose(shown, np.sort(run.trajectory.position(-1)[:, :2], axis=0))
+        self.assertEqual((first.get_title(), last.get_title()), ("0 ps", "0.24 ps"))
+        np.testing.assert_array_equal(run.rdf.plot().axes[0].lines[0].get_ydata(), run.rdf.g("Ar-Ar"))
+
     def test_what_ase_writes_is_read(self):
         io, build = package("ase.io"), package("ase.build")
         folder = program.fresh("readback_from_ase")
@@ -157,8 +173,32 @@ class Fields(unittest.TestCase):
     def test_xarray_opens_the_file_itself(self):
         package("h5netcdf")
         xarray, run = package("xarray"), self.convection
-        with xarray.open_dataset(run.find("fields.h5"), group="tasks", engine="h5netcdf", phony_dims="sort") as data:
-            np.testing.assert_array_equal(data["b"].values, np.asarray(run.fields["b"]))
+        with xarray.open_dataset(run.find("fields.h5"), engine="h5netcdf") as data:
+            self.assertEqual(dict(data.sizes), {"sim_time": 5, "x": 32, "z": 16})
+            self.assertEqual(set(data.data_vars), {"p", "b", "u", "w"})
+            ours = run.fields
+            np.testing.assert_array_equal(data["b"].values, np.asarray(ours["b"]))
+            for name, coordinate in (("t", "sim_time"), ("x", "x"), ("z", "z")):
+                np.testing.assert_array_equal(data[coordinate].values, np.asarray(ours[name]))
+
+    def test_fields_are_drawn(self):
+        package("matplotlib").use("Agg")
+        run = self.convection
+        figure = cambium_io.plot(run.fields, ["b", "w"], frame=-1)
+        maps = [axes for axes in figure.axes if axes.get_title()]
+        self.assertEqual([axes.get_title()[0] for axes in maps], ["b", "w"])
+        values = np.asarray(maps[0].collections[0].get_array()).reshape(16, 32)
+        np.testing.assert_allclose(values, np.asarray(run.fields["b"])[-1].T)
+        self.assertEqual(len([axes for axes in cambium_io.plot(run.fields).axes if axes.get_title()]), 4)
+
+    def test_a_training_is_drawn(self):
+        package("matplotlib").use("Agg")
+        folder = program.fresh("readback_training")
+        table = program.write(os.path.join(folder, "training.csv"), "step,epoch,learning_rate,loss [eV]\n1,0,0.1,4\n2,0,0.05,2\n3,1,0.02,1\n")
+        self.assertTrue(table)
+        panels = cambium_io.Run(folder).training.plot().axes
+        self.assertEqual({axes.get_ylabel(): axes.get_yscale() for axes in panels}, {"learning rate": "log", "loss (eV)": "log"})
+        self.assertEqual(list(panels[1].lines[0].get_ydata()), [4, 2, 1])
 
     def test_xarray_opens_modes(self):
         xarray = package("xarray")

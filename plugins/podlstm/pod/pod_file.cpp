@@ -78,13 +78,16 @@ void fill_series(io::File& file, const Field& field, const Basis& basis) {
   }
 }
 
-std::vector<Dimensions> dimensions_of(const Field& field) {
+void attach_dimensions(io::File& file, const Field& field) {
   std::vector<std::string> axes;
   for (const auto& axis : field.first_file().axes()) axes.push_back(axis.name);
   std::vector<std::string> modes = axes;
   modes.insert(modes.begin(), "mode");
-  return {{"mean", axes}, {"residual_rms", axes}, {"modes", modes}, {"energy", {"mode"}}, {"energy_share", {"mode"}},
-          {"coefficients", {"time", "mode"}}, {"squared_norm", {"time"}}};
+  for (const char* name : {"mean", "residual_rms"}) file.attach_scales(name, axes);
+  for (const char* name : {"energy", "energy_share"}) file.attach_scales(name, {"mode"});
+  file.attach_scales("modes", modes);
+  file.attach_scales("coefficients", {"time", "mode"});
+  file.attach_scales("squared_norm", {"time"});
 }
 
 TensorRef map_of(const std::vector<double>& values, const Field& field) {
@@ -138,8 +141,8 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
     });
   }
   io::on_root(comm, [&] {
+    attach_dimensions(*file, field);
     file->close();
-    attach_dimensions(whole->part(), dimensions_of(field));
     whole->commit();
   });
 }

@@ -13,12 +13,4 @@ namespace cambium::podlstm {
 void write_pod_file(const std::string& path, const Field& field, const Basis& basis, const std::string& weights,
                     const Context& context);
 
-/// Names the dimensions of the arrays of an HDF5 file in the way of NetCDF-4 ("dimension scales"): for each array its scales,
-/// in order. Scales are one-dimensional arrays of the same file.
-struct Dimensions {
-  std::string array;
-  std::vector<std::string> scales;
-};
-void attach_dimensions(const std::string& path, const std::vector<Dimensions>& arrays);
-
 }  // namespace cambium::podlstm

@@ -10,6 +10,7 @@
 #include "core/io/agree.hpp"
 #include "core/io/provenance.hpp"
 #include "plugins/superres/output/centred_fields.hpp"
+#include "plugins/superres/output/write_fields.hpp"
 
 namespace cambium::superres {
 
@@ -37,6 +38,7 @@ void FieldsWriter::create(const State&, const CentredFields& fields) {
     const std::string path = std::string("/tasks/") + name;
     auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound()) : file_->create_series(path, type, shape);
     set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
+    name_coordinates(*file_, name);
   }
 }
 

@@ -6,6 +6,13 @@
 
 namespace cambium::superres {
 
+void name_coordinates(io::File& file, const std::string& field) {
+  file.attach_scales("/tasks/" + field, {"/scales/sim_time", "/scales/x", "/scales/z"});
+  file.link("/tasks/" + field, "/" + field);
+  for (const char* axis : {"sim_time", "x", "z"})
+    if (!file.exists(axis)) file.link(std::string("/scales/") + axis, axis);
+}
+
 void write_fields(const std::string& path, const FieldData& data, const Context& context) {
   io::write_h5_atomically(path, [&](io::File& file) {
     io::write_provenance(file, io::provenance_of(context));
@@ -17,6 +24,7 @@ void write_fields(const std::string& path, const FieldData& data, const Context&
       auto set = file.write("/tasks/" + data.names[f],
                             io::tensor_of(values.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
       set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
+      name_coordinates(file, data.names[f]);
     }
   });
 }

@@ -1,8 +1,13 @@
 #pragma once
+#include "core/io/h5.hpp"
 #include "core/parallel/context.hpp"
 #include "plugins/superres/equations/field_data.hpp"
 
 namespace cambium::superres {
+
+/// Gives the field `/tasks/<field>` its coordinates as dimension scales and makes both known at the top of the file too, where
+/// xarray looks: `xarray.open_dataset("fields.h5")` has the fields by (sim_time, x, z).
+void name_coordinates(io::File& file, const std::string& field);
 
 /// Fields in the layout of the output 'fields', complete or not at all: /tasks/<name> by (t, x, z), /scales/{sim_time, x, z}.
 /// Rank 0.

@@ -71,6 +71,7 @@ for name, text, message in (
 import h5py
 
 OUT = S + "output=[{type: h5md, every: 1}]"
+says("'every' and 'interval' exclude each other; leave one out", S + "output=[{type: vtkhdf, every: 1, interval: 0.1}]")
 for name in ("old", "shape"):
     table.interrupts(f"run.directory={name}", S + "checkpoint={every: 1}")
     last = sorted(f for f in os.listdir(table.path(name + "/simulate")) if f.startswith("restart"))[-1]

@@ -1,0 +1,70 @@
+"""The output 'vtkhdf' of runs, against the published layout and against the other outputs of the same run."""
+import os
+import sys
+import unittest
+
+import numpy as np
+
+import program
+from vtkhdf_layout import Layout
+
+sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+import cambium_io  # noqa: E402
+
+ARGON = """
+run: {name: argon, seed: 4, directory: DIRECTORY}
+plugins: [deepmd]
+stages:
+  - simulate:
+      physics: md
+      structure: {lattice: {type: fcc, a: 5.63, cells: [4, 4, 4], species: [Ar]}}
+      initial_temperature: 200 K
+      potential: {type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.0, truncation: smooth}
+      timestep: 4 fs
+      steps: 40
+      thermo: {every: 20}
+      output:
+        - {type: h5md, every: 20, velocities: true, forces: true}
+        - {type: vtkhdf, every: 20, velocities: true, forces: true, precision: double}
+"""
+
+
+class Particles(unittest.TestCase):
+    def test_dynamics_become_points_with_velocities_and_forces(self):
+        folder = program.fresh("vtkhdf_argon")
+        deck = program.write(os.path.join(folder, "deck.yaml"), ARGON.replace("DIRECTORY", os.path.join(folder, "run")))
+        code, out, error = program.run("run", deck, ranks=2)
+        self.assertEqual(code, 0, out + error)
+        run = cambium_io.Run(os.path.join(folder, "run"))
+        seen, ours = Layout(run.find("output.vtkhdf")), run.trajectory
+        self.assertEqual(seen.problems, [])
+        self.assertEqual((seen.type, seen.count), ("PolyData", 3))
+        np.testing.assert_allclose(seen.values, ours.times)
+        for k in range(3):
+            np.testing.assert_array_equal(seen.points(k), ours.position(k))
+            np.testing.assert_array_equal(seen.point_data("velocity", k), ours.velocity(k))
+            np.testing.assert_allclose(seen.point_data("force", k), ours.force(k), rtol=1e-14)
+            np.testing.assert_array_equal(seen.point_data("id", k), ours.ids)
+
+
+class Checker(unittest.TestCase):
+    def test_it_sees_what_is_wrong(self):
+        import h5py
+
+        folder = program.fresh("vtkhdf_wrong")
+        deck = ARGON.replace("DIRECTORY", os.path.join(folder, "run")).replace("cells: [4, 4, 4]", "cells: [3, 3, 3]")
+        deck = deck.replace("cutoff: 8.0", "cutoff: 6.0")
+        code, out, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), deck))
+        self.assertEqual(code, 0, out + error)
+        path = cambium_io.Run(os.path.join(folder, "run")).find("output.vtkhdf")
+        with h5py.File(path, "r+") as file:
+            del file["VTKHDF/Lines/Offsets"]
+            file["VTKHDF/Lines/Offsets"] = np.array([], dtype=int)
+            file["VTKHDF/Steps"].attrs["NSteps"] = 4
+        problems = Layout(path).problems
+        self.assertIn("Lines has wrong lengths", problems)
+        self.assertIn("Steps/Values has not NSteps entries", problems)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
