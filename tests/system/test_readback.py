@@ -134,7 +134,7 @@ class Trajectories(unittest.TestCase):
         first, last = cambium_io.plot(run.trajectory).axes
         shown = np.sort(last.collections[0].get_offsets(), axis=0)
         np.testing.assert_allclose(shown, np.sort(run.trajectory.position(-1)[:, :2], axis=0))
-        self.assertEqual((first.get_title(), last.get_title()), ("0 ps", "0.24 ps"))
+        self.assertEqual((first.get_title("left"), last.get_title("left")), ("0 ps", "0.24 ps"))
         np.testing.assert_array_equal(run.rdf.plot().axes[0].lines[0].get_ydata(), run.rdf.g("Ar-Ar"))
 
     def test_what_ase_writes_is_read(self):
@@ -185,11 +185,11 @@ class Fields(unittest.TestCase):
         package("matplotlib").use("Agg")
         run = self.convection
         figure = cambium_io.plot(run.fields, ["b", "w"], frame=-1)
-        maps = [axes for axes in figure.axes if axes.get_title()]
-        self.assertEqual([axes.get_title()[0] for axes in maps], ["b", "w"])
+        maps = [axes for axes in figure.axes if axes.get_title("left")]
+        self.assertEqual([axes.get_title("left")[0] for axes in maps], ["b", "w"])
         values = np.asarray(maps[0].collections[0].get_array()).reshape(16, 32)
         np.testing.assert_allclose(values, np.asarray(run.fields["b"])[-1].T)
-        self.assertEqual(len([axes for axes in cambium_io.plot(run.fields).axes if axes.get_title()]), 4)
+        self.assertEqual(len([axes for axes in cambium_io.plot(run.fields).axes if axes.get_title("left")]), 4)
 
     def test_a_training_is_drawn(self):
         package("matplotlib").use("Agg")
