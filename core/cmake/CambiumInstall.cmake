@@ -20,6 +20,7 @@ endfunction()
 cambium_share(template plugins/template)
 cambium_share(python apps/python)
 cambium_share(inputs inputs)
+cambium_share(machines machines)
 cambium_share(python apps/python)
 
 install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cambium FILES_MATCHING PATTERN "*.hpp" PATTERN cmake EXCLUDE)

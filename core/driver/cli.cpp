@@ -25,14 +25,18 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-/// `cambium PLUGIN VERB ...`: everything after the verb belongs to the tool.
+/// `cambium PLUGIN VERB ...`, or `cambium VERB ...` for a tool of core: everything after the verb belongs to the tool.
 void add_plugin_tools(CLI::App& app, const Registry& registry, const std::function<void(const Command&, CLI::App*)>& add) {
   std::map<std::string, CLI::App*> plugins;
   for (const auto& tool : registry.commands()) {
-    CLI::App*& plugin = plugins[tool.plugin];
-    if (!plugin) plugin = app.add_subcommand(tool.plugin, fmt::format("tools of the plugin {}", tool.plugin));
-    plugin->require_subcommand(1);
-    CLI::App* verb = plugin->add_subcommand(tool.verb, tool.doc);
+    CLI::App* above = &app;
+    if (tool.plugin != "core") {
+      CLI::App*& plugin = plugins[tool.plugin];
+      if (!plugin) plugin = app.add_subcommand(tool.plugin, fmt::format("tools of the plugin {}", tool.plugin));
+      plugin->require_subcommand(1);
+      above = plugin;
+    }
+    CLI::App* verb = above->add_subcommand(tool.verb, tool.doc);
     verb->prefix_command();
     verb->set_help_flag();
     add(tool, verb);

@@ -89,7 +89,7 @@ ExitCode Commands::list(const std::string& word) {
   for (const auto& bench : registry_.benches()) log_.info(fmt::format("  {:<32}{}", bench.name, bench.doc));
   if (!registry_.commands().empty()) log_.info("tool");
   for (const auto& tool : registry_.commands())
-    log_.info(fmt::format("  {:<32}{}", "cambium " + tool.plugin + " " + tool.verb, tool.doc));
+    log_.info(fmt::format("  {:<32}{}", (tool.plugin == "core" ? "cambium " : "cambium " + tool.plugin + " ") + tool.verb, tool.doc));
   return ExitCode::done;
 }
 

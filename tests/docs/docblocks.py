@@ -48,7 +48,7 @@ class Shell:
         self.environment = dict(os.environ, CAMBIUM=build, PATH=f"{folder}/.bin:{os.environ['PATH']}", OMP_NUM_THREADS="1")
         os.makedirs(f"{folder}/.bin")
         os.makedirs(f"{folder}/build/bin")
-        for name in ("inputs", "apps", "tests", "docs"):
+        for name in ("inputs", "machines", "apps", "tests", "docs"):
             os.symlink(os.path.join(root, name), f"{folder}/{name}")
         program = f"""#!/bin/sh
 verb=$1

@@ -37,7 +37,7 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   });
 }
 
-static std::string name_of(Preset preset) {
+std::string name_of(Preset preset) {
   for (const auto& [name, value] : presets)
     if (value == preset) return name;
   return {};

@@ -28,6 +28,8 @@ struct ParallelParams {
   static void describe(deck::Describe<ParallelParams>& d);
 };
 
+std::string name_of(ParallelParams::Preset preset);
+
 /// The same for a number of ranks: how many of the levels each is divided over.
 struct Partition {
   std::vector<Mesh::Level> levels;

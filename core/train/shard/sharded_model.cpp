@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/train/shard/grouping.hpp"
 
 namespace cambium::train {
 
@@ -33,37 +33,13 @@ void ShardedModel::refuse(const Network& network, const Optimizer& optimizer) co
                      "split forms, or parallel: {preset: ddp}");
 }
 
-/// Larger tensors by module, the last module first; then the small ones. Without modules: runs of tensors from the end.
 void ShardedModel::make_groups(const Network& network, const Settings& settings) {
   const auto parameters = network.parameters();
   const int n = static_cast<int>(parameters.size());
   module_first_ = network.modules();
-  std::vector<std::vector<int>> lists;
-  std::vector<int> modules;
-  if (module_first_.empty()) {
-    const FlatLayout runs(parameters, settings.group_elements);
-    for (const auto& group : runs.groups()) {
-      lists.emplace_back(static_cast<std::size_t>(group.last - group.first));
-      std::iota(lists.back().begin(), lists.back().end(), group.first);
-      modules.push_back(-1);
-    }
-  } else {
-    module_first_.push_back(n);
-    std::vector<int> small;
-    for (int m = static_cast<int>(module_first_.size()) - 2; m >= 0; --m) {
-      std::vector<int> large;
-      for (int k = module_first_[static_cast<std::size_t>(m)]; k < module_first_[static_cast<std::size_t>(m) + 1]; ++k) {
-        std::int64_t elements = 1;
-        for (auto extent : parameters[static_cast<std::size_t>(k)].shape) elements *= extent;
-        (elements < partition_.whole_below ? small : large).push_back(k);
-      }
-      if (!large.empty()) lists.push_back(std::move(large)), modules.push_back(m);
-    }
-    std::sort(small.begin(), small.end());
-    if (!small.empty()) lists.push_back(std::move(small)), modules.push_back(-1);
-  }
-  // 64 leaves of the gradient's norm, whatever the number of ranks that divides it.
-  layout_ = std::make_unique<FlatLayout>(parameters, lists, std::lcm<std::int64_t>(64, parts_of(mesh_, static_cast<int>(mesh_.levels().size()))));
+  auto [lists, modules] = group_tensors(parameters, module_first_, partition_.whole_below, settings.group_elements);
+  if (!module_first_.empty()) module_first_.push_back(n);
+  layout_ = std::make_unique<FlatLayout>(parameters, lists, group_padding(parts_of(mesh_, static_cast<int>(mesh_.levels().size()))));
   group_of_.assign(static_cast<std::size_t>(n), 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
     Group group;

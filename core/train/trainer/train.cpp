@@ -12,6 +12,7 @@
 #include "core/train/mlp/mlp.hpp"
 #include "core/train/optimize/layerwise.hpp"
 #include "core/train/optimize/sgd.hpp"
+#include "core/train/plan/plan_command.hpp"
 #include "core/train/shuffle_loader.hpp"
 #include "core/train/trainer/evaluate.hpp"
 #include "core/train/trainer/trainer.hpp"
@@ -105,6 +106,7 @@ Task::Outcome Train::run(Context& context) {
 void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set");
+  registry.add_command(plan_command(registry));
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set");
   register_data(registry);
   registry.add<Mlp>("mlp", "fully connected network for numbers or classes");

@@ -102,6 +102,33 @@ says(f"'numbers/{PLACE}' holds 5 numbers in /weights, but the deck's model has 1
 says(f"'states/{PLACE}' has no optimizer state momentum: the deck's optimizer has other settings than the one that wrote it (momentum switched "
      "on?); resume with the same", command=["restart", "states", T + "optimizer.momentum=0.9"])
 
+# Plans for other machines
+MACHINE = "{name: m, peak: 1e12, memory: 1 GB, memory_bandwidth: 10 GB/s, levels: [%s]}"
+LEVEL = "{name: %s, size: %d, bandwidth: 1 GB/s, latency: 1 us}"
+
+
+def plans(message, levels, ranks="4"):
+    name = f"machine_{len(table.cases)}.yaml"
+    table.file(name, MACHINE % ", ".join(levels))
+    says(message, command=["plan", "deck.yaml", "--machine", name, "--ranks", ranks])
+
+
+says("cannot read the machine file 'none.yaml'; give the path of one, for example machines/frontier.yaml",
+     command=["plan", "deck.yaml", "--machine", "none.yaml", "--ranks", "4"])
+plans("levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 us}]", [])
+plans("levels: 'node' has no size; say how many devices it joins (only the last level takes what is left)",
+      ["{name: node, bandwidth: 1 GB/s, latency: 1 us}", LEVEL % ("system", 4)])
+plans("levels: 'rack' has no size; say how many units of 'node' it joins (only the last level takes what is left)",
+      [LEVEL % ("node", 2), "{name: rack, bandwidth: 1 GB/s, latency: 1 us}", LEVEL % ("system", 4)])
+plans("levels: the name 'node' stands twice; give each level its own", [LEVEL % ("node", 2), LEVEL % ("node", 2)])
+plans("6 ranks do not fill the level 'node' of m, which joins 4; plan for a multiple of 4 ranks", [LEVEL % ("node", 4), LEVEL % ("system", 8)], "6")
+plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or leave the size of 'system' away",
+      [LEVEL % ("node", 4), LEVEL % ("system", 2)], "16")
+table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
+table.file("machine.yaml", MACHINE % (LEVEL % ("node", 2)))
+says("'untrained.yaml' has no stage 'train' to plan; give the deck of a training",
+     command=["plan", "untrained.yaml", "--machine", "machine.yaml", "--ranks", "2"])
+
 # Training that breaks
 fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "
       "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "model.precision=float64", T + "steps=20", code=4)

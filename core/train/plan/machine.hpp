@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/comm.hpp"
+#include "core/train/reduce/mesh.hpp"
+
+namespace cambium::train {
+
+/// A computer as `cambium plan` sees it: devices, one rank on each, joined level by level.
+struct Machine {
+  struct Level {
+    std::string name;
+    std::optional<int> size;  ///< units of the level before (devices, for the first) that it joins; the last takes all
+    double bandwidth = 0.0;   ///< B/s that one such unit sends to the others
+    double latency = 0.0;     ///< s
+    static void describe(deck::Describe<Level>& d);
+  };
+  std::string name, source;
+  double peak = 0.0;              ///< floating-point operations per second of a device, in the model's precision
+  double memory = 0.0;            ///< B of a device
+  double memory_bandwidth = 0.0;  ///< B/s
+  double reached_peak = 0.4, reached_links = 0.8;
+  std::vector<Level> levels;
+  static void describe(deck::Describe<Machine>& d);
+
+  /// The levels that this many ranks fill, the innermost first, as a mesh has them.
+  std::vector<Mesh::Level> mesh_of(int ranks) const;
+};
+
+/// Reads a machine file, on rank 0 for all. InputError with everything that is wrong with it.
+Machine load_machine(const std::string& path, const Comm& comm);
+
+/// How messages of a collective travel. ring: every rank passes the whole amount on to its neighbour; direct: every rank sends each
+/// other one its part.
+enum class Pattern { ring, direct };
+
+/// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all other ranks do
+/// the same in groups of their own. The slowest level that is crossed counts: a ring crosses each unit's link once per group, direct
+/// messages as often as they leave the unit. Latency: that of the outermost level crossed, (ranks - 1) times in a ring, once else.
+double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride, const Machine& machine);
+
+}  // namespace cambium::train

@@ -1,0 +1,115 @@
+#include "core/train/plan/plan_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/driver/deck_file.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/plan/plan_report.hpp"
+#include "core/train/trainer/train.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+struct Options {
+  std::string deck, machine;
+  std::vector<int> ranks;
+  DeckOptions deck_options;
+  double samples = 0.0, operations = 0.0;
+  bool json = false;
+};
+
+Train::Params train_stage_of(const ReadDeck& deck, const std::string& path, const Registry& registry) {
+  for (const auto& stage : deck.deck.stages)
+    if (stage.type == "train") return deck::read<Train::Params>(stage.node, &registry);
+  throw InputError(fmt::format("'{}' has no stage 'train' to plan; give the deck of a training", path));
+}
+
+/// The network learns its sizes from the data; no weight is made.
+PlannedModel model_of(const Train::Params& params, const Registry& registry, Context& context) {
+  const auto network = registry.make<Network>(params.model, context);
+  const auto data = registry.make<Dataset>(params.dataset, context);
+  const auto optimizer = registry.make<Optimizer>(params.optimizer, context);
+  data->open(context);
+  network->fit_statistics(*data, context);
+  return {network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()), optimizer->elementwise(),
+          static_cast<std::int64_t>(network->terms().size())};
+}
+
+std::string deck_name(const Train::Params& params) {
+  const auto keys = params.parallel ? params.parallel->preset : std::nullopt;
+  if (!params.parallel) return "deck (whole)";
+  return keys ? fmt::format("deck ({})", name_of(*keys)) : "deck";
+}
+
+nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine, const Options& options,
+                          Context& context) {
+  if (params.parallel == std::nullopt) require_ranks(params.reduce, ranks);
+  StepSettings settings{params.reduce, params.accumulate, {}, ranks};
+  if (params.parallel) settings.partition = partition_of(*params.parallel, ranks);
+  const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(params.batch);
+  const double each = options.operations > 0.0 ? options.operations : 6.0 * static_cast<double>(model.count());
+  const Comparison by{model, machine, each * std::max(1.0, samples / ranks)};
+  const auto chosen = planned(deck_name(params), settings, by);
+  const auto all = layouts_of(settings, by);
+  for (const auto& line : plan_page(chosen, all, samples, by)) context.log.info(line);
+  if (samples < ranks)
+    context.log.info(fmt::format("{:g} samples per step leave {:g} of {} ranks without any; raise batch, or plan with --samples-per-rank", samples,
+                                 ranks - samples, ranks));
+  auto figures = plan_figures(chosen);
+  figures["best"] = plan_figures(all.front());
+  return figures;
+}
+
+int run_plan(Registry& registry, Options& options, Context& context) {
+  const auto machine = load_machine(options.machine, context.comm);
+  const auto deck = read_deck(options.deck, options.deck_options, registry, context);
+  const auto params = train_stage_of(deck, options.deck, registry);
+  const auto model = model_of(params, registry, context);
+  context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}", options.deck, params.model.type,
+                               model.count(), model.parameters.size(), model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
+  context.log.info(options.operations > 0.0
+                       ? fmt::format("{:.4g} operations per sample, as given", options.operations)
+                       : fmt::format("{:.4g} operations per sample: six per parameter, each used once; --operations-per-sample says better",
+                                     6.0 * static_cast<double>(model.count())));
+  nlohmann::json figures = {{"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
+  for (int ranks : options.ranks) figures["plans"].push_back(plan_ranks(ranks, params, model, machine, options, context));
+  if (options.json) context.log.info(figures.dump());
+  return static_cast<int>(ExitCode::done);
+}
+
+int plan(Registry& registry, std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Memory, bytes and time of a training on another computer", "cambium plan");
+  Options options;
+  app.add_option("deck", options.deck, "deck with a stage train")->required();
+  app.add_option("overrides", options.deck_options.overrides, "key.path=value");
+  app.add_option("--machine", options.machine, "machine file, for example machines/frontier.yaml")->required();
+  app.add_option("--ranks", options.ranks, "numbers of ranks, for example 384,9408")->required()->delimiter(',')->allow_extra_args(false)->check(CLI::PositiveNumber);
+  app.add_option("--samples-per-rank", options.samples, "instead of the deck's batch over the ranks")->check(CLI::PositiveNumber);
+  app.add_option("--operations-per-sample", options.operations, "floating-point operations, forward and backward; six per parameter when absent")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--test-size", options.deck_options.test_size, "apply the deck's x-test notes");
+  app.add_flag("--json", options.json, "print one JSON object as the last line");
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (context.comm.root()) app.exit(error);
+    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
+  }
+  return run_plan(registry, options, context);
+}
+
+}  // namespace
+
+Command plan_command(Registry& registry) {
+  return {"core", "plan", "memory, bytes and step time of a training on another computer, and its best layout",
+          [&registry](std::vector<std::string> arguments, Context& context) { return plan(registry, std::move(arguments), context); }};
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,32 @@
+#include "core/train/plan/step_time.hpp"
+
+#include <algorithm>
+
+namespace cambium::train {
+
+StepTime time_of(const StepPlan& plan, double operations, const Machine& machine) {
+  StepTime out;
+  const double computing = operations / (machine.peak * machine.reached_peak);
+  out.forward = computing / 3.0, out.backward = computing - out.forward;
+  double hidden = 0.0, last = 0.0;
+  for (const auto& e : plan.exchanges) {
+    const double seconds = seconds_of(e.pattern, e.sent, e.calls, e.ranks, e.stride, machine);
+    switch (e.phase) {
+      case Phase::forward:
+      case Phase::backward: out.gather += seconds; break;
+      case Phase::reduce:
+        out.reduce += seconds, hidden += seconds;
+        last += seconds / static_cast<double>(e.calls);
+        break;
+      case Phase::after:
+        if (e.collective == "gather update" || e.collective == "gather gradient") out.update += seconds;
+        else out.reduce += seconds, out.exposed += seconds;
+        break;
+    }
+  }
+  out.exposed += std::max(last, hidden - out.backward);
+  out.optimizer = static_cast<double>(plan.update_bytes) / machine.memory_bandwidth;
+  return out;
+}
+
+}  // namespace cambium::train
