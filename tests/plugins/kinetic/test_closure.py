@@ -76,6 +76,25 @@ class Closure(unittest.TestCase):
             for k, (_, gamma) in THEORY.items():
                 self.assertGreater(abs(found[k][1] / gamma - 1.0), 0.10, msg=f"{name}, k = {k}")
 
+    def test_picture(self):
+        """The curves of the picture are the theory and the fluid's own rates; it is drawn."""
+        sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "apps", "python"))
+        try:
+            import numpy as np
+            import plot_closure
+        except ImportError as missing:
+            self.skipTest(f"python3 lacks a module: {missing}")
+        k, omega = plot_closure.kinetic_roots([0.6])
+        for one, (frequency, gamma) in THEORY.items():
+            self.assertAlmostEqual(omega[np.argmin(abs(k - one))], complex(frequency, gamma), delta=1e-7)
+        root = plot_closure.fluid_root(0.4, plot_closure.HAMMETT_PERKINS, 0.0)
+        self.assertAlmostEqual(root.real / -0.058286, 1.0, delta=1e-4)  # s^3 - k a s^2 + (1 + 3k^2) s - k a (1 + k^2) = 0
+        self.assertLess(abs(root**3 - 0.4 * plot_closure.HAMMETT_PERKINS * root**2 + 1.48 * root
+                            - 0.4 * plot_closure.HAMMETT_PERKINS * 1.16), 1e-12)
+        picture = os.path.join(self.run_folder, "closure.png")
+        plot_closure.draw(self.run_folder, picture)
+        self.assertGreater(os.path.getsize(picture), 30000)
+
     def test_wrong_model(self):
         code, _, error = program.run("run", program.write(os.path.join(self.run_folder, "bad.yaml"), yaml.safe_dump(
             {"run": {"name": "bad", "directory": self.run_folder + "_bad"}, "plugins": ["kinetic"],
