@@ -99,7 +99,7 @@ Timed time_case(const Case& c, Precision precision, double seconds, Context& con
   out.rate = static_cast<double>(s.solver().grid().cells()) / best;
   out.core_rate = static_cast<double>(s.solver().grid().cells()) / best_core;
   out.flops = 3.0 * (basis.multiplications + basis.additions + 5.0 * basis.modes);
-  out.bytes = 8.0 * basis.modes * (precision == Precision::float32 ? 4.0 : 8.0);
+  out.bytes = (physics.fuses() ? 5.0 : 8.0) * basis.modes * (precision == Precision::float32 ? 4.0 : 8.0);
   out.energy = energy() / energy0 - 1.0;
   out.particles = s.particles() / particles0 - 1.0;
   return out;

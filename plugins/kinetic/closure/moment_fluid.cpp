@@ -25,9 +25,7 @@ void MomentFluid::Params::describe(deck::Describe<Params>& d) {
 }
 
 static double length_of(const MomentFluid::Params& params) {
-  std::map<std::string, double> values;
-  for (const auto& [name, text] : params.parameters) values[name] = constant(text, {});
-  const double length = constant(params.length, values);
+  const double length = constant(params.length, values_of(params.parameters));
   if (!(length > 0.0)) throw InputError(fmt::format("length: {:g} must be larger than 0", length));
   return length;
 }
@@ -48,8 +46,7 @@ void MomentFluid::declare(State& state, Context&) {
 }
 
 void MomentFluid::initialise(State& state, Context&) {
-  std::map<std::string, double> values;
-  for (const auto& [name, text] : params_.parameters) values[name] = constant(text, {});
+  const auto values = values_of(params_.parameters);
   const std::string texts[] = {params_.density, params_.velocity, params_.pressure.empty() ? params_.density : params_.pressure};
   const auto host = Kokkos::create_mirror_view(now_);
   for (int c = 0; c < 3; ++c) {
@@ -110,10 +107,7 @@ void MomentFluid::schedule(Schedule& schedule) {
   schedule.add({"fluid: four Runge-Kutta stages", {"moments"}, {"moments"}, [this](State&, StepInfo& info) { step(info); }});
 }
 
-double MomentFluid::timestep(const State& state) const {
-  if (params_.end_time && state.time + params_.timestep * (1.0 + 1e-9) > *params_.end_time) return *params_.end_time - state.time;
-  return params_.timestep;
-}
+double MomentFluid::timestep(const State& state) const { return EndTime{params_.end_time}.step(state.time, params_.timestep); }
 
 void MomentFluid::close() {
   const auto timer = context_.timing.scope("closure");

@@ -7,6 +7,7 @@
 #include "core/numerics/real_fft.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/kinetic/closure/closure.hpp"
+#include "plugins/kinetic/physics/end_time.hpp"
 #include "plugins/kinetic/physics/growth.hpp"
 
 namespace cambium::kinetic {
@@ -38,9 +39,9 @@ class MomentFluid : public Physics {
   std::string time_unit() const override { return "1/omega"; }
   std::vector<Observable> observables() const override;
   void measure(const State&, Context&, std::span<double> values) override;
-  bool finished() const override { return params_.end_time && time_ >= *params_.end_time * (1.0 - 1e-12); }
+  bool finished() const override { return EndTime{params_.end_time}.reached(time_); }
   bool ends() const override { return params_.end_time.has_value(); }
-  double progress(const State& state) const override { return params_.end_time ? state.time / *params_.end_time : 0.0; }
+  double progress(const State& state) const override { return EndTime{params_.end_time}.progress(state.time); }
   Work work(const State&) const override { return {n_, "point"}; }
   std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;

@@ -85,4 +85,10 @@ std::vector<std::string> phase_variables(int cdim, int vdim) {
   return out;
 }
 
+std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters) {
+  std::map<std::string, double> out;
+  for (const auto& [name, text] : parameters) out[name] = constant(text, {});
+  return out;
+}
+
 }  // namespace cambium::kinetic

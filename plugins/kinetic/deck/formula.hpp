@@ -29,6 +29,8 @@ class Formula {
   std::vector<double> parameters_;
 };
 
+/// The deck's `parameters` as numbers.
+std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters);
 /// A formula without variables.
 double constant(const std::string& text, const std::map<std::string, double>& parameters);
 /// "x", "y", "z" as far as there are dimensions, and "t".

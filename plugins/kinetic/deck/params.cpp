@@ -78,8 +78,9 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("charge", &SpeciesParams::charge, "in units of e (formula)").def("0");
   d("mass", &SpeciesParams::mass, "in the unit of mass (formula)").def("1");
   d("velocity", &SpeciesParams::velocity, "velocity space");
-  d("f0", &SpeciesParams::f0, "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one)")
-      .example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
+  d("f0", &SpeciesParams::f0, "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one); may be absent "
+    "with start_from")
+      .def("").example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
   d("collisions", &SpeciesParams::collisions, "of particles of this species with each other; none when absent");
   d("positivity", &SpeciesParams::positivity, "keep f from falling below zero, cell mean by cell mean (energy is then not conserved)")
       .def(false);
@@ -97,11 +98,7 @@ void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
   d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
 }
 
-std::map<std::string, double> CommonParams::values() const {
-  std::map<std::string, double> out;
-  for (const auto& [name, text] : parameters) out[name] = constant(text, {});
-  return out;
-}
+std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
 /// "v = 0 must lie between two cells": says what to change.
 static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {

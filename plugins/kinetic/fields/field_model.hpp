@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,11 @@ class FieldModel {
   virtual void initialise(const Sources& sources) = 0;
   /// Fields of slot `out` after a stage: `before` belongs to f[stage.in], `after` to f[stage.out].
   virtual void stage(const Stage& stage, const Sources& before, const Sources& after) = 0;
+  /// Whether stage() reads only what belongs to f[stage.in], so that the fields of f[stage.out] are known before it is.
+  virtual bool ahead() const { return false; }
+  /// Components by the names that save() gives them, on this grid, where a file of another run had them; otherwise as initialise().
+  using Find = std::function<std::optional<std::vector<double>>(const std::string& name)>;
+  virtual void start_from(const Find&, const Sources& sources) { initialise(sources); }
   /// The charge of slot 0 has changed without a step: fields that follow from it are new.
   virtual void refresh(const Sources&) {}
   /// Component of a slot, or null.

@@ -155,4 +155,9 @@ void Maxwell::load(const io::Group& group, const Sources&) {
     field_[0][c] = group.read<std::vector<double>>(std::string("field/") + component_names[c]);
 }
 
+void Maxwell::start_from(const Find& find, const Sources&) {
+  for (int c = 0; c < components; ++c)
+    if (auto values = find(std::string("field/") + component_names[c])) field_[0][c] = std::move(*values);
+}
+
 }  // namespace cambium::kinetic

@@ -27,6 +27,7 @@ class Maxwell : public FieldModel {
 
   void initialise(const Sources&) override {}
   void stage(const Stage& stage, const Sources& before, const Sources& after) override;
+  bool ahead() const override { return true; }
   const double* electric(int slot, int c) const override { return field_[slot][Ex + c].data(); }
   const double* magnetic(int slot, int c) const override { return field_[slot][Bx + c].data(); }
   double electric_energy(int slot) const override { return 0.5 * options_.epsilon0 * square(slot, Ex); }
@@ -37,6 +38,7 @@ class Maxwell : public FieldModel {
   std::vector<Named> output() const override;
   void save(io::Group& group) const override;
   void load(const io::Group& group, const Sources&) override;
+  void start_from(const Find& find, const Sources&) override;
 
   /// out = time derivative of a slot without sources.
   void derivative(int slot, std::vector<double> (&out)[components]) const;

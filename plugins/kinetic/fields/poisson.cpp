@@ -11,26 +11,26 @@
 
 namespace cambium::kinetic {
 
-Poisson::Poisson(const ConfGrid& grid, double epsilon0)
-    : grid_(grid), epsilon0_(epsilon0), periodic_(grid.low_wall[0] == Wall::periodic), phi_(grid.size()) {
-  bool all_periodic = true;
-  for (int d = 0; d < grid.dimensions; ++d) all_periodic &= grid.low_wall[d] == Wall::periodic;
+Poisson::Poisson(const ConfGrid& grid, double epsilon0, const WallPotential& walls)
+    : grid_(grid), epsilon0_(epsilon0), phi_(grid.size()) {
+  for (int d = 0; d < grid.dimensions; ++d) periodic_ &= grid.low_wall[d] == Wall::periodic;
   if (grid.dimensions > 2)
     throw InputError("vlasov_poisson solves for the potential in one or two dimensions; in three use vlasov_maxwell");
-  if (grid.dimensions == 2 && !all_periodic)
-    throw InputError("vlasov_poisson in two dimensions needs periodic boundaries; walls are for one dimension");
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   make_element();
   if (periodic_) make_symbols();
-  else make_banded();
+  else make_banded(walls);
 }
 
 /// Nodes of the element: corners, and for order 2 the middles of edges (and of the cell in one dimension).
 void Poisson::make_element() {
   const int p = grid_.highest(), dims = grid_.dimensions;
   std::vector<std::array<double, 2>> at;
-  auto node = [&](double x, double y, int kind, int sx, int sy) { nodes_.push_back({kind, {sx, sy}}), at.push_back({x, y}); };
+  auto node = [&](double x, double y, int kind, int sx, int sy) {
+    auto steps = [p](double xi) { return static_cast<int>(std::lround(0.5 * p * (xi + 1.0))); };
+    nodes_.push_back({kind, {sx, sy}, {steps(x), steps(y)}}), at.push_back({x, y});
+  };
   for (int sy = 0; sy < (dims > 1 ? 2 : 1); ++sy)
     for (int sx = 0; sx < 2; ++sx) node(2 * sx - 1, 2 * sy - 1, 0, sx, sy);
   kinds_ = 1;
@@ -95,48 +95,6 @@ void Poisson::make_symbols() {
   }
 }
 
-int Poisson::global_node(int cell, int local) const {
-  const int p = grid_.highest();
-  return local < 2 ? p * (cell + local) : p * cell + 1;
-}
-
-/// Cholesky factor of the matrix of all inner nodes of a line.
-void Poisson::make_banded() {
-  const int p = grid_.highest(), n = p * grid_.count() + 1, local = static_cast<int>(nodes_.size());
-  std::vector<double> a(static_cast<std::size_t>(n) * (p + 1), 0.0);  // a[i][p - (i - j)] for j <= i
-  for (int cell = 0; cell < grid_.count(); ++cell)
-    for (int i = 0; i < local; ++i)
-      for (int j = 0; j < local; ++j) {
-        const int gi = global_node(cell, i), gj = global_node(cell, j);
-        if (gj <= gi) a[gi * (p + 1) + p - (gi - gj)] += stiffness_[i * local + j];
-      }
-  for (int end : {0, n - 1})
-    for (int i = 0; i < n; ++i)
-      for (int j = std::max(0, i - p); j <= i; ++j)
-        if (i == end || j == end) a[i * (p + 1) + p - (i - j)] = i == j ? 1.0 : 0.0;
-  for (int i = 0; i < n; ++i)
-    for (int j = std::max(0, i - p); j <= i; ++j) {
-      double sum = a[i * (p + 1) + p - (i - j)];
-      for (int k = std::max(0, i - p); k < j; ++k)
-        if (j - k <= p) sum -= a[i * (p + 1) + p - (i - k)] * a[j * (p + 1) + p - (j - k)];
-      a[i * (p + 1) + p - (i - j)] = i == j ? std::sqrt(sum) : sum / a[j * (p + 1) + p];
-    }
-  band_ = a;
-}
-
-void Poisson::solve_walls(std::vector<double>& right) const {
-  const int p = grid_.highest(), n = static_cast<int>(right.size());
-  right.front() = right.back() = 0.0;
-  for (int i = 0; i < n; ++i) {
-    for (int j = std::max(0, i - p); j < i; ++j) right[i] -= band_[i * (p + 1) + p - (i - j)] * right[j];
-    right[i] /= band_[i * (p + 1) + p];
-  }
-  for (int i = n - 1; i >= 0; --i) {
-    for (int j = i + 1; j <= std::min(n - 1, i + p); ++j) right[i] -= band_[j * (p + 1) + p - (j - i)] * right[j];
-    right[i] /= band_[i * (p + 1) + p];
-  }
-}
-
 void Poisson::transform(std::vector<Complex>& field, int sign) const {
   const int nx = grid_.cells[0], ny = grid_.cells[1];
   std::vector<Complex> line;
@@ -172,7 +130,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   for (int d = 0; d < grid_.dimensions; ++d) jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
   const double mean = periodic_ ? grid_.integral(charge.data()) / volume : 0.0;
   std::vector<std::vector<Complex>> right(kinds_, std::vector<Complex>(grid_.count(), 0.0));
-  std::vector<double> line(periodic_ ? 0 : grid_.highest() * grid_.count() + 1, 0.0);
+  std::vector<double> line(band_.size(), 0.0);
   auto periodic_node = [&](int cell, int i) {
     auto at = grid_.place(cell);
     for (int d = 0; d < grid_.dimensions; ++d) at[d] = (at[d] + nodes_[i].shift[d]) % grid_.cells[d];
@@ -184,7 +142,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
       for (int k = 0; k < n; ++k) load += shape_[i * n + k] * charge[static_cast<std::size_t>(cell) * n + k];
       load *= jacobian / epsilon0_;
       if (periodic_) right[nodes_[i].kind][periodic_node(cell, i)] += load;
-      else line[global_node(cell, i)] += load;
+      else line[number_[static_cast<std::size_t>(cell) * local + i]] += load;
     }
   if (periodic_) solve_periodic(right);
   else solve_walls(line);
@@ -192,7 +150,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
     double* phi = &phi_[static_cast<std::size_t>(cell) * n];
     for (int k = 0; k < n; ++k) phi[k] = 0.0;
     for (int i = 0; i < local; ++i) {
-      const double value = periodic_ ? right[nodes_[i].kind][periodic_node(cell, i)].real() : line[global_node(cell, i)];
+      const double value = periodic_ ? right[nodes_[i].kind][periodic_node(cell, i)].real() : line[number_[static_cast<std::size_t>(cell) * local + i]];
       for (int k = 0; k < n; ++k) phi[k] += value * shape_[i * n + k];
     }
     for (int d = 0; d < grid_.dimensions; ++d) {

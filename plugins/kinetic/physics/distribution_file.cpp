@@ -115,7 +115,7 @@ void read_distribution(const io::Group& group, const std::string& name, Solver& 
   const auto basis = set.attribute<std::string>("basis");
   if (found != cells || basis != solver.basis().name)
     throw InputError(fmt::format("species '{}' was stored on [{}] cells with basis {}, this deck has [{}] with {}; resume with the "
-                                 "deck that wrote it",
+                                 "deck that wrote it, or begin another run with 'start_from'",
                                  name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
   const Part part = part_of(grid);
   std::vector<double> data(static_cast<std::size_t>(nv) * modes);

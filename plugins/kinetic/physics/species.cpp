@@ -8,6 +8,7 @@
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/physics/distribution_file.hpp"
+#include "plugins/kinetic/physics/regrid.hpp"
 
 namespace cambium::kinetic {
 
@@ -33,7 +34,9 @@ Species::Species(const CommonParams& common, const SpeciesParams& params, const 
       mass_(constant(params.mass, values_)), solver_(solver_of(common, params, comm)),
       conf_(conf_grid(solver_->grid(), solver_->basis().conf_exponents)) {
   if (!(mass_ > 0.0)) throw InputError(fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
-  Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim), values_);  // read before anything runs
+  if (params.f0.empty() && common.start_from.empty())
+    throw InputError(fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
+  if (!params.f0.empty()) Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim), values_);  // read before anything runs
   for (auto& m : moments_) m.assign(conf_.size() * components(), 0.0);
   if (params.collisions) make_collisions(*params.collisions);
   if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
@@ -93,6 +96,16 @@ void Species::initialise(Context& context) {
     if (grid.vdim == 1) all.push_back(z[grid.cdim]);
     return f0(all);
   });
+  compute_moments();
+  check_density();
+  check_extent(context);
+}
+
+void Species::start_from(const io::Group& group, Context& context) {
+  const double outside = read_regridded(group, params_.name, *solver_, conf_, comm_);
+  if (outside > 1e-10)
+    context.log.info(fmt::format("species '{}': up to {:.2g} of the density lay outside of the velocities of this deck; what is inside was "
+                                 "scaled to the density", params_.name, outside));
   compute_moments();
   check_density();
   check_extent(context);

@@ -23,6 +23,8 @@ class Species {
   /// f0 into slot 0. InputError for a negative density and for a velocity space that cuts the distribution off; warns
   /// about a small cut.
   void initialise(Context& context);
+  /// What a file of another run holds, carried over to this grid, into slot 0.
+  void start_from(const io::Group& group, Context& context);
   /// Collisions during dt act on slot 0, after a step.
   void collide(double dt);
   bool collides() const { return bgk_ || dougherty_; }

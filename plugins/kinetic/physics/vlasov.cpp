@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "plugins/kinetic/physics/regrid.hpp"
 
 namespace cambium::kinetic {
 
@@ -32,13 +33,29 @@ void Vlasov::set_background(const std::string& text) {
 }
 
 void Vlasov::initialise(State& state, Context& context) {
-  for (auto& s : species_) s->initialise(context);
-  if (fields_) fields_->initialise(sources(0));
+  if (common_.start_from.empty()) {
+    for (auto& s : species_) s->initialise(context);
+    if (fields_) fields_->initialise(sources(0));
+  } else {
+    start_from(common_.start_from);
+  }
   time_ = state.time;
   warn_about_debye_length();
   // A stage of length zero tells the frequencies of the fresh state.
-  frequency_ = take_stage({0, 0, 1, 0.0, 1.0, 0.0}, time_);
+  frequency_ = take_stage({0, 0, 2, 0.0, 1.0, 0.0}, time_);
   record(time_);
+}
+
+void Vlasov::start_from(const std::string& path) {
+  const io::File whole = io::File::open(path);
+  const io::Group file = whole.group(whole.exists("physics") ? "physics" : "/");  // of a checkpoint, of the writer 'distribution'
+  for (auto& s : species_) s->start_from(file, context_);
+  const StoredGrid grid(file.dataset(species_.front()->name() + "/f"));
+  const auto find = [&](const std::string& name) -> std::optional<std::vector<double>> {
+    if (!file.exists(name)) return {};
+    return regrid_field(grid, file.read<std::vector<double>>(name), conf());
+  };
+  if (fields_) fields_->start_from(find, sources(0));
 }
 
 void Vlasov::restore(State& state, Context&, const io::Group& saved, bool) {
@@ -66,8 +83,7 @@ void Vlasov::schedule(Schedule& schedule) {
 double Vlasov::timestep(const State& state) const {
   double dt = common_.timestep ? *common_.timestep : common_.cfl / frequency_;
   if (common_.max_timestep) dt = std::min(dt, *common_.max_timestep);
-  if (common_.end_time && state.time + dt * (1.0 + 1e-9) > *common_.end_time) dt = *common_.end_time - state.time;
-  return dt;
+  return EndTime{common_.end_time}.step(state.time, dt);
 }
 
 void Vlasov::require_stable(double dt, double frequency) const {
@@ -86,8 +102,7 @@ void Vlasov::require_finite(double frequency, std::int64_t step) const {
 void Vlasov::step(StepInfo& info) {
   for (;; ++repeated_) {
     const double dt = info.dt, limit = std::max(1.0, common_.cfl) * 1.01;
-    const double first = take_stage({0, 0, 1, 0.0, 1.0, dt}, time_);
-    const double second = take_stage({1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
+    const auto [first, second] = take_stages({0, 0, 1, 0.0, 1.0, dt}, time_, {1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
     const double need = std::max(first, second);
     require_finite(need, info.step);
     require_stable(dt, need);
@@ -143,18 +158,17 @@ void Vlasov::collide(double dt) {
   }
 }
 
-ForceField Vlasov::force_on(const Species& s, int slot, double time) {
+ForceField Vlasov::force_on(const Species& s, int slot, double time, int which) {
   ForceField force;
   force.charge_over_mass = s.charge() / s.mass();
+  force.upwind = common_.acceleration_flux == CommonParams::AccelerationFlux::upwind;
   for (int c = 0; c < 6; ++c) {
     const double* own = !fields_ ? nullptr : c < 3 ? fields_->electric(slot, c) : fields_->magnetic(slot, c - 3);
     const auto& given = external_.at(c, time);
-    if (!given.empty() && own) {
-      total_[c].assign(own, own + given.size());
-      for (std::size_t k = 0; k < given.size(); ++k) total_[c][k] += given[k];
-      own = total_[c].data();
-    } else if (!given.empty()) {
-      own = given.data();
+    if (!given.empty()) {
+      auto& total = total_[which][c] = given;
+      for (std::size_t k = 0; own && k < given.size(); ++k) total[k] += own[k];
+      own = total.data();
     }
     (c < 3 ? force.electric[c] : force.magnetic[c - 3]) = own;
   }
@@ -167,24 +181,55 @@ static bool all_finite(const std::vector<double>& values) {
   return sum == 0.0;
 }
 
+double Vlasov::gather(int slot, std::vector<std::vector<double>>& fresh, double fastest) {
+  for (std::size_t k = 0; k < species_.size(); ++k) species_[k]->moments(slot) = std::move(fresh[k]);
+  sum_moments(slot);
+  for (auto& s : species_)  // a maximum would drop NaN
+    if (!all_finite(s->moments(slot))) fastest = std::numeric_limits<double>::infinity();
+  return context_.comm.size() > 1 ? context_.comm.max(fastest) : fastest;
+}
+
 double Vlasov::take_stage(const Stage& stage, double time) {
   double fastest = fields_ ? fields_->frequency() : 0.0;
+  std::vector<std::vector<double>> fresh;
   for (auto& s : species_) {
-    const auto force = force_on(*s, stage.in, time);
-    auto& moments = s->moments(stage.out);
-    std::vector<double> fresh(moments.size(), 0.0);
-    fastest = std::max(fastest, s->solver().stage(stage, force, fresh));
-    scratch_moments_.push_back(std::move(fresh));
+    fresh.emplace_back(s->moments(stage.out).size(), 0.0);
+    fastest = std::max(fastest, s->solver().stage(stage, force_on(*s, stage.in, time, 0), fresh.back()));
   }
   const Sources before = sources(stage.in);
   const auto timer = context_.timing.scope("fields");
-  for (std::size_t k = 0; k < species_.size(); ++k) species_[k]->moments(stage.out) = std::move(scratch_moments_[k]);
-  scratch_moments_.clear();
-  sum_moments(stage.out);
-  for (auto& s : species_)  // a maximum would drop NaN
-    if (!all_finite(s->moments(stage.out))) fastest = std::numeric_limits<double>::infinity();
+  fastest = gather(stage.out, fresh, fastest);
   if (fields_) fields_->stage(stage, before, sources(stage.out));
-  return context_.comm.size() > 1 ? context_.comm.max(fastest) : fastest;
+  return fastest;
+}
+
+bool Vlasov::fuses() const {
+  if (fields_ && !fields_->ahead()) return false;
+  for (const auto& s : species_)
+    if (s->solver().fusing() != Solver::Fusing::pays) return false;
+  return true;
+}
+
+std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second, double second_time) {
+  if (!fuses_) fuses_ = context_.comm.max(fuses() ? 0.0 : 1.0) == 0.0;
+  if (!*fuses_) {
+    const double fastest = take_stage(first, first_time);
+    return {fastest, take_stage(second, second_time)};
+  }
+  const Sources before = sources(first.in);
+  if (fields_) fields_->stage(first, before, {});
+  std::vector<std::vector<double>> fresh[2];
+  std::array<double, 2> fastest{fields_ ? fields_->frequency() : 0.0, fields_ ? fields_->frequency() : 0.0};
+  for (auto& s : species_) {
+    for (auto& f : fresh) f.emplace_back(s->moments(0).size(), 0.0);
+    const auto found = s->solver().stages({first, force_on(*s, first.in, first_time, 0), &fresh[0].back()},
+                                          {second, force_on(*s, second.in, second_time, 1), &fresh[1].back()});
+    for (int k = 0; k < 2; ++k) fastest[k] = std::max(fastest[k], found[k]);
+  }
+  const auto timer = context_.timing.scope("fields");
+  fastest = {gather(first.out, fresh[0], fastest[0]), gather(second.out, fresh[1], fastest[1])};
+  if (fields_) fields_->stage(second, sources(first.out), {});
+  return fastest;
 }
 
 void Vlasov::sum_moments(int slot) {

@@ -7,6 +7,7 @@
 #include "core/plugin/physics.hpp"
 #include "plugins/kinetic/collisions/between_species.hpp"
 #include "plugins/kinetic/fields/field_model.hpp"
+#include "plugins/kinetic/physics/end_time.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "plugins/kinetic/physics/growth.hpp"
 #include "plugins/kinetic/physics/species.hpp"
@@ -31,9 +32,11 @@ class Vlasov : public Physics {
   std::string time_unit() const override { return "1/omega"; }
   std::vector<Observable> observables() const override;
   void measure(const State&, Context&, std::span<double> values) override;
-  bool finished() const override { return common_.end_time && time_ >= *common_.end_time * (1.0 - 1e-12); }
+  /// Moments and fields, for the output `vtkhdf`.
+  std::optional<GridFields> grid_fields(const State&, const Comm& comm) const override;
+  bool finished() const override { return EndTime{common_.end_time}.reached(time_); }
   bool ends() const override { return common_.end_time.has_value(); }
-  double progress(const State& state) const override { return common_.end_time ? state.time / *common_.end_time : 0.0; }
+  double progress(const State& state) const override { return EndTime{common_.end_time}.progress(state.time); }
   Work work(const State&) const override;
   std::vector<std::string> report() const override;
   std::vector<Citation> citations() const override;
@@ -43,6 +46,8 @@ class Vlasov : public Physics {
   /// The deck's parameters, for formulas of outputs.
   std::map<std::string, double> values() const { return common_.values(); }
   const FieldModel* fields() const { return fields_.get(); }
+  /// Whether the first two stages of a step share a pass here: see Solver::stages.
+  bool fuses() const;
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 
  protected:
@@ -65,11 +70,17 @@ class Vlasov : public Physics {
   };
   void make_collisions(const CrossCollisionParams& params);
   void step(StepInfo& info);
+  void start_from(const std::string& path);
   /// Collisions during dt, of species with themselves and with each other.
   void collide(double dt);
   /// One stage of all species and the fields; returns the largest frequency of the state it starts from.
   double take_stage(const Stage& stage, double time);
-  ForceField force_on(const Species& species, int slot, double time);
+  /// Two stages that follow each other, in one pass over the cells; returns both largest frequencies.
+  std::array<double, 2> take_stages(const Stage& first, double first_time, const Stage& second, double second_time);
+  /// The moments of a stage, summed over ranks; infinite when one is not finite, otherwise `fastest`.
+  double gather(int slot, std::vector<std::vector<double>>& fresh, double fastest);
+  /// Values point into fields or into `total_[which]`.
+  ForceField force_on(const Species& species, int slot, double time, int which);
   void sum_moments(int slot);
   Sources sources(int slot) const;
   void require_finite(double frequency, std::int64_t step) const;  ///< NumericalError when a stage was not
@@ -83,12 +94,12 @@ class Vlasov : public Physics {
   std::unique_ptr<FieldModel> fields_;
   ExternalField external_;
   std::vector<double> background_;
-  std::vector<double> total_[6];  ///< own and external fields together, where there are both
+  std::vector<double> total_[2][6];  ///< own and external fields together, where there are external ones
   std::optional<GrowthFit> growth_;
-  std::vector<std::vector<double>> scratch_moments_;
   double frequency_ = 0.0, time_ = 0.0, last_step_ = 0.0;
   std::int64_t repeated_ = 0;
   bool measured_ = false;
+  std::optional<bool> fuses_;  ///< once asked
   double first_energy_ = 0.0, last_energy_ = 0.0, first_particles_ = 0.0, last_particles_ = 0.0;
 };
 

@@ -1,6 +1,7 @@
 // What a kinetic run tells: observables, the last page, citations.
 #include <fmt/format.h>
 
+#include "plugins/kinetic/output/sampled.hpp"
 #include "plugins/kinetic/physics/vlasov.hpp"
 
 namespace cambium::kinetic {
@@ -51,6 +52,8 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
   last_energy_ = total, last_particles_ = particles;
 }
 
+std::optional<GridFields> Vlasov::grid_fields(const State&, const Comm&) const { return sampled_moments(*this); }
+
 Physics::Work Vlasov::work(const State&) const {
   std::int64_t cells = 0;
   for (const auto& s : species_) cells += s->solver().grid().cells();
@@ -98,7 +101,7 @@ std::string Vlasov::summary() const {
     const auto& basis = s->solver().basis();
     out += fmt::format("\n  {}: {} cells, {} ({} modes, {} flop per cell and right-hand side), {:.1f} MiB here, ranks {}", s->name(), cells,
                        basis.name, basis.modes, basis.multiplications + basis.additions,
-                       static_cast<double>(s->solver().bytes()) / 1048576.0, ranks);
+                       static_cast<double>(s->solver().bytes(fuses())) / 1048576.0, ranks);
   }
   return out;
 }

@@ -3,12 +3,19 @@
 
 namespace cambium::kinetic {
 
+/// Formulas, one per dimension.
+struct WallPotentialParams {
+  std::vector<std::string> lower, upper;
+  static void describe(deck::Describe<WallPotentialParams>& d);
+};
+
 /// Electrostatic plasma: the potential follows the charge at every stage.
 class VlasovPoisson : public Vlasov {
  public:
   struct Params : CommonParams {
     double epsilon0 = 1.0;
     std::string background;
+    std::optional<WallPotentialParams> wall_potential;
     FieldFormulas external;
     static void describe(deck::Describe<Params>& d);
   };

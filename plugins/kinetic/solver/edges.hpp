@@ -34,6 +34,15 @@ struct Edges : Sweep<K, P> {
     return i / (stride * n) * stride * layout.nv[d] + (first + i / stride % n) * stride + i % stride;
   }
 
+  /// Of the cells that moving_cell() counts, those [first, last) in a slab of velocity space.
+  std::pair<int, int> moving_in(int d, bool up, int s) const {
+    const int low = s * layout.slab, high = std::min(low + layout.slab, layout.nv[0]);
+    const int all = Base::moving_cells(d, up), per_row = all / (d == 0 ? std::max(1, Base::moving(0, up)) : layout.nv[0]);
+    const int skipped = d == 0 && up ? layout.backward[0] : 0;
+    auto place = [&](int row) { return std::clamp((row - skipped) * per_row, 0, all); };
+    return {place(low), place(high)};
+  }
+
   /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values].
   template <int D>
   CAMBIUM_FN void pack_conf(bool high, int item, T* buffer) const {
@@ -107,7 +116,7 @@ struct Edges : Sweep<K, P> {
       const P* outside = buffer + (std::int64_t{block} * n + i) * F;
       P inside[F], G[F], none[F], rhs[K::modes];
       K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1), inside);
-      here.template flux<D>(high ? inside : outside, high ? outside : inside, p.W, here.largest(D, p.W, p.H), G);
+      here.template flux<D>(high ? inside : outside, high ? outside : inside, p.W, p.H, here.largest(D, p.W, p.H), G);
       for (auto& r : rhs) r = P(T(0));
       for (auto& g : none) g = P(T(0));
       K::template lift<D>(high ? none : G, high ? G : none, rhs);

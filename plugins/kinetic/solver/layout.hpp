@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <utility>
 
 #include "core/base/pack.hpp"
@@ -32,6 +33,8 @@ struct Layout {
   int nx = 1, packs = 1;             ///< cells along x, packs along x
   int other[2] = {1, 1}, others = 1; ///< cells of the other configuration dimensions
   int nv[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, velocity_cells = 1;
+  int slab = 1, slabs = 1;      ///< cells of the first velocity dimension that a pass takes at a time, and how many such slabs
+  int block_cells = 1;          ///< from a block to the next; more than velocity_cells where two stages share an array
   int backward[3] = {0, 0, 0};  ///< velocity cells with a negative speed
   double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
   double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
@@ -48,6 +51,10 @@ struct Layout {
       while (backward[d] < nv[d] && speed(d, backward[d]) < 0.0) ++backward[d];
     }
     for (int d = vdim - 2; d >= 0; --d) stride[d] = stride[d + 1] * nv[d + 1];
+    constexpr int enough = 16;  // cells in a row, so that the work per row does not count
+    slab = std::min((enough + stride[0] - 1) / stride[0], nv[0]);
+    slabs = (nv[0] + slab - 1) / slab;
+    block_cells = velocity_cells + shift();
     for (int d = 0; d < cdim; ++d) {
       const Axis& x = grid.axis[d];
       dx[d] = x.width(), scales[d] = 2.0 / dx[d];
@@ -56,8 +63,10 @@ struct Layout {
   }
 
   CAMBIUM_FN int blocks() const { return others * packs; }
-  CAMBIUM_FN std::int64_t cell(int block, int iv) const { return (std::int64_t{block} * velocity_cells + iv) * modes; }
-  std::int64_t size() const { return std::int64_t{blocks()} * velocity_cells * modes * width; }
+  CAMBIUM_FN std::int64_t cell(int block, int iv) const { return (std::int64_t{block} * block_cells + iv) * modes; }
+  std::int64_t size() const { return std::int64_t{blocks()} * block_cells * modes * width; }
+  /// Cells by which the result of the first of two fused stages stands behind that of the second, in the same array: a slab.
+  int shift() const { return width > 1 ? slab * stride[0] : 0; }
   /// Lanes of x pack j that hold cells.
   CAMBIUM_FN int lanes(int j) const { return j < nx ? (nx - j + packs - 1) / packs : 0; }
   CAMBIUM_FN int block_of(int x, int rest) const { return rest * packs + x % packs; }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,6 +28,7 @@ struct ForceField {
   double charge_over_mass = 0.0;
   const double* electric[3] = {nullptr, nullptr, nullptr};
   const double* magnetic[3] = {nullptr, nullptr, nullptr};
+  bool upwind = false;  ///< the acceleration's flux: upwind at the nodes of a face, or mean and penalty
   bool any() const { return charge_over_mass != 0.0 && (electric[0] || magnetic[0] || magnetic[1] || magnetic[2]); }
 };
 
@@ -59,11 +61,24 @@ class Solver {
   /// each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the largest sum of
   /// frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times it is below 1.
   virtual double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) = 0;
+  /// Whether two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a few slabs
+  /// of velocity space in the cache; it pays where no cache holds the distribution function. Ranks may differ: ask them all.
+  enum class Fusing { impossible, possible, pays };
+  virtual Fusing fusing() const = 0;
+  /// Two stages in one pass, the second behind the first while what it reads is in the cache: first.out == second.in is
+  /// never stored. The same numbers as two calls of stage(). Needs both fields beforehand.
+  struct Half {
+    Stage stage;
+    ForceField force;
+    std::vector<double>* moments;
+  };
+  virtual std::array<double, 2> stages(const Half& first, const Half& second) = 0;
   /// Adds this rank's share of the moments of a slot.
   virtual void moments(int slot, std::vector<double>& moments) const = 0;
   /// Sum of squares of the coefficients times the cell volume, over this rank: the integral of f^2.
   virtual double square_integral(int slot) const = 0;
-  virtual std::size_t bytes() const = 0;
+  /// Of the distribution functions here, where two stages share each pass that may (`fused`) or none does.
+  virtual std::size_t bytes(bool fused) const = 0;
 };
 
 /// A configuration that this build has.

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "plugins/kinetic/solver/built.hpp"
-#include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/slab_pass.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/messages.hpp"
 
@@ -20,25 +20,22 @@ class SolverOf : public Solver {
   using Work = Edges<K, P>;
 
   SolverOf(const PhaseGrid& grid, const Comm& comm)
-      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), messages_(comm) {
-    for (int s = 0; s < 3; ++s) {
-      f_[s] = View<T*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: distribution"), static_cast<std::size_t>(layout_.size()));
-      if (device_is_host) ask_for_huge_pages(f_[s].data(), sizeof(T) * static_cast<std::size_t>(layout_.size()));
-      Kokkos::deep_copy(f_[s], T(0));
-    }
-    for (int s = 0; s < 3; ++s) host_[s] = Kokkos::create_mirror_view(f_[s]);
-    fields_ = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
-    moments_ = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
+      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), comm_(comm), messages_(comm) {
+    for (int s : {0, 2}) allocate(s);
+    for (auto& fields : fields_) fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
+    for (auto& m : moments_) m = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
     sizes_.layout = layout_;
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
     scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     make_links();
     sort_tiles();
+    slabs_pay_ = in_slabs() && inner_.size() == 0;
   }
 
   const BasisInfo& basis() const override { return info_; }
   const PhaseGrid& grid() const override { return grid_; }
   void set(int slot, int conf, int velocity, const double* c) override {
+    allocate(slot);
     const auto at = address(conf, velocity);
     for (int k = 0; k < K::modes; ++k) host_[slot](at + k * width) = static_cast<T>(c[k]);
   }
@@ -48,30 +45,41 @@ class SolverOf : public Solver {
   }
   void to_device(int slot) override { Kokkos::deep_copy(f_[slot], host_[slot]); }
   void to_host_const(int slot) const override { Kokkos::deep_copy(host_[slot], f_[slot]); }
-  std::size_t bytes() const override { return 3 * sizeof(T) * static_cast<std::size_t>(layout_.size()); }
+  std::size_t bytes(bool fused) const override { return (fused ? 2 : 3) * sizeof(T) * static_cast<std::size_t>(layout_.size()); }
 
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
-    load_fields(force);
-    Work w = work();
-    w.in = pointer(stage.in), w.base = pointer(stage.base);
-    w.out = reinterpret_cast<P*>(f_[stage.out].data());
-    w.electric = force.any();
-    w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
-    w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
-    Kokkos::deep_copy(moments_, 0.0);
-    pack(w);
-    messages_.begin();
-    T fastest = sweep(w, inner_);
-    messages_.finish();
-    fastest = std::max(fastest, sweep(w, outer_));
-    unpack(w);
-    collect(moments);
+    allocate(stage.in), allocate(stage.out);
+    const Work w = work({stage, force, &moments}, 0);
+    T fastest = 0;
+    if (slabs_pay_) {
+      fastest = slab_pass().run(w);
+    } else {
+      pack(w);
+      messages_.begin();
+      fastest = sweep(w, inner_);
+      messages_.finish();
+      fastest = std::max(fastest, sweep(w, outer_));
+      unpack(w);
+    }
+    collect(moments_[0], moments);
     return static_cast<double>(fastest);
   }
 
+  Fusing fusing() const override {
+    if (!in_slabs()) return Fusing::impossible;
+    return bytes(false) > shared_cache ? Fusing::pays : Fusing::possible;
+  }
+
+  std::array<double, 2> stages(const Half& first, const Half& second) override {
+    T fastest[2] = {};
+    slab_pass().run(work(first, 0), work(second, 1), fastest);
+    collect(moments_[0], *first.moments), collect(moments_[1], *second.moments);
+    return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
+  }
+
   void moments(int slot, std::vector<double>& out) const override {
-    Kokkos::deep_copy(moments_, 0.0);
-    Work w = work();
+    Kokkos::deep_copy(moments_[0], 0.0);
+    const Work w = work();
     const P* f = pointer(slot);
     Kokkos::parallel_for("kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
       for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
@@ -82,14 +90,18 @@ class SolverOf : public Solver {
         w.flush(block, m);
       }
     });
-    collect(out);
+    collect(moments_[0], out);
   }
 
   double square_integral(int slot) const override {
     const auto f = f_[slot];
+    const std::int64_t here = std::int64_t{layout_.velocity_cells} * K::modes * width, next = std::int64_t{layout_.block_cells} * K::modes * width;
     double sum = 0.0;
-    Kokkos::parallel_reduce("kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, f.size()),
-                            KOKKOS_LAMBDA(std::int64_t k, double& s) { s += static_cast<double>(f(k)) * static_cast<double>(f(k)); }, sum);
+    Kokkos::parallel_reduce("kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, layout_.blocks() * here),
+                            KOKKOS_LAMBDA(std::int64_t k, double& s) {
+                              const double value = static_cast<double>(f(k / here * next + k % here));
+                              s += value * value;
+                            }, sum);
     for (int d = 0; d < grid_.dimensions(); ++d) sum *= 0.5 * grid_.axis[d].width();
     return sum;
   }
@@ -97,6 +109,8 @@ class SolverOf : public Solver {
  private:
   /// What a tile may touch between two uses of a cell: second-level caches have 0.5 to 2 MiB.
   static constexpr std::int64_t cache = 3 << 19;
+  /// What two fused stages may keep alive: a part of a third-level cache.
+  static constexpr std::int64_t shared_cache = 12 << 20;
   static constexpr int field_rows = (K::vdim + K::pairs) * K::conf;
 
   /// An edge of this rank's part: dimension, side, and the link that serves it (-1: a wall).
@@ -107,6 +121,31 @@ class SolverOf : public Solver {
     Wall wall;
   };
 
+  /// The first of two fused stages needs no place of its own, so not every run has all three.
+  void allocate(int slot) {
+    if (f_[slot].size() > 0) return;
+    const auto size = static_cast<std::size_t>(layout_.size());
+    f_[slot] = View<T*>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "kinetic: distribution"), size);
+    if (device_is_host) ask_for_huge_pages(f_[slot].data(), sizeof(T) * size);
+    Kokkos::deep_copy(f_[slot], T(0));
+    host_[slot] = Kokkos::create_mirror_view(f_[slot]);
+  }
+  /// Whether stages may go slab by slab, and find in the cache what they left there.
+  bool in_slabs() const {
+    for (const Edge& edge : edges_)
+      if (edge.dimension >= K::cdim || (edge.link < 0 && edge.wall != Wall::absorb)) return false;
+    return device_is_host && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache;
+  }
+  SlabPass<K, P>& slab_pass() {
+    if (slab_pass_) return *slab_pass_;
+    slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_, comm_);
+    for (const Edge& edge : edges_)
+      for_each_index<K::cdim>([&](auto d) {
+        constexpr int D = decltype(d)::value;
+        if (D == edge.dimension && edge.link >= 0) slab_pass_->template add_edge<D>(work(), edge.high, messages_.links[edge.link].rank);
+      });
+    return *slab_pass_;
+  }
   const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
   std::int64_t address(int conf, int velocity) const {
     const auto c = grid_.local_conf(conf);
@@ -117,13 +156,28 @@ class SolverOf : public Solver {
   Work work() const {
     Work w;
     w.layout = layout_;
-    w.fields = reinterpret_cast<const P*>(fields_.data());
-    w.moment = moments_.data();
+    w.moment = moments_[0].data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
     w.tile = sizes_.tile, w.slab = sizes_.slab;
     for (const Edge& edge : edges_)
       if (edge.dimension < K::cdim && edge.link >= 0)
         w.received[edge.dimension][!edge.high] = reinterpret_cast<const T*>(messages_.links[edge.link].receive.data());
+    return w;
+  }
+  /// That of a stage, with its fields.
+  Work work(const Half& half, int which) {
+    const auto& [stage, force, moments] = half;
+    load_fields(force, fields_[which]);
+    Work w = work();
+    Kokkos::deep_copy(moments_[which], 0.0);
+    w.moment = moments_[which].data();
+    w.upwind_nodes = force.upwind;
+    w.fields = reinterpret_cast<const P*>(fields_[which].data());
+    w.in = pointer(stage.in), w.base = pointer(stage.base);
+    w.out = reinterpret_cast<P*>(f_[stage.out].data());
+    w.electric = force.any();
+    w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
+    w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
     return w;
   }
 
@@ -241,9 +295,9 @@ class SolverOf : public Solver {
   }
 
   /// Scaled coefficients per pack: (q/m)(2/dv_d) E_d, and (q/m)(2/dv_d) times the part of B that v_e meets along d.
-  void load_fields(const ForceField& force) {
+  void load_fields(const ForceField& force, const View<T*>& fields) const {
     if (!force.any()) return;
-    auto host = Kokkos::create_mirror_view(fields_);
+    auto host = Kokkos::create_mirror_view(fields);
     for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
       const auto at = grid_.local_conf(cell);
       int rest = 0, row = 0;
@@ -264,12 +318,12 @@ class SolverOf : public Solver {
             put(force.magnetic[c], sign * force.charge_over_mass * 2.0 / layout_.dv[d] / layout_.scale(e));
           }
     }
-    Kokkos::deep_copy(fields_, host);
+    Kokkos::deep_copy(fields, host);
   }
 
   /// Adds what the kernels summed, in physical units, to an array over the whole configuration space.
-  void collect(std::vector<double>& out) const {
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), moments_);
+  void collect(const View<double*>& summed, std::vector<double>& out) const {
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), summed);
     double jacobian = 1.0;
     for (int d = 0; d < K::vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * layout_.dv[d];
     for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
@@ -286,13 +340,16 @@ class SolverOf : public Solver {
   PhaseGrid grid_;
   Layout layout_;
   Work sizes_;
+  const Comm& comm_;
   Messages messages_;
   std::vector<Edge> edges_;
   View<T*> f_[3];
   HostView<T*> host_[3];
-  View<T*> fields_, scratch_;
+  View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
-  mutable View<double*> moments_;
+  mutable View<double*> moments_[2];
+  std::unique_ptr<SlabPass<K, P>> slab_pass_;
+  bool slabs_pay_ = false;  ///< where every tile waits for messages: they travel slab by slab then
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };
 

@@ -20,20 +20,18 @@ struct Sweep {
   const P* base = nullptr;
   P* out = nullptr;
   const P* fields = nullptr;  ///< [block][vdim + pairs][conf]
-  bool electric = false, magnetic = false;
+  bool electric = false, magnetic = false, upwind_nodes = false;
   T a = 0, b = 1, c = 0;
   double* moment = nullptr;  ///< [block][moments][lane]
   P* scratch = nullptr;      ///< [thread][tile][scratch_size()]: fluxes through lower faces
   int tile = 1;              ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
-  int slab = 0;              ///< cells of the first velocity dimension that each of them takes in turn; 0: all
+  int slab = 1;              ///< cells of the first velocity dimension that each of them takes in turn
 
   int tiles() const { return (layout.blocks() + tile - 1) / tile; }
   /// Chooses tile and slab so that what a slab touches stays in a cache of `bytes`.
   void choose_tile(std::int64_t bytes, int threads) {
-    constexpr int enough = 16;  // cells in a row, so that the work per row does not count
-    slab = (enough + layout.velocity_stride(0) - 1) / layout.velocity_stride(0);
-    if (K::vdim == 1) slab = layout.nv[0];
+    slab = K::vdim == 1 ? layout.nv[0] : layout.slab;
     const std::int64_t touched = 3 * sizeof(P) * K::modes * layout.velocity_stride(0) * slab;
     const std::int64_t most = (layout.blocks() + threads - 1) / threads;
     tile = static_cast<int>(std::clamp<std::int64_t>(bytes / touched, 1, most));
@@ -185,7 +183,8 @@ struct Sweep {
       if (at[D] == 0)
         for (int k = 0; k < F; ++k) below[k] = P(T(0));
       const P* above = at[D] + 1 < layout.nv[D] ? f + std::int64_t{layout.velocity_stride(D)} * K::modes : nullptr;
-      here.template push<D>(f, above, p.W, most, below, to);
+      if (upwind_nodes) here.template push_upwind<D>(f, above, p.W, p.H, below, to);
+      else here.template push<D>(f, above, p.W, most, below, to);
     });
     return sum;
   }
@@ -247,6 +246,7 @@ struct Sweep {
   CAMBIUM_FN void load(Block<K, P>& here, int block) const {
     T half[K::vdim];
     for (int e = 0; e < K::vdim; ++e) half[e] = T(layout.scale(e) * 0.5 * layout.dv[e]);
+    here.upwind = upwind_nodes;
     here.load(fields + std::int64_t{block} * (K::vdim + K::pairs) * K::conf, electric, magnetic, half, c);
   }
 
@@ -275,14 +275,23 @@ struct Sweep {
   CAMBIUM_FN T run(int which, int thread) const {
     P* lower = scratch + std::int64_t{thread} * tile * scratch_size();
     P fastest(T(0));
-    const int step = slab > 0 ? slab : layout.nv[0];
-    for (int first = 0; first < layout.nv[0]; first += step) {
-      const int last = first + step < layout.nv[0] ? first + step : layout.nv[0];
+    for (int first = 0; first < layout.nv[0]; first += slab) {
+      const int last = first + slab < layout.nv[0] ? first + slab : layout.nv[0];
       for (int k = 0; k < tile && which * tile + k < layout.blocks(); ++k)
         fastest = max(fastest, rows(which * tile + k, first, last, lower + std::int64_t{k} * scratch_size()));
     }
+    return largest(fastest);
+  }
+
+  /// One slab of velocity space of one block, for passes in which two stages follow each other; `scratch` is [block].
+  CAMBIUM_FN T run_slab(int block, int s) const {
+    const int first = s * layout.slab, last = first + layout.slab < layout.nv[0] ? first + layout.slab : layout.nv[0];
+    return largest(rows(block, first, last, scratch + std::int64_t{block} * scratch_size()));
+  }
+
+  CAMBIUM_FN static T largest(P values) {
     T most = 0;
-    for (int l = 0; l < P::width; ++l) most = fastest[l] > most ? fastest[l] : most;
+    for (int l = 0; l < P::width; ++l) most = values[l] > most ? values[l] : most;
     return most;
   }
 };

@@ -73,14 +73,17 @@ says("'species' needs the names of two different species", S + "collisions=[{spe
 # Fields
 says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
 says("a field has three components", S + "physics=vlasov_maxwell", S + "fields={E: ['0', '0', '0', '0']}")
-says("vlasov_poisson in two dimensions needs periodic boundaries; walls are for one dimension", *PLANE,
-     S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]")
+says("wall_potential: 'lower' and 'upper' need one entry per dimension, 2, or none", *PLANE,
+     S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]", S + "wall_potential={lower: [0]}")
 
 # Output
 says("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell", S + "physics=boltzmann_bgk", GAS + "collisions={frequency: 0}",
      S + "output=[{type: heat_flux, modes: [1]}]")
 says("output 'heat_flux': there is no species 'ion'", S + "output=[{type: heat_flux, modes: [1], species: ion}]")
 says("output 'heat_flux' needs one periodic dimension and one velocity", *PLANE, S + "output=[{type: heat_flux, modes: [1]}]")
+says("output 'distribution', species 'electron': 'axes' needs one to three different ones of x, vx",
+     S + "output=[{type: distribution, format: vtkhdf, axes: [vy]}]")
+says("'axes' belongs to 'format: vtkhdf'", S + "output=[{type: distribution, axes: [vx]}]")
 table.file("fluid.yaml", FLUID)
 says("output 'moments' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", S + "output=[{type: moments}]",
      deck="fluid.yaml")
@@ -102,6 +105,16 @@ table.begins("run.directory=mlp", T + "model={type: mlp, layers: [2], input: wav
 says("closure: 'mlp/train/model.h5' holds a network of type 'mlp', not heat_flux_kernel", S + "closure={type: model, model: mlp/train/model.h5}",
      deck="fluid.yaml", command="run")
 
+# What another run stored
+says("species 'electron' needs 'f0', or the stage 'start_from'", GAS + "f0=''")
+table.begins("run.directory=first", S + "output=[{type: distribution, every: 1}]", S + "steps=1")
+FIRST = S + "start_from=first/simulate/distribution.1.h5"
+says("start_from: dimension 1 of the domain goes from 0 to 12.5664 there and from 0 to 15 here; only the cells and the velocities may differ",
+     FIRST, S + "domain.upper=[15]", command="run")
+says("start_from: the file holds no distribution function of a species 'ion'", FIRST, GAS + "name=ion", command="run")
+says("start_from: species 'electron' was stored with 1 and 1 dimensions of configuration and velocity space, this deck has 2 and 2", FIRST,
+     *PLANE, command="run")
+
 # A calculation that breaks, and one that another deck began
 says("the distribution function is not finite any more at step 1, time 0", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
      command="run", code=4)
@@ -111,6 +124,6 @@ says("collisions: density 0.600003 and squared thermal speed -0.333385 in cell 0
      GAS + "collisions={frequency: 1}", GAS + "f0=(1 - 0.4*v^2)*maxwellian(v)", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
-     "wrote it", command=["restart", "stored", S + "domain.cells=[8]"])
+     "wrote it, or begin another run with 'start_from'", command=["restart", "stored", S + "domain.cells=[8]"])
 
 table.run()

@@ -126,6 +126,29 @@ class Oracle {
     return most;
   }
 
+  double psi_without(int k, int d, const std::vector<double>& z) const {
+    double value = 1.0;
+    for (int e = 0; e < dims_; ++e)
+      if (e != d) value *= legendre(c_.basis.exponents[k][e], z[e]);
+    return value;
+  }
+  /// The side from which the acceleration comes, chosen at three Gauss nodes a dimension and projected to the modes without xi_d.
+  std::vector<double> upwind(int ic, int iv, int other_v, int d, int side) {
+    std::vector<double> out(c_.basis.modes, 0.0);
+    const Projection rule(std::vector<std::vector<int>>(1, std::vector<int>(dims_ - 1, 0)), 3);
+    for (int q = 0; q < rule.nodes(); ++q) {
+      std::vector<double> here(dims_);
+      for (int e = 0, k = 0; e < dims_; ++e) here[e] = e == d ? side : rule.xi(q, k++);
+      auto there = here;
+      there[d] = -side;
+      const bool outwards = speed(ic, iv, d, here) * side > 0.0;
+      const double f = outwards ? value(ic, iv, here) : value(ic, other_v, there);
+      for (int k = 0; k < c_.basis.modes; ++k)
+        if (c_.basis.exponents[k][d] == 0) out[k] += rule.weight(q) * f * psi_without(k, d, here);
+    }
+    return out;
+  }
+
   void face(int ic, int iv, int d, int side, std::vector<double>& out) {
     const auto& grid = c_.grid;
     int other_c = ic, other_v = iv;
@@ -140,6 +163,7 @@ class Oracle {
       if (next < 0 || next >= grid.axis[d].cells) return;  // no flux through the ends of velocity space
       other_v = iv + side * stride;
     }
+    const std::vector<double> side_modes = force_.upwind && d >= grid.cdim ? upwind(ic, iv, other_v, d, side) : std::vector<double>{};
     std::vector<std::vector<int>> others(1, std::vector<int>(dims_ - 1, 0));
     const Projection rule(others, points_);
     for (int q = 0; q < rule.nodes(); ++q) {
@@ -152,6 +176,10 @@ class Oracle {
       if (d < grid.cdim) {
         const bool outwards = velocity(iv, d, std::vector<double>(dims_, 0.0)) * side > 0.0;
         flux = a * (outwards ? f : g);
+      } else if (force_.upwind) {
+        double value = 0.0;
+        for (int k = 0; k < c_.basis.modes; ++k) value += side_modes[k] * psi_without(k, d, here);
+        flux = a * value;
       } else {
         flux = 0.5 * a * (f + g) - 0.5 * bound(ic, iv, d) * (g - f) * side;
       }

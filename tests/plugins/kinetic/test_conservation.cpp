@@ -46,6 +46,37 @@ static Changes after(double time, double dt) {
   return out;
 }
 
+// 1x2v with a magnetic field, so that the acceleration changes its sign within faces.
+TEST_CASE("the upwind flux conserves particles and energy and damps f^2, as the penalty does") {
+  VlasovMaxwell::Params p;
+  p.domain = domain({"0"}, {"4*pi"}, {6});
+  p.species = {species("electron", "-1", "1", {"-6", "-6"}, {"6", "6"}, {8, 8},
+                       "(1 + 0.2*cos(0.5*x)) * maxwellian(vx, 0.5, 1) * maxwellian(vy, 0, 1.3)")};
+  p.fields.E = {"-0.4*sin(0.5*x)"};
+  p.fields.B = {"0", "0", "0.6 + 0.3*sin(0.5*x)"};
+  double lost[2], energy[2];
+  for (int upwind : {0, 1}) {
+    p.acceleration_flux = upwind ? CommonParams::AccelerationFlux::upwind : CommonParams::AccelerationFlux::penalty;
+    double errors[2];
+    for (int fine : {0, 1}) {
+      p.max_timestep = fine ? 0.01 : 0.02;
+      KineticRun<VlasovMaxwell> run(p);
+      run.start();
+      const double particles = run("particles"), total = run("total_energy"), square = run("square_electron");
+      run.until(4.0);
+      CHECK(std::abs(run("particles") / particles - 1.0) < 1e-12);
+      errors[fine] = std::abs(run("total_energy") / total - 1.0);
+      lost[upwind] = 1.0 - run("square_electron") / square;
+    }
+    energy[upwind] = errors[1];
+    INFO("upwind " << upwind << ": energy " << errors[0] << " " << errors[1] << ", lost " << lost[upwind]);
+    CHECK(errors[1] < 1e-6);
+    if (errors[0] > 1e-11) CHECK(std::log2(errors[0] / errors[1]) > 2.5);  // of the time integration alone
+  }
+  INFO("lost of f^2: penalty " << lost[0] << ", upwind " << lost[1] << "; energy " << energy[0] << ", " << energy[1]);
+  for (double l : lost) CHECK((l > 0.0 && l < 0.02));
+}
+
 TEST_CASE("conservation over a thousand inverse plasma frequencies") {
   const double dt[] = {0.4, 0.2, 0.1, 0.05}, published[] = {3.37e-7, 5.98e-8, 7.97e-9};
   double error[4];

@@ -15,14 +15,15 @@ struct Compared {
 };
 
 /// Largest difference between the solver's right-hand side and the oracle's.
-Compared compare(const Built& built, Precision precision, bool magnetic, const Comm& comm) {
+Compared compare(const Built& built, Precision precision, bool magnetic, bool upwind, const Comm& comm) {
   PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
   decompose(grid, comm, {});
   const auto solver = make_solver(built, precision, grid, comm);
   Cells cells(grid, built.info);
   cells.fill(3);
   cells.to(*solver, 0);
-  const RandomFields fields(grid, built.info, -1.3, magnetic);
+  RandomFields fields(grid, built.info, -1.3, magnetic);
+  fields.force.upwind = upwind;
   std::vector<double> moments(static_cast<std::size_t>(grid.conf_cells()) * built.info.conf * (grid.vdim + 2));
   solver->stage({0, 0, 1, 0.0, 0.0, 1.0}, fields.force, moments);
   solver->to_host_const(1);
@@ -46,11 +47,11 @@ Compared compare(const Built& built, Precision precision, bool magnetic, const C
 TEST_CASE("right-hand side equals quadrature for every configuration") {
   const Comm comm;
   for (const auto& b : built())
-    for (bool magnetic : {false, true}) {
-      const auto exact = compare(b, Precision::float64, magnetic, comm);
-      INFO(b.info.name << " magnetic " << magnetic << ": differs by " << exact.worst << " of " << exact.scale);
+    for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}}) {
+      const auto exact = compare(b, Precision::float64, magnetic, upwind, comm);
+      INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << ": differs by " << exact.worst << " of " << exact.scale);
       CHECK(exact.worst < 1e-13 * exact.scale);
-      const auto single = compare(b, Precision::float32, magnetic, comm);
+      const auto single = compare(b, Precision::float32, magnetic, upwind, comm);
       INFO("float32 differs by " << single.worst);
       CHECK(single.worst < 2e-6 * single.scale);
     }

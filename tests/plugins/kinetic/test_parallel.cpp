@@ -1,6 +1,7 @@
 // The same answer on any number of ranks, whichever dimension is cut; restart bit for bit.
 #include "core/io/h5.hpp"
 #include "kinetic_run.hpp"
+#include "oracle.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -63,6 +64,58 @@ TEST_CASE("cuts in configuration and velocity space change nothing beyond roundi
     CHECK(difference(part, whole) < 1e-13);
     CHECK(part.state.time == Approx(whole.state.time).epsilon(1e-12));
   }
+}
+
+static double furthest(const std::vector<double>& a, const std::vector<double>& b) {
+  double out = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) out = std::max(out, std::abs(a[k] - b[k]));
+  return out;
+}
+
+// Only large runs fuse stages by themselves; numbers must not tell the difference.
+TEST_CASE("two stages in one pass are the two stages, bit for bit") {
+  const Comm comm;
+  for (const char* name : {"1x1v_p2", "1x2v_p2", "2x2v_p1"})
+    for (bool absorbed : {false, true}) {
+      const auto built = std::find_if(kinetic::built().begin(), kinetic::built().end(), [&](const Built& b) { return b.info.name == name; });
+      PhaseGrid whole = small_grid(built->info.cdim, built->info.vdim);
+      for (int d = 0; d < whole.cdim; ++d) whole.axis[d].cells = whole.axis[d].count = d ? 4 : 20;
+      for (int d = 0; d < whole.vdim; ++d) whole.axis[whole.cdim + d].cells = whole.axis[whole.cdim + d].count = d ? 6 : whole.vdim == 1 ? 40 : 8;
+      if (absorbed) whole.axis[0].low_wall = whole.axis[0].high_wall = Wall::absorb;
+      PhaseGrid grid = whole;
+      std::vector<int> cut(grid.dimensions(), 1);
+      cut[0] = comm.size();
+      if (comm.size() == 4 && grid.cdim == 2) cut[0] = cut[1] = 2;
+      decompose(grid, comm, cut);
+      Cells cells(whole, built->info);
+      cells.fill(3);
+      const RandomFields first(whole, built->info, -1.3, true), second(whole, built->info, 0.7, true);
+      const std::size_t n = static_cast<std::size_t>(whole.conf_cells()) * built->info.conf * (whole.vdim + 2);
+      std::vector<double> m1(n), m2(n), p1(n), p2(n), f(built->info.modes), g(built->info.modes);
+      const Stage one{0, 0, 1, 0.0, 1.0, 0.01}, two{1, 0, 2, 0.75, 0.25, 0.0025};
+      const auto apart = make_solver(*built, Precision::float64, grid, comm), fused = make_solver(*built, Precision::float64, grid, comm);
+      cells.to(*apart, 0), cells.to(*fused, 0);
+      REQUIRE(fused->fusing() == Solver::Fusing::possible);
+      for (int turn = 0; turn < 2; ++turn) {  // buffers are used again
+        std::fill(m1.begin(), m1.end(), 0.0), m2 = p1 = p2 = m1;
+        const double speed = apart->stage(one, first.force, m1), later = apart->stage(two, second.force, m2);
+        const auto found = fused->stages({one, first.force, &p1}, {two, second.force, &p2});
+        INFO(name << " absorbed " << absorbed << " turn " << turn);
+        CHECK(found[0] == speed);
+        CHECK(found[1] == later);
+        CHECK(furthest(m1, p1) < 1e-13);  // 1x1v adds its moments slab by slab where two stages share a pass
+        CHECK(furthest(m2, p2) < 1e-13);
+        if (std::string(name) != "1x1v_p2") CHECK((m1 == p1 && m2 == p2));
+      }
+      apart->to_host_const(2), fused->to_host_const(2);
+      int different = 0;
+      for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+        for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+          apart->get(2, ic, iv, f.data()), fused->get(2, ic, iv, g.data());
+          different += f != g;
+        }
+      CHECK(different == 0);
+    }
 }
 
 TEST_CASE("two dimensions are cut in both directions") {
