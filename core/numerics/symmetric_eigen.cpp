@@ -11,6 +11,8 @@ void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* 
              const int* lwork, int* info);
 void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
              int* iwork, const int* liwork, int* info);
+void dsygvd_(const int* type, const char* job, const char* uplo, const int* n, double* a, const int* lda, double* b, const int* ldb,
+             double* w, double* work, const int* lwork, int* iwork, const int* liwork, int* info);
 void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a, const int* lda,
              const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info);
 }
@@ -41,6 +43,18 @@ void symmetric_eigenvectors(int n, double* a, double* values) {
   int info = 0;
   dsyevd_("V", "L", &n, a, &n, values, work.data(), &size, integers.data(), &count, &info);
   if (info != 0) throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) + " rows did not converge; is an entry not finite?");
+}
+
+bool generalised_eigenvectors(int n, int ld, double* a, double* b, double* values) {
+  const auto m = static_cast<std::size_t>(n);
+  std::vector<double> work(1 + 6 * m + 2 * m * m);
+  std::vector<int> integers(3 + 5 * m);
+  const int type = 1, size = static_cast<int>(work.size()), count = static_cast<int>(integers.size());
+  int info = 0;
+  dsygvd_(&type, "V", "L", &n, a, &ld, b, &ld, values, work.data(), &size, integers.data(), &count, &info);
+  if (info > n) return false;
+  if (info != 0) throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) + " rows did not converge; is an entry not finite?");
+  return true;
 }
 
 /// One implicit QL step on rows l .. m.

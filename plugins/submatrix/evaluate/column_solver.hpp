@@ -55,6 +55,9 @@ template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
 /// Full diagonalisation (LAPACK) in float64.
 std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
+/// The generalised eigenproblem of each submatrix of H and S (`overlap`, which must outlive the solver; LAPACK), float64.
+/// InputError when a submatrix of S is not positive definite.
+std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap);
 /// Newton-Schulz or third-order Padé iteration of the sign function at this mu; zero temperature.
 std::unique_ptr<ColumnSolver> make_sign_iteration(int blocks, bool pade, Precision precision, double mu);
 

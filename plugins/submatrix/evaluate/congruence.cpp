@@ -3,21 +3,11 @@
 #include <algorithm>
 
 #include "core/numerics/block_panel.hpp"
+#include "plugins/submatrix/evaluate/principal.hpp"
 
 namespace cambium::submatrix {
 
 namespace {
-
-/// The rows of all the columns `columns` of `set`, ascending.
-std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks) {
-  std::vector<char> marked(static_cast<std::size_t>(blocks), 0);
-  for (int column : columns)
-    for (int row : set(column).rows) marked[static_cast<std::size_t>(row)] = 1;
-  std::vector<int> out;
-  for (int b = 0; b < blocks; ++b)
-    if (marked[static_cast<std::size_t>(b)]) out.push_back(b);
-  return out;
-}
 
 /// The rows of the own columns, ascending, with the norm of their largest block.
 struct OwnRows {

@@ -13,6 +13,28 @@
 
 namespace cambium::submatrix {
 
+namespace {
+
+/// Blocks that are in either matrix with a norm >= threshold, with the values of the larger one; diagonal blocks always.
+BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double threshold) {
+  BlockColumns out(a.shared_layout());
+  for (int column : a.columns()) {
+    out.start_column(column);
+    const BlockColumn x = a.column(column), y = b.column(column);
+    for (std::size_t i = 0, j = 0; i < x.rows.size() || j < y.rows.size();) {
+      const bool in_x = i < x.rows.size() && (j == y.rows.size() || x.rows[i] <= y.rows[j]), in_y = j < y.rows.size() && (i == x.rows.size() || y.rows[j] <= x.rows[i]);
+      const bool first = in_x && (!in_y || x.norms[i] >= y.norms[j]);
+      const int row = in_x ? x.rows[i] : y.rows[j];
+      if ((first ? x.norms[i] : y.norms[j]) >= threshold || row == column) out.add_block(row, first ? x.block(i) : y.block(j));
+      i += in_x, j += in_y;
+    }
+  }
+  out.finish();
+  return out;
+}
+
+}  // namespace
+
 DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context) {
   return DensityStep(system, options, context).run();
 }
@@ -24,10 +46,13 @@ DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& optio
 }
 
 DensityResult DensityStep::run() {
+  if (options_.form == Form::local && (options_.solver != SolverKind::diagonalise || options_.orthogonal))
+    throw InternalError("the local form is for an overlap and the solver diagonalise");
   const bool iterates = options_.solver == SolverKind::newton_schulz || options_.solver == SolverKind::pade;
   if (iterates && (!options_.mu || options_.kt > 0.0))
     throw InputError("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise");
-  orthogonalise();
+  if (options_.form == Form::local) prepare_local();
+  else orthogonalise();
   predict_mu();
   solve_columns();
   find_mu();
@@ -40,6 +65,7 @@ DensityResult DensityStep::run() {
 
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
   const int blocks = system_.layout->blocks();
+  if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_);
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
   if (options_.solver != SolverKind::lanczos)
     return make_sign_iteration(blocks, options_.solver == SolverKind::pade, options_.precision, predicted_mu_);
@@ -80,9 +106,21 @@ void DensityStep::orthogonalise() {
                               {prune, keep, {}}, result_.bytes, result_.flops);
   }
   const auto timer = context_.timing.scope("columns");
+  columns_ = fetch_columns(*hamiltonian_, system_.ranges, needed_columns(), WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+}
+
+/// No S^-1/2: the pattern is that of H and S together, and each submatrix of both is a problem of its own.
+void DensityStep::prepare_local() {
+  const auto timer = context_.timing.scope("columns");
+  hamiltonian_ = larger_blocks(system_.hamiltonian, system_.overlap, options_.sample > 0 ? 0.1 * options_.eps : options_.eps);
+  const std::vector<int> needed = needed_columns();
+  columns_ = fetch_columns(system_.hamiltonian, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+  overlap_columns_ = fetch_columns(system_.overlap, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+}
+
+std::vector<int> DensityStep::needed_columns() const {
   std::vector<int> needed = columns_needed(*hamiltonian_, options_.eps);
   if (options_.sample > 0) {
-    BlockColumns sampled(system_.layout);
     for (int column : sample_) {
       if (system_.ranges.owner(column) != context_.comm.rank()) continue;
       const auto rows = hamiltonian_->column(column).rows;
@@ -91,7 +129,7 @@ void DensityStep::orthogonalise() {
     std::sort(needed.begin(), needed.end());
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   }
-  columns_ = fetch_columns(*hamiltonian_, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+  return needed;
 }
 
 double DensityStep::plateau() const { return 0.5 + 1e-4 * options_.electrons; }

@@ -10,6 +10,9 @@
 
 namespace cambium::submatrix {
 
+/// Where the overlap enters: H is made orthogonal as a whole, S^-1/2 H S^-1/2, or each submatrix of H and S is solved as it is.
+enum class Form { orthogonal, local };
+
 struct DensityOptions {
   double eps = 1e-5;           ///< blocks of the orthogonalised Hamiltonian with a smaller Frobenius norm are dropped (Hartree)
   double eps_overlap = 1e-5;   ///< the same for S in S^-1/2
@@ -18,6 +21,7 @@ struct DensityOptions {
   Precision precision = Precision::float64;
   double krylov_tolerance = 0.0;    ///< 0: taken from eps
   bool orthogonal = false;          ///< S is the identity
+  Form form = Form::orthogonal;     ///< local: eps is the norm below which blocks of both H and S are outside, solver diagonalise
   double kt = 0.0;                  ///< electronic temperature (Hartree)
   std::optional<double> mu;         ///< Hartree; canonical without
   double electrons = 0.0;           ///< canonical: wanted number

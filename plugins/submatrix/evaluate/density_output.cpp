@@ -45,7 +45,7 @@ void DensityStep::transform_back() {
   const auto timer = context_.timing.scope("density");
   const auto in_basis = [this](const std::vector<std::vector<double>>& values) {
     const BlockColumns orthogonal = symmetrised(from_columns(*hamiltonian_, options_.eps, values), system_.ranges, context_.comm, result_.bytes);
-    if (options_.orthogonal) return orthogonal;
+    if (options_.orthogonal || options_.form == Form::local) return orthogonal;
     const CongruenceOptions options{options_.prune * options_.eps, 0.0, [this](int column) { return output_rows(column); }};
     return congruence(*root_, orthogonal, system_.ranges, context_.comm, options, result_.bytes, result_.flops);
   };
@@ -64,18 +64,26 @@ void DensityStep::estimate_idempotency() {
     }
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  const bool local = options_.form == Form::local;  // there D S D = D
+  const ColumnSet s = fetch_columns(system_.overlap, system_.ranges, local ? needed : std::vector<int>{}, WantedRows::all, context_.comm, result_.bytes);
+  if (local) needed = rows_of(needed, s, system_.layout->blocks());
   const ColumnSet set = fetch_columns(d, system_.ranges, needed, WantedRows::all, context_.comm, result_.bytes);
-  BlockPanel x(*system_.layout), y(*system_.layout);
+  BlockPanel x(*system_.layout), y(*system_.layout), z(*system_.layout);
+  const auto multiply = [](const ColumnSet& matrix, const BlockPanel& in, BlockPanel& out) {
+    for (int k : in.blocks()) {
+      const BlockColumn c = matrix(k);
+      for (std::size_t e = 0; e < c.rows.size(); ++e) out.add_product(c.rows[e], c.block(e), k, in);
+    }
+  };
   double sum = 0.0;
   for (int column : mine) {
     x.clear(system_.layout->size(column));
     y.clear(system_.layout->size(column));
+    z.clear(system_.layout->size(column));
     const BlockColumn c = d.column(column);
-    for (std::size_t e = 0; e < c.rows.size(); ++e) {
-      x.set(c.rows[e], c.block(e));
-      const BlockColumn other = set(c.rows[e]);
-      for (std::size_t f = 0; f < other.rows.size(); ++f) y.add_product(other.rows[f], other.block(f), c.rows[e], x);
-    }
+    for (std::size_t e = 0; e < c.rows.size(); ++e) x.set(c.rows[e], c.block(e));
+    if (local) multiply(s, x, z);
+    multiply(set, local ? z : x, y);
     for (int row : y.blocks()) {
       const double *left = y.at(row), *right = x.has(row) ? x.at(row) : nullptr;
       for (int k = 0; k < system_.layout->size(row) * y.stride(); ++k) {

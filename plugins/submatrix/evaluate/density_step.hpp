@@ -14,6 +14,8 @@ class DensityStep {
 
  private:
   void orthogonalise();
+  void prepare_local();
+  std::vector<int> needed_columns() const;
   void predict_mu();
   void solve_columns();
   void find_mu();
@@ -34,8 +36,10 @@ class DensityStep {
   const DensityOptions& options_;
   Context& context_;
   DensityResult result_;
-  std::optional<BlockColumns> root_, hamiltonian_;  ///< S^-1/2; orthogonalised H
-  std::optional<ColumnSet> columns_;                ///< of the orthogonalised H, with those of others
+  /// S^-1/2; orthogonalised H. In the local form: of H and S whichever block is larger, its norms are the pattern.
+  std::optional<BlockColumns> root_, hamiltonian_;
+  std::optional<ColumnSet> columns_;                ///< of the orthogonalised H (local form: of H), with those of others
+  std::optional<ColumnSet> overlap_columns_;        ///< local form
   std::vector<Spectrum> spectra_;                   ///< of own columns
   std::vector<std::vector<double>> values_, weighted_;  ///< block columns of D and W in the orthogonal basis
   std::vector<int> sample_;                         ///< sampled columns of all ranks

@@ -37,6 +37,16 @@ std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
   return out;
 }
 
+std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks) {
+  std::vector<char> marked(static_cast<std::size_t>(blocks), 0);
+  for (int column : columns)
+    for (int row : set(column).rows) marked[static_cast<std::size_t>(row)] = 1;
+  std::vector<int> out;
+  for (int b = 0; b < blocks; ++b)
+    if (marked[static_cast<std::size_t>(b)]) out.push_back(b);
+  return out;
+}
+
 namespace {
 
 /// Block (rows x columns, row-major) into `a` at (i, j) and its transpose at (j, i).

@@ -22,6 +22,9 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
 /// The union of the block rows of some indices, ascending: the columns that their submatrices need.
 std::vector<int> columns_needed(const BlockColumns& matrix, double eps);
 
+/// The rows of the columns `columns` of `set`, ascending.
+std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks);
+
 /// The dense principal submatrix, exactly symmetric: of each pair of blocks the one above the diagonal is taken, blocks of
 /// norm < eps are zero. T is float or double.
 template <class T>

@@ -16,6 +16,8 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps").positive().less_than(1.0);
   d("solver", &P::solver, "how each submatrix gives its block column")
       .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}, {"newton_schulz", SolverKind::newton_schulz}, {"pade", SolverKind::pade}}).def(SolverKind::lanczos);
+  d("form", &P::form, "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own (eps counts for the blocks of both)")
+      .options({{"orthogonal", Form::orthogonal}, {"local", Form::local}}).def(Form::orthogonal);
   d("precision", &P::precision, "of the Krylov vectors or of the iterated matrix (bfloat16: iterations only)")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}}).def(Precision::float64);
   d("krylov_tolerance", &P::krylov_tolerance, "share of D that the newest Krylov block may carry; 0 takes it from eps").non_negative().def(0.0);
@@ -29,6 +31,8 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
     for (const auto& name : p.output)
       if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
         return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+    if (p.form == Form::local && p.solver != SolverKind::diagonalise) return "form local solves generalised eigenproblems; add solver: diagonalise";
+    if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_overlap' out";
     if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise) return "solver diagonalise works in float64; leave 'precision' out";
     if (p.precision == Precision::bfloat16 && p.solver == SolverKind::lanczos) return "precision bfloat16 is for the solvers newton_schulz and pade";
     return {};
@@ -42,6 +46,7 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.eps = params_.eps;
   out.eps_overlap = params_.eps_overlap.value_or(params_.eps);
   out.solver = params_.solver;
+  out.form = params_.form;
   out.precision = params_.precision;
   out.prune = params_.prune;
   out.krylov_tolerance = params_.krylov_tolerance;

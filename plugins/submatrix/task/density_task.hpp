@@ -16,6 +16,7 @@ class DensityTask : public Task {
     double eps = 1e-5;
     std::optional<double> eps_overlap;
     SolverKind solver = SolverKind::lanczos;
+    Form form = Form::orthogonal;
     Precision precision = Precision::float64;
     double krylov_tolerance = 0.0;
     double prune = 1e-4;

@@ -51,7 +51,8 @@ std::vector<std::string> describe_system(const MatrixSystem& system, const Densi
   for (const auto& note : system.notes) out.push_back("  " + note);
   out.push_back(fmt::format("  H: {} blocks, S: {} blocks, {:.1f} MiB on the ranks together", comm.sum(system.hamiltonian.blocks()), comm.sum(system.overlap.blocks()),
                             static_cast<double>(comm.sum(system.hamiltonian.bytes() + system.overlap.bytes())) / 1048576.0));
-  out.push_back(fmt::format("submatrix method, {}, eps {:g} hartree, S^-1/2 with eps {:g}, {}", solver_name(options), options.eps, options.eps_overlap,
+  out.push_back(fmt::format("submatrix method, {}, eps {:g} hartree, {}, {}", solver_name(options), options.eps,
+                            options.form == Form::local ? std::string("submatrices of H and S as they are") : fmt::format("S^-1/2 with eps {:g}", options.eps_overlap),
                             options.mu ? fmt::format("mu {:.6f} hartree", *options.mu) : fmt::format("{} electrons", options.electrons)));
   out.push_back("one density matrix for the given Hamiltonian: no self-consistency");
   return out;
@@ -74,7 +75,7 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", system.layout->blocks(), c.mean_dimension, c.smallest_dimension, c.largest_dimension,
                             options.solver != SolverKind::diagonalise ? fmt::format(", {:.1f} {}, residual at most {:.1e}", c.mean_steps,
                                         options.solver == SolverKind::lanczos ? "Krylov blocks" : "iterations", c.worst_residual) : ""));
-  if (!options.orthogonal)
+  if (!options.orthogonal && options.form != Form::local)
     out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4f}", result.root_dimension, result.root_steps, result.smallest_overlap));
   if (c.evaluated_twice > 0) out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)", c.evaluated_twice, options.electrons));
   out.push_back(fmt::format("work             {:.3g} GFLOP, {:.2f} MiB received from other ranks", 1e-9 * context.comm.sum(result.flops),

@@ -46,6 +46,8 @@ table.file("columns.h5", cell(columns=(0, 2, 0, 1)))
 # Keys
 says("output has 'forces'; known: density, energy_density, charges, sizes", S + "output=[forces]")
 says("solver diagonalise works in float64; leave 'precision' out", S + "solver=diagonalise", S + "precision=float32")
+says("form local solves generalised eigenproblems; add solver: diagonalise", S + "form=local")
+says("form local has no S^-1/2; leave 'eps_overlap' out", S + "form=local", S + "solver=diagonalise", S + "eps_overlap=1e-4")
 says("precision bfloat16 is for the solvers newton_schulz and pade", S + "precision=bfloat16")
 says("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise",
      S + "solver=pade", command="run")

@@ -69,6 +69,33 @@ TEST_CASE("energy, electrons, gap and D of a chain, each solver") {
   }
 }
 
+TEST_CASE("the local form without S^-1/2 is exact where submatrices are whole, and close where they are not") {
+  World world;
+  const Chain chain(blocks);
+  const auto levels = chain.levels();
+  const MatrixSystem system = chain.system(world.comm);
+  DensityOptions options = tight(1e-12);
+  options.form = Form::local, options.solver = SolverKind::diagonalise;
+  options.energy_weighted = true;
+  const auto exact = density_matrix(system, options, world.context);
+  CHECK(exact.energy == Approx(band_energy(levels, blocks)).epsilon(1e-9));
+  CHECK(exact.electrons == Approx(2.0 * blocks).epsilon(1e-9));
+  CHECK(trace(exact.density, system.overlap, world.comm) == Approx(2.0 * blocks).epsilon(1e-9));
+  CHECK(trace(exact.density, system.hamiltonian, world.comm) == Approx(exact.energy).epsilon(1e-9));
+  CHECK(trace(*exact.energy_weighted, system.overlap, world.comm) == Approx(exact.energy).epsilon(1e-9));
+  CHECK(exact.error.idempotency < 1e-6);
+  double before = 1e9;
+  for (double eps : {1e-2, 1e-3, 1e-4}) {
+    options.eps = eps;
+    const auto result = density_matrix(system, options, world.context);
+    const double error = std::abs(result.energy - band_energy(levels, blocks));
+    CHECK(error < before);
+    CHECK(trace(result.density, system.hamiltonian, world.comm) == Approx(result.energy).epsilon(1e-9));
+    before = error;
+  }
+  CHECK(before < 1e-4);
+}
+
 TEST_CASE("solvers agree where pruned products are not quite symmetric, and with a state near mu") {
   World world;
   const Chain chain(blocks);
@@ -128,8 +155,9 @@ TEST_CASE("any number of ranks gives the same result") {
   DensityOptions options;
   options.eps = options.eps_overlap = 1e-4;
   options.electrons = 2.0 * blocks;
-  for (auto precision : {Precision::float64, Precision::float32}) {
-    options.precision = precision;
+  for (int k = 0; k < 3; ++k) {
+    options.precision = k == 1 ? Precision::float32 : Precision::float64;
+    if (k == 2) options.form = Form::local, options.solver = SolverKind::diagonalise;
     const auto together = density_matrix(chain.system(world.comm), options, world.context);
     const auto single = density_matrix(chain.system(alone.comm), options, alone.context);
     CHECK(std::abs(together.energy - single.energy) < 1e-12 * std::abs(single.energy));

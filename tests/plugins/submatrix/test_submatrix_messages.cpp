@@ -110,6 +110,10 @@ TEST_CASE("S that is not positive definite names value and block") {
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
         "S is not positive definite: an eigenvalue of -0.5 near block 1 (counted from 0); look for atoms that coincide there, or for "
         "functions that depend linearly on others");
+  options.form = Form::local, options.solver = SolverKind::diagonalise;
+  CHECK(message([&] { density_matrix(system, options, world.context); }) ==
+        "S is not positive definite: the submatrix of block 1 (counted from 0) has no Cholesky factor; look for atoms that coincide there, or for "
+        "functions that depend linearly on others");
 }
 
 TEST_CASE("a chemical potential in no gap and a lost electron are warned of") {
