@@ -13,11 +13,17 @@ void HostAtoms::renew(const HostArrays& a) {
   }
   if (a.nghost == 0) particles.nlocal = static_cast<int>(host_row_.size());
   particles.nghost = static_cast<int>(host_row_.size()) - particles.nlocal;
+  same_rows_ = static_cast<int>(host_row_.size()) == host_rows_;
   particles.nglobal = a.natoms;
   particles.reserve(particles.total());
   const auto tags = Kokkos::create_mirror_view(particles.tag);
-  for (std::size_t k = 0; k < host_row_.size(); ++k) tags(k) = a.tag ? a.tag[host_row_[k]] : 0;
+  const auto x = Kokkos::create_mirror_view(particles.x);
+  for (std::size_t k = 0; k < host_row_.size(); ++k) {
+    tags(k) = a.tag ? a.tag[host_row_[k]] : 0;
+    x(k, 3) = species_of[static_cast<std::size_t>(a.type[host_row_[k]])];
+  }
   Kokkos::deep_copy(particles.tag, tags);
+  Kokkos::deep_copy(particles.x, x);
   refresh(a);
   particles.place_sentinel();
 }
@@ -29,20 +35,26 @@ void HostAtoms::refresh(const HostArrays& a) {
     for (int j = 0; j < 3; ++j) particles.box.h[i][j] = h[i][j];
   }
   const auto x = Kokkos::create_mirror_view(particles.x);
-  Kokkos::deep_copy(x, particles.x);  // keeps the sentinel
-  for (std::size_t k = 0; k < host_row_.size(); ++k) {
-    const int i = host_row_[k];
-    for (int d = 0; d < 3; ++d) x(k, d) = a.position[3 * i + d];
-    x(k, 3) = species_of[static_cast<std::size_t>(a.type[i])];
-  }
+  Kokkos::deep_copy(x, particles.x);  // keeps species and sentinel
+  const int rows = particles.total();
+  if (same_rows_)  // nothing to look up
+    for (int k = 0; k < rows; ++k)
+      for (int d = 0; d < 3; ++d) x(k, d) = a.position[3 * k + d];
+  else
+    for (int k = 0; k < rows; ++k)
+      for (int d = 0; d < 3; ++d) x(k, d) = a.position[3 * host_row(k) + d];
   Kokkos::deep_copy(particles.x, x);
 }
 
 void HostAtoms::add_forces(View<double* [3]> forces, int rows, double* to) const {
   const auto f = Kokkos::create_mirror_view(forces);
   Kokkos::deep_copy(f, forces);
-  for (int k = 0; k < rows; ++k)
-    for (int d = 0; d < 3; ++d) to[3 * host_row(k) + d] += f(k, d);
+  if (same_rows_)
+    for (int k = 0; k < rows; ++k)
+      for (int d = 0; d < 3; ++d) to[3 * k + d] += f(k, d);
+  else
+    for (int k = 0; k < rows; ++k)
+      for (int d = 0; d < 3; ++d) to[3 * host_row(k) + d] += f(k, d);
 }
 
 void HostAtoms::forward(View<double*> per_atom) {

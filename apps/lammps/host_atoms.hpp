@@ -36,6 +36,7 @@ class HostAtoms : public GhostExchange {
 
   std::vector<int> host_row_;
   int host_rows_ = 0;
+  bool same_rows_ = false;  ///< every type has a species: row k is the host's row k
   std::vector<double> scratch_;
   const HostExchange* exchange_ = nullptr;
 };

@@ -165,8 +165,11 @@ void PairCambium::compute(int eflag, int vflag) {
   in.skin = neighbor->skin;
   in.reordered = neighbor->ago == 0;
   in.totals = eflag_either || vflag_either || deviation_due();  // a committee costs its size
-  std::vector<std::int64_t> tags(atom->tag, atom->tag + in.nlocal + in.nghost);
-  in.tag = tags.data();
+  std::vector<std::int64_t> tags;
+  if (in.reordered) {
+    tags.assign(atom->tag, atom->tag + in.nlocal + in.nghost);
+    in.tag = tags.data();
+  }
   const double cell[6] = {domain->xprd, domain->yprd, domain->zprd, domain->xy, domain->xz, domain->yz};
   std::copy(cell, cell + 6, in.cell);
   std::copy(domain->boxlo, domain->boxlo + 3, in.corner);

@@ -16,7 +16,7 @@ struct HostArrays {
   std::int64_t natoms = 0;        ///< of all ranks
   const double* position = nullptr;  ///< 3 per row
   const int* type = nullptr;      ///< the host's types, 1-based
-  const std::int64_t* tag = nullptr;
+  const std::int64_t* tag = nullptr;  ///< read when `reordered`
   double cell[6] = {};            ///< lx, ly, lz, xy, xz, yz
   double corner[3] = {};
   bool reordered = true;          ///< rows are other atoms than in the last call: the list is built again

@@ -12,6 +12,7 @@
 #include "core/parallel/kokkos.hpp"
 #include "core/train/trainer/train.hpp"
 #include "plugins/plugin_list.hpp"
+#include "tests/messages/odd_dataset.hpp"
 
 static int command(const std::string& line) {
   auto words = nlohmann::json::parse(line).get<std::vector<std::string>>();
@@ -22,6 +23,7 @@ static int command(const std::string& line) {
   return cambium::command_line(static_cast<int>(words.size()), pointers.data(), [](cambium::Registry& registry) {
     cambium::train::register_training(registry);
     cambium::register_plugins(registry);
+    registry.add<cambium::OddDataset>("odd", "empty, or of uneven samples");
   });
 }
 

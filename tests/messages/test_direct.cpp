@@ -7,8 +7,10 @@
 #include "core/lowp/lossy/codec.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
 #include "core/state/lattice.hpp"
+#include "core/train/data/normalizer.hpp"
 #include "core/train/session/session.hpp"
 #include "tests/catch.hpp"
+#include "tests/messages/odd_dataset.hpp"
 #include "tests/unit/scratch.hpp"
 
 using namespace cambium;
@@ -38,6 +40,17 @@ TEST_CASE("a lattice without cells") {
   const Comm comm;
   CHECK(said([&] { make_lattice(spec, comm, 1); }) ==
         "a lattice needs positive lengths and at least one cell along each axis; found a = 3.6 Å, c/a = 1.632993161855452, cells [4, 0, 4]");
+}
+
+TEST_CASE("samples of several sizes have no mean of each number") {
+  const Comm comm;
+  Log log;
+  Timing timing;
+  Context context{const_cast<Comm&>(comm), log, timing};
+  OddDataset data({4, true}, context);
+  using train::Normalizer;
+  CHECK(said([&] { Normalizer::fit(data, "x", Normalizer::Method::standard, Normalizer::Per::each, context); }) ==
+        "field 'x' has 1 numbers in sample 1 and 2 in others: scale it as a whole");
 }
 
 TEST_CASE("a matrix that holds no number") {

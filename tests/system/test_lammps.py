@@ -284,6 +284,14 @@ class Messages(unittest.TestCase):
         self.refused(good.replace('"{element: Cu, cutoff: 6.5}" Cu', ""),
                      "pair_coeff for cambium is `pair_coeff * * MODEL SPECIES...` with one species (or NULL) for each of the "
                      "1 atom types, as in `pair_coeff * * water.dp O H`")
+        self.refused(good.replace('"{element: Cu, cutoff: 6.5}" Cu', '"{element: Cu, cutoff: 6.5}" NULL'),
+                     "pair_coeff for cambium: every type is NULL; name the species of at least one")
+        self.refused("\n".join(line for line in good.splitlines() if not line.startswith("pair_coeff")) + "\nrun 0\n",
+                     "pair_style cambium needs a line `pair_coeff * * MODEL SPECIES...`")
+        binding = setup(folder, "stillinger_weber").replace("cambium stillinger_weber", "cambium tight_binding").replace(
+            '"{}" Si', '"{parameters: bowler}" Si')
+        self.refused(binding + "compute each all pe/atom\ncompute sum all reduce sum c_each\nthermo_style custom step pe c_sum\nrun 0\n",
+                     "pair_style cambium: tight_binding gives no energies and virials per atom; leave out what asks for them")
         self.refused(good.replace("cutoff: 6.5", "cutof: 6.5"), "did you mean 'cutoff'?")
         self.refused(setup(folder, "stillinger_weber").replace("units metal", "units metal\nnewton off") + "run 0\n",
                      "pair_style cambium: stillinger_weber adds forces to ghost atoms; use `newton on`, which is the default")

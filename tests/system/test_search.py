@@ -115,6 +115,30 @@ class Kill(unittest.TestCase):
         self.assertIn("resumed: 60 trials are finished", out)
         self.assertIn("ensemble of found networks", out)
 
+    def test_rank_0_that_hangs(self):
+        """Workers that wait hear from rank 0; when it is stopped, they end the run, and a restart goes on."""
+        folder = program.fresh("search_hang_root")
+        run = os.path.join(folder, "run")
+        deck = program.write(os.path.join(folder, "deck.yaml"), DECK.replace("RUN", run).replace("trials: 120", "trials: 60").replace(
+            "      ensemble:", "      hang_limit: 1.5\n      ensemble:"))
+        log = os.path.join(run, "search", "journal.jsonl")
+        process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and len(self.trials(log)) < 5:
+            time.sleep(0.02)
+        alive = ranks_of(folder)
+        self.assertEqual(len(alive), 3)
+        os.kill(alive[0], signal.SIGSTOP)
+        out, error = process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn(f"rank 0 gives no sign of life for 1.5 s: taken for hung. Every finished trial is recorded; look at its machine, then go "
+                      f"on with: cambium restart {run}", error)
+        finished = self.trials(log)
+        self.assertGreaterEqual(len(finished), 5)
+        code, out, error = program.run("restart", run, ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn(f"resumed: {len(finished)} trials are finished", out)
+        self.assertEqual(sorted(self.trials(log)), list(range(60)))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

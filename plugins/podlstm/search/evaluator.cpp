@@ -117,22 +117,4 @@ Outcome WindowEvaluator::operator()(const Job& job, const std::function<void()>&
   return out;
 }
 
-std::int64_t replay(const std::string& path, const SearchSpace& space, const SearchOptions& options, const Evaluate& evaluate,
-                    Context& context) {
-  const auto trials = read_trials(path);
-  std::int64_t differ = 0;
-  for (std::size_t k = 0; k < trials.size(); ++k) {
-    if (static_cast<int>(k) % context.comm.size() != context.comm.rank()) continue;
-    const Trial& t = trials[k];
-    const std::vector<Trial> known(trials.begin(), trials.begin() + t.known);
-    bool same = propose(space, options.strategy, t.number, known) == t.genome;
-    if (same && t.copy_of < 0 && !t.failed) {
-      const Outcome o = evaluate({t.number, t.attempts, t.genome, thresholds_of(known, options)}, [] {});
-      same = o.reward == t.reward && o.best_epoch == t.best_epoch && o.epochs == t.epochs;
-    }
-    differ += same ? 0 : 1;
-  }
-  return context.comm.sum(differ);
-}
-
 }  // namespace cambium::podlstm

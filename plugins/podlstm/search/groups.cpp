@@ -35,7 +35,7 @@ Groups::Groups(int size, const Context& context) {
 }
 
 void Groups::follow(const Evaluate& evaluate) const {
-  for (Job job = receive_job(*own_); job.number >= 0; job = receive_job(*own_)) evaluate(job, [] {});
+  for (Job job = *receive_job(*own_); job.number >= 0; job = *receive_job(*own_)) evaluate(job, [] {});
 }
 
 bool Groups::search(SearchSpace space, const SearchOptions& options, Journal* journal, const Evaluate& evaluate, Context& context,

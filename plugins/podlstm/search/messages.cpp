@@ -3,6 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "core/base/timing.hpp"
+
 namespace cambium::podlstm {
 
 namespace {
@@ -30,10 +32,13 @@ void send_job(const Job& job, int worker, const Comm& comm) {
   send(m, worker, job_tag, comm);
 }
 
-Job receive_job(const Comm& comm) {
+std::optional<Job> receive_job(const Comm& comm, double limit) {
   MPI_Status status;
-  for (int there = 0; !there; std::this_thread::sleep_for(std::chrono::microseconds(there ? 0 : 200)))
+  const double begin = wall_seconds();
+  for (int there = 0; !there; std::this_thread::sleep_for(std::chrono::microseconds(there ? 0 : 200))) {
     MPI_Iprobe(0, job_tag, comm.handle(), &there, &status);
+    if (!there && limit > 0.0 && wall_seconds() - begin > limit) return {};
+  }
   const auto m = receive(status, comm);
   Job job{static_cast<std::int64_t>(m[0]), static_cast<std::int32_t>(m[1]), {}, {}};
   const auto middle = m.begin() + 3 + static_cast<std::ptrdiff_t>(m[2]);

@@ -167,7 +167,15 @@ void Search::serve() {
     if (options_.synchronous) idle_.insert(from->worker);
     else hand_out(from->worker);
   }
+  reassure_idle();
   give_up_on_silent();
+}
+
+/// Waiting workers hear that rank 0 lives: else they could not tell a long wait from a rank 0 that hangs.
+void Search::reassure_idle() {
+  if (options_.hang_limit <= 0.0 || wall_seconds() - reassured_ < 0.1 * options_.hang_limit) return;
+  reassured_ = wall_seconds();
+  for (int worker : idle_) send_job({no_job_yet, 0, {}, {}}, worker, context_.comm);
 }
 
 void Search::give_up_on_silent() {
@@ -225,9 +233,20 @@ void Search::end_without_lost() const {
                                std::filesystem::path(context_.run_directory).parent_path().string()));
 }
 
+Job Search::wait_for_job() const {
+  for (;;) {
+    const auto job = receive_job(context_.comm, options_.hang_limit);
+    if (!job)
+      throw InputError(fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Every finished trial is recorded; look at its "
+                                   "machine, then go on with: cambium restart {}", options_.hang_limit,
+                                   std::filesystem::path(context_.run_directory).parent_path().string()));
+    if (job->number != no_job_yet) return *job;
+  }
+}
+
 void Search::work() {
   send_outcome(-1, 0, {}, context_.comm);
-  for (Job job = receive_job(context_.comm); job.number >= 0; job = receive_job(context_.comm)) {
+  for (Job job = wait_for_job(); job.number >= 0; job = wait_for_job()) {
     double said = wall_seconds();
     auto breathe = [&] {
       if (options_.hang_limit <= 0.0 || wall_seconds() - said < 0.1 * options_.hang_limit) return;

@@ -58,7 +58,8 @@ std::vector<double> thresholds_of(const std::vector<Trial>& finished, const Sear
 
 /// An asynchronous search over the ranks of a communicator. Rank 0 proposes and records; a rank that is free gets the next trial
 /// at once. Function-equal genomes are evaluated once; a copy waits for an evaluation that is under way. The trial of a rank that
-/// gives no sign of life goes to another one; should the rank come back, what it then says about it is not heard.
+/// gives no sign of life goes to another one; should the rank come back, what it then says about it is not heard. A worker that
+/// hears nothing from rank 0 while it waits ends the run.
 class Search {
  public:
   /// `journal` is used on rank 0 alone (null elsewhere); what it holds already is finished.
@@ -76,11 +77,13 @@ class Search {
     double alive = 0.0;                 ///< when the worker was last heard of
   };
   void work();
+  Job wait_for_job() const;
   void serve_all();
   void serve();
   bool next(int worker, Job& job);
   void start(std::int64_t number, int worker, Job& job);
   bool take(std::int64_t number, std::int32_t attempt, const Outcome& outcome, int worker);
+  void reassure_idle();
   void give_up_on_silent();
   [[noreturn]] void end_without_lost() const;
   void finish(std::int64_t number, const Outcome& outcome);
@@ -102,7 +105,7 @@ class Search {
   std::map<std::string, std::int64_t> known_;           ///< canonical form -> finished trial's place in the journal
   std::map<std::string, std::int64_t> under_way_;       ///< canonical form -> number
   std::set<int> idle_, lost_;
-  double start_ = 0.0, before_ = 0.0;
+  double start_ = 0.0, before_ = 0.0, reassured_ = 0.0;
   bool stopping_ = false;
   std::int64_t shown_ = 0;
 };

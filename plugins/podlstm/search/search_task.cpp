@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "core/base/error.hpp"
 #include "core/driver/citations.hpp"
-#include "core/io/agree.hpp"
-#include "core/parallel/stop_request.hpp"
 #include "plugins/podlstm/citations.hpp"
 #include "plugins/podlstm/forecast/forecast_task.hpp"
-#include "plugins/podlstm/search/groups.hpp"
 
 namespace cambium::podlstm {
 
@@ -33,11 +28,6 @@ void SearchTask::Network::describe(deck::Describe<Network>& d) {
   d("linear_harmonics", &Network::linear_harmonics, "inputs: residual: the same for its number of harmonics of the year").at_least(1).def({2, 3, 4});
 }
 
-void SearchTask::Halving::describe(deck::Describe<Halving>& d) {
-  d("rungs", &Halving::rungs, "times at which hopeless trials end: after 1/2, 1/4, ... of the epochs").range(1, 8).def(2);
-  d("keep", &Halving::keep, "share of the trials that pass a rung").greater_than(0.0).less_than(1.0).def(0.5);
-}
-
 void SearchTask::Ensemble::describe(deck::Describe<Ensemble>& d) {
   d("members", &Ensemble::members, "different networks in the ensemble, the best by validation").at_least(1).def(5);
   d("seeds", &Ensemble::seeds, "times each is trained").at_least(1).def(5);
@@ -47,22 +37,9 @@ void SearchTask::Ensemble::describe(deck::Describe<Ensemble>& d) {
 void SearchTask::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "series, windows, validation and baselines");
   d("network", &Params::network, "what all trials share");
-  d("strategy", &Params::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
-      .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}}).def(Strategy::evolution);
-  d("trials", &Params::trials, "trials to finish").at_least(1).def(100);
-  d("population", &Params::population, "of aging evolution").at_least(2).def(100);
-  d("sample", &Params::sample, "of the population, from which a parent is taken").at_least(1).def(10);
-  d("halving", &Params::halving, "successive halving: end hopeless trials early");
-  d("time_limit", &Params::time_limit, "a trial that takes longer fails (s); 0 for none").non_negative().def(0.0);
-  d("hang_limit", &Params::hang_limit, "a rank that gives no sign of life for so long is taken for hung and its trial given to another (s); longer than "
-                                       "an epoch; 0 for never").non_negative().def(0.0);
-  d("ranks_per_trial", &Params::ranks_per_trial, "ranks that evaluate a trial together: its folds and seeds are dealt out to them").at_least(1).def(1);
-  d("retries", &Params::retries, "times that a failed trial is evaluated again").at_least(0).def(1);
+  describe_search(d, SearchKeys());
   d("seeds_per_trial", &Params::seeds_per_trial, "networks that a trial trains from different weights; their mean forecast is rewarded").range(1, 100).def(1);
-  d("root_evaluates", &Params::root_evaluates, "rank 0 evaluates between serving the others").def(true);
-  d("log", &Params::log, "finished trials between two lines of the table").at_least(1).def(10);
   d("ensemble", &Params::ensemble, "what is made of the best networks");
-  d("replay", &Params::replay, "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit").def("");
 }
 
 MemberOptions SearchTask::Params::member(const Genome& genome) const {
@@ -71,15 +48,6 @@ MemberOptions SearchTask::Params::member(const Genome& genome) const {
   o.inputs = network.inputs, o.calendar = network.calendar, o.harmonics = network.harmonics, o.period = data.period;
   o.epochs = network.epochs, o.batch = network.batch, o.rate = network.rate, o.weight_decay = network.weight_decay;
   o.linear = linear;
-  return o;
-}
-
-SearchOptions SearchTask::Params::search(std::uint64_t seed) const {
-  SearchOptions o;
-  o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample, o.strategy.seed = seed;
-  o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
-  o.hang_limit = hang_limit, o.ranks_per_trial = ranks_per_trial;
-  if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
   return o;
 }
 
@@ -119,35 +87,18 @@ Task::Outcome SearchTask::run(Context& context) {
   if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
     throw InputError("network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense");
   choose_linear(params_, series, context);
-  Groups groups(params_.ranks_per_trial, context);
-  const Comm alone(MPI_COMM_SELF);  // a replay deals out trials, not their folds
-  WindowEvaluator evaluate(params_, series, context, params_.replay.empty() ? groups.own() : alone);
   const auto space = paper_space(static_cast<int>(series.modes()) + 2 * params_.network.calendar);
-  const auto options = params_.search(context.seed);
-  if (!params_.replay.empty()) {
-    const auto differ = replay(params_.replay, space, options, std::ref(evaluate), context);
-    context.log.info(fmt::format("replay of {}: {} trials differ", params_.replay, differ));
-    if (differ > 0) throw NumericalError(fmt::format("{} trials of '{}' came out otherwise than recorded; was it made with another deck, "
-                                                     "program or machine?", differ, params_.replay));
-    return Outcome::done;
-  }
-  const auto path = (std::filesystem::path(context.run_directory) / "journal.h5").string();
   const std::string key = deck::to_yaml(deck::map_of(params_.data)) + deck::to_yaml(deck::map_of(params_.network)) +
                           fmt::format("strategy {} population {} sample {} rungs {} seeds {} seed {}", static_cast<int>(params_.strategy),
-                                      params_.population, params_.sample, options.rungs, params_.seeds_per_trial, context.seed);
+                                      params_.population, params_.sample, params_.options(0).rungs, params_.seeds_per_trial, context.seed);
   std::optional<Journal> journal;
-  io::on_root(context.comm, [&] {
-    journal.emplace(path, key, context);
-    if (context.resume && journal->load()) context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
-  });
-  Journal* mine = context.comm.root() ? &*journal : nullptr;
   SearchReport numbers;
-  const bool complete = groups.search(space, options, mine, std::ref(evaluate), context, numbers);
+  const auto end = run_search(params_, space, key, [&](Comm& group) { return WindowEvaluator(params_, series, context, group); }, context,
+                              journal, numbers);
+  Journal* mine = journal ? &*journal : nullptr;
   if (mine) report(numbers, *mine, context);
-  if (!complete) {
-    for (std::int64_t step = 1; context.stop && !context.stop->agreed(step << 40);) ++step;
-    return Outcome::stopped_early;
-  }
+  if (end == SearchEnd::replayed) return Outcome::done;
+  if (end == SearchEnd::stopped) return Outcome::stopped_early;
   report_table(final_table(params_, series, mine, context), series, params_.data.shape(), context);
   write_citations(forecast_citations(), context);
   return Outcome::done;

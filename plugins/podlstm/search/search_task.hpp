@@ -2,7 +2,7 @@
 #include "core/plugin/task.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
-#include "plugins/podlstm/search/search.hpp"
+#include "plugins/podlstm/search/search_keys.hpp"
 
 namespace cambium::podlstm {
 
@@ -21,31 +21,19 @@ class SearchTask : public Task {
     std::vector<int> linear_harmonics = {2, 3, 4};
     static void describe(deck::Describe<Network>& d);
   };
-  struct Halving {
-    int rungs = 2;
-    double keep = 0.5;
-    static void describe(deck::Describe<Halving>& d);
-  };
   struct Ensemble {
     std::int64_t members = 5, seeds = 5;
     int plain_epochs = 300;
     static void describe(deck::Describe<Ensemble>& d);
   };
-  struct Params {
+  struct Params : SearchKeys {
     ForecastOptions data;
     Network network;
-    Strategy strategy = Strategy::evolution;
-    std::int64_t trials = 100, population = 100, sample = 10, log = 10;
-    std::optional<Halving> halving;
-    double time_limit = 0.0, hang_limit = 0.0;
-    int retries = 1, seeds_per_trial = 1, ranks_per_trial = 1;
-    bool root_evaluates = true;
+    int seeds_per_trial = 1;
     Ensemble ensemble;
-    std::string replay;
     BaselineOptions linear;  ///< of the forecast whose residual networks learn; no key, chosen by choose_linear()
     static void describe(deck::Describe<Params>& d);
     MemberOptions member(const Genome& genome) const;
-    SearchOptions search(std::uint64_t seed) const;
   };
   SearchTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
@@ -87,11 +75,6 @@ class WindowEvaluator {
   Matrix truth_;
   SearchSpace space_;
 };
-
-/// Proposes every trial of a journal again from what was known and evaluates it again; returns how many differ in genome, reward
-/// or epoch. Collective.
-std::int64_t replay(const std::string& path, const SearchSpace& space, const SearchOptions& options, const Evaluate& evaluate,
-                    Context& context);
 
 /// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation, records the choice,
 /// and only then forecasts the test years. Collective; `journal` on rank 0.

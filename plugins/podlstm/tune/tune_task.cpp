@@ -7,10 +7,8 @@
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/agree.hpp"
-#include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/trainer/trainer.hpp"
-#include "plugins/podlstm/search/groups.hpp"
 
 namespace cambium::podlstm {
 
@@ -32,30 +30,9 @@ std::string problem_of(const TuneTask::Params& p) {
 
 void TuneTask::Params::describe(deck::Describe<Params>& d) {
   d("train", &Params::train, "a stage train; values written !choice [a, b] are left to the search");
-  d("strategy", &Params::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
-      .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}}).def(Strategy::evolution);
-  d("trials", &Params::trials, "trials to finish").at_least(1).def(50);
-  d("population", &Params::population, "of aging evolution").at_least(2).def(20);
-  d("sample", &Params::sample, "of the population, from which a parent is taken").at_least(1).def(5);
-  d("halving", &Params::halving, "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the steps");
-  d("time_limit", &Params::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none").non_negative().def(0.0);
-  d("hang_limit", &Params::hang_limit, "a rank that gives no sign of life for so long is taken for hung and its trial given to another (s); longer than "
-                                       "reading the data, a step and a validation; 0 for never").non_negative().def(0.0);
-  d("retries", &Params::retries, "times that a failed trial is trained again, from other weights").at_least(0).def(0);
-  d("ranks_per_trial", &Params::ranks_per_trial, "ranks that train a network together").at_least(1).def(1);
-  d("root_evaluates", &Params::root_evaluates, "rank 0 trains between serving the others").def(true);
+  describe_search(d, Params());
   d("keep", &Params::keep, "best trials whose folders stay").at_least(1).def(3);
-  d("log", &Params::log, "finished trials between two lines of the table").at_least(1).def(5);
   d.check(problem_of);
-}
-
-SearchOptions TuneTask::Params::search(std::uint64_t seed) const {
-  SearchOptions o;
-  o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample, o.strategy.seed = seed;
-  o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
-  o.hang_limit = hang_limit, o.ranks_per_trial = ranks_per_trial;
-  if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
-  return o;
 }
 
 /// Genomes that pick the same deck are the same trial: decisions inside an alternative that is not picked do not count.
@@ -86,21 +63,15 @@ void TuneTask::check(Context& context) {
 }
 
 Task::Outcome TuneTask::run(Context& context) {
-  Groups groups(params_.ranks_per_trial, context);
-  const TrainEvaluator evaluate(params_, context, groups.own());
-  std::optional<Journal> journal;
   io::on_root(context.comm, [&] {
-    namespace fs = std::filesystem;
-    journal.emplace((fs::path(context.run_directory) / "journal.h5").string(), key(context), context);
-    if (context.resume && journal->load()) context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
-    else fs::remove_all(fs::path(context.run_directory) / "trials");
+    if (!context.resume) std::filesystem::remove_all(std::filesystem::path(context.run_directory) / "trials");
   });
+  std::optional<Journal> journal;
   SearchReport report;
-  const bool complete = groups.search(params_.space(), params_.search(context.seed), journal ? &*journal : nullptr, std::cref(evaluate), context, report);
-  if (!complete) {
-    for (std::int64_t step = 1; context.stop && !context.stop->agreed(step << 40);) ++step;
-    return Outcome::stopped_early;
-  }
+  const auto end = run_search(params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
+                              context, journal, report);
+  if (end == SearchEnd::replayed) return Outcome::done;
+  if (end == SearchEnd::stopped) return Outcome::stopped_early;
   io::on_root(context.comm, [&] { write_tune_results(params_, journal->trials(), report, context); });
   return Outcome::done;
 }

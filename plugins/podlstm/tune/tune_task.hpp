@@ -2,7 +2,7 @@
 #include "core/deck/alternatives.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/trainer/train.hpp"
-#include "plugins/podlstm/search/search_task.hpp"
+#include "plugins/podlstm/search/search_keys.hpp"
 
 namespace cambium::podlstm {
 
@@ -10,16 +10,11 @@ namespace cambium::podlstm {
 /// that validate best are found by the same search as networks of the SC20 space.
 class TuneTask : public Task {
  public:
-  struct Params {
+  struct Params : SearchKeys {
+    Params() { trials = 50, population = 20, sample = 5, log = 5, retries = 0; }
     deck::Marked<train::Train::Params> train;
-    Strategy strategy = Strategy::evolution;
-    std::int64_t trials = 50, population = 20, sample = 5, log = 5, keep = 3;
-    std::optional<SearchTask::Halving> halving;
-    double time_limit = 0.0, hang_limit = 0.0;
-    int retries = 0, ranks_per_trial = 1;
-    bool root_evaluates = true;
+    std::int64_t keep = 3;
     static void describe(deck::Describe<Params>& d);
-    SearchOptions search(std::uint64_t seed) const;
     SearchSpace space() const;
   };
   TuneTask(const Params& params, Context&) : params_(params) {}

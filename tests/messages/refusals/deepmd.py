@@ -168,6 +168,15 @@ table.begins(command=["deepmd", "compress", MODEL, "small.dp"])
 says("small.dp: cannot be trained further: it is compressed; start from the model that it was made of", M + "init=small.dp", deck="train.yaml",
      command="run")
 
+# A checkpoint of a training, damaged
+table.interrupts("run.directory=damaged", T + "checkpoint={every: 1}", deck="train.yaml")
+last = sorted(f for f in os.listdir(table.path("damaged/train")) if f.endswith(".h5") and "checkpoint" in f or f.startswith("restart"))[-1]
+with h5py.File(table.path(f"damaged/train/{last}"), "r+") as file:
+    del file["train/network_state"]
+    file["train/network_state"] = '{"sel": [1]}'
+says("the stored state of the deep_potential is damaged: [json.exception.out_of_range.403] key 'type_map' not found",
+     command=["restart", "damaged", T + "steps=2"])
+
 # A test of a model without data
 table.file("test.yaml", "run: {name: test, directory: test}\nplugins: [deepmd]\nstages:\n  - test: {model: model.dp, systems: []}\n")
 says("no system to test the model on; name folders of deepmd/npy data", deck="test.yaml")

@@ -1,8 +1,10 @@
 """What the plugin podlstm says about decks and data that cannot work."""
 import math
 import os
+import shutil
 import struct
 
+import h5py
 from table import Table, built_with
 
 DECK = """
@@ -148,6 +150,12 @@ says("no such file: 'none.jsonl'", N + "replay=none.jsonl", "run.directory=repla
 table.begins(deck="search.yaml")
 says("2 trials of 'search/search/journal.h5' came out otherwise than recorded; was it made with another deck, program or machine?",
      N + "replay=search/search/journal.h5", N + "network.epochs=2", "run.directory=replay", deck="search.yaml", code=4)
+shutil.copy(table.path("search/search/ensemble.h5"), table.path("cut.h5"))
+with h5py.File(table.path("cut.h5"), "r+") as file:
+    whole = file["networks/000/weights"][:]
+    del file["networks/000/weights"]
+    file["networks/000/weights"] = whole[:-1]
+says(f"a stored network has {len(whole) - 1} weights, its genome asks for {len(whole)}", "stages[0].forecast.ensemble=cut.h5", **F)
 os.remove(table.path("search/stages_done.txt"))
 says("'search/search/journal.h5' records another search (space, strategy, training or data differ): give this run another directory "
      "(run.directory=PATH), or remove the file to start afresh", command=["restart", "search", N + "network.epochs=2"])

@@ -64,6 +64,13 @@ fails("the field 'y' is in no unit in the training set, but in K in the validati
 table.begins()
 
 # Models
+# Data sets of plugins to come
+fails("the data set is empty: there is nothing to train on", T + "dataset={type: odd}", "run.directory=none")
+fails("field 'x' has 1 numbers in sample 1, but 2 in sample 0; mlp needs equal sizes", T + "dataset={type: odd, samples: 8, uneven: true}",
+      "run.directory=none")
+table.begins()
+table.file("evaluate.yaml", "run: {name: evaluate, directory: evaluated}\nstages:\n  - evaluate: {model: out/train/model.h5, dataset: {type: odd}}\n")
+says("the data set is empty: there is nothing to evaluate", deck="evaluate.yaml", command="run")
 fails("'d.h5' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", T + "start_from=d.h5", "run.directory=a")
 fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same model and precision",
       T + "start_from=out/train/model.h5", T + "model.layers=[6]", "run.directory=a")

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/error.hpp"
 #include "core/io/atomic_file.hpp"
 #include "plugins/podlstm/forecast/table.hpp"
 #include "tests/catch.hpp"
@@ -66,6 +67,13 @@ TEST_CASE("a blocked split shares no time", "[baselines]") {
   const Split r = random_split(412, 0.2, 1, eight);
   CHECK(r.fit.size() == 329);
   CHECK(r.validation.size() == 83);
+  std::string said;
+  try {
+    random_split(4, 1.0, 1, eight);
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  CHECK(said == "validation: a share of 1 of 4 windows leaves one side empty");
 }
 
 TEST_CASE("folds: every window validates once and shares no time with the fitted ones", "[baselines]") {

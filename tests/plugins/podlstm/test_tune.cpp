@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/error.hpp"
 #include "core/driver/deck_file.hpp"
 #include "core/train/trainer/train.hpp"
 #include "plugins/podlstm/search/journal.hpp"
@@ -117,6 +118,31 @@ TEST_CASE("a search of trainings goes on where it ended", "[tune]") {
   REQUIRE(all.size() == 9);
   for (std::size_t k = 0; k < 4; ++k) CHECK((all[k].number == first[k].number && all[k].seconds == first[k].seconds));
   CHECK_THAT(stage.message("tune", deck_of(small, "strategy: tpe, trials: 9")), Catch::Contains("records another search"));
+}
+
+TEST_CASE("a recorded search of trainings is repeated bit for bit", "[tune]") {
+  Tuning stage;
+  const std::string halved = "trials: 14, population: 4, sample: 2, halving: {rungs: 1, keep: 0.5}";
+  const auto trials = stage.tune(deck_of(small, halved));
+  CHECK(trials.size() == 14);
+  stage.comm.barrier();  // everyone has read it
+  if (stage.comm.root()) fs::rename(stage.file("journal.h5"), stage.file("recorded.h5"));
+  stage.comm.barrier();
+  const std::string again = halved + ", replay: " + stage.file("recorded.h5");
+  CHECK(stage.run("tune", deck_of(small, again)) == Task::Outcome::done);
+  CHECK_FALSE(fs::exists(stage.file("journal.h5")));  // nothing was searched
+  // Another training is found out, trial by trial: those that were evaluated and did not fail.
+  std::string other = small;
+  other.replace(other.find("steps: 40"), 9, "steps: 41");
+  std::string said;
+  try {
+    stage.run("tune", deck_of(other, again));
+  } catch (const NumericalError& error) {
+    said = error.what();
+  }
+  const auto evaluated = std::count_if(trials.begin(), trials.end(), [](const Trial& t) { return t.copy_of < 0 && !t.failed; });
+  CHECK(said == fmt::format("{} trials of '{}' came out otherwise than recorded; was it made with another deck, program or machine?", evaluated,
+                            stage.file("recorded.h5")));
 }
 
 TEST_CASE("decks that leave nothing to choose, or nothing to choose by", "[tune]") {
