@@ -1,4 +1,5 @@
 """`cambium report`: one page that carries everything, and what it says when there is nothing to report on."""
+import json
 import os
 import re
 import shutil
@@ -140,6 +141,49 @@ class BenchPage(unittest.TestCase):
         code, _, err = program.run("bench", "all", "steps=3")
         self.assertEqual((code, err.strip()),
                          (2, "cambium: 'steps=3': options belong to one bench; name it instead of all"))
+
+
+class BenchAll(unittest.TestCase):
+    """The script that gives each bench a process of its own, with a program that stands for cambium."""
+    FAKE = """#!/usr/bin/env python3
+import json, os, signal, sys, time
+if sys.argv[1:] == ["bench"]:
+    print("md                    dynamics\\ncrash                 ends by a signal\\nslow                  never ends\\n"
+          "refused               has no data\\nkinetic               plasma\\nall                   every one of them")
+elif sys.argv[2] == "crash":
+    os.kill(os.getpid(), signal.SIGKILL)
+elif sys.argv[2] == "slow":
+    time.sleep(60)
+elif sys.argv[2] == "refused":
+    sys.exit("cambium: there is no data")
+else:
+    print("a banner")
+    print(json.dumps({"options": sys.argv[3:-1], "us_ratio": 2.5, "check": "ok", "measured": {"commit": "abc", "command": "x"}}))
+"""
+
+    def test_one_that_fails_keeps_the_others(self):
+        folder = program.fresh("bench_all")
+        fake = program.write(os.path.join(folder, "fake"), self.FAKE)
+        os.chmod(fake, 0o755)
+        scripts, output = os.path.join(program.SOURCE, "apps", "python"), os.path.join(folder, "all.json")
+        done = subprocess.run([sys.executable, os.path.join(scripts, "bench_all.py"), fake, "-o", output, "--quick", "--limit", "2"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("5 benches, 3 failed", done.stdout)
+        with open(output) as file:
+            found = json.load(file)
+        self.assertEqual(found["measured"], {"commit": "abc", "command": "bench_all.py --quick"})
+        self.assertEqual(found["md"], {"options": ["steps=20"], "us_ratio": 2.5, "check": "ok"})
+        self.assertEqual(found["kinetic"]["us_ratio"], 2.5)
+        self.assertEqual(found["crash"], {"failed": "signal 9: nothing"})
+        self.assertEqual(found["slow"], {"failed": "no end within 2 s"})
+        self.assertEqual(found["refused"], {"failed": "exit code 1: cambium: there is no data"})
+        page = os.path.join(folder, "page.md")
+        subprocess.run([sys.executable, os.path.join(scripts, "bench_page.py"), output, "-o", page], check=True, capture_output=True)
+        with open(page) as file:
+            text = file.read()
+        for part in ("| md | ok | 2.5 |", "| slow | failed |", "Failed: no end within 2 s"):
+            self.assertIn(part, text)
 
 
 if __name__ == "__main__":
