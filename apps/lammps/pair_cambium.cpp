@@ -120,8 +120,7 @@ void PairCambium::bind() {
 }
 
 void PairCambium::init_style() {
-  if (!bridge_) refuse("pair_style cambium needs a line `pair_coeff * * MODEL SPECIES...`");
-  bind();
+  bind();  // there is a bridge: LAMMPS refuses a pair style without pair_coeff before it comes here
   if (!deviation_file_.empty() && !bridge_->is_committee())
     refuse("pair_style cambium: deviation " + deviation_file_ + " needs a committee: name two models or more in pair_coeff");
   const std::string works = bridge_->citations();

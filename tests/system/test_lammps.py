@@ -287,7 +287,7 @@ class Messages(unittest.TestCase):
         self.refused(good.replace('"{element: Cu, cutoff: 6.5}" Cu', '"{element: Cu, cutoff: 6.5}" NULL'),
                      "pair_coeff for cambium: every type is NULL; name the species of at least one")
         self.refused("\n".join(line for line in good.splitlines() if not line.startswith("pair_coeff")) + "\nrun 0\n",
-                     "pair_style cambium needs a line `pair_coeff * * MODEL SPECIES...`")
+                     "All pair coeffs are not set")
         binding = setup(folder, "stillinger_weber").replace("cambium stillinger_weber", "cambium tight_binding").replace(
             '"{}" Si', '"{parameters: bowler}" Si')
         self.refused(binding + "compute each all pe/atom\ncompute sum all reduce sum c_each\nthermo_style custom step pe c_sum\nrun 0\n",
