@@ -14,12 +14,11 @@ Halo::Halo(const Comm& comm, const Slab& slab)
 
 void Halo::exchange(const Fields& fields, int first, int count) {
   if (below_ == MPI_PROC_NULL && above_ == MPI_PROC_NULL) return;
-  const int m = rows_, columns = static_cast<int>(fields.extent(2));
+  const int m = rows_, columns = static_cast<int>(fields.extent(2));  // whole packs
   const auto sent = sent_, received = received_;
-  Kokkos::parallel_for("halo: pack", Range(0, count * columns), KOKKOS_LAMBDA(int j) {
-    const int f = j / columns, i = j % columns;
-    sent(0, f, i) = fields(first + f, 1, i);
-    sent(1, f, i) = fields(first + f, m, i);
+  for_rows("halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
+    Lanes::load(&fields(f, 1, i)).store(&sent(0, f - first, i));
+    Lanes::load(&fields(f, m, i)).store(&sent(1, f - first, i));
   });
   const auto out = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sent_);
   const auto in = Kokkos::create_mirror_view(received_);
@@ -32,10 +31,9 @@ void Halo::exchange(const Fields& fields, int first, int count) {
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   Kokkos::deep_copy(received_, in);
   const bool below = below_ != MPI_PROC_NULL, above = above_ != MPI_PROC_NULL;
-  Kokkos::parallel_for("halo: unpack", Range(0, count * columns), KOKKOS_LAMBDA(int j) {
-    const int f = j / columns, i = j % columns;
-    if (below) fields(first + f, 0, i) = received(0, f, i);
-    if (above) fields(first + f, m + 1, i) = received(1, f, i);
+  for_rows("halo: unpack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
+    if (below) Lanes::load(&received(0, f - first, i)).store(&fields(f, 0, i));
+    if (above) Lanes::load(&received(1, f - first, i)).store(&fields(f, m + 1, i));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "plugins/superres/convection/interfaces.hpp"
 
+#include "plugins/superres/convection/rows.hpp"
+
 namespace cambium::superres {
 namespace {
 
@@ -34,7 +36,7 @@ Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices)
       block_(block),
       matrices_(matrices),
       gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
-      gain_("interface gains", 2, 2 * comm.size(), matrices) {}
+      gain_("interface gains", 2, 2 * comm.size(), columns) {}
 
 void Interfaces::set(const Response& response) {
   const int ranks = comm_.size(), n = 2 * ranks;
@@ -60,13 +62,15 @@ void Interfaces::set(const Response& response) {
     const int l = 2 * comm_.rank() - 1, u = 2 * comm_.rank() + 2;
     const auto to_l = l >= 0 ? row_of_inverse(a, n, l) : std::vector<double>(n, 0.0);
     const auto to_u = u < n ? row_of_inverse(a, n, u) : std::vector<double>(n, 0.0);
-    for (int k = 0; k < n; ++k) gain(0, k, m) = to_l[k], gain(1, k, m) = to_u[k];
+    for (int repeat = m * block_; repeat < columns_; repeat += matrices_ * block_)
+      for (int j = repeat; j < repeat + block_; ++j)
+        for (int k = 0; k < n; ++k) gain(0, k, j) = to_l[k], gain(1, k, j) = to_u[k];
   }
   Kokkos::deep_copy(gain_, gain);
 }
 
 void Interfaces::solve() {
-  const int ranks = comm_.size(), columns = columns_, block = block_, matrices = matrices_;
+  const int ranks = comm_.size(), columns = columns_;
   if (ranks == 1) return;
   const auto mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends);
   const auto all = Kokkos::create_mirror_view(gathered_);
@@ -75,15 +79,16 @@ void Interfaces::solve() {
   const auto gathered = gathered_;
   const auto gain = gain_;
   const auto l = below, u = above;
-  Kokkos::parallel_for("interfaces", Range(0, columns), KOKKOS_LAMBDA(int j) {
-    const int m = j / block % matrices;
-    double sum_l = 0.0, sum_u = 0.0;
+  Kokkos::parallel_for("interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
+    const int j = pack * lanes;
+    Lanes sum_l(0.0), sum_u(0.0);
     for (int k = 0; k < 2 * ranks; ++k) {
-      const double p = gathered(static_cast<std::size_t>(k) * columns + j);
-      sum_l += gain(0, k, m) * p;
-      sum_u += gain(1, k, m) * p;
+      const Lanes p = Lanes::load(&gathered(static_cast<std::size_t>(k) * columns + j));
+      sum_l = fma(Lanes::load(&gain(0, k, j)), p, sum_l);
+      sum_u = fma(Lanes::load(&gain(1, k, j)), p, sum_u);
     }
-    l(j) = sum_l, u(j) = sum_u;
+    sum_l.store(&l(j));
+    sum_u.store(&u(j));
   });
 }
 

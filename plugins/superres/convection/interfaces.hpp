@@ -15,7 +15,7 @@ class Interfaces {
   struct Response {
     std::vector<double> q_first, q_last, r_first, r_last;
   };
-  /// `columns` right-hand sides; column j belongs to matrix (j / block) % matrices.
+  /// `columns` right-hand sides, a multiple of 8; column j belongs to matrix (j / block) % matrices.
   Interfaces(const Comm& comm, int columns, int block, int matrices);
   /// Collective.
   void set(const Response& response);
@@ -28,7 +28,7 @@ class Interfaces {
   const Comm& comm_;
   int columns_, block_, matrices_;
   View<double*> gathered_;   ///< ends of all ranks
-  View<double***> gain_;     ///< (2, 2 P, matrices): rows of the inverse that give L and R
+  View<double***> gain_;     ///< (2, 2 P, columns): rows of the inverse that give L and R
 };
 
 }  // namespace cambium::superres

@@ -13,21 +13,23 @@ class Poisson {
   Poisson(const Comm& comm, const Slab& slab);
   /// Right-hand side of row k = 1..m in source(k-1, 0..nx-1).
   View<double**> source;
-  /// Collective: writes the interior of rows 1..m of `phi`; `source` is lost.
+  /// Collective: writes the interior of rows 1..m of `phi`, and of rows 0 and m+1 where they are other ranks'; `source` is lost.
   void solve(const View<double**>& phi);
 
  private:
   void factorise(const Comm& comm);
   void mirror() const;
-  void solve_modes();
+  void eliminate();
+  void substitute();
 
   Slab slab_;
   RealFft fft_;
   int half_;                  ///< modes, rounded up to packs: where imaginary parts begin
-  View<double**> spectrum_;   ///< (m, 2 half)
+  View<double**> spectrum_;   ///< (m + 2, 2 half)
+  View<double**> whole_;      ///< (m + 2, 2 nx) mirrored rows of the result, in a cavity
   View<double**> inverse_;    ///< (m, half): reciprocal pivots
   View<double*> lower_, upper_;  ///< couplings of a row to those below and above it
-  View<double**> q_, r_;      ///< (m, half): responses to the neighbouring ranks
+  View<double**> fill_;       ///< (m, half): what a row, once eliminated, feels of the rank below
   Interfaces interfaces_;
 };
 

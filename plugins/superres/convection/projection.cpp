@@ -28,9 +28,9 @@ static void divergence(const Flow& flow, double factor, const View<double**>& ou
   });
 }
 
-static void fill_phi(const Slab& slab, const Fields& phi, Halo& halo) {
+/// Rows of other ranks came with the solution.
+static void fill_phi(const Slab& slab, const Fields& phi) {
   fill_columns(Kokkos::subview(phi, 0, Kokkos::ALL, Kokkos::ALL), slab.grid, 1, slab.rows + 1, 1.0, 0.0, 0.0);
-  halo.exchange(phi, 0, 1);
   const int m = slab.rows, columns = static_cast<int>(phi.extent(2));
   const bool at_bottom = slab.bottom(), at_top = slab.top();
   Kokkos::parallel_for("phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
@@ -59,10 +59,9 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
 void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure) {
   const Slab& slab = flow.slab;
   fill_columns(flow.field(field_u), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
-  halo_.exchange(flow.fields, field_w, 1);
   divergence(flow, 1.0 / alpha_dt, poisson_.source);
   poisson_.solve(Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL));
-  fill_phi(slab, phi_, halo_);
+  fill_phi(slab, phi_);
   correct(flow, phi_, alpha_dt, advance_pressure);
   fill_ghosts(flow);
 }

@@ -13,18 +13,21 @@ class WallNormalDiffusion {
   WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid);
   /// Collective: coefficients of a new length alpha dt; nothing happens when it is the old one.
   void set(double alpha_dt);
-  /// Collective: adds delta to u, w and b of `flow`. `rhs` (3, m+2, pitch) is lost.
+  /// Collective: adds delta to u, w and b of `flow`, and to w on the face that this rank's top row shares with the rank above.
+  /// `rhs` (3, m+2, pitch) is lost.
   void add(const Flow& flow, const Fields& rhs);
 
  private:
   struct Rows { std::vector<double> lower, diagonal, upper; };
   Rows coefficients(int field, double c) const;
+  void eliminate(const Fields& rhs);
+  void substitute(const Flow& flow, const Fields& rhs);
 
   Slab slab_;
   Fluid fluid_;
   double alpha_dt_ = 0.0;
   View<double**> inverse_, lower_, upper_;  ///< (3, m+2); `upper` is divided by the pivot
-  View<double**> q_, r_;                    ///< (3, m+2): responses to the neighbouring ranks
+  View<double**> reach_, fill_;             ///< (3, m+2): what the first row feels of row k; what row k feels of the rank below
   Interfaces interfaces_;
 };
 

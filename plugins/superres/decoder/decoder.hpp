@@ -13,9 +13,12 @@ struct DecoderShape {
   int latent = 32;
   std::vector<int> widths{512, 256, 128, 64, 32};
   int outputs = 4;
+  /// The first numbers of a latent vector are spline coefficients of the outputs themselves, to which the decoder adds (Blend::spline).
+  bool carries = false;
   Activation activation = Activation::softplus;
 
-  int input() const { return 3 + latent; }
+  int vector() const { return latent + (carries ? outputs : 0); }
+  int input() const { return 3 + vector(); }
   int layers() const { return static_cast<int>(widths.size()) + 1; }
   int width(int layer) const { return layer < layers() - 1 ? widths[layer] : outputs; }
   /// Columns of a layer's weights (width, columns): those of the layer before it, then those of the input. The output layer
@@ -45,7 +48,7 @@ class Decoder {
 
   Decoder(DecoderShape shape, JetBasis basis) : shape_(std::move(shape)), basis_(std::move(basis)) {}
 
-  /// out (streams, points, outputs) from latent vectors (nodes, latent). `plain`, where given, is added to what every corner
+  /// out (streams, points, outputs) from latent vectors (nodes, vector()). `plain`, where given, is added to what every corner
   /// decodes to before blending: (streams, rows, outputs). Without a tape nothing is kept.
   void forward(const DecoderQuery<T>& query, const T* latents, Weights weights, const T* plain, T* out, DecoderTape<T>* tape) const;
   /// Adds to the gradients of latent vectors and weights, from `g` = the gradient by out.
@@ -60,6 +63,10 @@ class Decoder {
  private:
   struct Chunk;
   std::int64_t tape_stride(int rows) const;
+  void blend_latents(Chunk& chunk, const T* latents) const;
+  void unblend_latents(const Chunk& chunk, const T* by_input, T* latent_gradients) const;
+  void input_forward(const Chunk& chunk, int layer, Weights weights, T* z) const;
+  void input_backward(const Chunk& chunk, int layer, const T* g, Weights weights, Gradients gradients, T* input_gradient) const;
   void layer_forward(const Chunk& chunk, int layer, const T* a, Weights weights, T* z) const;
   void layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights, Gradients gradients, T* input_gradient,
                       T* below) const;

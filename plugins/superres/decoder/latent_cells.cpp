@@ -15,7 +15,7 @@ std::array<double, orders> upper_weight(Blend blend, double s) {
     case Blend::c2:
       return {s * s * s * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * s * s * r * r, 60.0 * s * r * (1.0 - 2.0 * s),
               60.0 * (1.0 - 6.0 * s + 6.0 * s * s)};
-    case Blend::c3: break;
+    default: break;
   }
   return {s * s * s * s * (35.0 - 84.0 * s + 70.0 * s * s - 20.0 * s * s * s), 140.0 * s * s * s * r * r * r,
           420.0 * s * s * r * r * (1.0 - 2.0 * s), 840.0 * s * r * (1.0 - 5.0 * s + 5.0 * s * s)};
@@ -57,9 +57,42 @@ double LatentCells::spacing(int a, int node) const {
   return 0.5 * (x[node + 1] - x[node - 1]);
 }
 
+/// Tensor products of splines. Of coordinates rows see that along z, from -1 to 1: the only one that has ends.
+template <class T>
+static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* points, std::int64_t count, const JetBasis& basis,
+                                      std::int64_t first_node) {
+  DecoderQuery<T> q;
+  q.points = count, q.decodes_once = true;
+  const int near = q.near();
+  q.node.resize(near * count);
+  q.offset.assign(3 * count, T(0)), q.inverse_spacing.assign(3 * count, T(0));
+  q.weight.resize(basis.size() * near * count);
+  const std::array<SplineAxis, 3> axes = splines_of(cells);
+  const double low = cells.axis[2].front(), half = 0.5 * (cells.axis[2].back() - low);
+  for (std::int64_t n = 0; n < count; ++n) {
+    const SplineAxis::At at[3] = {axes[0].at(points[3 * n]), axes[1].at(points[3 * n + 1]), axes[2].at(points[3 * n + 2])};
+    q.offset[3 * n + 2] = static_cast<T>((points[3 * n + 2] - low) / half - 1.0);
+    q.inverse_spacing[3 * n + 2] = static_cast<T>(1.0 / half);
+    for (int k = 0; k < near; ++k) {
+      const int i[3] = {k >> 4, (k >> 2) & 3, k & 3};
+      q.node[near * n + k] = first_node + (std::int64_t{1} * at[0].spline[i[0]] * cells.nodes(1) + at[1].spline[i[1]]) * cells.nodes(2) +
+                             at[2].spline[i[2]];
+      for (int s = 0; s < basis.size(); ++s)
+        q.weight[(s * count + n) * near + k] =
+            static_cast<T>(at[0].weight[i[0]][basis[s][0]] * at[1].weight[i[1]][basis[s][1]] * at[2].weight[i[2]][basis[s][2]]);
+    }
+  }
+  return q;
+}
+
+std::array<SplineAxis, 3> splines_of(const LatentCells& cells) {
+  return {SplineAxis(cells.axis[0], false), SplineAxis(cells.axis[1], cells.wraps), SplineAxis(cells.axis[2], false)};
+}
+
 template <class T>
 DecoderQuery<T> locate(const LatentCells& cells, const double* points, std::int64_t count, Blend blend, const JetBasis& basis,
                        std::int64_t first_node) {
+  if (blend == Blend::spline) return locate_splines<T>(cells, points, count, basis, first_node);
   DecoderQuery<T> q;
   q.points = count;
   q.node.resize(q.rows());
@@ -92,14 +125,16 @@ template <class T>
 DecoderQuery<T> joined(const std::vector<DecoderQuery<T>>& parts, int streams) {
   DecoderQuery<T> out;
   for (const auto& part : parts) {
-    out.points += part.points;
+    out.points += part.points, out.decodes_once = part.decodes_once;
     out.node.insert(out.node.end(), part.node.begin(), part.node.end());
     out.offset.insert(out.offset.end(), part.offset.begin(), part.offset.end());
     out.inverse_spacing.insert(out.inverse_spacing.end(), part.inverse_spacing.begin(), part.inverse_spacing.end());
   }
   for (int s = 0; s < streams; ++s)
-    for (const auto& part : parts)
-      out.weight.insert(out.weight.end(), part.weight.begin() + s * part.rows(), part.weight.begin() + (s + 1) * part.rows());
+    for (const auto& part : parts) {
+      const std::int64_t stream = part.near() * part.points;
+      out.weight.insert(out.weight.end(), part.weight.begin() + s * stream, part.weight.begin() + (s + 1) * stream);
+    }
   return out;
 }
 

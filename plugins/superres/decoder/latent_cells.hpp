@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "plugins/superres/decoder/jet_basis.hpp"
+#include "plugins/superres/decoder/spline.hpp"
 
 namespace cambium::superres {
 
 /// How the decodings of a cell's eight corners are blended along each axis: linearly (the gradient jumps at faces), or by
-/// polynomials of degree 5 or 7 whose first two or three derivatives vanish at faces.
-enum class Blend { trilinear, c2, c3 };
+/// polynomials of degree 5 or 7 whose first two or three derivatives vanish at faces. `spline`: latent vectors are blended by
+/// cubic B-splines, and decoded once.
+enum class Blend { trilinear, c2, c3, spline };
 
 /// Nodes of a latent grid with their true coordinates, of any spacing.
 struct LatentCells {
@@ -24,17 +26,23 @@ struct LatentCells {
   double spacing(int a, int node) const;
 };
 
-/// Where points lie among the cells: for row 8 n + corner of point n, the latent vector and all that does not depend on
-/// weights. T: float or double.
+/// Of the axes of a grid, one spline for every latent vector.
+std::array<SplineAxis, 3> splines_of(const LatentCells& cells);
+
+/// Where points lie among the cells: for every point 8 corners (or 64 splines), their latent vectors, and all that does not
+/// depend on weights. A row is what is decoded: a corner of a point, or, where latent vectors are blended, the point.
+/// T: float or double.
 template <class T>
 struct DecoderQuery {
   std::int64_t points = 0;
-  std::vector<std::int64_t> node;          ///< row's latent vector
-  std::vector<T> offset;                   ///< (rows, 3): (place - node) / spacing
+  bool decodes_once = false;               ///< latent vectors are blended, not their decodings
+  std::vector<std::int64_t> node;          ///< (points, near()): latent vectors
+  std::vector<T> offset;                   ///< (rows, 3): (place - node) / spacing; where latent vectors are blended only of z
   std::vector<T> inverse_spacing;          ///< (rows, 3)
-  std::vector<T> weight;                   ///< (streams, rows): derivatives of the blending weight
+  std::vector<T> weight;                   ///< (streams, points, near()): derivatives of the blending weight
 
-  std::int64_t rows() const { return 8 * points; }
+  int near() const { return decodes_once ? 64 : 8; }
+  std::int64_t rows() const { return decodes_once ? points : 8 * points; }
 };
 
 /// Points (count, 3) by (t, x, z) in a grid whose latent vectors begin at `first_node`. Who asks outside the nodes gets the

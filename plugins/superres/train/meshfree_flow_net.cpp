@@ -18,8 +18,9 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d("activation", &Params::activation, "of the decoder; smooth, since equations ask for second derivatives")
       .options({{"softplus", Activation::softplus}, {"tanh", Activation::tanh}, {"swish", Activation::swish}})
       .def(Activation::softplus);
-  d("blend", &Params::blend, "of the decodings of a cell's corners: continuous with none, two or three derivatives")
-      .options({{"trilinear", Blend::trilinear}, {"c2", Blend::c2}, {"c3", Blend::c3}})
+  d("blend", &Params::blend, "of the decodings of a cell's corners: continuous with none, two or three derivatives; spline: of latent "
+                                  "vectors, by cubic B-splines, and one decoding")
+      .options({{"trilinear", Blend::trilinear}, {"c2", Blend::c2}, {"c3", Blend::c3}, {"spline", Blend::spline}})
       .def(Blend::c2);
   d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples").def(true);
   d("divergence_free", &Params::divergence_free, "decode a stream function instead of u and w").def(false);
@@ -58,6 +59,7 @@ MeshfreeFlowNet::MeshfreeFlowNet(const Params& params, Context&)
   shape_.latent = static_cast<int>(params.latent);
   shape_.widths.assign(params.decoder.begin(), params.decoder.end());
   shape_.outputs = params.divergence_free ? 3 : 4;
+  shape_.carries = params.interpolate && params.blend == Blend::spline;
   shape_.activation = params.activation;
 }
 
@@ -117,23 +119,52 @@ JetBasis MeshfreeFlowNet::decoder_basis(const JetBasis& fields) const {
   return JetBasis(all);
 }
 
-std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const torch::Tensor& coarse) const {
+std::vector<std::vector<double>> MeshfreeFlowNet::scaled_samples(const LatentCells& cells, const torch::Tensor& coarse) const {
   const auto numbers = coarse.to(torch::kFloat64).reshape({coarse.size(0), -1}).contiguous();
-  auto field = [&](int f) {
+  std::vector<std::vector<double>> out;
+  for (int f = 0; f < 4; ++f) {
     const double* first = numbers.data_ptr<double>() + f * cells.size();
-    return std::vector<double>(first, first + cells.size());
-  };
-  std::vector<Taylor> out{taylor_of(cells, field(0)), taylor_of(cells, field(1))};
-  if (!params_.divergence_free) {
-    out.push_back(taylor_of(cells, field(2)));
-    out.push_back(taylor_of(cells, field(3)));
-    return out;
+    out.emplace_back(first, first + cells.size());
   }
-  auto u = field(2), w = field(3);  // in units of the deviation of u
-  for (auto& x : u) x += mean_[2] / deviation_[2];
-  for (auto& x : w) x = (x * deviation_[3] + mean_[3]) / deviation_[2];
-  out.push_back(stream_function_of(cells, u, w));
+  if (!params_.divergence_free) return out;
+  for (auto& x : out[2]) x += mean_[2] / deviation_[2];  // both in units of the deviation of u
+  for (auto& x : out[3]) x = (x * deviation_[3] + mean_[3]) / deviation_[2];
   return out;
+}
+
+std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const torch::Tensor& coarse) const {
+  const auto samples = scaled_samples(cells, coarse);
+  std::vector<Taylor> out{taylor_of(cells, samples[0]), taylor_of(cells, samples[1])};
+  if (params_.divergence_free) {
+    out.push_back(stream_function_of(cells, samples[2], samples[3]));
+  } else {
+    out.push_back(taylor_of(cells, samples[2]));
+    out.push_back(taylor_of(cells, samples[3]));
+  }
+  return out;
+}
+
+/// What the decoder's outputs are at the nodes, if the coarse samples are all there is.
+std::vector<std::vector<double>> MeshfreeFlowNet::node_values(const LatentCells& cells, const torch::Tensor& coarse) const {
+  auto out = scaled_samples(cells, coarse);
+  if (!params_.divergence_free) return out;
+  const auto psi = stream_function_of(cells, out[2], out[3]);
+  for (std::size_t n = 0; n < out[2].size(); ++n) out[2][n] = psi(static_cast<std::int64_t>(n), 0);
+  out.pop_back();
+  return out;
+}
+
+/// Spline coefficients of the decoder's outputs through the coarse samples: (nodes of all samples, outputs).
+torch::Tensor MeshfreeFlowNet::carried(const TorchBatch& batch, const torch::Tensor& samples) const {
+  std::vector<torch::Tensor> out;
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto grid = cells(batch, b);
+    const auto axes = splines_of(grid);
+    for (auto& output : node_values(grid, samples[b]))
+      out.push_back(torch::tensor(spline_coefficients(axes, std::move(output)), torch::kFloat64).to(real()));
+  }
+  const auto rows = out.front().size(0);
+  return torch::stack(out).reshape({batch.size(), shape_.outputs, rows}).permute({0, 2, 1}).reshape({-1, shape_.outputs});
 }
 
 /// Jets of the decoder's outputs: (streams of decoder_basis(fields), points of all samples, outputs).
@@ -142,7 +173,8 @@ torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& 
   if (!decode) decode.emplace(Decoder<T>(shape_, decoder_basis(fields)));
   const JetBasis& basis = decode->decoder().basis();
   const auto samples = coarse(batch);
-  const auto latents = encoder_->forward(samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  auto latents = encoder_->forward(samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  if (shape_.carries) latents = torch::cat({carried(batch, samples), latents}, 1);
   const auto points = batch.stored("points");
   std::vector<DecoderQuery<T>> parts;
   std::vector<torch::Tensor> plain;
@@ -151,7 +183,7 @@ torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& 
     const auto places = points[b].contiguous();
     const auto first = b * grid.size();
     parts.push_back(locate<T>(grid, places.data_ptr<double>(), places.size(0), params_.blend, basis, first));
-    if (!params_.interpolate) continue;
+    if (!params_.interpolate || shape_.carries) continue;
     plain.push_back(torch::empty({basis.size(), parts.back().rows(), shape_.outputs}, latents.options().requires_grad(false)));
     expand(expansions(grid, samples[b]), parts.back(), first, basis, plain.back().template data_ptr<T>());
   }

@@ -53,6 +53,9 @@ class MeshfreeFlowNet : public FlowNetwork {
   torch::Tensor decoded(const train::TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode);
   torch::Tensor jets_of(const train::TorchBatch& batch, bool all);
   JetBasis decoder_basis(const JetBasis& fields) const;
+  std::vector<std::vector<double>> scaled_samples(const LatentCells& cells, const torch::Tensor& coarse) const;
+  std::vector<std::vector<double>> node_values(const LatentCells& cells, const torch::Tensor& coarse) const;
+  torch::Tensor carried(const train::TorchBatch& batch, const torch::Tensor& samples) const;
   std::vector<Taylor> expansions(const LatentCells& cells, const torch::Tensor& coarse) const;
   torch::Tensor physical(const torch::Tensor& jets, const JetBasis& fields) const;
   torch::Tensor scaled(const torch::Tensor& physical_values) const;

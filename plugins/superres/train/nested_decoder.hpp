@@ -22,6 +22,17 @@ inline torch::Tensor smooth(Blend blend, const torch::Tensor& s) {
   return s.pow(4) * (35 - 84 * s + 70 * s * s - 20 * s.pow(3));
 }
 
+/// What the decoder says of `input` (rows, columns).
+inline torch::Tensor answer(const DecoderShape& shape, const torch::Tensor& input, const std::vector<torch::Tensor>& weights) {
+  torch::Tensor h;
+  for (int l = 0; l < shape.layers(); ++l) {
+    const auto seen = l == 0 ? input : l + 1 < shape.layers() ? torch::cat({h, input}, 1) : h;
+    h = torch::nn::functional::linear(seen, weights[2 * l], weights[2 * l + 1]);
+    if (l + 1 < shape.layers()) h = activated(shape.activation, h);
+  }
+  return h;
+}
+
 /// Fields (points, outputs) at `points` (points, 3), from latents (nodes, latent) on `cells`.
 inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells, Blend blend, const torch::Tensor& points,
                              const torch::Tensor& latents, const std::vector<torch::Tensor>& weights) {
@@ -52,16 +63,49 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
       relative[a] = (x - tensor(at)) / tensor(spacing);
     }
     const auto input = torch::cat({torch::stack({relative[0], relative[1], relative[2]}, 1), latents.index_select(0, torch::tensor(node))}, 1);
-    torch::Tensor h;
-    for (int l = 0; l < shape.layers(); ++l) {
-      const auto seen = l == 0 ? input : l + 1 < shape.layers() ? torch::cat({h, input}, 1) : h;
-      h = torch::nn::functional::linear(seen, weights[2 * l], weights[2 * l + 1]);
-      if (l + 1 < shape.layers()) h = activated(shape.activation, h);
-    }
-    const auto part = weight.unsqueeze(1) * h;
+    const auto part = weight.unsqueeze(1) * answer(shape, input, weights);
     out = out.defined() ? out + part : part;
   }
   return out;
+}
+
+/// Weight of spline `number` of an axis at x (points): its pieces are cubics, so that the expansion around each point is the spline.
+inline torch::Tensor spline_weight(const SplineAxis& axis, int number, const torch::Tensor& x) {
+  const auto at = x.detach().to(torch::kFloat64).contiguous();
+  std::vector<double> c[4];
+  for (std::int64_t p = 0; p < x.size(0); ++p) {
+    const auto here = axis.at(at.data_ptr<double>()[p]);
+    for (int k = 0; k < 4; ++k) {
+      c[k].push_back(0.0);
+      for (int j = 0; j < SplineAxis::most; ++j)
+        if (here.spline[j] == number) c[k].back() += here.weight[j][k];
+    }
+  }
+  const auto away = x - at;
+  return torch::tensor(c[0], torch::kFloat64) + away * (torch::tensor(c[1], torch::kFloat64) +
+         away * (torch::tensor(c[2], torch::kFloat64) / 2 + away * torch::tensor(c[3], torch::kFloat64) / 6));
+}
+
+/// The same where latent vectors (nodes, shape.vector()) are blended by splines: every spline of the grid, most of them zero.
+inline torch::Tensor decoded_once(const DecoderShape& shape, const LatentCells& cells, const torch::Tensor& points,
+                                  const torch::Tensor& latents, const std::vector<torch::Tensor>& weights) {
+  const auto axes = splines_of(cells);
+  torch::Tensor blended;
+  for (std::int64_t n = 0; n < cells.size(); ++n) {
+    const std::int64_t number[3] = {n / cells.nodes(2) / cells.nodes(1), n / cells.nodes(2) % cells.nodes(1), n % cells.nodes(2)};
+    torch::Tensor weight;
+    for (int a = 0; a < 3; ++a) {
+      const auto w = spline_weight(axes[a], static_cast<int>(number[a]), points.select(1, a));
+      weight = weight.defined() ? weight * w : w;
+    }
+    const auto part = weight.unsqueeze(1) * latents[n];
+    blended = blended.defined() ? blended + part : part;
+  }
+  const double low = cells.axis[2].front(), half = 0.5 * (cells.axis[2].back() - low);
+  const auto none = torch::zeros({points.size(0), 2}, points.options().requires_grad(false));
+  const auto input = torch::cat({none, (points.slice(1, 2, 3) - low) / half - 1.0, blended}, 1);
+  const auto h = answer(shape, input, weights);
+  return shape.carries ? h + blended.slice(1, 0, shape.outputs) : h;
 }
 
 /// d y / d axis, summed over points, which do not depend on each other.

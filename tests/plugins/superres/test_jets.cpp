@@ -18,12 +18,14 @@ struct Example {
   torch::Tensor points, latents;
   std::vector<torch::Tensor> weights;
 
-  Example(Activation sigma, std::vector<int> widths, int outputs, std::int64_t n) {
+  Example(Activation sigma, std::vector<int> widths, int outputs, std::int64_t n, bool carries = false, bool few = false) {
+    shape.carries = carries;
+    if (few) cells = {{{{0.0, 1.2}, {0.0, 0.2, 0.5, 0.8, 1.0}, {0.02, 0.1, 0.4, 0.9}}}, true};
     shape.latent = 5, shape.widths = std::move(widths), shape.outputs = outputs, shape.activation = sigma;
     torch::manual_seed(3);
     const auto low = torch::tensor({0.0, 0.0, 0.02}, torch::kFloat64), high = torch::tensor({1.2, 1.0, 0.9}, torch::kFloat64);
     points = (low + (high - low) * torch::rand({n, 3}, torch::kFloat64)).requires_grad_(true);
-    latents = torch::randn({cells.size(), shape.latent}, torch::kFloat64).requires_grad_(true);
+    latents = torch::randn({cells.size(), shape.vector()}, torch::kFloat64).requires_grad_(true);
     for (int l = 0; l < shape.layers(); ++l) {
       const auto size = std::vector<std::int64_t>{shape.width(l), shape.columns(l)};
       weights.push_back((torch::randn(size, torch::kFloat64) * std::sqrt(1.5 / shape.columns(l))).requires_grad_(true));
@@ -36,7 +38,8 @@ struct Example {
     return decode(std::make_shared<const DecoderQuery<double>>(std::move(query)), latents, weights);
   }
   torch::Tensor nested(const JetBasis& basis, Blend blend) const {
-    return nested_jets(basis, decoded(shape, cells, blend, points, latents, weights), points);
+    return nested_jets(basis, blend == Blend::spline ? decoded_once(shape, cells, points, latents, weights)
+                                                     : decoded(shape, cells, blend, points, latents, weights), points);
   }
   std::vector<torch::Tensor> gradients(const torch::Tensor& y) const {
     torch::manual_seed(9);
@@ -86,4 +89,49 @@ TEST_CASE("jets of third and mixed order, as a stream function needs them") {
   compare(Example(Activation::tanh, {6}, 1, 19), basis, Blend::c3);
   compare(Example(Activation::softplus, {6}, 1, 3), JetBasis({{0, 2, 1}}), Blend::c3);
   compare(Example(Activation::swish, {6}, 1, 3), JetBasis({{0, 2, 1}}), Blend::c3);
+}
+
+TEST_CASE("jets where latent vectors are blended by splines, and their gradients") {
+  torch::set_num_threads(1);
+  compare(Example(Activation::swish, {7, 5}, 4, 135, true, true), JetBasis(boussinesq), Blend::spline);  // more points than a chunk has
+  compare(Example(Activation::tanh, {6}, 3, 3, false, true), JetBasis({{0, 2, 1}}), Blend::spline);
+}
+
+TEST_CASE("splines are exact for cubics on any nodes, with continuous second derivatives") {
+  const std::vector<double> nodes{0.02, 0.1, 0.3, 0.62, 0.9, 1.5};
+  for (std::size_t count : {6u, 5u, 4u, 3u, 2u}) {
+    CAPTURE(count);
+    const SplineAxis axis(std::vector<double>(nodes.begin(), nodes.begin() + count), false);
+    const int degree = std::min<int>(3, static_cast<int>(count) - 1);
+    auto f = [&](double x) { return 1 + x + (degree > 1 ? 2 * x * x : 0.0) + (degree > 2 ? -3 * x * x * x : 0.0); };
+    const auto to = axis.interpolation();
+    std::vector<double> c(count, 0.0);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t k = 0; k < count; ++k) c[i] += to[i * count + k] * f(nodes[k]);
+    for (double x : {0.02, 0.05, 0.09}) {
+      const auto at = axis.at(x);
+      double value = 0.0, slope = 0.0, third = 0.0;
+      for (int j = 0; j < SplineAxis::most; ++j)
+        value += at.weight[j][0] * c[at.spline[j]], slope += at.weight[j][1] * c[at.spline[j]], third += at.weight[j][3] * c[at.spline[j]];
+      CHECK(value == Approx(f(x)));
+      CHECK(slope == Approx(1 + (degree > 1 ? 4 * x : 0.0) + (degree > 2 ? -9 * x * x : 0.0)));
+      CHECK(third == Approx(degree > 2 ? -18.0 : 0.0).margin(1e-9));
+    }
+  }
+  const SplineAxis round({0.0, 0.3, 0.5, 0.9, 1.2, 1.4}, true);
+  CHECK(round.count() == 5);
+  for (double knot : {0.0, 0.3, 0.9}) {
+    const auto before = round.at(knot + (knot == 0.0 ? 1.4 : 0.0) - 1e-9), after = round.at(knot + 1e-9);
+    for (int spline = 0; spline < 5; ++spline)
+      for (int order = 0; order < 3; ++order) {
+        double l = 0.0, r = 0.0;
+        for (int j = 0; j < SplineAxis::most; ++j) {
+          if (before.spline[j] == spline) l += before.weight[j][order];
+          if (after.spline[j] == spline) r += after.weight[j][order];
+        }
+        CHECK(l == Approx(r).margin(1e-5));
+      }
+  }
+  CHECK(round.at(0.5).weight[1][0] > 0.5);
+  CHECK(round.at(0.5).spline[1] == 2);  // a spline peaks at the node whose number it has
 }
