@@ -2,7 +2,7 @@
 """Super-resolution against its baselines: superres_table.py PROGRAM FOLDER [--steps N] [--gamma G] [--only d4|d8] [--seeds N].
 
 For every fourth point and every second frame (d4), and for every eighth point and every fourth frame (d8), of convection at Ra 1e6:
-trains the decoder with the equations, without them and with a stream function, and the U-Net, some seeds each, on one run, and
+trains the decoder with the equations, without them and with a stream function (without them), and the U-Net, some seeds each, on one run, and
 judges all of them, and interpolation, on a run from other noise. Simulations and finished trainings in FOLDER are used again.
 Prints one JSON object: mean and spread over seeds of every score. On one idle core a step
 takes some 20 to 100 ms."""
@@ -28,7 +28,7 @@ def simulate(seed):
 
 
 def crops(path, ratio, **more):
-    return {"type": "crops", "data": [path], "ratio": ratio, "crop": [4, 16, 0], "frames": 161, "points": 256, **more}
+    return {"type": "crops", "data": [path], "ratio": ratio, "crop": [4, 16, 0], "frames": 161, "points": 512, **more}
 
 
 def train(model, ratio, data, steps, seeds):
@@ -38,12 +38,13 @@ def train(model, ratio, data, steps, seeds):
                       "validate": {"every": steps, "keep_best": False}}}
 
 
-def networks(ratio, gamma):
+def networks(ratio, gamma, steps):
+    """gamma rises over the whole training: the equations refine what the data have taught."""
     net = {"type": "meshfree_flow_net", "features": 8, "most_features": 64, "latent": 16, "decoder": [64, 64, 32],
-           "activation": "swish", **LAWS}
-    return {"constrained": {**net, "gamma": gamma}, "free": {**net, "gamma": 0.0},
-            "stream_function": {**net, "gamma": gamma, "divergence_free": True, "blend": "c3"},
-            "unet": {"type": "flow_unet", "features": 8, "most_features": 64, "ratio": ratio}}
+           "activation": "swish", "blend": "spline", "loss": "l2", **LAWS}
+    return {"constrained": {**net, "gamma": gamma, "ramp": steps}, "free": {**net, "gamma": 0.0},
+            "unet": {"type": "flow_unet", "features": 8, "most_features": 64, "ratio": ratio, "loss": "l2"},
+            "stream_function": {**net, "gamma": 0.0, "divergence_free": True}}
 
 
 def run(program, folder, stages):
@@ -63,7 +64,7 @@ def scores(program, folder, ratio, gamma, steps, seeds):
     data = [os.path.join(folder, "data", name, "fields.h5") for name in ("simulate", "simulate_2")]
     run(program, os.path.join(folder, "data"), [simulate(1), simulate(2)])
     models = {}
-    for name, model in networks(RATIOS[ratio], gamma).items():
+    for name, model in networks(RATIOS[ratio], gamma, steps).items():
         place = os.path.join(folder, f"{ratio}_{name}")
         run(program, place, [train(model, RATIOS[ratio], data, steps, seeds)])
         for k in range(1, seeds + 1):
