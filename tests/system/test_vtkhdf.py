@@ -47,6 +47,52 @@ class Particles(unittest.TestCase):
             np.testing.assert_array_equal(seen.point_data("id", k), ours.ids)
 
 
+CONVECTION = """
+run: {name: convection, seed: 4, directory: DIRECTORY}
+plugins: [superres]
+stages:
+  - simulate:
+      physics: rayleigh_benard
+      rayleigh: 1e5
+      cells: [16, 12]
+      stretching: STRETCHING
+      initial: {noise: 0.1}
+      end_time: 1
+      sample_interval: 0.5
+      output:
+        - {type: fields, interval: 0.5, single: false}
+        - {type: vtkhdf, interval: 0.5, precision: double}
+"""
+
+
+class Convection(unittest.TestCase):
+    def compare(self, stretching, kind):
+        import h5py
+
+        folder = program.fresh("vtkhdf_convection_" + stretching)
+        deck = CONVECTION.replace("DIRECTORY", os.path.join(folder, "run")).replace("STRETCHING", stretching)
+        code, out, error = program.run("run", program.write(os.path.join(folder, "deck.yaml"), deck), ranks=2)
+        self.assertEqual(code, 0, out + error)
+        run = cambium_io.Run(os.path.join(folder, "run"))
+        seen = Layout(run.find("output.vtkhdf"))
+        self.assertEqual(seen.problems, [])
+        self.assertEqual(seen.type, kind)
+        with h5py.File(run.find("fields.h5")) as file:
+            np.testing.assert_allclose(seen.values, file["scales/sim_time"][:])
+            for k in range(len(seen.values)):
+                ours = {name: file["tasks/" + name][k].T.ravel() for name in "pbuw"}  # (t, x, z) there, x fastest here
+                np.testing.assert_array_equal(np.ravel(seen.cell_data("b", k)), ours["b"])
+                np.testing.assert_array_equal(np.ravel(seen.cell_data("p", k)), ours["p"])
+                velocity = np.reshape(seen.cell_data("velocity", k), (-1, 3))
+                np.testing.assert_array_equal(velocity, np.stack([ours["u"], ours["w"], 0 * ours["u"]], 1))
+
+    def test_convection_on_a_stretched_grid_becomes_a_mesh(self):
+        self.compare("1.2", "UnstructuredGrid")
+
+    def test_convection_on_even_cells_becomes_an_image(self):
+        self.compare("0", "ImageData")
+
+
 class Checker(unittest.TestCase):
     def test_it_sees_what_is_wrong(self):
         import h5py

@@ -5,8 +5,7 @@
 
 namespace cambium::superres {
 
-/// Fields over time on a tensor-product grid, read from HDF5: /tasks/<field> by (t, x, z) with /scales/{sim_time, x, z} (this
-/// program's `fields` output, Dedalus 3 with its hashed names of scales, Dedalus 2 with /scales/x/1.0).
+/// Fields over time on a tensor-product grid, read from HDF5 in any layout that FieldFile knows.
 struct FieldData {
   std::string file;
   std::array<std::vector<double>, 3> axis;   ///< t, x, z

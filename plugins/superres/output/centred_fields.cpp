@@ -70,4 +70,21 @@ CentredFields centred_fields(const State& state, const Comm& comm) {
   return out;
 }
 
+GridFields grid_fields_of(const State& state, const Comm& comm) {
+  const CentredFields all = centred_fields(state, comm);
+  GridFields out;
+  out.axes = {{"x", global_values(state, "x_faces")}, {"z", global_values(state, "z_faces")}};
+  out.fields = {{"p", "", 1, {}}, {"b", "", 1, {}}, {"velocity", "", 3, {}}};
+  if (!comm.root()) return out;
+  const std::size_t nx = all.x.size(), nz = all.z.size();
+  for (std::size_t k = 0; k < nz; ++k)
+    for (std::size_t i = 0; i < nx; ++i) {
+      const std::size_t here = i * nz + k;
+      out.fields[0].values.push_back(all.values[0][here]);
+      out.fields[1].values.push_back(all.values[1][here]);
+      for (double v : {all.values[2][here], all.values[3][here], 0.0}) out.fields[2].values.push_back(v);
+    }
+  return out;
+}
+
 }  // namespace cambium::superres

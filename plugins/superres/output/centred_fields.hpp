@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
+#include "core/state/grid_fields.hpp"
 #include "core/state/state.hpp"
 
 namespace cambium::superres {
@@ -17,6 +18,9 @@ struct CentredFields {
 /// Collective; filled on rank 0. Velocities are means of the two faces of a cell. InputError when the state is not that of
 /// a convection physics.
 CentredFields centred_fields(const State& state, const Comm& comm);
+
+/// Collective, values on rank 0: p, b and the velocity (u, w, 0) on the cells between their faces, for the output `vtkhdf`.
+GridFields grid_fields_of(const State& state, const Comm& comm);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.
 std::vector<double> global_values(const State& state, const char* name);

@@ -13,6 +13,8 @@ namespace cambium::superres {
 void Crops::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 files of p, b, u, w by (t, x, z), one for each initial state").example("[\"{run}/simulate/fields.h5\"]");
   d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
+  d("scales", &Params::scales, "factors of 'ratio' along x and z at which the data are seen in turn, so that one model learns several "
+                               "sampling rates; 'crop' then names its samples").def({1.0});
   d("crop", &Params::crop, "coarse samples of a crop along t, x and z; 0 takes all").def({4, 0, 0});
   d("points", &Params::points, "places in a crop at which the fields are compared").at_least(1).def(256);
   d("samples", &Params::samples, "crops that count as one pass over the data").at_least(1).def(1000);
@@ -24,21 +26,29 @@ void Crops::Params::describe(deck::Describe<Params>& d) {
       if (!(r >= 1.0)) return "'ratio' must be at least 1 along every axis";
     return p.data.empty() ? "'data' names no file" : "";
   });
+  d.check([](const Params& p) {
+    for (double scale : p.scales)
+      if (!(scale * std::min(p.ratio[1], p.ratio[2]) >= 1.0)) return "'scales': ratio times a scale must be at least 1";
+    return p.scales.empty() ? "'scales' names no scale; 1 is that of 'ratio'" : "";
+  });
 }
 
 void Crops::open(Context& context) {
   sources_.clear();
   for (const auto& path : params_.data) {
-    auto fine = read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic);
-    Windows windows(coarsened(fine, params_.ratio), params_.crop, params_.ratio);
-    if (!sources_.empty() && windows.size() != sources_.front().windows.size())
-      throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, or use files of one grid",
-                                   path, params_.data.front()));
-    sources_.push_back({std::move(fine), std::move(windows)});
+    const auto fine = std::make_shared<const FieldData>(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
+    for (double scale : params_.scales) {
+      const std::array<double, 3> ratio{params_.ratio[0], scale * params_.ratio[1], scale * params_.ratio[2]};
+      Windows windows(coarsened(*fine, ratio), params_.crop, ratio);
+      if (!sources_.empty() && (windows.size() != sources_.front().windows.size() || windows.wraps() != sources_.front().windows.wraps()))
+        throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, or use files of one "
+                                     "grid", path, params_.data.front()) + (params_.scales.size() > 1 ? " and one scale" : ""));
+      sources_.push_back({fine, std::move(windows)});
+    }
   }
   const auto& s = sources_.front();
   context.log.info(fmt::format("{} file(s) of {} x {} points, {} frames in the first; crops of {} x {} x {} coarse samples (t, x, z)",
-                               sources_.size(), s.fine.nx(), s.fine.nz(), s.fine.axis[0].size(), s.windows.size()[0],
+                               params_.data.size(), s.fine->nx(), s.fine->nz(), s.fine->axis[0].size(), s.windows.size()[0],
                                s.windows.size()[1], s.windows.size()[2]));
 }
 
@@ -56,7 +66,7 @@ train::SamplePtr Crops::make(std::int64_t id) const {
   const Random4 choice(seed, Stream::made_samples, number, 0);
   auto pick = [](double uniform, std::int64_t count) { return std::min(static_cast<std::int64_t>(uniform * static_cast<double>(count)), count - 1); };
   const auto& source = sources_[number % sources_.size()];
-  const auto& fine = source.fine;
+  const auto& fine = *source.fine;
   std::array<int, 3> start{};
   std::array<std::vector<std::int64_t>, 3> inside;  // points of the data within the window, along x past the period, too
   for (int a = 0; a < 3; ++a) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "core/deck/describe.hpp"
 #include "plugins/superres/samples/window.hpp"
 
@@ -11,6 +13,7 @@ class Crops : public train::Dataset {
   struct Params {
     std::vector<std::string> data;
     std::array<double, 3> ratio{};
+    std::vector<double> scales;
     std::array<int, 3> crop{};
     std::int64_t points = 0, samples = 0;
     int frames = 0;
@@ -26,9 +29,9 @@ class Crops : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
 
  private:
-  /// One file: its fields, and windows of its coarse samples.
+  /// One file at one sampling rate: its fields, and windows of its coarse samples.
   struct Source {
-    FieldData fine;
+    std::shared_ptr<const FieldData> fine;
     Windows windows;
   };
   train::SamplePtr make(std::int64_t id) const;

@@ -81,8 +81,12 @@ for message, text in {
 
 # Files of fields
 table.file("other.h5", {"temperature": [1.0]})
-says("'other.h5' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output 'fields' write them; it "
-     "holds: temperature", V + "data=other.h5", deck="verify.yaml", command="run")
+well = {"dimensions/time": [0.0, 1.0], "dimensions/x": [0.0, 1.0], "dimensions/y": [0.0, 0.5], "t0_fields/buoyancy": [[[[1.0, 2.0]] * 2] * 2]}
+table.file("well.h5", well)
+says("'well.h5#7' asks for trajectory 7, but the file has 1, counted from 0",
+     V + "data=well.h5#7 stages[0].verify.fields=[b] stages[0].verify.equations=['b=0']", deck="verify.yaml", command="run")
+says("'other.h5' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output 'fields' write them, or "
+     "/t0_fields and /dimensions of The Well; it holds: temperature", V + "data=other.h5", deck="verify.yaml", command="run")
 lacking = fields()
 del lacking["scales/z"]
 table.file("lacking.h5", lacking)

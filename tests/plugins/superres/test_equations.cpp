@@ -140,6 +140,50 @@ TEST_CASE("the exact roll obeys the equations, and not those with x and z swappe
   CHECK_THAT(text, Catch::EndsWith(": these axes are swapped in the equation"));
 }
 
+TEST_CASE("vectors of Dedalus and trajectories of The Well give the fields that single scalars give") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  const std::vector<double> t{0, 1, 2}, x{0, 1, 2, 3}, z{0, 0.4};
+  auto value = [](int field, int k, int i, int j) { return 1000.0 * field + 100 * k + 10 * i + j; };  // p, b, u, w
+  const auto dedalus = scratch.file("dedalus.h5"), well = scratch.file("well.hdf5");
+  std::vector<double> p, b, vector, well_p, well_b, well_vector;
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 2; ++j) p.push_back(value(0, k, i, j)), b.push_back(value(1, k, i, j));
+    for (int c = 0; c < 2; ++c)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 2; ++j) vector.push_back(value(2 + c, k, i, j));
+  }
+  for (int run = 0; run < 3; ++run)  // the second one is ours
+    for (int k = 0; k < 3; ++k)
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 2; ++j) {
+          const double sign = run == 1 ? 1.0 : -1.0;
+          well_p.push_back(sign * value(0, k, i, j)), well_b.push_back(sign * value(1, k, i, j));
+          for (int c = 0; c < 2; ++c) well_vector.push_back(sign * value(2 + c, k, i, j));
+        }
+  {
+    auto file = io::File::create(dedalus);
+    file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x), file.write("/scales/z_hash_cd34", z);
+    file.write("/tasks/pressure", io::tensor_of(p.data(), {3, 4, 2})), file.write("/tasks/buoyancy", io::tensor_of(b.data(), {3, 4, 2}));
+    file.write("/tasks/u", io::tensor_of(vector.data(), {3, 2, 4, 2}));
+    auto other = io::File::create(well);
+    other.write("/dimensions/time", t), other.write("/dimensions/x", x), other.write("/dimensions/y", z);
+    other.write("/t0_fields/pressure", io::tensor_of(well_p.data(), {3, 3, 4, 2}));
+    other.write("/t0_fields/buoyancy", io::tensor_of(well_b.data(), {3, 3, 4, 2}));
+    other.write("/t1_fields/velocity", io::tensor_of(well_vector.data(), {3, 3, 4, 2, 2}));
+  }
+  for (const auto& path : {dedalus, well + "#1"}) {
+    CAPTURE(path);
+    const auto data = read_fields(path, {"p", "b", "u", "w"}, 2, true);
+    CHECK(data.axis[0] == std::vector<double>{1, 2});
+    CHECK(data.axis[2] == z);
+    for (int f = 0; f < 4; ++f)
+      for (int i = 0; i < 4; ++i) CHECK(data.at(f, 1, i, 1) == value(f, 2, i, 1));
+  }
+  CHECK_THROWS_WITH(read_fields(well, {"q"}, 2, true), "'" + well + "' has no field 'q' (it has: buoyancy, pressure, velocity)");
+}
+
 TEST_CASE("fields are read from the last frames and bad ones are named") {
   const Comm comm(MPI_COMM_SELF);
   const SharedScratch scratch(comm);

@@ -50,7 +50,7 @@ std::span<const double> numbers(const train::Sample& sample, const char* name) {
 Crops::Params params(const std::string& path) {
   Crops::Params p;
   p.data = {path};
-  p.ratio = {2, 4, 3}, p.crop = {3, 0, 4}, p.points = 40, p.samples = 12, p.frames = 9;
+  p.ratio = {2, 4, 3}, p.scales = {1.0}, p.crop = {3, 0, 4}, p.points = 40, p.samples = 12, p.frames = 9;
   return p;
 }
 
@@ -85,6 +85,29 @@ TEST_CASE("crops hold the fine fields at their points, inside their nodes, aroun
   CHECK(largest > smallest);  // windows begin anywhere along x
   const auto again = crops.read(std::vector<std::int64_t>{3}), first = crops.read(ids);
   CHECK(numbers(*again[0], "points")[5] == numbers(*first[3], "points")[5]);
+}
+
+TEST_CASE("crops of several sampling rates have the same samples, further apart") {
+  World world;
+  const Scratch scratch;
+  const auto path = scratch.file("scales.h5");
+  write_fields(path, flow(), world.context);
+  auto p = params(path);
+  p.ratio = {2, 2, 2}, p.scales = {1.0, 1.5}, p.crop = {3, 4, 3};
+  Crops crops(p, world.context);
+  crops.open(world.context);
+  const auto samples = crops.read(std::vector<std::int64_t>{0, 1, 2, 3});
+  for (int k = 0; k < 4; ++k) {
+    const auto x = numbers(*samples[k], "x"), points = numbers(*samples[k], "points");
+    CHECK(x[1] - x[0] == Approx(k % 2 ? 0.4 : 0.25));  // 16 points as 8 and, 16 / 3 rounded, as 5
+    CHECK(samples[k]->fields.at("coarse").shape[2] == 4);
+    const auto* values = static_cast<const float*>(samples[k]->fields.at("values").data);
+    CHECK(values[2] == Approx(formula(2, points[0], points[1], points[2])).epsilon(1e-5).margin(1e-5));
+  }
+  p.crop = {3, 0, 3};
+  Crops uneven(p, world.context);
+  CHECK_THROWS_WITH(uneven.open(world.context), "'" + path + "' gives crops of another size than '" + path +
+                                                    "'; name 'crop' in samples instead of 0, or use files of one grid and one scale");
 }
 
 TEST_CASE("crops that the data cannot give are refused") {

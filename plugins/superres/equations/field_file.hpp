@@ -1,0 +1,42 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/io/h5.hpp"
+
+namespace cambium::superres {
+
+/// Fields by (t, x, z) in an HDF5 file of one of these layouts:
+///   /tasks, /scales                    ours and that of Dedalus 2 and 3; a field may be a component of a vector task by (t, 2, x, z)
+///   /t0_fields, /t1_fields, /dimensions  The Well (Ohana et al. 2024): scalars by (trajectory, t, x, y), vectors with a last axis more;
+///                                      "FILE#3" is its trajectory 3, "FILE" the first
+/// p, b, u, w are also found as pressure, buoyancy or temperature, and components of u or velocity.
+class FieldFile {
+ public:
+  /// InputError for a file of none of these layouts.
+  explicit FieldFile(const std::string& path);
+
+  /// t, x or z (y where the file calls it so). InputError when the file does not have it.
+  std::vector<double> coordinate(int axis) const;
+  std::string name_of_axis(int axis) const;
+  /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of another shape.
+  std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
+
+ private:
+  /// A dataset, or one component of it along axis `component_axis`.
+  struct Place {
+    std::string path;
+    int component_axis = -1;
+    std::int64_t component = 0;
+  };
+  Place find(const std::string& name) const;
+  std::vector<std::string> fields() const;
+
+  io::File file_;
+  std::string path_;
+  bool well_ = false;
+  std::int64_t trajectory_ = 0;
+};
+
+}  // namespace cambium::superres
