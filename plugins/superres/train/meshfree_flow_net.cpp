@@ -24,6 +24,7 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
       .def(Blend::c2);
   d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples").def(true);
   d("divergence_free", &Params::divergence_free, "decode a stream function instead of u and w").def(false);
+  d("plates", &Params::plates, "fields whose values on two plates z = const are kept exactly");
   d("equations", &Params::equations, "equations in p, b, u, w, constants and the derivatives dt, dx, dz, dxx, dxz, dzz").def({});
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("gamma", &Params::gamma, "weight of the equations' residual beside the error of the scaled fields").non_negative().def(0.0125);
@@ -35,6 +36,7 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) {
     for (auto width : p.decoder)
       if (width < 1) return "'decoder': a layer has at least one number";
+    if (p.plates && p.divergence_free) return "'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out";
     if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
     return p.divergence_free && p.blend == Blend::c2 ? "'divergence_free' differentiates once more: choose blend: c3" : "";
   });
@@ -59,7 +61,7 @@ MeshfreeFlowNet::MeshfreeFlowNet(const Params& params, Context&)
   shape_.latent = static_cast<int>(params.latent);
   shape_.widths.assign(params.decoder.begin(), params.decoder.end());
   shape_.outputs = params.divergence_free ? 3 : 4;
-  shape_.carries = params.interpolate && params.blend == Blend::spline;
+  shape_.carries = params.interpolate && params.blend == Blend::spline && !params.plates;
   shape_.activation = params.activation;
 }
 
@@ -167,6 +169,16 @@ torch::Tensor MeshfreeFlowNet::carried(const TorchBatch& batch, const torch::Ten
   return torch::stack(out).reshape({batch.size(), shape_.outputs, rows}).permute({0, 2, 1}).reshape({-1, shape_.outputs});
 }
 
+/// A field at the nodes that goes straight from one plate's value to the other's.
+static std::vector<double> between(const LatentCells& cells, const Plates& plates, const std::array<double, 2>& ends) {
+  std::vector<double> out;
+  for (std::int64_t n = 0; n < cells.size(); ++n) {
+    const double s = (cells.axis[2][n % cells.nodes(2)] - plates.z[0]) / (plates.z[1] - plates.z[0]);
+    out.push_back(ends[0] + s * (ends[1] - ends[0]));
+  }
+  return out;
+}
+
 /// Jets of the decoder's outputs: (streams of decoder_basis(fields), points of all samples, outputs).
 template <class T>
 torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode) {
@@ -183,12 +195,60 @@ torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& 
     const auto places = points[b].contiguous();
     const auto first = b * grid.size();
     parts.push_back(locate<T>(grid, places.data_ptr<double>(), places.size(0), params_.blend, basis, first));
-    if (!params_.interpolate || shape_.carries) continue;
+    if (!params_.interpolate || shape_.carries || params_.plates) continue;
     plain.push_back(torch::empty({basis.size(), parts.back().rows(), shape_.outputs}, latents.options().requires_grad(false)));
     expand(expansions(grid, samples[b]), parts.back(), first, basis, plain.back().template data_ptr<T>());
   }
   auto query = std::make_shared<const DecoderQuery<T>>(joined(parts, basis.size()));
-  return (*decode)(std::move(query), latents, decoder_weights_, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
+  const auto jets = (*decode)(std::move(query), latents, decoder_weights_, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
+  return params_.plates ? kept_on_plates(jets, batch, samples, basis) : jets;
+}
+
+/// What the decoder says, made to vanish on the plates, and the interpolation through samples and plates.
+torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const TorchBatch& batch, const torch::Tensor& samples,
+                                              const JetBasis& basis) const {
+  const auto points = batch.stored("points").to(torch::kFloat64);
+  const std::int64_t count = points.size(1), streams = basis.size();
+  torch::Tensor plain = torch::zeros({streams, batch.size(), count, 4}, torch::kFloat64), shrink = torch::zeros({4, batch.size(), count}, torch::kFloat64);
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto places = points[b].contiguous();
+    const double* at = places.data_ptr<double>();
+    auto to = shrink.accessor<double, 3>();
+    for (std::int64_t n = 0; n < count; ++n) {
+      const auto factor = params_.plates->vanishing(at[3 * n + 2]);
+      for (int k = 0; k < 4; ++k) to[k][b][n] = factor[k];
+    }
+    const auto grid = cells(batch, b);
+    const auto fields = scaled_samples(grid, samples[b]);
+    for (int f = 0; f < 4; ++f) {
+      const auto lower = params_.plates->lower.find(flow_fields[f]);
+      std::array<double, 2> ends{};
+      if (lower != params_.plates->lower.end())
+        ends = {(lower->second - mean_[f]) / deviation_[f], (params_.plates->upper.at(flow_fields[f]) - mean_[f]) / deviation_[f]};
+      const bool fixed = lower != params_.plates->lower.end();
+      if (!fixed && !params_.interpolate) continue;
+      auto values = fields[f];
+      if (!params_.interpolate) values = between(grid, *params_.plates, ends);
+      const auto out = spline_jets(grid, values, *params_.plates, fixed ? &ends : nullptr, at, count, basis);
+      plain.select(3, f).select(1, b).copy_(torch::tensor(out, torch::kFloat64).reshape({streams, count}));
+    }
+  }
+  plain = plain.reshape({streams, -1, 4}).to(real()), shrink = shrink.reshape({4, -1, 1}).to(real());
+  torch::Tensor fixed = torch::zeros({4}, torch::kFloat64);
+  for (int f = 0; f < 4; ++f) fixed[f] = params_.plates->lower.contains(flow_fields[f]) ? 1.0 : 0.0;
+  fixed = fixed.to(real());
+  std::vector<torch::Tensor> out;
+  for (int s = 0; s < basis.size(); ++s) {
+    torch::Tensor sum;
+    double binomial = 1.0;
+    for (int k = 0; k <= basis[s][2]; ++k) {
+      const auto part = binomial * shrink[k] * jets[basis.find({basis[s][0], basis[s][1], basis[s][2] - k})];
+      sum = sum.defined() ? sum + part : part;
+      binomial *= static_cast<double>(basis[s][2] - k) / (k + 1);
+    }
+    out.push_back(fixed * sum + (1 - fixed) * jets[s] + plain[s]);
+  }
+  return torch::stack(out);
 }
 
 torch::Tensor MeshfreeFlowNet::physical(const torch::Tensor& jets, const JetBasis& fields) const {

@@ -7,6 +7,7 @@
 #include "plugins/superres/equations/equation.hpp"
 #include "plugins/superres/train/decode.hpp"
 #include "plugins/superres/train/flow_network.hpp"
+#include "plugins/superres/train/plates.hpp"
 #include "plugins/superres/train/unet.hpp"
 
 namespace cambium::superres {
@@ -23,6 +24,7 @@ class MeshfreeFlowNet : public FlowNetwork {
     Activation activation = Activation::softplus;
     Blend blend = Blend::c2;
     bool interpolate = true, divergence_free = false;
+    std::optional<Plates> plates;
     std::vector<std::string> equations;
     std::map<std::string, double> constants;
     double gamma = 0.0125;
@@ -57,6 +59,8 @@ class MeshfreeFlowNet : public FlowNetwork {
   std::vector<std::vector<double>> node_values(const LatentCells& cells, const torch::Tensor& coarse) const;
   torch::Tensor carried(const train::TorchBatch& batch, const torch::Tensor& samples) const;
   std::vector<Taylor> expansions(const LatentCells& cells, const torch::Tensor& coarse) const;
+  torch::Tensor kept_on_plates(const torch::Tensor& jets, const train::TorchBatch& batch, const torch::Tensor& samples,
+                               const JetBasis& basis) const;
   torch::Tensor physical(const torch::Tensor& jets, const JetBasis& fields) const;
   torch::Tensor scaled(const torch::Tensor& physical_values) const;
   torch::Tensor residual(const Equation& equation, const torch::Tensor& jets) const;

@@ -84,7 +84,7 @@ table.file("other.h5", {"temperature": [1.0]})
 well = {"dimensions/time": [0.0, 1.0], "dimensions/x": [0.0, 1.0], "dimensions/y": [0.0, 0.5], "t0_fields/buoyancy": [[[[1.0, 2.0]] * 2] * 2]}
 table.file("well.h5", well)
 says("'well.h5#7' asks for trajectory 7, but the file has 1, counted from 0",
-     V + "data=well.h5#7 stages[0].verify.fields=[b] stages[0].verify.equations=['b=0']", deck="verify.yaml", command="run")
+     V + "data=well.h5#7", V + "fields=[b]", V + "equations=['b=0']", deck="verify.yaml", command="run")
 says("'other.h5' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output 'fields' write them, or "
      "/t0_fields and /dimensions of The Well; it holds: temperature", V + "data=other.h5", deck="verify.yaml", command="run")
 lacking = fields()
@@ -107,6 +107,8 @@ says("write.method 'quintic' is none of methods and models", R + "write={method:
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
+says("'scales': ratio times a scale must be at least 1", T + "dataset.scales=[0.2]", deck="train.yaml")
+says("'scales' names no scale; 1 is that of 'ratio'", T + "dataset.scales=[]", deck="train.yaml")
 says("'data' names no file", T + "dataset.data=[]", deck="train.yaml")
 table.file("fine.h5", fields(8, 32, 8))
 says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in samples instead of 0, or use files of one grid",
@@ -116,6 +118,15 @@ says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in sam
 if built_with("torch"):
     says("'decoder': a layer has at least one number", T + "model.decoder=[0]", deck="train.yaml")
     says("'decoder': name at least one hidden layer", T + "model.decoder=[]", deck="train.yaml")
+    kept = T + "model.plates="
+    says("'upper' fixes 'b' and 'lower' does not; give both", kept + "{lower: {}, upper: {b: 0}}", deck="train.yaml")
+    says("'lower' fixes 'b' and 'upper' does not; give both", kept + "{lower: {b: 0}, upper: {}}", deck="train.yaml")
+    says("'q' is none of the fields p, b, u, w", kept + "{lower: {q: 0}, upper: {q: 0}}", deck="train.yaml")
+    says("'z': the upper plate lies above the lower one", kept + "{z: [1, 0], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml")
+    says("'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out",
+         kept + "{lower: {b: 0}, upper: {b: 0}}", T + "model.divergence_free=true", deck="train.yaml")
+    says("samples from z = 0.0625 to 0.9375 reach the plates at 0.5 and 1 whose values are given; correct 'plates.z'",
+         kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
     says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",

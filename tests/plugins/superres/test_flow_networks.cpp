@@ -114,6 +114,10 @@ TEST_CASE("gradients of data and residual are derivatives of the loss") {
   params.divergence_free = GENERATE(false, true);
   params.blend = params.divergence_free ? Blend::c3 : Blend::c2;
   params.interpolate = GENERATE(false, true);
+  if (!params.divergence_free && GENERATE(false, true)) {
+    params.blend = Blend::spline;
+    params.plates = Plates{{0.0, 1.0}, {{"b", 0.5}, {"u", 0.0}}, {{"b", -0.5}, {"u", 0.0}}};
+  }
   MeshfreeFlowNet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
   Buffers weights(net), gradients(net), unused(net);
@@ -140,6 +144,38 @@ TEST_CASE("gradients of data and residual are derivatives of the loss") {
     weights.memory[k][i] = w;
     CHECK(gradients.memory[k][i] == Approx((up - down) / (2 * h)).epsilon(1e-5).margin(1e-6));
   }
+}
+
+TEST_CASE("values on plates are exact, whatever the weights, and derivatives are those of the values") {
+  World world;
+  auto params = small();
+  params.blend = GENERATE(Blend::c2, Blend::spline);
+  params.interpolate = GENERATE(false, true);
+  params.plates = Plates{{0.0, 1.0}, {{"b", 0.5}, {"u", 0.0}, {"w", 0.0}}, {{"b", -0.5}, {"u", 0.0}, {"w", 0.0}}};
+  MeshfreeFlowNet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net);
+  net.initialise(weights.views, 5);
+  for (auto& w : weights.memory.back()) w = 0.7;  // biases of the last layer: the decoder itself does not vanish
+  const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
+  const double h = 1e-4;
+  const std::vector<double> places{0.3, 0.9, 0.0, 0.8, 1.3, 1.0, 0.4, 1.1, 0.2, 0.4, 1.1, 0.2 - h, 0.4, 1.1, 0.2 + h, 0.4, 1.1 - h, 0.2, 0.4, 1.1 + h, 0.2};
+  const std::vector<train::SamplePtr> one{windows.sample({0, 0, 0}, places, std::vector<float>(28), 0)};
+  net.with_weights(weights.views, [&] {
+    const auto jets = net.jets(train::TorchBatch(one, torch::kFloat64));
+    auto value = [&](const MultiIndex& d, int point, int field) { return jets[net.basis().find(d)][point][field].item<double>(); };
+    CHECK(value({}, 0, 1) == Approx(0.5));
+    CHECK(value({}, 1, 1) == Approx(-0.5));
+    for (int plate : {0, 1})
+      for (int field : {2, 3}) CHECK(value({}, plate, field) == Approx(0.0).margin(1e-12));
+    CHECK(std::abs(value({}, 0, 0)) > 1e-3);  // p is free
+    for (int field = 0; field < 4; ++field) {
+      CHECK(value({0, 0, 1}, 2, field) == Approx((value({}, 4, field) - value({}, 3, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
+      CHECK(value({0, 1, 0}, 2, field) == Approx((value({}, 6, field) - value({}, 5, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
+      const double bend = (value({}, 4, field) - 2 * value({}, 2, field) + value({}, 3, field)) / (h * h);
+      CHECK(value({0, 0, 2}, 2, field) == Approx(bend).epsilon(1e-3).margin(1e-3));
+    }
+  });
 }
 
 TEST_CASE("a stream function leaves no divergence") {
