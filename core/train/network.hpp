@@ -20,6 +20,7 @@ struct ParameterInfo {
   std::string name;  ///< such as "embedding.0.1.w"
   std::vector<std::int64_t> shape;
   bool decay = true;  ///< weight decay and layer-wise rates (LARS, LAMB) apply; false for biases and norms
+  bool linear = false;  ///< the matrix of a linear layer inside the network: may be kept in few bits
 };
 
 /// A term of the loss or a validation metric. Sums over samples are exchanged, so ranks may hold unequal batches.

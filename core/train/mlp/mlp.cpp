@@ -93,7 +93,7 @@ std::vector<ParameterInfo> Mlp::parameters() const {
   const auto w = widths();
   std::vector<ParameterInfo> out;
   for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    out.push_back({fmt::format("layers.{}.w", l), {w[l], w[l + 1]}, true});
+    out.push_back({fmt::format("layers.{}.w", l), {w[l], w[l + 1]}, true, true});
     out.push_back({fmt::format("layers.{}.b", l), {w[l + 1]}, false});
   }
   return out;

@@ -5,6 +5,7 @@
 namespace cambium::train {
 
 static MPI_Datatype mpi_type(DType dtype) {
+  if (dtype == DType::u8) return MPI_BYTE;
   return dtype == DType::f64 ? MPI_DOUBLE : dtype == DType::f32 ? MPI_FLOAT : MPI_UINT16_T;
 }
 

@@ -12,9 +12,13 @@ static const std::initializer_list<std::pair<const char*, Preset>> presets = {
     {"ddp", Preset::ddp},       {"zero1", Preset::zero1}, {"zero2", Preset::zero2},      {"zero3", Preset::zero3},
     {"hybrid", Preset::hybrid}, {"hpz", Preset::hpz},     {"frontier", Preset::frontier}};
 
+static const std::initializer_list<std::pair<const char*, lowp::WireCodec>> wire_codecs = {
+    {"none", lowp::WireCodec::none}, {"bf16", lowp::WireCodec::bf16}, {"int8", lowp::WireCodec::int8}, {"int4", lowp::WireCodec::int4}};
+
 void ParallelParams::Level::describe(deck::Describe<Level>& d) {
   d("name", &Level::name, "by which the level is named in reports and below");
   d("size", &Level::size, "ranks in this level; the last one may leave it away and takes what is left").at_least(1);
+  d("codec", &Level::codec, "how gradients travel between the ranks of this level; as reduce.codec says when absent").options(wire_codecs);
 }
 
 void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
@@ -27,6 +31,13 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   d("weights", &ParallelParams::weights, "level up to which weights are divided, instead of a preset; whole when absent").def("");
   d("gradients", &ParallelParams::gradients, "the same for gradients").def("");
   d("states", &ParallelParams::states, "the same for the optimizer's states").def("");
+  d("update", &ParallelParams::update, "how new weights travel after each step: difference sends in 4 bits how far they moved from what all ranks "
+                                       "hold, and keeps what rounding lost for the next step; bf16, int8 and int4 send the weights themselves")
+      .options({{"none", WeightCodec::none}, {"bf16", WeightCodec::bf16}, {"int8", WeightCodec::int8}, {"int4", WeightCodec::int4},
+                {"difference", WeightCodec::difference}}).def(WeightCodec::none);
+  d("gather", &ParallelParams::gather, "how divided weights travel before a module is used")
+      .options({{"none", WeightCodec::none}, {"bf16", WeightCodec::bf16}, {"int8", WeightCodec::int8}, {"int4", WeightCodec::int4}})
+      .def(WeightCodec::none);
   d("whole_below", &ParallelParams::whole_below, "weights of smaller tensors are never divided: number of elements").at_least(0).def(1000);
   d("limit", &ParallelParams::limit, "most memory that a rank may hold during steps; 0 for no limit").unit("B").non_negative().def(0.0);
   d.check([](const ParallelParams& p) -> std::string {
@@ -94,11 +105,14 @@ static void apply(Preset preset, Partition& out) {
   }
 }
 
-Partition partition_of(const ParallelParams& params, int ranks) {
+Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec gradients) {
   Partition out;
   out.levels = sized(params, ranks);
   out.whole_below = params.whole_below;
   out.limit = static_cast<std::int64_t>(params.limit);
+  out.codecs = {{}, params.update, params.gather};
+  out.codecs.gradients.assign(out.levels.size(), gradients);
+  for (std::size_t k = 0; k < params.levels.size(); ++k) out.codecs.gradients[k] = params.levels[k].codec.value_or(gradients);
   if (params.preset) {
     apply(*params.preset, out);
     return out;

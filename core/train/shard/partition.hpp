@@ -6,6 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/reduce/mesh.hpp"
+#include "core/train/shard/coded_exchange.hpp"
 
 namespace cambium::train {
 
@@ -14,6 +15,7 @@ struct ParallelParams {
   struct Level {
     std::string name;
     std::optional<int> size;
+    std::optional<lowp::WireCodec> codec;  ///< of gradients; that of `reduce` when absent
     static void describe(deck::Describe<Level>& d);
   };
   /// ddp divides nothing; zero1, zero2, zero3: Rajbhandari et al. 2020 (states; and gradients; and weights); hybrid: all
@@ -23,6 +25,7 @@ struct ParallelParams {
   std::optional<Preset> preset;
   std::vector<Level> levels;  ///< the innermost first; none: one level, "world"
   std::string weights, gradients, states;  ///< level up to which each is divided, "" for whole on every rank
+  WeightCodec update = WeightCodec::none, gather = WeightCodec::none;
   std::int64_t whole_below = 1000;
   double limit = 0.0;
   static void describe(deck::Describe<ParallelParams>& d);
@@ -36,10 +39,11 @@ struct Partition {
   int weights = 0, gradients = 0, states = 0;
   std::int64_t whole_below = 1000;  ///< elements; the weights of smaller tensors are never divided
   std::int64_t limit = 0;           ///< bytes per rank; 0 for none
+  Codecs codecs;
 };
 
 /// InputError when the levels do not make this number of ranks, a preset needs other levels, or weights would be divided
-/// over more of them than gradients, or gradients over more than states.
-Partition partition_of(const ParallelParams& params, int ranks);
+/// over more of them than gradients, or gradients over more than states. `gradients`: codec of levels that name none.
+Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec gradients = lowp::WireCodec::none);
 
 }  // namespace cambium::train

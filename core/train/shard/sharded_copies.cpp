@@ -111,6 +111,7 @@ void ShardedModel::start(const FlatBuffer& whole, Optimizer& optimizer) {
     const Interval mine = share(g, partition_.states);
     Block own(memory_, Held::copies, mine.size() * size_of(real_));
     std::copy_n(bytes_of(whole, mine.begin), mine.size() * size_of(real_), own.data());
+    if (partition_.codecs.update != WeightCodec::none) std::copy_n(own.data(), own.bytes(), states_.back().data() + g.states_at * size_of(real_));
     auto weights = FlatBuffer::on(*g.shard, real_, own.data());
     std::vector<FlatBuffer> states;
     for (std::size_t k = 0; k < infos_.size(); ++k)

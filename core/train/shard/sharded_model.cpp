@@ -20,6 +20,8 @@ ShardedModel::ShardedModel(const Partition& partition, const Mesh& mesh, const N
       infos_(optimizer.states(network.dtype())) {
   refuse(network, optimizer);
   if (splits(infos_) && !network.modules().empty()) kept_ = DType::bf16;
+  if (partition_.codecs.any()) overlap_ = false;
+  if (partition_.codecs.update != WeightCodec::none) infos_.push_back({"main", real_});
   make_groups(network, settings);
   make_storage();
 }
@@ -31,6 +33,13 @@ void ShardedModel::refuse(const Network& network, const Optimizer& optimizer) co
   if (partition_.states > 0 && !optimizer.elementwise())
     throw InputError("this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd or their "
                      "split forms, or parallel: {preset: ddp}");
+  const bool weights = partition_.codecs.update != WeightCodec::none || partition_.codecs.gather != WeightCodec::none;
+  if (weights && splits(infos_))
+    throw InputError("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove "
+                     "update and gather");
+  if (partition_.codecs.any() && ordered_)
+    throw InputError("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use "
+                     "mode: fast");
 }
 
 void ShardedModel::make_groups(const Network& network, const Settings& settings) {
@@ -39,7 +48,8 @@ void ShardedModel::make_groups(const Network& network, const Settings& settings)
   module_first_ = network.modules();
   auto [lists, modules] = group_tensors(parameters, module_first_, partition_.whole_below, settings.group_elements);
   if (!module_first_.empty()) module_first_.push_back(n);
-  layout_ = std::make_unique<FlatLayout>(parameters, lists, group_padding(parts_of(mesh_, static_cast<int>(mesh_.levels().size()))));
+  const std::int64_t parts = parts_of(mesh_, static_cast<int>(mesh_.levels().size()));
+  layout_ = std::make_unique<FlatLayout>(parameters, lists, partition_.codecs.any() ? lowp::wire_piece * parts : group_padding(parts));
   group_of_.assign(static_cast<std::size_t>(n), 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
     Group group;

@@ -27,6 +27,9 @@ struct WholeCopy {
 /// round to bfloat16. Before a module is used its weights are gathered into a window in the network's precision, after it
 /// the window is freed; its gradient is added up over ranks as soon as it is final.
 ///
+/// With coded messages (Partition::codecs) nothing overlaps. Weights that travel coded after the step are kept a second time, exact, by
+/// the ranks that step them; they count as a state.
+///
 /// Slices of the batch are added over one binary tree in ordered mode, whatever is divided. Ranks among which gradients
 /// are divided exchange every slice, so they take turns (BatchPlan::turns).
 class ShardedModel : public Communication {
@@ -45,6 +48,7 @@ class ShardedModel : public Communication {
   /// Adds the gradient of one of this rank's slices to `gradients`; false when it has no samples.
   using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                                        const ReadyCallback& ready)>;
+  void begin_step(std::uint64_t seed, std::int64_t step) override { address_.seed = seed, address_.step = static_cast<std::uint64_t>(step); }
   /// Collective: computes this rank's slices and adds up the gradients of all ranks.
   void sum(int slices, const SliceWork& compute);
   /// Collective: gradients are multiplied by `factor`, bounded, and change the weights. Returns the norm before, as Clip does.
@@ -109,10 +113,14 @@ class ShardedModel : public Communication {
   void accumulate(Group& g, std::byte* values, std::int64_t n);
   void complete_pending();
   void start_reduce(Group& g);
+  lowp::RoundingAddress address_of(const Group& g, int purpose) const;
+  void gather_window(Group& g, std::byte* together, std::string_view what);
   void take_part_without_samples();
   void finish();
 
   // sharded_step.cpp
+  void publish(Group& g);
+  FlatBuffer stepped_weights(Group& g);
   template <class T>
   double squared_norm(double factor, const Clip& clip);
   template <class T>
@@ -129,7 +137,8 @@ class ShardedModel : public Communication {
   DType real_, kept_;  ///< of the network; of weights and gradients between their uses
   bool ordered_, overlap_;
   std::int64_t group_elements_;
-  std::vector<Optimizer::StateInfo> infos_;
+  std::vector<Optimizer::StateInfo> infos_;  ///< with coded updates the last one is "main": this rank's part of the weights, before coding
+  lowp::RoundingAddress address_;  ///< seed and step
   std::unique_ptr<FlatLayout> layout_;
   std::vector<Group> groups_;        ///< in the order in which their gradients are sent
   std::vector<int> group_of_;        ///< by tensor

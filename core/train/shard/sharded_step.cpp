@@ -60,6 +60,33 @@ Block ShardedModel::bounded_gradient(Group& g, double factor, const std::optiona
   return wide;
 }
 
+/// This rank's part of the weights, exact.
+FlatBuffer ShardedModel::stepped_weights(Group& g) {
+  if (partition_.codecs.update == WeightCodec::none) return FlatBuffer::on(*g.shard, kept_, weights_shard(g));
+  return FlatBuffer::on(*g.shard, kept_, states_.back().data() + g.states_at * size_of(kept_));
+}
+
+/// Hands out this rank's new weights, coded; the copies of all ranks change by the same messages.
+void ShardedModel::publish(Group& g) {
+  const auto codec = partition_.codecs.update;
+  const Interval mine = share(g, partition_.states), copies = share(g, g.weights_depth);
+  std::vector<float> own(static_cast<std::size_t>(mine.size())), held(own.size());
+  with_kept(kept_, [&]<class T>() {
+    const T* exact = reinterpret_cast<const T*>(states_.back().data()) + g.states_at;
+    const T* copy = reinterpret_cast<const T*>(weights_shard(g));
+    for (std::size_t k = 0; k < own.size(); ++k)
+      own[k] = codec == WeightCodec::difference ? static_cast<float>(exact[k]) - static_cast<float>(copy[k]) : static_cast<float>(exact[k]);
+  });
+  gather_coded(own, g.whole, partition_.states, g.weights_depth, codec, address_of(g, 1), wires_, "gather update",
+               [&](Interval part, std::span<const float> numbers) {
+                 std::byte* to = weights_of(g) + (part.begin - copies.begin) * size_of(kept_);
+                 if (codec != WeightCodec::difference) return from_floats(numbers, kept_, to);
+                 to_floats(to, kept_, held);
+                 for (std::size_t k = 0; k < held.size(); ++k) held[k] += numbers[k];
+                 from_floats(held, kept_, to);
+               });
+}
+
 double ShardedModel::step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate, std::int64_t step) {
   double norm = std::numeric_limits<double>::quiet_NaN(), shrink = 1.0;
   with_kept(kept_, [&]<class T>() {
@@ -69,16 +96,20 @@ double ShardedModel::step(Optimizer& optimizer, double factor, const std::option
     }
     for (auto& g : groups_) {
       const Block wide = bounded_gradient<T>(g, factor, clip, shrink);
-      auto weights = FlatBuffer::on(*g.shard, kept_, weights_shard(g));
+      auto weights = stepped_weights(g);
       const auto gradients = FlatBuffer::on(*g.shard, real_, wide ? const_cast<std::byte*>(wide.data()) : gradients_shard(g));
       std::vector<FlatBuffer> states;
-      for (std::size_t k = 0; k < infos_.size(); ++k)
+      const std::size_t own = infos_.size() - (partition_.codecs.update != WeightCodec::none ? 1 : 0);
+      for (std::size_t k = 0; k < own; ++k)
         states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
       optimizer.step({weights, gradients, states, rate, step});
     }
   });
   const double start = wall_seconds();
-  for (auto& g : groups_) gather_levels(weights_of(g), g.whole, partition_.states, g.weights_depth, kept_, wires_, "gather update");
+  for (auto& g : groups_) {
+    if (partition_.codecs.update != WeightCodec::none) publish(g);
+    else gather_levels(weights_of(g), g.whole, partition_.states, g.weights_depth, kept_, wires_, "gather update");
+  }
   exposed_ += wall_seconds() - start;
   return norm;
 }

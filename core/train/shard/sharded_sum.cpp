@@ -36,7 +36,8 @@ void ShardedModel::open_weights(Group& g, std::string_view what) {
       }
       const Interval mine = share(g, g.weights_depth);
       std::copy_n(weights_of(g), mine.size() * size_of(kept_), together + (mine.begin - g.whole.begin) * size_of(kept_));
-      gather_levels(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
+      if (partition_.codecs.gather != WeightCodec::none) gather_window(g, together, what);
+      else gather_levels(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
       if (kept_ != real_) widen(together, kept_, g.weights_window.data(), real_, g.whole.size());
     }
     data = g.weights_window.data();
@@ -44,6 +45,21 @@ void ShardedModel::open_weights(Group& g, std::string_view what) {
   }
   for (int k : g.tensors)
     weight_views_[static_cast<std::size_t>(k)].data = data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
+}
+
+/// Whose rounding: `purpose` 0 for gradients, 1 for new weights, 2 for weights on their way to a module.
+lowp::RoundingAddress ShardedModel::address_of(const Group& g, int purpose) const {
+  auto out = address_;
+  out.tensor = static_cast<std::uint64_t>(&g - groups_.data()) * 4 + static_cast<std::uint64_t>(purpose);
+  return out;
+}
+
+/// A module's weights through coded messages: what every rank computes with is what the message says, also for its own part.
+void ShardedModel::gather_window(Group& g, std::byte* together, std::string_view what) {
+  std::vector<float> own(static_cast<std::size_t>(share(g, g.weights_depth).size()));
+  to_floats(weights_of(g), kept_, own);
+  gather_coded(own, g.whole, g.weights_depth, 0, partition_.codecs.gather, address_of(g, 2), wires_, what,
+               [&](Interval part, std::span<const float> numbers) { from_floats(numbers, kept_, together + (part.begin - g.whole.begin) * size_of(kept_)); });
 }
 
 void ShardedModel::close_weights(Group& g) {
@@ -127,7 +143,9 @@ void ShardedModel::group_final(Group& g) {
   }
   complete_pending();  // two gradients in flight at most
   pending_ = {&g, std::move(kept)};
-  g.reduce.start(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, wires_, 100 + static_cast<int>(&g - groups_.data()));
+  if (partition_.codecs.reduces())
+    reduce_coded(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, partition_.codecs.gradients, address_of(g, 0), wires_);
+  else g.reduce.start(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, wires_, 100 + static_cast<int>(&g - groups_.data()));
   if (!overlap_) complete_pending();
 }
 
@@ -173,7 +191,10 @@ void ShardedModel::accumulate(Group& g, std::byte* values, std::int64_t n) {
 
 /// Sums what is kept over the levels that gradients are not divided over.
 void ShardedModel::start_reduce(Group& g) {
-  g.reduce.start(gradients_of(g), g.whole, partition_.gradients, static_cast<int>(mesh_.levels().size()), kept_, wires_,
+  const int levels = static_cast<int>(mesh_.levels().size());
+  if (partition_.codecs.reduces())
+    return reduce_coded(gradients_of(g), g.whole, partition_.gradients, levels, kept_, partition_.codecs.gradients, address_of(g, 0), wires_);
+  g.reduce.start(gradients_of(g), g.whole, partition_.gradients, levels, kept_, wires_,
                  1000 + static_cast<int>(&g - groups_.data()));
 }
 

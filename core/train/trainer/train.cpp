@@ -16,6 +16,8 @@
 #include "core/train/shuffle_loader.hpp"
 #include "core/train/trainer/evaluate.hpp"
 #include "core/train/trainer/trainer.hpp"
+#include "core/train/transformer/grammar_set.hpp"
+#include "core/train/transformer/transformer.hpp"
 
 namespace cambium::train {
 
@@ -39,8 +41,6 @@ static std::string problem_of(const Train::Params& p) {
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
     return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
   if (p.parallel && p.average) return "average needs whole weights at every step and cannot go with parallel; remove one of them";
-  if (p.parallel && p.reduce.codec != lowp::WireCodec::none)
-    return "reduce.codec shortens the messages of whole gradients and does not know parallel yet; remove one of them";
   return {};
 }
 
@@ -110,6 +110,8 @@ void register_training(Registry& registry) {
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set");
   register_data(registry);
   registry.add<Mlp>("mlp", "fully connected network for numbers or classes");
+  registry.add<Transformer>("transformer", "causal transformer over bytes");
+  registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known");
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory");
   registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing");
   registry.add<Sgd>("sgd", "stochastic gradient descent with momentum");

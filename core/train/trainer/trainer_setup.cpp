@@ -96,7 +96,7 @@ BatchPlan Trainer::plan() const {
 
 CheckpointKey Trainer::checkpoint_key() const {
   const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
-  return {params_.model.type, params_.optimizer.type, optimizer_->states(network_->dtype()), ordered ? "ordered" : "fast",
+  return {params_.model.type, params_.optimizer.type, sharded_ ? sharded_->states() : optimizer_->states(network_->dtype()), ordered ? "ordered" : "fast",
           ordered ? params_.reduce.slices : 1, params_.batch, seed_};
 }
 

@@ -10,7 +10,7 @@ Communication& Trainer::communication() {
 }
 
 void Trainer::make_sharded() {
-  const auto partition = partition_of(*params_.parallel, context_.comm.size());
+  const auto partition = partition_of(*params_.parallel, context_.comm.size(), params_.reduce.codec);
   mesh_ = std::make_unique<Mesh>(context_.comm, partition.levels);
   ShardedModel::Settings settings;
   settings.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;

@@ -38,8 +38,6 @@ says("box.x must be [low, high]", T + "dataset={type: expression, samples: 4, bo
 says("names no bound: give norm, value or both, for example clip: {norm: 1}", T + "clip={}")
 says("codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
      T + "reduce={codec: int8, mode: ordered}")
-says("reduce.codec shortens the messages of whole gradients and does not know parallel yet; remove one of them",
-     T + "reduce={codec: int8}", T + "parallel={preset: zero1}")
 says("give one of: validation (a data set), hold_out (a share of the training set)", T + "hold_out=0.1",
      T + "validation={type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}")
 RATE = T + "learning_rate="
@@ -53,6 +51,10 @@ table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
 fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
 table.file("class.h5", {"x": X, "y": [[0.0]] * N})
 fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "model.goal=classification")
+fails("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
+      T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: difference}")
+fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
+      T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
 fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "model.goal=classification")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
