@@ -40,6 +40,8 @@ static std::string problem_of(const Train::Params& p) {
   if (p.validation && p.hold_out > 0.0) return "give one of: validation (a data set), hold_out (a share of the training set)";
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
     return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
+  if (p.direct && p.parallel) return "direct keeps whole weights in few bits on every rank and parallel divides them; remove one of them";
+  if (p.direct && p.average) return "average keeps a second copy of the weights in full, which direct does without; remove one of them";
   if (p.parallel && p.average) return "average needs whole weights at every step and cannot go with parallel; remove one of them";
   return {};
 }
@@ -61,6 +63,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("average", &Params::average, "moving average of the weights, used for validation and export");
   d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
   d("parallel", &Params::parallel, "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
+  d("direct", &Params::direct, "matrices of linear layers are kept in few bits and changed in place, without a copy in full");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);

@@ -4,6 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/direct/direct_weights.hpp"
 #include "core/train/loader.hpp"
 #include "core/train/network.hpp"
 #include "core/train/optimize/clip.hpp"
@@ -51,6 +52,7 @@ class Train : public Task {
     std::optional<Average> average;
     ReduceParams reduce;
     std::optional<ParallelParams> parallel;
+    std::optional<DirectParams> direct;
     Validate validate;
     Checkpoint checkpoint;
     std::int64_t log = 100;

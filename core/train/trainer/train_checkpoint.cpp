@@ -83,6 +83,7 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       std::vector<double> window;
       for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
       head.write("window", window);
+      if (!progress.grids.empty()) head.write("grids", progress.grids);
       file.write("/tensors", tensor_names(progress.weights.layout()));
       write_buffer(file, "/weights", progress.weights);
       if (progress.average.bytes() > 0) write_buffer(file, "/average", progress.average);
@@ -115,6 +116,10 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   p.first_loss = head.attribute<double>("first_loss");
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
+  if (head.exists("grids") != !p.grids.empty())
+    throw InputError(fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run with "
+                                 "start_from", path, p.grids.empty() ? "with" : "without"));
+  if (!p.grids.empty()) p.grids = head.read<std::vector<double>>("grids");
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};

@@ -19,7 +19,7 @@ struct CheckpointKey {
 
 /// Collective: one HDF5 file, complete or not at all, from rank 0 (weights are the same on every rank):
 ///   /cambium                provenance and the resolved deck
-///   /train                  step, key, best step and metric (attributes), network_state (text), window
+///   /train                  step, key, best step and metric (attributes), network_state (text), window; with `direct` grids
 ///   /weights, /average, /best, /states/<name>   tensors one after the other, without padding
 ///   /tensors                names in order
 /// InputError, on every rank, when the disk refuses; an older file of that name then stays.

@@ -74,11 +74,17 @@ void Trainer::advance() {
   } else {
     scale(gradients_, factor);
     if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
-    optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
+    update(rate);
   }
   if (params_.average) params_.average->update(progress_.average, progress_.weights, progress_.step);
   progress_.loss_window += loss;
   ++progress_.window_steps;
+}
+
+void Trainer::update(double rate) {
+  if (!direct_) return optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
+  flips_last_ = direct_->step(*optimizer_, gradients_, progress_.states, rate, progress_.step);
+  flips_window_ += flips_last_;
 }
 
 /// Leaves the sum of the gradients of the global batch in gradients_ and returns its mean loss.
@@ -103,9 +109,12 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
     if (sharded_) {
       sharded_->sum(static_cast<int>(slices), compute);
     } else {
-      const auto weights = progress_.weights.views();
+      const auto own_weights = direct_ ? std::vector<TensorRef>{} : progress_.weights.views();
+      const auto weights = direct_ ? direct_->views() : std::span<const TensorRef>(own_weights);
       reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-        compute(slice, weights, into.views(), ready);
+        if (!direct_) return void(compute(slice, weights, into.views(), ready));
+        compute(slice, weights, into.views(), ReadyCallback(ready, [&](int m) { direct_->open(m); }, [&](int m) { direct_->open(m); },
+                                                            [&](int m) { direct_->close(m); }));
       });
     }
     communication().sum_small(numbers_of(table), *mesh_);
@@ -196,8 +205,10 @@ void Trainer::write_checkpoint() {
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   std::vector<Counted> counted;
   if (sharded_) fill_whole(progress_, counted);
+  if (direct_) fill_direct();
   write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_);
   if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear();
+  if (direct_) drop_copies();
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

@@ -65,6 +65,7 @@ class Trainer {
   void with_trained(const std::function<void(FlatBuffer&)>& use);
   void with_best(const std::function<void(FlatBuffer&)>& use);
   void keep_best();
+  void update(double rate);
   Communication& communication();
   const FlatLayout& layout() const { return sharded_ ? sharded_->layout() : *layout_; }
 
@@ -73,6 +74,13 @@ class Trainer {
   void start_weights(const std::function<void(FlatBuffer&)>& fill);
   void fill_whole(Progress& whole, std::vector<Counted>& counted);
   void read_sharded(const std::string& path, std::int64_t& ranks);
+
+  // trainer_direct.cpp
+  void make_direct();
+  void fill_direct();
+  void read_direct(const std::string& path, std::int64_t& ranks);
+  void drop_copies();
+  Counted counted_copy(FlatBuffer& buffer);
 
   // trainer_output.cpp
   void print_header() const;
@@ -101,6 +109,9 @@ class Trainer {
   std::unique_ptr<Reducer> reducer_;
   FlatBuffer gradients_;
   std::unique_ptr<ShardedModel> sharded_;  ///< with `parallel`, instead of the layout, reducer, gradients, weights and states
+  std::unique_ptr<DirectWeights> direct_;  ///< with `direct`, instead of the weights
+  std::vector<Counted> direct_counts_;     ///< of gradients and states
+  double flips_window_ = 0.0, flips_last_ = 0.0;  ///< share of direct weights that changed: since the last row, in the last step
   Progress progress_;
 
   std::unique_ptr<io::TableFile> training_table_, validation_table_;

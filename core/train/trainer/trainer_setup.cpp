@@ -115,8 +115,9 @@ void Trainer::make_buffers() {
                                          std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
   gradients_ = FlatBuffer(*layout_, dtype);
-  progress_.weights = FlatBuffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);
+  if (params_.direct) make_direct();
+  else progress_.weights = FlatBuffer(*layout_, dtype);
   if (params_.average) progress_.average = FlatBuffer(*layout_, dtype);
   after_buffers();
 }
@@ -180,6 +181,7 @@ void Trainer::resume(const std::string& path) {
   make_buffers();
   io::on_every_rank(context_.comm, [&] {
     if (sharded_) return read_sharded(path, ranks);
+    if (direct_) return read_direct(path, ranks);
     progress_.best = FlatBuffer(*layout_, network_->dtype());
     ranks = read_train_checkpoint(path, progress_, checkpoint_key());
   });
@@ -196,6 +198,7 @@ void Trainer::open_tables(std::optional<std::int64_t> resumed_at) {
                                   {"learning_rate", "", "of the last step"},
                                   {"loss", "", "weighted loss, mean since the last row"}};
   for (const auto& term : terms_) columns.push_back({term.name, term.unit, "training, mean since the last row"});
+  if (direct_) columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
   training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at);
   if (!validation_) return;
   columns.clear();

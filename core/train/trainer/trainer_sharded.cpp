@@ -28,6 +28,11 @@ void Trainer::start_weights(const std::function<void(FlatBuffer&)>& fill) {
     auto whole = sharded_->make_copy(network_->dtype());
     fill(whole.numbers);
     sharded_->start(whole.numbers, *optimizer_);
+  } else if (direct_) {
+    FlatBuffer whole;
+    const auto counted = counted_copy(whole);
+    fill(whole);
+    direct_->start(whole);
   } else {
     fill(progress_.weights);
     optimizer_->start(progress_.weights, progress_.states);
@@ -35,12 +40,24 @@ void Trainer::start_weights(const std::function<void(FlatBuffer&)>& fill) {
 }
 
 void Trainer::with_trained(const std::function<void(FlatBuffer&)>& use) {
+  if (direct_) {
+    FlatBuffer whole;
+    const auto counted = counted_copy(whole);
+    direct_->copy_to(whole);
+    return use(whole);
+  }
   if (!sharded_) return use(params_.average ? progress_.average : progress_.weights);
   auto whole = sharded_->whole_weights();
   use(whole.numbers);
 }
 
 void Trainer::with_best(const std::function<void(FlatBuffer&)>& use) {
+  if (direct_) {
+    FlatBuffer whole;
+    const auto counted = counted_copy(whole);
+    direct_->copy_best_to(whole);
+    return use(whole);
+  }
   if (!sharded_) return use(progress_.best);
   auto whole = sharded_->whole_best();
   use(whole.numbers);
@@ -48,6 +65,7 @@ void Trainer::with_best(const std::function<void(FlatBuffer&)>& use) {
 
 void Trainer::keep_best() {
   if (sharded_) return sharded_->keep_best();
+  if (direct_) return direct_->keep_best();
   if (progress_.best.bytes() == 0) progress_.best = FlatBuffer(*layout_, network_->dtype());
   with_trained([&](FlatBuffer& weights) { progress_.best.copy_from(weights); });
 }

@@ -55,6 +55,24 @@ fails("parallel.update and parallel.gather code whole weights, but this optimize
       T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: difference}")
 fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
+says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "model={type: transformer, width: 6}")
+says("direct keeps whole weights in few bits on every rank and parallel divides them; remove one of them", T + "parallel={preset: zero1}",
+     T + "direct={weights: int8}")
+says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
+     T + "direct={weights: int8}")
+fails("direct rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
+      T + "model.precision=float64")
+fails("direct changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars and lamb",
+      T + "direct={weights: ternary}", T + "model.precision=float32", T + "optimizer=lamb")
+table.file("one_byte.h5", {"text": [[1.0]] * N})
+TEXT = [T + "model={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]
+fails("field 'text' has 1 bytes per sample; a transformer predicts all but the first and needs two or more", *TEXT, T + "dataset.files=[one_byte.h5]")
+table.file("half_bytes.h5", {"text": [[1.0, 0.5]] * N})
+fails("sample 1: 'text' must hold bytes, whole numbers from 0 to 255, but holds 0.5", *TEXT, T + "dataset.files=[half_bytes.h5]", T + "batch=16")
+table.file("bytes.h5", {"text": [[1.0, 2.0]] * N})
+table.file("more_bytes.h5", {"text": [[1.0, 2.0, 3.0]] * N})
+fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "dataset.files=[bytes.h5]",
+      T + "validation={type: hdf5, files: [more_bytes.h5], fields: [{name: text}]}", T + "validate={every: 1}")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
 fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "model.goal=classification")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})

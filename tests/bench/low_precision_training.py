@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Training in few bits, arm by arm: low_precision_training.py PROGRAM [--steps N] [--seeds 1,2,3] [--width W] [--arms a,b] [--json FILE].
+With --json, runs that the file holds already are kept, so that the table can be made in pieces.
+
+A byte transformer on the made language of known entropy; every arm sees the same first weights and texts for one seed. Arms with
+messages in few bits run on four ranks as 2 nodes x 2, the others on one. Losses are of 500 texts that no training saw.
+Exit status 1 when an arm misses its aim (see main).
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+MPIRUN = os.environ.get("CAMBIUM_MPIEXEC", "mpirun").split() + ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+LEVELS = "levels: [{name: node, size: 2%s}, {name: world%s}]"
+PLAIN = LEVELS % ("", "")
+TWO_LEVEL = LEVELS % (", codec: int8", ", codec: int4")
+INT8 = "{activations: int8}"
+# name: (ranks, further lines of the stage, products inside the blocks)
+ARMS = {
+    "float32": (1, "", "{}"),
+    "bf16": (4, "parallel: {preset: zero1, %s, update: bf16}, reduce: {codec: bf16}" % PLAIN, "{}"),
+    "weights_int4": (4, "parallel: {preset: zero1, %s, update: int4}" % PLAIN, "{}"),
+    "difference_two_level": (4, "parallel: {preset: zero1, %s, update: difference}" % TWO_LEVEL, "{}"),
+    "bitnet": (1, "", "{weights: ternary, activations: int8}"),
+    "direct_int8": (1, "direct: {weights: int8}", INT8),
+    "direct_ternary": (1, "direct: {weights: ternary}", INT8),
+    "nearest_int8": (1, "direct: {weights: int8, rounding: nearest}", INT8),
+    "nearest_ternary": (1, "direct: {weights: ternary, rounding: nearest}", INT8),
+}
+DECK = """
+run: {{name: bits, directory: {folder}, seed: {seed}}}
+stages:
+  - {{train: {{model: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
+      dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
+      learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log: {log}{more}}}}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first: 100000}}, batch: 50}}
+"""
+
+
+def train(options, arm, seed):
+    """What one run says: loss on held-out texts, above the floor, and, for weights kept in few bits, how many changed per step."""
+    ranks, more, linear = ARMS[arm]
+    with tempfile.TemporaryDirectory() as folder:
+        deck = os.path.join(folder, "deck.yaml")
+        with open(deck, "w", encoding="utf-8") as file:
+            file.write(DECK.format(folder=os.path.join(folder, "run"), seed=seed, width=options.width, linear=linear, steps=options.steps,
+                                   warm_up=max(1, options.steps // 10), log=max(1, options.steps // 10), more=", " + more if more else ""))
+        command = (MPIRUN + ["-np", str(ranks)] if ranks > 1 else []) + [options.program, "run", deck]
+        answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if answer.returncode != 0:
+            sys.exit(answer.stdout + answer.stderr)
+    out = {name: float(re.search(name + r" +([-\d.e+]+)", answer.stdout.split("on 500 samples:")[1]).group(1))
+           for name in ("nats_per_byte", "above_floor")}
+    if "direct" in more:
+        rows = re.findall(r"^ +\d+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +([\d.e+-]+)$", answer.stdout, re.M)
+        out["flips_by_tenths"] = [float(row) for row in rows]
+        out["memory"] = re.search(r"weights: .*", answer.stdout).group(0)
+    return out
+
+
+def judge(mean, flips):
+    """Aims, as (text, value, met). Ratios are of losses above nothing, as papers give them."""
+    ratio = lambda arm, base: mean[arm] / mean[base]
+    checks = []
+    add = lambda text, value, met: checks.append({"aim": text, "value": value, "met": bool(met)})
+    if {"weights_int4", "bf16"} <= mean.keys():
+        add("weights sent in 4 bits: at least 3 % worse than bf16", ratio("weights_int4", "bf16"), ratio("weights_int4", "bf16") >= 1.03)
+    if {"difference_two_level", "bf16"} <= mean.keys():
+        add("differences and two-level gradients: within 0.5 % of bf16", ratio("difference_two_level", "bf16"),
+            ratio("difference_two_level", "bf16") <= 1.005)
+    if {"direct_int8", "bitnet"} <= mean.keys():
+        add("direct int8 within 5 % of BitNet with a copy in full", ratio("direct_int8", "bitnet"), ratio("direct_int8", "bitnet") <= 1.05)
+    for arm in ("nearest_int8", "nearest_ternary"):
+        if arm in flips:
+            add(f"{arm}: fewer than 1e-4 of the weights change in a step of the last tenth", flips[arm], flips[arm] < 1e-4)
+    return checks
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    arms, seeds = options.arms.split(","), [int(seed) for seed in options.seeds.split(",")]
+    runs = {arm: {} for arm in ARMS}
+    if options.json and os.path.exists(options.json):
+        with open(options.json, encoding="utf-8") as file:
+            for arm, known in json.load(file)["runs"].items():
+                runs[arm] = {int(seed): run for seed, run in known.items()}
+    result = {}
+    for seed in seeds:
+        for arm in arms:
+            runs[arm][seed] = train(options, arm, seed)
+            print(f"{arm:22} seed {seed}: {runs[arm][seed]['nats_per_byte']:.5f} nats per byte, "
+                  f"{runs[arm][seed]['above_floor']:.5f} above the floor", flush=True)
+            known = {name: of for name, of in runs.items() if of}
+            mean = {name: sum(run["nats_per_byte"] for run in of.values()) / len(of) for name, of in known.items()}
+            flips = {name: max(run["flips_by_tenths"][-1] for run in of.values()) for name, of in known.items() if "direct:" in ARMS[name][1]}
+            result = {"command": " ".join(["tests/bench/low_precision_training.py"] + sys.argv[2:]), "steps": options.steps, "batch": 16,
+                      "length": 65, "width": options.width, "mean_nats_per_byte": mean, "checks": judge(mean, flips), "runs": known,
+                      "arms": {name: {"ranks": ARMS[name][0], "stage": ARMS[name][1], "linear": ARMS[name][2]} for name in known}}
+            if options.json:
+                with open(options.json, "w", encoding="utf-8") as file:
+                    json.dump(result, file, indent=1)
+    for check in result["checks"]:
+        print(f"{'met   ' if check['met'] else 'MISSED'} {check['aim']}: {check['value']:.5g}")
+    return 0 if all(check["met"] for check in result["checks"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

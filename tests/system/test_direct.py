@@ -1,0 +1,68 @@
+"""Direct quantized training through the program: bytes held, weights on their grids, resumed bit for bit, what is refused."""
+import os
+import re
+import shutil
+import unittest
+
+import h5py
+import numpy
+import program
+
+DECK = os.path.join(program.SOURCE, "inputs", "train", "direct.yaml")
+T = "stages[0].train."
+SMALL = [T + "model.width=16", T + "model.heads=2", T + "dataset.samples=2000", T + "validation.samples=20", T + "validation.first=2000",
+         T + "steps=20", T + "validate.every=10", T + "checkpoint={every: 10, keep: 5}", T + "log=10", "stages[1].evaluate.dataset.samples=20"]
+
+
+def matrices(folder):
+    with h5py.File(os.path.join(folder, "train", "model.h5")) as file:
+        return {key: data[()] for key, data in file["weights"].items()}
+
+
+class Direct(unittest.TestCase):
+    def trained(self, name, *more, ranks=1):
+        folder = program.fresh("direct_" + name)
+        code, out, error = program.run("run", DECK, f"run.directory={folder}", *SMALL, *more, ranks=ranks)
+        self.assertEqual(code, 0, error)
+        return folder, out
+
+    def test_what_is_held_and_where_weights_lie(self):
+        for weights, bits, numbers in (("int8", 8, 255), ("ternary", 2, 3)):
+            folder, out = self.trained(weights, T + f"direct.weights={weights}")
+            # Two blocks of 16 x (48 + 16 + 64) + 64 x 16 = 6144 in all; embeddings, norms and head: 16 x (256 + 64 + 4 + 1 + 256).
+            others = 16 * (256 + 64 + 5 + 256)
+            held = 6144 * bits / 8 + 4 * others
+            self.assertIn(f"weights: 6144 of {6144 + others} parameters in {bits} bits, the others in 32: {held / 1e6:.4f} MB by formula, "
+                          f"{held / 1e6:.4f} MB held", out)
+            flips = float(re.search(r"direct weights: ([\d.e+-]+) of them changed in the last step", out).group(1))
+            self.assertGreater(flips, 1e-5)
+            for name, values in matrices(folder).items():
+                if "attention" in name or "feed_forward" in name:
+                    self.assertLessEqual(len(numpy.unique(values)), numbers, name)
+
+    def test_resumes_bit_for_bit_on_other_ranks_too(self):
+        whole, _ = self.trained("whole", T + "reduce={mode: ordered}")
+        part = program.fresh("direct_part")
+        shutil.rmtree(part)
+        shutil.copytree(whole, part)
+        os.remove(os.path.join(part, "train", "restart.20.h5"))
+        os.remove(os.path.join(part, "stages_done.txt"))
+        code, out, error = program.run("restart", part, ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed at step 10", out)
+        before, after = matrices(whole), matrices(part)
+        for name, values in before.items():
+            self.assertEqual(values.tobytes(), after[name].tobytes(), name)
+
+    def test_a_checkpoint_with_direct_is_not_resumed_without(self):
+        folder, _ = self.trained("changed")
+        os.remove(os.path.join(folder, "stages_done.txt"))
+        os.remove(os.path.join(folder, "train", "restart.20.h5"))
+        code, _, error = program.run("restart", folder, T + "direct=null")
+        self.assertEqual(code, 2)
+        self.assertIn("restart.10.h5' was written with direct, but the deck says otherwise; resume with the same, or begin a new run with "
+                      "start_from", error)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

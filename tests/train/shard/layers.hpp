@@ -1,0 +1,152 @@
+#pragma once
+// A network without mathematics, and a divided run of it, for the tests of sharding.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/train/optimize/adam.hpp"
+#include "core/train/optimize/layerwise.hpp"
+#include "core/train/shard/sharded_model.hpp"
+#include "tests/train/core/buffers.hpp"
+
+namespace cambium::train::testing {
+
+/// Layers of a matrix and a bias, and no mathematics: the gradient of slice s is w sin-like noise of (s, step), which shows weights
+/// that were not gathered and gradients that were added twice.
+class Layers : public Network {
+ public:
+  Layers(int layers, std::int64_t rows, std::int64_t columns, bool by_module = true)
+      : layers_(layers), rows_(rows), columns_(columns), by_module_(by_module) {}
+  void fit_statistics(Dataset&, Context&) override {}
+  std::vector<ParameterInfo> parameters() const override {
+    std::vector<ParameterInfo> out;
+    for (int l = 0; l < layers_; ++l) {
+      out.push_back({"w" + std::to_string(l), {rows_ + l, columns_}, true});
+      out.push_back({"b" + std::to_string(l), {columns_}, false});
+    }
+    return out;
+  }
+  std::vector<int> modules() const override {
+    std::vector<int> out;
+    for (int l = 0; by_module_ && l < layers_; ++l) out.push_back(2 * l);
+    return out;
+  }
+  DType dtype() const override { return DType::f32; }
+  void initialise(std::span<const TensorRef>, std::uint64_t) override {}
+  std::vector<TermInfo> terms() const override { return {}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {}; }
+  void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>, std::span<const TensorRef>,
+                std::span<TermSum>, const ReadyCallback&) override {}
+  void evaluate(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<TermSum>) override {}
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::string state() const override { return {}; }
+  void restore(const std::string&) override {}
+
+  void slice(std::uint64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) const {
+    double read = 0.0;
+    for (int l = 0; l < layers_; ++l) {
+      ready.forward(l);
+      read += static_cast<const float*>(weights[static_cast<std::size_t>(2 * l)].data)[0];
+      ready.release(l);
+    }
+    for (int l = layers_; l-- > 0;) {
+      ready.backward(l);
+      for (int k : {2 * l + 1, 2 * l}) {
+        const auto& w = weights[static_cast<std::size_t>(k)];
+        const auto& g = gradients[static_cast<std::size_t>(k)];
+        for (std::int64_t i = 0; i < w.elements(); ++i) {
+          const auto noise = static_cast<float>(Random4(number, Stream::test, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).uniform(0));
+          static_cast<float*>(g.data)[i] += static_cast<const float*>(w.data)[i] * noise + (noise - 0.5f) + static_cast<float>(1e-3 * read);
+        }
+        ready(k);
+      }
+      ready.release(l);
+    }
+  }
+
+ private:
+  int layers_;
+  std::int64_t rows_, columns_;
+  bool by_module_;
+};
+
+inline Partition partition(const std::vector<Mesh::Level>& levels, int weights, int gradients, int states, std::int64_t whole_below = 0) {
+  Partition p;
+  p.levels = levels, p.weights = weights, p.gradients = gradients, p.states = states, p.whole_below = whole_below;
+  return p;
+}
+
+struct Run {
+  Comm comm;
+  Mesh mesh;
+  Comm world_of_one{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+  std::unique_ptr<Optimizer> optimizer;
+  ShardedModel model;
+  std::int64_t steps = 0;
+  double last_norm = 0.0;
+
+  Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
+      : comm(parent), mesh(comm, p.levels), optimizer(make(split, context)), model(p, mesh, network, *optimizer, {ordered, overlap, 5000}) {
+    auto first = model.make_copy(DType::f32);
+    fill(first.numbers, 5, 0.1);
+    model.start(first.numbers, *optimizer);
+  }
+  static std::unique_ptr<Optimizer> make(bool split, Context& context) {
+    if (split) return std::make_unique<SplitAdamW>(SplitAdamW::Params{}, context);
+    return std::make_unique<AdamW>(AdamW::Params{}, context);
+  }
+  /// One step of `all` slices, taken by the ranks as BatchPlan says; `skip` have no samples.
+  void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
+    const int own = all / comm.size(), turns = model.turns();
+    model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
+      const int number = (comm.rank() / turns * own + s) * turns + comm.rank() % turns;
+      if (number < skip) return false;
+      network.slice(static_cast<std::uint64_t>(1000 * steps + number), weights, gradients, ready);
+      return true;
+    });
+    ++steps;
+    last_norm = model.step(*optimizer, 1.0 / all, clip, 1e-2, steps);
+  }
+  std::vector<float> weights() { return packed<float>(model.whole_weights().numbers); }
+};
+
+/// The same by the reducer and buffers that divide nothing, on one rank.
+inline std::vector<float> plainly(const Layers& network, int all, int steps) {
+  const Comm alone(MPI_COMM_SELF);
+  const Mesh mesh(alone);
+  const FlatLayout layout(network.parameters(), 100000);
+  OrderedReducer reducer(mesh, layout, DType::f32);
+  Log log;
+  Timing timing;
+  Context context{const_cast<Comm&>(alone), log, timing};
+  AdamW adam({}, context);
+  FlatBuffer weights(layout, DType::f32), gradients(layout, DType::f32);
+  auto states = make_states(adam, layout, DType::f32);
+  fill(weights, 5, 0.1);
+  for (int step = 0; step < steps; ++step) {
+    const auto views = weights.views();
+    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
+      network.slice(static_cast<std::uint64_t>(1000 * step + s), views, into.views(), ready);
+    });
+    scale(gradients, 1.0 / all);
+    adam.step({weights, gradients, states, 1e-2, step + 1});
+  }
+  return packed<float>(weights);
+}
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(float) * a.size()) == 0;
+}
+
+inline std::int64_t bytes_of(const ShardedModel& model, const std::string& collective, const std::string& level = {}) {
+  std::int64_t sum = 0;
+  for (const auto& row : model.traffic().rows())
+    if ((collective.empty() ? row.collective != "whole copies" : row.collective == collective) && (level.empty() || row.level == level)) sum += row.bytes;
+  return sum;
+}
+
+}  // namespace cambium::train::testing

@@ -1,0 +1,51 @@
+// A divided model whose weights travel in few bits.
+#include "tests/catch.hpp"
+#include "tests/train/shard/layers.hpp"
+
+using namespace cambium;
+using namespace cambium::train;
+using namespace cambium::train::testing;
+
+TEST_CASE("coded weights: copies stay equal on all ranks, and differences keep what rounding lost") {
+  const Comm comm;
+  const Layers network(3, 40, 32);
+  auto p = partition({{"world", comm.size()}}, 0, 0, 1);
+  Run plain(MPI_COMM_WORLD, p, network, false, false);
+  for (int k = 0; k < 40; ++k) plain.step(network, 8);
+  const auto expected = plain.weights();
+  const auto distance = [&](WeightCodec codec) {
+    auto coded = p;
+    coded.codecs = {std::vector<lowp::WireCodec>(1, lowp::WireCodec::none), codec, WeightCodec::none};
+    Run run(MPI_COMM_WORLD, coded, network, false, false);
+    for (int k = 0; k < 40; ++k) run.step(network, 8);
+    if (codec != WeightCodec::none) CHECK(run.model.states().back().name == "main");
+    CHECK(run.model.memory().now(Held::states) == (codec == WeightCodec::none ? 8 : 12) * run.model.layout().size() / comm.size());
+    const auto weights = run.weights();
+    std::vector<double> first(weights.begin(), weights.end());
+    comm.broadcast(std::span<double>(first));
+    CHECK(std::equal(weights.begin(), weights.end(), first.begin()));
+    double square = 0.0;
+    for (std::size_t k = 0; k < weights.size(); ++k) square += std::pow(static_cast<double>(weights[k] - expected[k]), 2);
+    return std::sqrt(square / static_cast<double>(weights.size()));
+  };
+  CHECK(distance(WeightCodec::none) == 0.0);
+  const double direct = distance(WeightCodec::int4), difference = distance(WeightCodec::difference);
+  CHECK(direct > 0.003);
+  CHECK(difference < 0.1 * direct);
+  CHECK(distance(WeightCodec::bf16) < 0.01 * 0.3);
+}
+
+TEST_CASE("divided weights that travel in 8 bits to their modules, gradients in 8 bits") {
+  const Comm comm;
+  const Layers network(3, 40, 32);
+  auto p = partition({{"world", comm.size()}}, 1, 1, 1);
+  p.codecs = {std::vector<lowp::WireCodec>(1, lowp::WireCodec::int8), WeightCodec::none, WeightCodec::int8};
+  Run run(MPI_COMM_WORLD, p, network, false, false), plain(MPI_COMM_WORLD, partition(p.levels, 1, 1, 1), network, false, false);
+  for (int k = 0; k < 5; ++k) run.step(network, 8), plain.step(network, 8);
+  const auto coded = run.weights(), exact = plain.weights();
+  double most = 0.0;
+  for (std::size_t k = 0; k < coded.size(); ++k) most = std::max(most, static_cast<double>(std::abs(coded[k] - exact[k])));
+  CHECK(most < 0.11);  // Adam moves 0.01 in each of five steps
+  if (comm.size() > 1) CHECK(most > 1e-6);
+  if (comm.size() == 2) CHECK(bytes_of(run.model, "gather forward") < 0.3 * static_cast<double>(bytes_of(plain.model, "gather forward")));
+}
