@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Training in few bits, arm by arm: low_precision_training.py PROGRAM [--steps N] [--seeds 1,2,3] [--width W] [--arms a,b] [--json FILE].
+"""Training in few bits, arm by arm: low_precision_training.py PROGRAM [--model transformer|water] [--steps N] [--seeds 1,2,3] [--width W]
+[--arms a,b] [--json FILE].
 With --json, runs that the file holds already are kept, so that the table can be made in pieces.
 
 A byte transformer on the made language of known entropy; every arm sees the same first weights and texts for one seed. Arms with
-messages in few bits run on four ranks as 2 nodes x 2, the others on one. Losses are of 500 texts that no training saw.
+messages in few bits run on four ranks as 2 nodes x 2, the others on one. Losses are of 500 texts that no training saw. With --model
+water a small Deep Potential learns DeePMD-kit's water frames in CAMBIUM_DATA; what is compared is the force error on frames it did not see.
 Exit status 1 when an arm misses its aim (see main).
 """
 
@@ -41,21 +43,37 @@ stages:
   - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first: 100000}}, batch: 50}}
 """
 
+WATER = """
+run: {{name: bits, directory: {folder}, seed: {seed}}}
+plugins: [deepmd]
+stages:
+  - {{train: {{model: {{type: deep_potential, rcut: 5.0 angstrom, rcut_smth: 0.5 angstrom, neuron: [8, 16, 32], axis_neuron: 8, fitting: [48, 48, 48],
+      precision: float32, loss: {{start_energy: 0.02, limit_energy: 1, start_force: 1000, limit_force: 1}}}},
+      dataset: {{type: deepmd_npy, systems: ["{data}/data_0", "{data}/data_1", "{data}/data_2"]}}, batch: 4, steps: {steps}, optimizer: adam,
+      learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, log: {log}{more}}}}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: deepmd_npy, systems: ["{data}/data_3"]}}, batch: 8}}
+"""
+WATER_ARMS = ["float32", "bf16", "weights_int4", "difference_two_level"]
+#: By model: deck, what the stage evaluate calls the number that is compared, and more numbers to keep.
+MODELS = {"transformer": (DECK, "nats_per_byte", ["above_floor"]), "water": (WATER, "force", ["energy"])}
+
 
 def train(options, arm, seed):
-    """What one run says: loss on held-out texts, above the floor, and, for weights kept in few bits, how many changed per step."""
+    """What one run says: errors on what it did not see and, for weights kept in few bits, how many changed per step."""
     ranks, more, linear = ARMS[arm]
+    text, first, others = MODELS[options.model]
+    data = os.path.join(os.environ.get("CAMBIUM_DATA", ""), "deepmd", "water")
     with tempfile.TemporaryDirectory() as folder:
         deck = os.path.join(folder, "deck.yaml")
         with open(deck, "w", encoding="utf-8") as file:
-            file.write(DECK.format(folder=os.path.join(folder, "run"), seed=seed, width=options.width, linear=linear, steps=options.steps,
+            file.write(text.format(folder=os.path.join(folder, "run"), data=data, seed=seed, width=options.width, linear=linear, steps=options.steps,
                                    warm_up=max(1, options.steps // 10), log=max(1, options.steps // 10), more=", " + more if more else ""))
         command = (MPIRUN + ["-np", str(ranks)] if ranks > 1 else []) + [options.program, "run", deck]
         answer = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
         if answer.returncode != 0:
             sys.exit(answer.stdout + answer.stderr)
-    out = {name: float(re.search(name + r" +([-\d.e+]+)", answer.stdout.split("on 500 samples:")[1]).group(1))
-           for name in ("nats_per_byte", "above_floor")}
+    page = re.split(r"on \d+ samples:", answer.stdout)[1]
+    out = {name: float(re.search(name + r" +([-\d.e+]+)", page).group(1)) for name in [first] + others}
     if "direct" in more:
         rows = re.findall(r"^ +\d+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +([\d.e+-]+)$", answer.stdout, re.M)
         out["flips_by_tenths"] = [float(row) for row in rows]
@@ -84,13 +102,16 @@ def judge(mean, flips):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
+    parser.add_argument("--model", choices=list(MODELS), default="transformer")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--width", type=int, default=128)
-    parser.add_argument("--arms", default=",".join(ARMS))
+    parser.add_argument("--arms")
     parser.add_argument("--json")
     options = parser.parse_args()
-    arms, seeds = options.arms.split(","), [int(seed) for seed in options.seeds.split(",")]
+    measure = MODELS[options.model][1]
+    default = list(ARMS) if options.model == "transformer" else WATER_ARMS
+    arms, seeds = options.arms.split(",") if options.arms else default, [int(seed) for seed in options.seeds.split(",")]
     runs = {arm: {} for arm in ARMS}
     if options.json and os.path.exists(options.json):
         with open(options.json, encoding="utf-8") as file:
@@ -100,13 +121,13 @@ def main():
     for seed in seeds:
         for arm in arms:
             runs[arm][seed] = train(options, arm, seed)
-            print(f"{arm:22} seed {seed}: {runs[arm][seed]['nats_per_byte']:.5f} nats per byte, "
-                  f"{runs[arm][seed]['above_floor']:.5f} above the floor", flush=True)
+            print(f"{arm:22} seed {seed}: " + ", ".join(f"{name} {runs[arm][seed][name]:.6g}" for name in [measure] + MODELS[options.model][2]),
+                  flush=True)
             known = {name: of for name, of in runs.items() if of}
-            mean = {name: sum(run["nats_per_byte"] for run in of.values()) / len(of) for name, of in known.items()}
+            mean = {name: sum(run[measure] for run in of.values()) / len(of) for name, of in known.items()}
             flips = {name: max(run["flips_by_tenths"][-1] for run in of.values()) for name, of in known.items() if "direct:" in ARMS[name][1]}
-            result = {"command": " ".join(["tests/bench/low_precision_training.py"] + sys.argv[2:]), "steps": options.steps, "batch": 16,
-                      "length": 65, "width": options.width, "mean_nats_per_byte": mean, "checks": judge(mean, flips), "runs": known,
+            result = {"command": " ".join(["tests/bench/low_precision_training.py"] + sys.argv[2:]), "model": options.model, "steps": options.steps,
+                      "width": options.width, "mean_" + measure: mean, "checks": judge(mean, flips), "runs": known,
                       "arms": {name: {"ranks": ARMS[name][0], "stage": ARMS[name][1], "linear": ARMS[name][2]} for name in known}}
             if options.json:
                 with open(options.json, "w", encoding="utf-8") as file:
