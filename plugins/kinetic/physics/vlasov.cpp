@@ -210,6 +210,20 @@ bool Vlasov::fuses() const {
   return true;
 }
 
+/// Two stages' moments over ranks in one message: ranks wait for each other once.
+static void sum_together(const Comm& comm, std::vector<std::vector<double>> (&moments)[2]) {
+  std::vector<double> all;
+  for (const auto& stage : moments)
+    for (const auto& m : stage) all.insert(all.end(), m.begin(), m.end());
+  comm.sum(std::span<double>(all));
+  auto from = all.begin();
+  for (auto& stage : moments)
+    for (auto& m : stage) {
+      std::copy_n(from, m.size(), m.begin());
+      from += static_cast<std::ptrdiff_t>(m.size());
+    }
+}
+
 std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second, double second_time) {
   if (!fuses_) fuses_ = context_.comm.max(fuses() ? 0.0 : 1.0) == 0.0;
   if (!*fuses_) {
@@ -227,7 +241,13 @@ std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time,
     for (int k = 0; k < 2; ++k) fastest[k] = std::max(fastest[k], found[k]);
   }
   const auto timer = context_.timing.scope("fields");
-  fastest = {gather(first.out, fresh[0], fastest[0]), gather(second.out, fresh[1], fastest[1])};
+  if (context_.comm.size() > 1) sum_together(context_.comm, fresh);
+  for (int k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < species_.size(); ++i) {
+      auto& moments = species_[i]->moments(k == 0 ? first.out : second.out) = std::move(fresh[k][i]);
+      if (!all_finite(moments)) fastest[k] = std::numeric_limits<double>::infinity();
+    }
+  if (context_.comm.size() > 1) context_.comm.max(std::span<double>(fastest));
   if (fields_) fields_->stage(second, sources(first.out), {});
   return fastest;
 }

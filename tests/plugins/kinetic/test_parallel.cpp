@@ -118,6 +118,25 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
     }
 }
 
+TEST_CASE("a run whose stages share passes is the run whose stages do not") {
+  const int n = Comm().size();
+  auto large = [](std::vector<int> ranks) {
+    auto p = small(std::move(ranks));
+    p.domain.cells = {96};
+    p.species[0].velocity.cells = {24, 24};
+    return p;
+  };
+  KineticRun<VlasovMaxwell> whole(large({}), MPI_COMM_SELF), part(large({n, 1, 1})), apart(large({1, 1, n}));
+  CHECK(whole.physics->fuses());
+  CHECK(part.physics->fuses() == (n <= 2));
+  CHECK(apart.physics->fuses() == (n == 1));
+  whole.start(), part.start(), apart.start();
+  for (int k = 0; k < 4; ++k) whole.step(), part.step(), apart.step();
+  CHECK(difference(part, whole) < 1e-13);
+  CHECK(difference(apart, whole) < 1e-13);
+  CHECK(part("total_energy") == Approx(whole("total_energy")).epsilon(1e-13));
+}
+
 TEST_CASE("two dimensions are cut in both directions") {
   const int n = Comm().size();
   VlasovPoisson::Params p;
