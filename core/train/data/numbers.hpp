@@ -1,9 +1,9 @@
 #pragma once
-#include <bit>
 #include <span>
 
 #include "core/base/error.hpp"
 #include "core/base/tensor_ref.hpp"
+#include "core/lowp/wire/bfloat16.hpp"
 
 namespace cambium::train {
 
@@ -33,9 +33,8 @@ void copy_numbers(const TensorRef& from, std::span<Out> out) {
     case DType::bf16:
       break;
   }
-  const auto* halves = static_cast<const std::uint16_t*>(from.data);  // the upper half of a float
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = static_cast<Out>(std::bit_cast<float>(static_cast<std::uint32_t>(halves[k]) << 16));
+  const auto* halves = static_cast<const std::uint16_t*>(from.data);
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<Out>(lowp::from_bfloat16(halves[k]));
 }
 
 }  // namespace cambium::train

@@ -1,20 +1,15 @@
 #include "core/train/mlp/mlp_layers.hpp"
 
-#include <bit>
-
+#include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::train {
 
 namespace {
 
-/// Nearest bfloat16, ties to even.
 template <class T>
 void round_to_bfloat16(std::vector<T>& values) {
-  for (T& value : values) {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    value = static_cast<T>(std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u));
-  }
+  for (T& value : values) value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
 }
 
 template <class T>

@@ -18,6 +18,7 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("slices", &ReduceParams::slices, "parts of a global batch in ordered mode: a power of two, at least the number of ranks")
       .at_least(1).def(8);
   d("overlap", &ReduceParams::overlap, "send gradients while others are computed (fast mode)").def(true);
+  d("shared_memory", &ReduceParams::shared_memory, "up to 8 ranks of one node read each other's gradients where they lie, without messages (fast mode)").def(true);
   d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
   d("codec", &ReduceParams::codec, "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits "
                                    "after a Hadamard transform of 32; none sends them in the model's precision")
@@ -55,6 +56,10 @@ std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& me
   require_ranks(params, mesh.world().size());
   if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
   if (params.codec != Codec::none) return std::make_unique<CodecReducer>(mesh, layout, params.codec);
+  const int ranks = mesh.world().size();
+  if (params.shared_memory && ranks > 1 && ranks <= ShareExchange::most_ranks)
+    if (auto shared = SharedSum::make(mesh.world(), layout, dtype))
+      return std::make_unique<SharedReducer>(mesh, layout, params.overlap, std::move(shared));
   return std::make_unique<FastReducer>(mesh, layout, params.overlap);
 }
 

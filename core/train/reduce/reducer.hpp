@@ -8,6 +8,7 @@
 #include "core/train/flat/buffer.hpp"
 #include "core/train/reduce/mesh.hpp"
 #include "core/train/reduce/share_exchange.hpp"
+#include "core/train/reduce/shared_sum.hpp"
 #include "core/train/reduce/traffic.hpp"
 
 namespace cambium::train {
@@ -17,7 +18,7 @@ struct ReduceParams {
   enum class Mode { fast, ordered };
   Mode mode = Mode::fast;
   int slices = 8;
-  bool overlap = true;
+  bool overlap = true, shared_memory = true;
   double group = 4e6;
   lowp::WireCodec codec = lowp::WireCodec::none;
   static void describe(deck::Describe<ReduceParams>& d);
@@ -47,6 +48,8 @@ class Communication {
 /// Sum of the gradients of all slices of all ranks.
 class Reducer : public Communication {
  public:
+  /// Zeroed gradients for sum(), of the layout and type that the reducer was made for; they live as long as it does.
+  virtual FlatBuffer make_buffer(const FlatLayout& layout, DType dtype) { return FlatBuffer(layout, dtype); }
   /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits on
   /// every rank.
   virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
@@ -74,6 +77,24 @@ class FastReducer : public Reducer {
   int next_ = 0;                   ///< first group that is not under way
   std::vector<MPI_Request> requests_;
   std::vector<ShareExchange> exchanges_;  ///< of the groups; none on many ranks
+};
+
+/// The same on a few ranks of one node, without messages: tensors are summed where they lie (SharedSum), each as soon as it is
+/// final on all ranks. The gradients must come from make_buffer().
+class SharedReducer : public Reducer {
+ public:
+  SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap, std::unique_ptr<SharedSum> shared);
+  FlatBuffer make_buffer(const FlatLayout&, DType) override { return shared_->buffer(); }
+  void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
+
+ private:
+  void tensor_ready(int tensor);
+
+  const Mesh& mesh_;
+  const FlatLayout& layout_;
+  bool overlap_;
+  std::unique_ptr<SharedSum> shared_;
+  std::vector<char> tensor_done_;  ///< a network may call twice
 };
 
 /// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each computed

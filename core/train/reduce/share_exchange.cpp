@@ -1,8 +1,7 @@
 #include "core/train/reduce/share_exchange.hpp"
 
-#include <algorithm>
-
 #include "core/train/flat/buffer.hpp"
+#include "core/train/reduce/add_in_order.hpp"
 
 namespace cambium::train {
 
@@ -37,19 +36,11 @@ bool ShareExchange::arrived(bool wait) {
 void ShareExchange::add_parts() {
   const auto [begin, end] = share(comm_->rank());
   with_real(dtype_, [&]<class T>() {
-    constexpr std::int64_t block = 1024;
     T* own = reinterpret_cast<T*>(at(begin));
-    T sum[block];
-    for (std::int64_t from = 0; from < end - begin; from += block) {
-      const std::int64_t n = std::min(block, end - begin - from);
-      for (int rank = 0; rank < comm_->size(); ++rank) {
-        const T* part = (rank == comm_->rank() ? own : reinterpret_cast<const T*>(parts_[static_cast<std::size_t>(rank)].data())) + from;
-        if (rank == 0) std::copy_n(part, n, sum);
-        else
-          for (std::int64_t k = 0; k < n; ++k) sum[k] += part[k];
-      }
-      std::copy_n(sum, n, own + from);
-    }
+    const auto part = [&](int rank) {
+      return rank == comm_->rank() ? own : reinterpret_cast<const T*>(parts_[static_cast<std::size_t>(rank)].data());
+    };
+    add_in_order<T>(comm_->size(), end - begin, part, own);
   });
 }
 

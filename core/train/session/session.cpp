@@ -77,7 +77,7 @@ void Session::make_buffers() {
   const auto group = std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype));
   layout_ = std::make_unique<FlatLayout>(network_->parameters(), group);
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
-  gradients_ = FlatBuffer(*layout_, dtype);
+  gradients_ = reducer_->make_buffer(*layout_, dtype);
   progress_ = {};
   progress_.weights = FlatBuffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);

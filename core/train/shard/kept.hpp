@@ -1,8 +1,8 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include "core/base/tensor_ref.hpp"
+#include "core/lowp/wire/bfloat16.hpp"
 
 namespace cambium::train {
 
@@ -10,13 +10,9 @@ namespace cambium::train {
 struct Bf16 {
   std::uint16_t bits = 0;
   Bf16() = default;
-  /// To the nearest, ties to even. Not-a-numbers stay such.
-  explicit Bf16(float value) {
-    const auto wide = std::bit_cast<std::uint32_t>(value);
-    const bool nan = (wide & 0x7fffffffu) > 0x7f800000u;
-    bits = static_cast<std::uint16_t>(nan ? (wide >> 16 | 0x40u) : (wide + 0x7fffu + ((wide >> 16) & 1u)) >> 16);
-  }
-  explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+  /// To the nearest, ties to even.
+  explicit Bf16(float value) : bits(lowp::to_bfloat16(value)) {}
+  explicit operator float() const { return lowp::from_bfloat16(bits); }
   Bf16& operator+=(Bf16 other) { return *this = Bf16(static_cast<float>(*this) + static_cast<float>(other)); }
 };
 static_assert(sizeof(Bf16) == 2);

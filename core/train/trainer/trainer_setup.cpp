@@ -114,7 +114,7 @@ void Trainer::make_buffers() {
   layout_ = std::make_unique<FlatLayout>(network_->parameters(),
                                          std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
-  gradients_ = FlatBuffer(*layout_, dtype);
+  gradients_ = reducer_->make_buffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);
   if (params_.direct) make_direct();
   else progress_.weights = FlatBuffer(*layout_, dtype);

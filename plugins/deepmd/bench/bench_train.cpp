@@ -26,6 +26,7 @@ struct Settings {
   std::string system, peer;
   std::int64_t frame = 0;
   double seconds = 4.0;
+  bool shared_memory = true;
   std::optional<double> interpolation;
 };
 
@@ -36,8 +37,10 @@ class Stepper {
       : network_(params(settings, precision), context), mesh_(context.comm), adam_({}, context) {
     network_.fit_statistics(data, context);
     layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), 1000000);
-    reducer_ = std::make_unique<train::FastReducer>(mesh_, *layout_, overlap);
-    weights_ = train::FlatBuffer(*layout_, precision), gradients_ = train::FlatBuffer(*layout_, precision);
+    train::ReduceParams reduce;
+    reduce.overlap = overlap, reduce.shared_memory = settings.shared_memory;
+    reducer_ = train::make_reducer(reduce, mesh_, *layout_, precision);
+    weights_ = train::FlatBuffer(*layout_, precision), gradients_ = reducer_->make_buffer(*layout_, precision);
     states_ = train::make_states(adam_, *layout_, precision);
     network_.initialise(weights_.views(), 1);
     samples_ = data.read(std::span(&settings.frame, 1));
@@ -91,7 +94,7 @@ class Stepper {
   train::Mesh mesh_;
   train::Adam adam_;
   std::unique_ptr<train::FlatLayout> layout_;
-  std::unique_ptr<train::FastReducer> reducer_;
+  std::unique_ptr<train::Reducer> reducer_;
   train::FlatBuffer weights_, gradients_;
   std::vector<train::FlatBuffer> states_;
   std::vector<train::SamplePtr> samples_;
@@ -121,6 +124,7 @@ Settings settings_of(const Json& options) {
   s.peer = options.value("peer", std::string("tests/bench/train_pytorch.py"));
   s.frame = std::stoll(options.value("frame", std::string("0")));
   if (options.contains("interpolation")) s.interpolation = std::stod(options["interpolation"].get<std::string>());
+  s.shared_memory = options.value("shared_memory", std::string("true")) != "false";
   s.seconds = std::stod(options.value("seconds", std::string("4")));
   return s;
 }
