@@ -71,8 +71,21 @@ def parts_of_log(log):
     return parts
 
 
+def end_of_committee(lines):
+    """Of every member what it was trained on, its last validation and its time."""
+    wanted = ("model ", "validation at step", "Loop ", "best validation")
+    out = []
+    for k, line in enumerate(lines):
+        later = next((text for text in lines[k + 1:] if text.startswith(("model ", "validation at step"))), "")
+        if line.startswith(wanted) and not (line.startswith("validation") and later.startswith("validation")):
+            out.append(line)
+    return "\n".join(out)
+
+
 def end_of_stage(lines):
     """What the program printed after its last line of numbers: times, memory, results."""
+    if any(re.match(r"model 1 of \d+ ->", line) for line in lines):
+        return end_of_committee(lines)
     for k, line in enumerate(lines):
         if line.startswith("Loop "):
             return "\n".join(lines[k:]).strip()
@@ -98,7 +111,8 @@ def table_summary(path):
 def citations(run):
     """The works of all stages, each once: authors, title, year, doi."""
     found = {}
-    for path in [run.path / "cite.bib"] + [run.path / stage / "cite.bib" for stage in run.stages]:
+    members = sorted(run.path.glob("*/model_*/cite.bib"))
+    for path in [run.path / "cite.bib"] + [run.path / stage / "cite.bib" for stage in run.stages] + members:
         for entry in re.split(r"\n(?=@)", text_of(path)):
             fields = {key: value.replace("{", "").replace("}", "") for key, value in
                       re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}", entry)}
@@ -123,9 +137,10 @@ def stage_section(run, name, lines):
     if lines:
         out.append(f"<pre>{html.escape(end_of_stage(lines))}</pre>")
     for table in sorted(folder.glob("*.csv")):
-        if table.name in ("thermo.csv", "training.csv", "validation.csv"):
+        if table.name in ("thermo.csv", "training.csv", "validation.csv", "deviation.csv"):
             out.append(f"<h3>{table.stem}</h3>{table_summary(table)}")
-    files = [(p.name, f"{p.stat().st_size / 1e6:.3g} MB") for p in sorted(folder.iterdir()) if p.is_file()]
+    found = sorted(p for pattern in ("*", "*/*", "*/*/*") for p in folder.glob(pattern) if p.is_file())
+    files = [(p.relative_to(folder), f"{p.stat().st_size / 1e6:.3g} MB") for p in found]
     out.append(f"<details><summary>{len(files)} files</summary>{rows(files)}</details>")
     return "\n".join(out)
 

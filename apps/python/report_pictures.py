@@ -13,6 +13,7 @@ import numpy as np  # noqa: E402
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
 import plot_run  # noqa: E402
+import plot_surrogate  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 
@@ -72,9 +73,58 @@ def by_program(program, arguments, pattern):
     return sorted(pattern.parent.glob(pattern.name)), []
 
 
+def draw_deviation(folder, path):
+    """How much a committee disagreed on what a label stage sampled, and what of it was labelled."""
+    table = cambium_io.Table(folder / "deviation.csv")
+    kept = table["kept"] > 0
+    with plt.rc_context(plot_run.STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 3.2))
+        for chosen, colour, name in ((~kept, plot_run.MUTED, "left away"), (kept, plot_run.COLOURS[0], "labelled")):
+            if chosen.any():
+                axes.plot(table["step"][chosen], table["deviation"][chosen], ".", color=colour, label=f"{name}: {chosen.sum()}")
+        axes.set(title="Disagreement of the committee", xlabel="configuration", ylabel="largest deviation of a force (eV/Å)")
+        axes.set_ylim(bottom=0.0)
+        axes.legend()
+        figure.tight_layout()
+        figure.savefig(path)
+        plt.close(figure)
+    return [path]
+
+
+def draw_parity(folder, path):
+    """Parity of energies and forces, one row a system of a test stage."""
+    energies = sorted(folder.glob("parity_*_energy.csv"))
+    with plt.rc_context(plot_run.STYLE):
+        figure, grid = plt.subplots(len(energies), 2, figsize=(8.4, 3.6 * len(energies)), squeeze=False)
+        for energy, row in zip(energies, grid):
+            plot_surrogate.plot_parity(row[0], energy, "Energy")
+            plot_surrogate.plot_parity(row[1], energy.with_name(energy.name.replace("energy", "force")), "Force")
+        figure.tight_layout()
+        figure.savefig(path)
+        plt.close(figure)
+    return [path]
+
+
+def draw_members(folder, scratch):
+    """The training curves of a committee's members, whose folders lie in the stage's."""
+    pictures, problems = [], []
+    for member in sorted(folder.glob("model_*"), key=lambda path: (len(path.name), path.name)):
+        if (member / "training.csv").exists():
+            some, bad = by_program("plot_run.py", [member, "-o", scratch / f"{member.name}.png"], scratch / f"{member.name}.png")
+            pictures += some
+            problems += bad
+    return pictures, problems
+
+
 def draw_stage(folder, scratch):
     """(paths of PNG files in the empty folder `scratch`, problems in words) for the folder of one stage."""
     target = scratch / "picture.png"
+    if (folder / "model_1").is_dir():
+        return draw_members(folder, scratch)
+    if (folder / "deviation.csv").exists():
+        return draw_deviation(folder, target), []
+    if any(folder.glob("parity_*_energy.csv")):
+        return draw_parity(folder, target), []
     if is_field(folder):
         return by_program("plot_superres.py", [folder, "-o", target], target)
     if is_kinetic(folder):

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
+#include "core/io/table_file.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
@@ -76,30 +78,51 @@ Configuration start_of(const StructureInput& input, Context& alone) {
   return out;
 }
 
-/// A frame as a row of numbers, to travel between ranks: cell, energy, virial, positions, forces, deviation.
-std::vector<double> packed(const LabelledFrame& f, double deviation) {
-  std::vector<double> out;
-  for (const auto& row : f.box->h) out.insert(out.end(), row, row + 3);
-  out.push_back(*f.energy);
-  out.insert(out.end(), f.virial.begin(), f.virial.end());
-  for (const auto& x : f.x) out.insert(out.end(), x.begin(), x.end());
-  for (const auto& force : f.force) out.insert(out.end(), force.begin(), force.end());
-  out.push_back(deviation);
-  return out;
+// Rows of numbers travel between ranks: each is filled by one and zero on the others.
+
+/// Cell, positions, deviation.
+std::size_t sampled_width(std::size_t atoms) { return 10 + 3 * atoms; }
+
+void pack(const Configuration& c, double deviation, double* row) {
+  for (std::size_t k = 0; k < 9; ++k) *row++ = c.box.h[k / 3][k % 3];
+  for (const auto& x : c.x) row = std::copy(x.begin(), x.end(), row);
+  *row = deviation;
 }
 
-LabelledFrame unpacked(const double* row, std::size_t atoms) {
+Configuration unpacked(const double* row, const Configuration& start) {
+  Configuration c = start;
+  for (std::size_t k = 0; k < 9; ++k) c.box.h[k / 3][k % 3] = *row++;
+  for (auto& x : c.x)
+    for (double& value : x) value = *row++;
+  return c;
+}
+
+/// Energy, virial, forces, and the squared error of the forces of what explored.
+std::size_t label_width(std::size_t atoms) { return 11 + 3 * atoms; }
+
+void pack(const LabelledFrame& f, double error, double* row) {
+  *row++ = *f.energy;
+  row = std::copy(f.virial.begin(), f.virial.end(), row);
+  for (const auto& force : f.force) row = std::copy(force.begin(), force.end(), row);
+  *row = error;
+}
+
+LabelledFrame labelled(const Configuration& c, const double* row) {
   LabelledFrame f;
-  f.box.emplace();
-  for (std::size_t k = 0; k < 9; ++k) f.box->h[k / 3][k % 3] = row[k];
-  f.energy = row[9];
-  f.virial.assign(row + 10, row + 19);
-  for (std::size_t i = 0; i < atoms; ++i) {
-    f.x.push_back({row[19 + 3 * i], row[20 + 3 * i], row[21 + 3 * i]});
-    const double* force = row + 19 + 3 * atoms + 3 * i;
-    f.force.push_back({force[0], force[1], force[2]});
-  }
+  f.box = c.box;
+  f.x = c.x;
+  f.energy = *row++;
+  f.virial.assign(row, row + 9);
+  row += 9;
+  for (std::size_t i = 0; i < c.x.size(); ++i, row += 3) f.force.push_back({row[0], row[1], row[2]});
   return f;
+}
+
+double force_squares(const LabelledFrame& a, const LabelledFrame& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.force.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) sum += std::pow(a.force[i][k] - b.force[i][k], 2);
+  return sum;
 }
 
 /// Numbers of the frames that `select` keeps, in rising order.
@@ -117,73 +140,125 @@ std::vector<std::size_t> selected(const Select& s, const std::vector<double>& de
 
 }  // namespace
 
-std::vector<LabelledFrame> Label::frames_of(const Item& item, const Configuration& start, Potential& explore, Potential& potential,
-                                            Context& alone) const {
-  std::vector<Configuration> configurations;
-  if (item.perturbed >= 0) configurations.push_back(perturbed(start, params_.perturbed, alone.seed, item.perturbed));
-  else configurations = trajectory(start, *item.spec, item.temperature, item.strain, explore, alone.seed, item.number, alone);
-  std::vector<LabelledFrame> out;
-  for (const Configuration& c : configurations) out.push_back(single_point(potential, c, alone));
-  return out;
+/// What samples and what labels, on this rank alone.
+struct Label::Work {
+  explicit Work(Context& world) : alone{const_cast<Comm&>(self), quiet, world.timing, world.registry, world.seed} {}
+  Potential& explorer() { return explore ? *explore : *potential; }
+  Comm self{MPI_COMM_SELF};
+  Log quiet;
+  Context alone;
+  std::unique_ptr<Potential> potential, explore;
+  DeepPotential* committee = nullptr;  ///< explore, when configurations are selected
+  Configuration start;
+};
+
+void Label::prepare(Work& work, Context& context) const {
+  work.potential = context.registry->make<Potential>(params_.potential, work.alone);
+  if (params_.explore_with) work.explore = context.registry->make<Potential>(*params_.explore_with, work.alone);
+  work.start = start_of(params_.structure, work.alone);
+  work.potential->bind(work.start.species);
+  if (work.explore) work.explore->bind(work.start.species);
+  if (!params_.select) return;
+  work.committee = dynamic_cast<DeepPotential*>(work.explore.get());
+  if (!work.committee || !work.committee->deviation())
+    throw InputError("label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
 }
 
-Task::Outcome Label::run(Context& context) {
-  const Comm self(MPI_COMM_SELF);
-  Log quiet;
-  Context alone{const_cast<Comm&>(self), quiet, context.timing, context.registry, context.seed};
-  auto potential = context.registry->make<Potential>(params_.potential, alone);
-  auto explore = params_.explore_with ? context.registry->make<Potential>(*params_.explore_with, alone) : nullptr;
-  const Configuration start = start_of(params_.structure, alone);
-  potential->bind(start.species);
-  if (explore) explore->bind(start.species);
-  auto* committee = dynamic_cast<DeepPotential*>(explore.get());
-  if (params_.select && (!committee || !committee->deviation()))
-    throw InputError("label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
-  context.log.info("label: " + potential->summary());
-
+/// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
+std::vector<double> Label::sample(Work& work, Context& context) const {
+  const std::size_t width = sampled_width(work.start.x.size());
   const std::vector<Item> list = items();
-  const std::size_t atoms = start.x.size(), width = 20 + 6 * atoms;
   std::size_t frames = 0;
   for (const Item& item : list) frames += static_cast<std::size_t>(item.frames);
   std::vector<double> table(frames * width, 0.0);
   io::on_every_rank(context.comm, [&] {
-    std::size_t at = 0;
+    double* row = table.data();
     for (const Item& item : list) {
+      double* const next = row + static_cast<std::size_t>(item.frames) * width;
       if (item.number % context.comm.size() == context.comm.rank())
-        for (std::size_t k = 0; const LabelledFrame& f : frames_of(item, start, explore ? *explore : *potential, *potential, alone)) {
-          double deviation = 0.0;
-          if (params_.select) {
-            single_point(*explore, {start.species, start.types, f.x, *f.box}, alone);
-            deviation = committee->deviation()->force_max;
-          }
-          const std::vector<double> row = packed(f, deviation);
-          std::copy(row.begin(), row.end(), table.begin() + static_cast<std::ptrdiff_t>((at + k++) * width));
+        for (const Configuration& c : configurations_of(item, work)) {
+          if (work.committee) single_point(*work.committee, c, work.alone);
+          pack(c, work.committee ? work.committee->deviation()->force_max : 0.0, row);
+          row += width;
         }
-      at += static_cast<std::size_t>(item.frames);
+      row = next;
     }
   });
   context.comm.sum(table);
-  write(table, frames, start, context);
+  return table;
+}
+
+std::vector<Configuration> Label::configurations_of(const Item& item, Work& work) const {
+  if (item.perturbed >= 0) return {perturbed(work.start, params_.perturbed, work.alone.seed, item.perturbed)};
+  return trajectory(work.start, *item.spec, item.temperature, item.strain, work.explorer(), work.alone.seed, item.number, work.alone);
+}
+
+/// Numbers of the configurations to label; what was chosen by which deviation is said and stored.
+std::vector<std::size_t> Label::choose(const std::vector<double>& sampled, std::size_t width, Context& context) const {
+  std::vector<std::size_t> kept(sampled.size() / width);
+  std::iota(kept.begin(), kept.end(), 0);
+  if (!params_.select) return kept;
+  std::vector<double> deviation;
+  for (const std::size_t k : kept) deviation.push_back(sampled[(k + 1) * width - 1]);
+  kept = selected(*params_.select, deviation);
+  const auto known = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return x < params_.select->low; });
+  const auto beyond = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return !(x <= params_.select->high); });
+  const auto between = std::ssize(deviation) - known - beyond, left = between - std::ssize(kept);
+  std::vector<double> sorted = deviation;
+  std::sort(sorted.begin(), sorted.end());
+  context.log.info(fmt::format("label: largest deviation of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most", sorted.front(),
+                               sorted[sorted.size() / 2], sorted.back()));
+  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}", deviation.size(), known, beyond, kept.size(),
+                               left > 0 ? fmt::format(" ({} more by select.most)", left) : ""));
+  io::TableFile table(context, "deviation", {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});
+  for (std::size_t k = 0; k < deviation.size(); ++k)
+    table.append(static_cast<std::int64_t>(k), std::array{deviation[k], std::binary_search(kept.begin(), kept.end(), k) ? 1.0 : 0.0});
+  return kept;
+}
+
+/// Labels what was chosen, and nothing else: labels are what costs.
+std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen, Work& work, Context& context) const {
+  const std::size_t width = label_width(work.start.x.size());
+  std::vector<double> table(chosen.size() * width, 0.0);
+  io::on_every_rank(context.comm, [&] {
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      if (k % static_cast<std::size_t>(context.comm.size()) != static_cast<std::size_t>(context.comm.rank())) continue;
+      const LabelledFrame f = single_point(*work.potential, chosen[k], work.alone);
+      pack(f, work.committee ? force_squares(f, single_point(*work.committee, chosen[k], work.alone)) : 0.0, &table[k * width]);
+    }
+  });
+  context.comm.sum(table);
+  std::vector<LabelledFrame> out;
+  double error = 0.0;
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    out.push_back(labelled(chosen[k], &table[k * width]));
+    error += table[(k + 1) * width - 1];
+  }
+  if (work.committee && !chosen.empty())
+    context.log.info(fmt::format("label: on the kept ones the forces of the committee's first model are off by {:.3g} eV/Å (root mean square)",
+                                 std::sqrt(error / static_cast<double>(3 * work.start.x.size() * chosen.size()))));
+  return out;
+}
+
+Task::Outcome Label::run(Context& context) {
+  Work work(context);
+  prepare(work, context);
+  context.log.info("label: " + work.potential->summary());
+  const std::size_t width = sampled_width(work.start.x.size());
+  const std::vector<double> sampled = sample(work, context);
+  const std::vector<std::size_t> kept = choose(sampled, width, context);
+  std::vector<Configuration> chosen;
+  for (const std::size_t k : kept) chosen.push_back(unpacked(&sampled[k * width], work.start));
+  write(kept, label(chosen, work, context), work.start, context);
   return Outcome::done;
 }
 
 /// Deals the frames to the two sets and writes them.
-void Label::write(const std::vector<double>& table, std::size_t frames, const Configuration& start, Context& context) const {
-  const std::size_t atoms = start.x.size(), width = 20 + 6 * atoms;
-  std::vector<std::size_t> kept(frames);
-  for (std::size_t k = 0; k < frames; ++k) kept[k] = k;
-  if (params_.select) {
-    std::vector<double> deviation;
-    for (std::size_t k = 0; k < frames; ++k) deviation.push_back(table[(k + 1) * width - 1]);
-    kept = selected(*params_.select, deviation);
-    const auto known = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return x < params_.select->low; });
-    const auto beyond = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return !(x <= params_.select->high); });
-    context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept", frames, known, beyond, kept.size()));
-  }
+void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start, Context& context) const {
   std::vector<LabelledFrame> training, validation;
-  for (const std::size_t k : kept) {
-    const bool held_out = Random4(context.seed, Stream::hold_out, k, 0).uniform(0) < params_.validation;
-    (held_out ? validation : training).push_back(unpacked(&table[k * width], atoms));
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const bool held_out = Random4(context.seed, Stream::hold_out, kept[k], 0).uniform(0) < params_.validation;
+    (held_out ? validation : training).push_back(std::move(frames[k]));
   }
   std::vector<std::string> symbols;
   for (const Species& s : start.species) symbols.push_back(s.symbol);
@@ -191,7 +266,7 @@ void Label::write(const std::vector<double>& table, std::size_t frames, const Co
     if (!training.empty()) write_system(context.run_directory + "/train", symbols, start.types, training);
     if (!validation.empty()) write_system(context.run_directory + "/validation", symbols, start.types, validation);
   });
-  context.log.info(fmt::format("label: {} atoms; {} frames in {}/train, {} in {}/validation", atoms, training.size(), context.run_directory,
+  context.log.info(fmt::format("label: {} atoms; {} frames in {}/train, {} in {}/validation", start.x.size(), training.size(), context.run_directory,
                                validation.size(), context.run_directory));
 }
 

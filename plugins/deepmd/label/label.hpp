@@ -42,8 +42,13 @@ class Label : public Task {
     std::int64_t number = 0, frames = 1;
   };
   std::vector<Item> items() const;
-  void write(const std::vector<double>& table, std::size_t frames, const Configuration& start, Context& context) const;
-  std::vector<LabelledFrame> frames_of(const Item& item, const Configuration& start, Potential& explore, Potential& potential, Context& alone) const;
+  struct Work;
+  void prepare(Work& work, Context& context) const;
+  std::vector<double> sample(Work& work, Context& context) const;
+  std::vector<Configuration> configurations_of(const Item& item, Work& work) const;
+  std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
+  std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Work& work, Context& context) const;
+  void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start, Context& context) const;
 
   Params params_;
 };

@@ -1,6 +1,12 @@
 // The stage label: what it writes, that it is a function of the seed alone, and that labels are derivatives of energies.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/system.hpp"
+#include "plugins/deepmd/deep_potential/model_tree.hpp"
+#include "plugins/deepmd/deep_potential/random_model.hpp"
 #include "plugins/deepmd/label/label.hpp"
 #include "plugins/plugin_list.hpp"
 #include "tests/catch.hpp"
@@ -97,4 +103,67 @@ TEST_CASE("the stage writes the same data for the same seed on any number of ran
   World other;
   other.context.seed = 2;
   REQUIRE(*run(other, scratch.file("c")).frame(0).energy != *first.frame(0).energy);
+}
+
+namespace {
+
+/// An untrained committee explores; returns the training frames and the table of deviations by configuration.
+std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world, const SharedScratch& scratch, const std::string& name, int most) {
+  RandomModel spec;
+  spec.type_map = {"Cu"}, spec.rcut = 3.5, spec.sel = {40}, spec.neuron = {4, 8}, spec.axis_neuron = 2, spec.fitting = {8};
+  std::vector<deck::Node> files;
+  for (int k = 0; k < 3; ++k) {
+    spec.seed = static_cast<std::uint64_t>(k + 1);
+    const std::string path = scratch.file("member_" + std::to_string(k) + ".dp");
+    if (world.comm.root()) save_model_tree(random_model(spec).to_tree(), path);
+    files.push_back(deck::Node::scalar(path));
+  }
+  world.comm.barrier();
+  Label::Params p = copper(6);
+  p.validation = 0.0;
+  p.explore_with = deck::Choice<Potential>("deep_potential", deck::Node::map({{"model", files[0]}, {"committee", deck::Node::list({files[1], files[2]})}}));
+  p.select = Select{0.0, 1e9, most};
+  world.context.run_directory = scratch.file(name);
+  if (world.comm.root()) std::filesystem::create_directories(world.context.run_directory);
+  world.comm.barrier();
+  Label(p, world.context).run(world.context);
+  world.comm.barrier();
+  std::ifstream csv(scratch.file(name) + "/deviation.csv");
+  std::string line;
+  std::getline(csv, line);
+  std::vector<std::pair<double, bool>> rows;
+  for (int step = 0, kept = 0; std::getline(csv, line);) {
+    double deviation = 0.0;
+    REQUIRE(std::sscanf(line.c_str(), "%d,%lf,%d", &step, &deviation, &kept) == 3);
+    rows.emplace_back(deviation, kept == 1);
+  }
+  return {DataSystem::load(scratch.file(name) + "/train"), rows};
+}
+
+}  // namespace
+
+TEST_CASE("of what a committee explores the most disputed configurations are labelled, by the teacher") {
+  World world;
+  const SharedScratch scratch(world.comm);
+  const auto [all, every] = explore(world, scratch, "all", 0);
+  const auto [some, rows] = explore(world, scratch, "some", 4);
+  REQUIRE(every.size() == 10);
+  REQUIRE(rows.size() == 10);
+  REQUIRE(all.frames() == 10);
+  REQUIRE(some.frames() == 4);
+  std::vector<double> sorted;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    REQUIRE(rows[k].first == every[k].first);
+    sorted.push_back(rows[k].first);
+  }
+  std::sort(sorted.rbegin(), sorted.rend());
+  REQUIRE(sorted[3] > sorted[4]);
+  for (std::size_t k = 0, next = 0; k < rows.size(); ++k) {
+    REQUIRE(rows[k].second == (rows[k].first >= sorted[3]));
+    if (!rows[k].second) continue;
+    REQUIRE(some.frame(next).x == all.frame(k).x);
+    REQUIRE(*some.frame(next).energy == *all.frame(k).energy);
+    REQUIRE(*some.frame(next).energy / 32 < -2.0);  // Sutton and Chen's, not the untrained models'
+    ++next;
+  }
 }
