@@ -29,7 +29,8 @@ void SharedReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& 
   for (std::size_t k = tensor_done_.size(); k-- > 0;)
     if (!std::exchange(tensor_done_[k], 1)) shared_->tensor_final(static_cast<int>(k));
   shared_->finish();
-  traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all", gradients.bytes());
+  for (const auto& group : layout_.groups())  // as if they were messages
+    traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all", group.elements() * size_of(gradients.dtype()));
   exposed_ += wall_seconds() - start;
 }
 

@@ -139,8 +139,9 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
       settings.ranks = w.comm.size();
       const auto plan = plan_step(planned_model(network, *optimizer), settings);
       const FlatLayout layout(network.parameters(), 1000);
-      FlatBuffer gradients(layout, DType::f32), weights(layout, DType::f32);
+      FlatBuffer weights(layout, DType::f32);
       const auto reducer = make_reducer(settings.reduce, mesh, layout, DType::f32);
+      FlatBuffer gradients = reducer->make_buffer(layout, DType::f32);
       reducer->sum(gradients, plan.slices, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
         const auto views = into.views();
         Ones(network).gradient({}, weights.views(), {}, views, {}, ready);
