@@ -11,6 +11,7 @@
 
 #include "core/base/tensor_ref.hpp"
 #include "core/parallel/context.hpp"
+#include "core/train/activations.hpp"
 #include "core/train/dataset.hpp"
 
 namespace cambium::train {
@@ -82,6 +83,11 @@ class Network {
   /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses; then
   /// weights and gradients can be divided among ranks. None by default.
   virtual std::vector<int> modules() const { return {}; }
+
+  /// What becomes of activations until the backward pass needs them. InputError from networks that cannot choose.
+  virtual void use_activations(const ActivationParams& params);
+  /// Lines for the last page of a training.
+  virtual std::vector<std::string> report() const { return {}; }
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;

@@ -10,6 +10,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/data/numbers.hpp"
 #include "core/train/torch/register.hpp"
+#include "core/train/torch/saved_tensors.hpp"
 
 namespace cambium::train {
 
@@ -85,7 +86,17 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
 torch::Tensor ConvNet::scores(const TorchBatch& batch) {
   torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
-  return layers_->forward(x).to(real());
+  if (!recomputes() || !torch::GradMode::is_enabled()) return layers_->forward(x).to(real());
+  // Convolution, relu and maximum are computed again together.
+  constexpr std::size_t together = 3;
+  const auto apply = [this](std::size_t from, std::size_t to, torch::Tensor y) {
+    for (std::size_t k = from; k < to; ++k) y = (*(layers_->begin() + static_cast<std::ptrdiff_t>(k))).any_forward(y).get<torch::Tensor>();
+    return y;
+  };
+  const std::size_t blocks = params_.channels.size();
+  for (std::size_t k = 0; k < blocks; ++k)
+    x = recomputed([=](const torch::Tensor& in) { return apply(together * k, together * (k + 1), in); }, x);
+  return apply(together * blocks, layers_->size(), x).to(real());
 }
 
 torch::Tensor ConvNet::labels(const TorchBatch& batch) const {

@@ -37,6 +37,7 @@ class ConvNet : public TorchNetwork {
   std::vector<Term> loss(const TorchBatch& batch) override;
   std::vector<Term> measure(const TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
+  bool can_recompute() const override { return true; }
   torch::Tensor scores(const TorchBatch& batch);
   torch::Tensor labels(const TorchBatch& batch) const;
 

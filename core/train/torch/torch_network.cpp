@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/torch/initial_values.hpp"
+#include "core/train/torch/saved_tensors.hpp"
 
 namespace cambium::train {
 
@@ -186,6 +187,7 @@ void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const 
       bind(weights, gradients);
       torch::Tensor total;
       {
+        const auto saving = saved_ ? std::make_unique<SavedTensors::Saving>(*saved_, b.parameters) : nullptr;
         const Autocast autocast(precision_ == Precision::bfloat16);
         const auto parts = loss(TorchBatch(samples, real()));
         for (std::size_t k = 0; k < parts.size(); ++k) {
@@ -196,13 +198,27 @@ void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const 
           total = total.defined() ? total + part : part;
         }
       }
+      if (saved_ && total.defined()) saved_->watch(total);
       if (total.defined()) total.backward();
+      if (saved_) saved_->adapt();
     });
   for (std::size_t k = 0; k < b.parameters.size(); ++k)
     if (!samples.empty() && b.parameters[k].grad().data_ptr() != gradients[k].data)
       throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", b.names[k]));
   b.announcer.end();
 }
+
+void TorchNetwork::use_activations(const ActivationParams& params) {
+  using Keep = ActivationParams::Keep;
+  if (params.keep == Keep::compressed && precision_ == Precision::bfloat16)
+    throw InputError("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}");
+  if (params.keep == Keep::recomputed && !can_recompute())
+    throw InputError("this network does not say in which parts it could be computed again; take activations: {keep: compressed}");
+  recompute_ = params.keep == Keep::recomputed;
+  saved_ = std::make_unique<SavedTensors>(params);
+}
+
+std::vector<std::string> TorchNetwork::report() const { return saved_ ? saved_->report() : std::vector<std::string>{}; }
 
 void TorchNetwork::with_weights(std::span<const TensorRef> weights, const std::function<void()>& run) {
   calling_torch([&] {

@@ -11,6 +11,8 @@
 
 namespace cambium::train {
 
+class SavedTensors;
+
 /// A network written with Torch's modules and differentiated by Torch. Who derives from it builds the module and writes
 /// the loss; optimizer, batches, ranks and files are the training layer's. Weights and gradients are not copied: the
 /// module's parameters are views of the trainer's buffers. One thread, deterministic algorithms.
@@ -36,6 +38,10 @@ class TorchNetwork : public Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
+  /// Compressed: what Torch saves, within bounds (saved_tensors.hpp). Recomputed: by networks that name their segments.
+  void use_activations(const ActivationParams& params) final;
+  std::vector<std::string> report() const override;
+
   /// Calls `run` with the module's parameters in `weights`, without gradients, in this precision: for outputs beside
   /// the loss.
   void with_weights(std::span<const TensorRef> weights, const std::function<void()>& run);
@@ -64,6 +70,10 @@ class TorchNetwork : public Network {
   /// What a host program gets, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
 
+  /// Whether loss() takes its parts through recomputed() when asked to.
+  virtual bool can_recompute() const { return false; }
+  bool recomputes() const { return recompute_; }
+
   torch::Dtype real() const { return precision_ == Precision::float64 ? torch::kFloat64 : torch::kFloat32; }
 
  private:
@@ -72,6 +82,8 @@ class TorchNetwork : public Network {
   void bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
 
   Precision precision_;
+  bool recompute_ = false;
+  std::unique_ptr<SavedTensors> saved_;  ///< where the deck has `activations`
   mutable std::unique_ptr<Bound> bound_;  ///< the module, once it is built
 };
 

@@ -64,6 +64,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
   d("parallel", &Params::parallel, "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
   d("direct", &Params::direct, "matrices of linear layers are kept in few bits and changed in place, without a copy in full");
+  d("activations", &Params::activations, "what becomes of activations between forward and backward pass; whole when absent");
   d("validate", &Params::validate, "validation, best model, early stopping");
   d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
   d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);

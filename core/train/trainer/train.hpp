@@ -53,6 +53,7 @@ class Train : public Task {
     ReduceParams reduce;
     std::optional<ParallelParams> parallel;
     std::optional<DirectParams> direct;
+    std::optional<ActivationParams> activations;
     Validate validate;
     Checkpoint checkpoint;
     std::int64_t log = 100;

@@ -133,6 +133,7 @@ void Trainer::last_page(double seconds, std::int64_t steps) {
   for (const auto& line : timing_table(context_.timing, loop, context_.comm)) log.info(line);
   report_communication(seconds);
   for (const auto& line : loader_->report(context_)) log.info(line);
+  for (const auto& line : network_->report()) log.info(line);
   if (progress_.best_step >= 0)
     log.info(params_.validate.measure == std::vector<double>{1.0}
                  ? fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name, progress_.best_metric,

@@ -19,6 +19,7 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
       mllog_(context.log, params.mllog && !context.dry_run) {
   const auto& registry = *context.registry;
   network_ = registry.make<Network>(params.model, context);
+  if (params.activations) network_->use_activations(*params.activations);
   whole_ = registry.make<Dataset>(params.dataset, context);
   if (params.validation) held_out_ = registry.make<Dataset>(*params.validation, context);
   loader_ = registry.make<Loader>(params.loader, context);

@@ -32,5 +32,7 @@ says("conv_net needs one class number per sample in the field 'label'", T + "dat
 table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})
 says("field 'label' holds the class 2; the training set has classes 0 to 1", T + "validate={every: 1}",
      T + "validation={type: hdf5, files: [more.h5], fields: [{name: image}, {name: label}]}")
+says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "model.precision=bfloat16",
+     T + "activations={keep: compressed}", command="check")
 
 table.run()

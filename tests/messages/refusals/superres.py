@@ -67,6 +67,10 @@ for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN,
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
+# Training
+says("this network does not say in which parts it could be computed again; take activations: {keep: compressed}",
+     "stages[0].train.activations={keep: recomputed}", deck="train.yaml", command="check")
+
 # Equations
 for message, text in {
     "equation 1, column 11: ')' is not expected here\n  dt(b) = 0 )\n            ^": "dt(b) = 0 )",

@@ -128,6 +128,8 @@ says(f"'numbers/{PLACE}' holds 5 numbers in /weights, but the deck's model has 1
      command=["restart", "numbers"])
 says(f"'states/{PLACE}' has no optimizer state momentum: the deck's optimizer has other settings than the one that wrote it (momentum switched "
      "on?); resume with the same", command=["restart", "states", T + "optimizer.momentum=0.9"])
+says("this network keeps its activations by itself; remove activations, or take a network written with Torch (conv_net)",
+     T + "activations={keep: compressed}")
 
 # Plans for other machines
 MACHINE = "{name: m, peak: 1e12, memory: 1 GB, memory_bandwidth: 10 GB/s, levels: [%s]}"
