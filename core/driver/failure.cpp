@@ -1,5 +1,6 @@
 #include "core/driver/failure.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -51,8 +52,12 @@ int report_failure(std::exception_ptr error, const Comm& comm) {
   // The lowest rank that knows the cause speaks for all.
   int speaker = failure.elsewhere ? comm.size() : comm.rank();
   MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm.handle());
-  if (speaker == comm.rank() || (speaker == comm.size() && comm.root())) print();
-  return comm.max(code);
+  const bool speaks = speaker == comm.rank() || (speaker == comm.size() && comm.root());
+  if (speaks) print();
+  const int worst = comm.max(code);
+  // mpirun ends a job at the first rank that leaves in failure, with what it has read of the others until then.
+  if (!speaks) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  return worst;
 }
 
 }  // namespace cambium
