@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "apps/c/cambium_train.h"
+#include "core/base/error.hpp"
 #include "core/io/h5.hpp"
 #include "core/lowp/lossy/codec.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
@@ -120,4 +121,23 @@ TEST_CASE("what the C interface refuses") {
   CHECK(cambium_train_step(session, &array, 1, nullptr) != 0);
   CHECK(std::string(cambium_train_message()) == "array 'x' has the type 99, which is none; use CAMBIUM_FLOAT64 and its like");
   cambium_train_destroy(session);
+}
+
+TEST_CASE("a spectrum of a matrix that holds no number") {
+  std::vector<double> a(25, std::numeric_limits<double>::quiet_NaN());
+  SymmetricSpectrum spectrum;
+  CHECK_THROWS_AS(spectrum.compute(a.data(), 5, 5, 0, 2), NumericalError);
+  std::fill(a.begin(), a.end(), std::numeric_limits<double>::quiet_NaN());
+  CHECK(said([&] { spectrum.compute(a.data(), 5, 5, 0, 2); }) ==
+        "an eigenvalue of a symmetric matrix of 5 rows did not converge; is an entry not finite?");
+}
+
+TEST_CASE("a network with nothing to give but its loss") {
+  const Comm comm;
+  train::Session session(comm.handle(),
+                         "model: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: {type: constant, start: 0.1}\n");
+  double bytes[] = {99, 97, 109, 98};
+  const std::vector<train::HostArray> text{{"text", io::tensor_of(bytes, {1, 4}), ""}};
+  session.step(text);
+  CHECK(said([&] { session.infer(text, {}); }) == "the model 'transformer' has no outputs beside its loss");
 }
