@@ -161,3 +161,26 @@ TEST_CASE("pairs closer than the training data's are warned of once, with their 
         "2 pair(s) of atoms are closer than 0.88 Å, the smallest distance that " + scratch.file("water.dp") +
             " was trained on (closest: 0.600 Å): its forces there are an extrapolation");
 }
+
+TEST_CASE("atomic parameters that do not fit the atoms, or come with atom_ener") {
+  DeepPotentialModel model = random_model(small_model());
+  model.source = "m.dp";
+  const std::vector<Position> x = {{0, 0, 0}, {0, 0, 1}, {0, 1, 0}};
+  const std::vector<int> types = {0, 1, 1};
+  const std::vector<double> parameters = {0.5};
+  auto engine = make_engine(model, {});
+  CHECK(message([&] { cambium::deepmd::evaluate(*engine, x, types, {}, parameters); }) ==
+        "m.dp: the model takes 0 value(s) of aparam per atom, so 0 for 3 atoms; found 1");
+
+  model.subtract_vacuum.assign(2, 1);
+  auto subtracting = make_engine(model, {});
+  ImageSystem system(x, types, {}, {{"O", 16.0}, {"H", 1.0}}, model.rcut);
+  View<int*> identity("types", 2);
+  auto number = Kokkos::create_mirror_view(identity);
+  number(0) = 0, number(1) = 1;
+  Kokkos::deep_copy(identity, number);
+  EngineOutput out;
+  out.f = View<double* [3]>("f", static_cast<std::size_t>(system.particles().total()));
+  CHECK(message([&] { subtracting->compute({system.particles(), system.list(), identity, false, View<double**>("aparam", 3, 1)}, out); }) ==
+        "m.dp: atom_ener together with a different aparam for every atom is not supported");
+}
