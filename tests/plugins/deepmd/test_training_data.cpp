@@ -7,6 +7,7 @@
 #include "plugins/deepmd/train/datasets.hpp"
 #include "plugins/deepmd/train/deep_potential_network.hpp"
 #include "plugins/deepmd/train/statistics.hpp"
+#include "tests/messages/odd_dataset.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;
@@ -266,4 +267,20 @@ TEST_CASE("extended XYZ frames with labels are read in their own units") {
   params.files = {scratch.file("b.xyz")};
   ExtxyzSet bad(params, world.context);
   REQUIRE(message([&] { bad.open(world.context); }) == scratch.file("b.xyz") + ":3: expected a number for a force, found 'nan'");
+}
+
+TEST_CASE("data sets as only other plugins could make them are refused") {
+  World world;
+  const Scratch scratch("deepmd_odd_data");
+  OddDataset none({}, world.context);
+  DeepPotentialNetwork network(small_network(), world.context);
+  REQUIRE(message([&] { network.fit_statistics(none, world.context); }) == "the training data hold no frame");
+  DeepmdNpy data({{write_water(scratch)}}, world.context);
+  data.open(world.context);
+  const std::vector<std::int64_t> ids = {1};
+  train::Sample sample = *data.read(ids)[0];
+  std::vector<float> single(1, -1.0f);
+  sample.fields["energy"] = io::tensor_of(single.data(), {1});
+  REQUIRE(message([&] { deepmd::frame_of(sample, {"O", "H"}, 5.0); }) ==
+          "field 'energy' of sample 1: expected float64 numbers in row-major order");
 }
