@@ -1,4 +1,8 @@
 // Interpolated embedding networks against the networks themselves.
+#include <iomanip>
+#include <sstream>
+
+#include "core/base/error.hpp"
 #include "plugins/deepmd/train/embedding_table.hpp"
 #include "plugins/deepmd/train/interpolated_sums.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
@@ -112,5 +116,10 @@ TEST_CASE("atoms that all but coincide are named") {
   Batch batch;
   batch.assign(list, model.ntypes());
   ModelPass<double> pass(model, 1e-10);
-  REQUIRE_THROWS_AS(pass.evaluate(batch, bind_weights<double>(model, weights.refs)), NumericalError);
+  const auto bound = bind_weights<double>(model, weights.refs);
+  REQUIRE_THROWS_AS(pass.evaluate(batch, bound), NumericalError);
+  std::ostringstream input;  // of the network: what the pair's s(r) = 1/r is after shift and scale
+  input << std::setprecision(6) << (1e5 - model.mean[2][0]) / model.deviation[2][0];
+  REQUIRE_THROWS_WITH(pass.evaluate(batch, bound),
+                      "two atoms of types H and O all but coincide: the input of the embedding network is " + input.str());
 }

@@ -148,3 +148,15 @@ TEST_CASE("windows as samples: scaled by the training years, neighbours share ti
   CHECK(target[2] == Approx(10.0 / 20.0));
   CHECK_THROWS_WITH(make(", range: [4, 18]"), "range: [4, 18] of 17 windows holds none or reaches beyond them; give 0 <= first < last <= 17");
 }
+
+TEST_CASE("a network whose loss is no number says in which epoch", "[ensemble]") {
+  Stage stage;
+  const auto s = series(60);
+  MemberOptions options = residual();
+  options.rate = 1e200;  // no weight is finite after a step
+  Member member(options, 3, stage.context);
+  const FitData fit{s, eight, s.times(), all_starts(window_count(s, eight, "training"))};
+  member.start(fit);
+  member.train_epoch();
+  CHECK_THROWS_WITH(member.train_epoch(), "the loss of a network is not finite in epoch 2");
+}
