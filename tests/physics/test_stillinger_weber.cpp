@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "core/base/error.hpp"
 #include "plugins/deepmd/potentials/stillinger_weber_kernel.hpp"
 #include "tests/physics/potential_check.hpp"
@@ -49,6 +51,22 @@ class AtomByAtom : public StillingerWeber {
 
  private:
   Params own_;
+};
+
+/// Leaves numbers that are none where the arrays of the next call will lie.
+[[gnu::noinline]] void spoil_stack() {
+  volatile double none[16384];
+  for (auto& value : none) value = std::numeric_limits<double>::quiet_NaN();
+}
+
+class OnSpoiledStack : public StillingerWeber {
+ public:
+  using StillingerWeber::StillingerWeber;
+  void compute(const Particles& particles, const NeighborList& list, GhostExchange& exchange, const ForceRequest& request,
+               ForceOutput& out, Context& context) override {
+    spoil_stack();
+    StillingerWeber::compute(particles, list, exchange, request, out, context);
+  }
 };
 
 PotentialCase silicon_case(const StillingerWeber::Params& params, double a, double amplitude, World& world) {
@@ -113,6 +131,13 @@ TEST_CASE("stillinger_weber silicon has its published cohesion") {
   auto s = c.system();
   const Evaluation e = c.evaluate(s, world);
   CHECK(e.energy / c.positions.size() == Approx(-2.0 * 2.1683).epsilon(1e-5));
+}
+
+TEST_CASE("stillinger_weber reads nothing behind its last pair") {
+  World world;
+  auto c = silicon_case({}, 5.431, 0.02, world);  // 16 atoms of 4 neighbours fill whole packs, their last load does not
+  c.potential = std::make_unique<OnSpoiledStack>(StillingerWeber::Params(), world.context);
+  check_potential(c, world);
 }
 
 TEST_CASE("stillinger_weber takes one species") {

@@ -95,7 +95,8 @@ struct StillingerWeberBlocks {
 
   CAMBIUM_FN static Leg load_leg(const Pairs& pairs, int k, typename P::Mask mine, P* d) {
     d[0] = P::load(pairs.dx + k), d[1] = P::load(pairs.dy + k), d[2] = P::load(pairs.dz + k);
-    const P inverse_r = P::load(pairs.inverse_r + k);
+    // Behind the last pair of a block lies whatever the stack held: zero times that may be no number.
+    const P inverse_r = keep(mine, P::load(pairs.inverse_r + k));
     return {d[0] * inverse_r, d[1] * inverse_r, d[2] * inverse_r, inverse_r, keep(mine, P::load(pairs.weight + k)),
             keep(mine, P::load(pairs.slope + k)), keep(mine, P::load(pairs.pair_slope + k))};
   }
