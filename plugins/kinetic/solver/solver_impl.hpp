@@ -29,7 +29,7 @@ class SolverOf : public Solver {
     scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     make_links();
     sort_tiles();
-    slabs_pay_ = in_slabs() && inner_.size() == 0;
+    slabs_pay_ = K::vdim > 1 && in_slabs() && inner_.size() == 0;
   }
 
   const BasisInfo& basis() const override { return info_; }
@@ -67,7 +67,8 @@ class SolverOf : public Solver {
 
   Fusing fusing() const override {
     if (!in_slabs()) return Fusing::impossible;
-    return bytes(false) > shared_cache ? Fusing::pays : Fusing::possible;
+    // With one velocity a row is one slab, and separate stages are a third faster.
+    return K::vdim > 1 && bytes(false) > shared_cache ? Fusing::pays : Fusing::possible;
   }
 
   std::array<double, 2> stages(const Half& first, const Half& second) override {

@@ -4,6 +4,15 @@
 #include "core/parallel/kokkos.hpp"
 #include "plugins/kinetic/solver/block.hpp"
 
+// The loops over dimensions belong into the loop over cells, and that is one function, from however many places it is called.
+#ifdef CAMBIUM_SCALAR_PACKS_ONLY
+#define CAMBIUM_INLINE_LAMBDA
+#define CAMBIUM_CELL_LOOP CAMBIUM_FN
+#else
+#define CAMBIUM_INLINE_LAMBDA __attribute__((always_inline))
+#define CAMBIUM_CELL_LOOP __attribute__((noinline))
+#endif
+
 namespace cambium::kinetic {
 
 /// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
@@ -156,7 +165,7 @@ struct Sweep {
   /// Writes a base + b f and the streaming.
   CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p) const {
     const T half = T(0.5) * c;
-    for_each_index<K::cdim>([&](auto d) {
+    for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       P t[K::face[D]];
       upwind<D>(around, iv, at, p.up[D], t);
@@ -168,9 +177,10 @@ struct Sweep {
   }
 
   /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
+  template <bool upwind_flux>
   CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p, P* lower, P* to) const {
     P sum(T(0));
-    for_each_index<K::vdim>([&](auto d) {
+    for_each_index<K::vdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       constexpr int F = K::face[K::cdim + D];
       if constexpr (D == K::vdim - 1) look_ahead<4>(block, iv);
@@ -183,7 +193,7 @@ struct Sweep {
       if (at[D] == 0)
         for (int k = 0; k < F; ++k) below[k] = P(T(0));
       const P* above = at[D] + 1 < layout.nv[D] ? f + std::int64_t{layout.velocity_stride(D)} * K::modes : nullptr;
-      if (upwind_nodes) here.template push_upwind<D>(f, above, p.W, p.H, below, to);
+      if constexpr (upwind_flux) here.template push_upwind<D>(f, above, p.W, p.H, below, to);
       else here.template push<D>(f, above, p.W, most, below, to);
     });
     return sum;
@@ -228,6 +238,7 @@ struct Sweep {
   }
 
   /// One cell; adds to the moments of its row and returns the largest frequency of the pack.
+  template <bool upwind_flux>
   CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower, P* row) const {
     const Place p = place(at);
     const std::int64_t cell = layout.cell(block, iv);
@@ -237,7 +248,7 @@ struct Sweep {
     stream(sides, f, cell, iv, at, p);
     look_ahead<2>(block, iv);
     look_ahead<3>(block, iv);
-    const P speed = electric ? accelerate(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
+    const P speed = electric ? accelerate<upwind_flux>(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
     look_ahead<5>(block, iv);
     K::moments(out + cell, p.w, p.h, p.square, row);
     return frequency(p, speed);
@@ -252,6 +263,10 @@ struct Sweep {
 
   /// The cells of a block whose first velocity index lies in [first, last).
   CAMBIUM_FN P rows(int block, int first, int last, P* lower) const {
+    return upwind_nodes ? rows_with<true>(block, first, last, lower) : rows_with<false>(block, first, last, lower);
+  }
+  template <bool upwind_flux>
+  CAMBIUM_CELL_LOOP P rows_with(int block, int first, int last, P* lower) const {
     Block<K, P> here;
     load(here, block);
     P row[moments], fastest(T(0));
@@ -260,7 +275,7 @@ struct Sweep {
     int at[K::vdim] = {first};
     const int stride = layout.velocity_stride(0);
     for (int iv = first * stride; iv < last * stride; ++iv) {
-      fastest = max(fastest, advance(here, sides, block, iv, at, lower, row));
+      fastest = max(fastest, advance<upwind_flux>(here, sides, block, iv, at, lower, row));
       for (int e = K::vdim - 1; e >= 0 && ++at[e] == layout.nv[e] && e > 0; --e) {
         if (e == K::vdim - 1) flush(block, row);
         at[e] = 0;
@@ -297,3 +312,6 @@ struct Sweep {
 };
 
 }  // namespace cambium::kinetic
+
+#undef CAMBIUM_INLINE_LAMBDA
+#undef CAMBIUM_CELL_LOOP
