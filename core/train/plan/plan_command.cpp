@@ -47,11 +47,20 @@ std::string deck_name(const Train::Params& params) {
   return keys ? fmt::format("deck ({})", name_of(*keys)) : "deck";
 }
 
+/// The plan's bytes are those of whole numbers; what is coded would be planned wrongly, and silently.
+Partition uncoded_partition(const Train::Params& params, int ranks) {
+  auto partition = partition_of(*params.parallel, ranks, params.reduce.codec);
+  if (partition.codecs.any())
+    throw InputError("plan knows no messages in few bits under parallel; remove reduce.codec, parallel.update, parallel.gather and the codec of "
+                     "levels to plan the same training with whole numbers");
+  return partition;
+}
+
 nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine, const Options& options,
                           Context& context) {
   if (params.parallel == std::nullopt) require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
-  if (params.parallel) settings.partition = partition_of(*params.parallel, ranks);
+  if (params.parallel) settings.partition = uncoded_partition(params, ranks);
   const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(params.batch);
   const double each = options.operations > 0.0 ? options.operations : 6.0 * static_cast<double>(model.count());
   const Comparison by{model, machine, each * std::max(1.0, samples / ranks)};
