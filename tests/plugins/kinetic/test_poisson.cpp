@@ -5,6 +5,7 @@
 #include "plugins/kinetic/fields/poisson.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::kinetic;
@@ -77,4 +78,15 @@ TEST_CASE("between walls without charge the potential is that of the walls") {
   CHECK(error(g, poisson.potential().data(), "-1 + 2*x") < 1e-13);
   CHECK(error(g, poisson.electric(1, 0), "-2 + 0*x") < 1e-12);
   CHECK(error(g, poisson.electric(1, 1), "0*x") < 1e-12);
+}
+
+TEST_CASE("grids whose kernels a build may be given, and on which the potential is not solved for, are refused") {
+  ConfGrid space = plane(4, 4, false, false, linear);
+  space.dimensions = 3;
+  CHECK(message([&] { Poisson(space, 1.0); }) ==
+        "vlasov_poisson solves for the potential in one or two dimensions; in three use vlasov_maxwell");
+  std::vector<std::vector<int>> tensor = serendipity;
+  tensor.push_back({2, 2});
+  CHECK(message([&] { Poisson(plane(4, 4, false, false, tensor), 1.0); }) ==
+        "vlasov_poisson in two dimensions needs the serendipity family");
 }
