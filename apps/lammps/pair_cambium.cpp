@@ -158,6 +158,7 @@ void PairCambium::compute(int eflag, int vflag) {
   HostArrays in;
   in.nlocal = atom->nlocal;
   in.nghost = atom->nghost;
+  in.room = atom->nmax;
   in.natoms = atom->natoms;
   in.position = in.nlocal + in.nghost ? atom->x[0] : nullptr;
   in.type = atom->type;

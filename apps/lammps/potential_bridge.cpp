@@ -96,8 +96,10 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
     atoms.refresh(arrays);
   }
   const auto rows = static_cast<std::size_t>(p.total()) + 1;
-  out.f = p.f;
-  Kokkos::deep_copy(out.f, 0.0);
+  const View<double* [3]> in_place = atoms.in_place(results.force, arrays.room);
+  const bool apart = in_place.extent(0) == 0;
+  out.f = apart ? p.f : in_place;
+  if (apart) Kokkos::deep_copy(out.f, 0.0);
   out.energy = 0.0;
   std::fill(std::begin(out.virial), std::end(out.virial), 0.0);
   if (results.per_atom) {
@@ -105,7 +107,7 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
     zero(out.atom_virial, rows);
   }
   parts_->potential->compute(p, list, atoms, ForceRequest{arrays.totals || results.per_atom, results.per_atom}, out, parts_->context);
-  atoms.add_forces(out.f, writes_ghost_forces() ? p.total() : p.nlocal, results.force);
+  if (apart) atoms.add_forces(out.f, writes_ghost_forces() ? p.total() : p.nlocal, results.force);
   results.energy = out.energy;
   std::copy(std::begin(out.virial), std::end(out.virial), std::begin(results.virial));
   if (!results.per_atom) return;

@@ -13,6 +13,7 @@ namespace cambium::lammps {
 /// A host code's arrays for one force call. Rows 0..nlocal-1 are owned atoms, the others ghosts. Å, eV.
 struct HostArrays {
   int nlocal = 0, nghost = 0;
+  int room = 0;                   ///< rows for which the host's arrays have memory, nlocal + nghost or more
   std::int64_t natoms = 0;        ///< of all ranks
   const double* position = nullptr;  ///< 3 per row
   const int* type = nullptr;      ///< the host's types, 1-based
