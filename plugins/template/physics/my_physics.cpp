@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/io/gather.hpp"
 #include "core/parallel/kokkos.hpp"
 #include "core/state/tensor_of_view.hpp"
 
@@ -92,6 +93,19 @@ void MyPhysics::measure(const State&, Context& context, std::span<double> values
   mean = context.comm.sum(mean);
   for (const double t : all) square += (t - mean) * (t - mean) / params_.cells;
   values[0] = mean, values[1] = std::sqrt(context.comm.sum(square));
+}
+
+/// Every rank knows the grid; rank 0 alone gets the values, in the order of the ranks, which is the order of the cells.
+std::optional<GridFields> MyPhysics::grid_fields(const State& state, const Comm& comm) const {
+  GridFields out;
+  out.axes = {{"x", {}}};
+  for (int i = 0; i <= params_.cells; ++i) out.axes[0].faces.push_back(i * dx_);
+  out.fields = {{"temperature", "", 1, {}}};
+  io::gather_rows(comm, state.find("temperature")->tensor(), [&](std::int64_t, const TensorRef& piece) {
+    const auto* values = static_cast<const double*>(piece.data);
+    out.fields[0].values.insert(out.fields[0].values.end(), values, values + piece.elements());
+  });
+  return out;
 }
 
 std::string MyPhysics::summary() const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class MyPhysics : public Physics {
   std::string time_unit() const override { return ""; }
   std::vector<Observable> observables() const override;
   void measure(const State&, Context&, std::span<double> values) override;
+  /// For the output `vtkhdf`: pictures in ParaView need nothing else.
+  std::optional<GridFields> grid_fields(const State&, const Comm&) const override;
   Work work(const State&) const override { return {params_.cells, "cell"}; }
   std::string summary() const override;
   std::vector<Citation> citations() const override;

@@ -62,6 +62,19 @@ TEST_CASE("a wave decays by the factor of the scheme") {
   }
 }
 
+TEST_CASE("what ParaView is shown is the whole ring, on rank 0") {
+  World world;
+  MyPhysics physics(params(24, 0.25, "x"), world.context);
+  const State state = run(physics, world, 0);
+  const auto shown = physics.grid_fields(state, world.comm);
+  REQUIRE(shown);
+  CHECK(shown->axes.at(0).faces.size() == 25);
+  CHECK(shown->axes.at(0).faces.back() == Approx(2.0));
+  const auto& values = shown->fields.at(0).values;
+  REQUIRE(values.size() == (world.comm.root() ? 24u : 0u));
+  for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == Approx((static_cast<double>(i) + 0.5) / 12.0));
+}
+
 TEST_CASE("the mean stays, and the error against the equation falls with the square of the width of a cell") {
   World world;
   double errors[2];
