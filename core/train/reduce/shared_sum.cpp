@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <thread>
 
+#include "core/parallel/spin_wait.hpp"
 #include "core/train/reduce/add_in_order.hpp"
 
 namespace cambium::train {
@@ -47,20 +47,8 @@ bool SharedSum::everyone(F&& counter) const {
   return true;
 }
 
-/// Asks again and again; soon lets others have the core, who may be those that are waited for.
-template <class F>
-static void wait_for(F&& there) {
-  constexpr int patience = 2000;
-  for (int turn = 0; !there(); ++turn) {
-    if (turn > patience) std::this_thread::yield();
-#if defined(__x86_64__)
-    else __builtin_ia32_pause();
-#endif
-  }
-}
-
 void SharedSum::begin() {
-  wait_for([&] { return everyone([&](int rank) -> Counter& { return done(rank); }); });
+  spin_wait([&] { return everyone([&](int rank) -> Counter& { return done(rank); }); });
   ++number_;
   adding_.clear(), taking_.clear();
 }
@@ -112,7 +100,7 @@ void SharedSum::advance() {
 }
 
 void SharedSum::finish() {
-  wait_for([&] {
+  spin_wait([&] {
     advance();
     return taking_.empty();
   });

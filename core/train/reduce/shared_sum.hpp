@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/train/flat/buffer.hpp"
-#include "core/train/reduce/shared_memory.hpp"
+#include "core/parallel/shared_memory.hpp"
 
 namespace cambium::train {
 

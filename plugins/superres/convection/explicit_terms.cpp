@@ -73,14 +73,14 @@ struct Kernel {
 
 }  // namespace
 
-void explicit_terms(const Flow& flow, const Stage& stage, double dt, const Fields& tendency, const Fields& rhs) {
+void explicit_terms(const Flow& flow, const Stage& stage, double dt, const Fields& tendency, const Fields& rhs, int first, int last) {
   const Slab& slab = flow.slab;
   const Kernel kernel{flow.fields, tendency, rhs, slab.height, slab.inverse_height, slab.inverse_between,
                       1.0 / slab.grid.dx(), flow.fluid.viscosity, flow.fluid.diffusivity,
                       dt * stage.gamma, dt * stage.rho, dt * stage.alpha, slab.bottom()};
-  for_rows("explicit terms", 1, slab.rows + 1, slab.grid.nx, kernel);
+  for_rows("explicit terms", first, last, slab.grid.nx, kernel);
   if (slab.grid.periodic) return;
-  Kokkos::parallel_for("side wall", Range(1, slab.rows + 1), KOKKOS_LAMBDA(int k) {
+  Kokkos::parallel_for("side wall", Range(first, last), KOKKOS_LAMBDA(int k) {
     tendency(field_u, k, margin) = rhs(field_u, k, margin) = 0.0;  // u on the left wall stays zero
   });
 }

@@ -31,6 +31,7 @@ struct Grid {
 struct Slab {
   Grid grid;
   int rank = 0, ranks = 1;
+  bool share_memory = true;              ///< with ranks of the same node, instead of messages
   int first = 0, rows = 0;               ///< global number of the first owned row, owned rows m
   View<double*> height, inverse_height;  ///< of cells, rows 0..m+1
   View<double*> inverse_between;         ///< of lower faces, rows 0..m+1 (row m+1: the upper face of row m)

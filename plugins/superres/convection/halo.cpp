@@ -1,5 +1,7 @@
 #include "plugins/superres/convection/halo.hpp"
 
+#include <algorithm>
+
 #include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
@@ -9,28 +11,47 @@ Halo::Halo(const Comm& comm, const Slab& slab)
       rows_(slab.rows),
       below_(slab.bottom() ? MPI_PROC_NULL : slab.rank - 1),
       above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1),
+      part_(std::int64_t{4} * pitch_of(slab.grid.nx)),
       sent_("halo sent", 2, 4, pitch_of(slab.grid.nx)),
-      received_("halo received", 2, 4, pitch_of(slab.grid.nx)) {}
+      received_("halo received", 2, 4, pitch_of(slab.grid.nx)),
+      out_(Kokkos::create_mirror_view(sent_)),
+      in_(Kokkos::create_mirror_view(received_)) {
+  if (slab.share_memory && slab.ranks > 1) pieces_ = SharedPieces::make(comm, 2 * part_);
+}
 
-void Halo::exchange(const Fields& fields, int first, int count) {
+void Halo::start(const Fields& fields, int first, int count) {
   if (below_ == MPI_PROC_NULL && above_ == MPI_PROC_NULL) return;
   const int m = rows_, columns = static_cast<int>(fields.extent(2));  // whole packs
-  const auto sent = sent_, received = received_;
+  const auto sent = sent_;
   for_rows("halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
     Lanes::load(&fields(f, 1, i)).store(&sent(0, f - first, i));
     Lanes::load(&fields(f, m, i)).store(&sent(1, f - first, i));
   });
-  const auto out = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sent_);
-  const auto in = Kokkos::create_mirror_view(received_);
+  Kokkos::deep_copy(out_, sent_);
+  if (pieces_) {
+    std::copy_n(out_.data(), 2 * part_, pieces_->mine());
+    pieces_->start();
+    return;
+  }
   const int n = count * columns;
-  MPI_Request requests[4];
-  MPI_Irecv(&in(0, 0, 0), n, MPI_DOUBLE, below_, 1, comm_.handle(), &requests[0]);
-  MPI_Irecv(&in(1, 0, 0), n, MPI_DOUBLE, above_, 2, comm_.handle(), &requests[1]);
-  MPI_Isend(&out(0, 0, 0), n, MPI_DOUBLE, below_, 2, comm_.handle(), &requests[2]);
-  MPI_Isend(&out(1, 0, 0), n, MPI_DOUBLE, above_, 1, comm_.handle(), &requests[3]);
-  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-  Kokkos::deep_copy(received_, in);
+  MPI_Irecv(&in_(0, 0, 0), n, MPI_DOUBLE, below_, 1, comm_.handle(), &requests_[0]);
+  MPI_Irecv(&in_(1, 0, 0), n, MPI_DOUBLE, above_, 2, comm_.handle(), &requests_[1]);
+  MPI_Isend(&out_(0, 0, 0), n, MPI_DOUBLE, below_, 2, comm_.handle(), &requests_[2]);
+  MPI_Isend(&out_(1, 0, 0), n, MPI_DOUBLE, above_, 1, comm_.handle(), &requests_[3]);
+}
+
+void Halo::finish(const Fields& fields, int first, int count) {
   const bool below = below_ != MPI_PROC_NULL, above = above_ != MPI_PROC_NULL;
+  if (!below && !above) return;
+  if (pieces_) {
+    if (below) std::copy_n(pieces_->of(below_) + part_, part_, &in_(0, 0, 0));  // what it has for the rank above
+    if (above) std::copy_n(pieces_->of(above_), part_, &in_(1, 0, 0));
+  } else {
+    MPI_Waitall(4, requests_, MPI_STATUSES_IGNORE);
+  }
+  Kokkos::deep_copy(received_, in_);
+  const int m = rows_, columns = static_cast<int>(fields.extent(2));
+  const auto received = received_;
   for_rows("halo: unpack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
     if (below) Lanes::load(&received(0, f - first, i)).store(&fields(f, 0, i));
     if (above) Lanes::load(&received(1, f - first, i)).store(&fields(f, m + 1, i));

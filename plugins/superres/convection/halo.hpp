@@ -1,5 +1,5 @@
 #pragma once
-#include "core/parallel/comm.hpp"
+#include "core/parallel/shared_pieces.hpp"
 #include "plugins/superres/convection/flow.hpp"
 
 namespace cambium::superres {
@@ -9,12 +9,18 @@ class Halo {
  public:
   Halo(const Comm& comm, const Slab& slab);
   /// Collective: fields first..first+count-1 (at most four), whole rows.
-  void exchange(const Fields& fields, int first, int count);
+  /// Between the two, rows that need no ghosts may be worked on.
+  void start(const Fields& fields, int first, int count);
+  void finish(const Fields& fields, int first, int count);
 
  private:
   const Comm& comm_;
   int rows_, below_, above_;
+  std::int64_t part_;                ///< numbers for one neighbour
   View<double***> sent_, received_;  ///< (below or above, field, column)
+  View<double***>::HostMirror out_, in_;
+  MPI_Request requests_[4];
+  std::unique_ptr<SharedPieces> pieces_;  ///< where ranks share a node
 };
 
 }  // namespace cambium::superres

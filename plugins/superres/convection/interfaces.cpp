@@ -1,5 +1,7 @@
 #include "plugins/superres/convection/interfaces.hpp"
 
+#include <algorithm>
+
 #include "plugins/superres/convection/rows.hpp"
 
 namespace cambium::superres {
@@ -27,7 +29,7 @@ std::vector<double> row_of_inverse(const std::vector<double>& matrix, int n, int
 
 }  // namespace
 
-Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices)
+Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory)
     : ends("ends", 2 * static_cast<std::size_t>(columns)),
       below("below", columns),
       above("above", columns),
@@ -36,7 +38,9 @@ Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices)
       block_(block),
       matrices_(matrices),
       gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
-      gain_("interface gains", 2, 2 * comm.size(), columns) {}
+      gain_("interface gains", 2, 2 * comm.size(), columns) {
+  if (share_memory && comm.size() > 1) pieces_ = SharedPieces::make(comm, 2 * std::int64_t{columns});
+}
 
 void Interfaces::set(const Response& response) {
   const int ranks = comm_.size(), n = 2 * ranks;
@@ -69,13 +73,24 @@ void Interfaces::set(const Response& response) {
   Kokkos::deep_copy(gain_, gain);
 }
 
+void Interfaces::gather() {
+  const auto mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends);
+  const auto all = Kokkos::create_mirror_view(gathered_);
+  const int count = 2 * columns_;
+  if (pieces_) {
+    std::copy_n(mine.data(), count, pieces_->mine());
+    pieces_->start();
+    for (int rank = 0; rank < comm_.size(); ++rank) std::copy_n(pieces_->of(rank), count, all.data() + std::size_t(rank) * count);
+  } else {
+    MPI_Allgather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm_.handle());
+  }
+  Kokkos::deep_copy(gathered_, all);
+}
+
 void Interfaces::solve() {
   const int ranks = comm_.size(), columns = columns_;
   if (ranks == 1) return;
-  const auto mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends);
-  const auto all = Kokkos::create_mirror_view(gathered_);
-  MPI_Allgather(mine.data(), 2 * columns, MPI_DOUBLE, all.data(), 2 * columns, MPI_DOUBLE, comm_.handle());
-  Kokkos::deep_copy(gathered_, all);
+  gather();
   const auto gathered = gathered_;
   const auto gain = gain_;
   const auto l = below, u = above;

@@ -3,6 +3,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/shared_pieces.hpp"
 
 namespace cambium::superres {
 
@@ -16,7 +17,7 @@ class Interfaces {
     std::vector<double> q_first, q_last, r_first, r_last;
   };
   /// `columns` right-hand sides, a multiple of 8; column j belongs to matrix (j / block) % matrices.
-  Interfaces(const Comm& comm, int columns, int block, int matrices);
+  Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory);
   /// Collective.
   void set(const Response& response);
   /// Collective: from p in the first and last row (`ends`: first of all columns, then last of all columns) to L and R.
@@ -25,9 +26,12 @@ class Interfaces {
   View<double*> ends, below, above;  ///< input; results L and R of every column
 
  private:
+  void gather();
+
   const Comm& comm_;
   int columns_, block_, matrices_;
   View<double*> gathered_;   ///< ends of all ranks
+  std::unique_ptr<SharedPieces> pieces_;  ///< where ranks share a node
   View<double***> gain_;     ///< (2, 2 P, columns): rows of the inverse that give L and R
 };
 

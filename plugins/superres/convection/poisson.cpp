@@ -21,7 +21,7 @@ Poisson::Poisson(const Comm& comm, const Slab& slab)
       inverse_("poisson pivots", slab.rows, half_),
       lower_("poisson lower", slab.rows),
       upper_("poisson upper", slab.rows),
-      interfaces_(comm, 2 * half_, 1, half_) {
+      interfaces_(comm, 2 * half_, 1, half_, slab.share_memory) {
   factorise(comm);
 }
 

@@ -9,9 +9,13 @@ namespace cambium::superres {
 Projection::Projection(const Comm& comm, const Slab& slab)
     : halo_(comm, slab), poisson_(comm, slab), phi_("phi", 1, slab.rows + 2, pitch_of(slab.grid.nx)) {}
 
-void Projection::fill_ghosts(const Flow& flow) {
+void Projection::start_ghosts(const Flow& flow) {
   flow.fill_columns();
-  halo_.exchange(flow.fields, 0, 4);
+  halo_.start(flow.fields, 0, 4);
+}
+
+void Projection::finish_ghosts(const Flow& flow) {
+  halo_.finish(flow.fields, 0, 4);
   flow.fill_plates();
 }
 
@@ -63,7 +67,7 @@ void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure)
   poisson_.solve(Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL));
   fill_phi(slab, phi_);
   correct(flow, phi_, alpha_dt, advance_pressure);
-  fill_ghosts(flow);
+  start_ghosts(flow);
 }
 
 double largest_divergence(const Flow& flow) {

@@ -14,14 +14,31 @@ Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
                  WallNormalDiffusion(comm, slab, fluid)},
       projection_(comm, slab) {}
 
-void Stepper::explicit_part(int stage, double dt) { explicit_terms(flow, stages[stage], dt, tendency_, rhs_); }
+void Stepper::explicit_part(int stage, double dt) {
+  const int m = flow.rows();
+  const auto rows = [&](int first, int last) { explicit_terms(flow, stages[stage], dt, tendency_, rhs_, first, last); };
+  if (!ghosts_travel_) return rows(1, m + 1);
+  rows(2, m);
+  finish_ghosts();
+  rows(1, 2);
+  rows(m, m + 1);
+}
 
 void Stepper::diffusion(int stage, double dt) {
   diffusion_[stage].set(stages[stage].alpha * dt);
   diffusion_[stage].add(flow, rhs_);
 }
 
-void Stepper::projection(int stage, double dt) { projection_.apply(flow, stages[stage].alpha * dt, true); }
+void Stepper::projection(int stage, double dt) {
+  projection_.apply(flow, stages[stage].alpha * dt, true);
+  ghosts_travel_ = true;
+  if (stage + 1 == stage_count || flow.slab.ranks == 1) finish_ghosts();
+}
+
+void Stepper::finish_ghosts() {
+  projection_.finish_ghosts(flow);
+  ghosts_travel_ = false;
+}
 
 void Stepper::step(double dt) {
   for (int stage = 0; stage < stage_count; ++stage) {
@@ -31,7 +48,10 @@ void Stepper::step(double dt) {
   }
 }
 
-void Stepper::start() { projection_.apply(flow, 1.0, false); }
+void Stepper::start() {
+  projection_.apply(flow, 1.0, false);
+  finish_ghosts();
+}
 
 double largest_courant_rate(const Flow& flow, const Comm& comm) {
   const auto f = flow.fields;

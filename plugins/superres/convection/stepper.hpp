@@ -25,9 +25,12 @@ class Stepper {
   Flow flow;
 
  private:
+  void finish_ghosts();
+
   Fields tendency_, rhs_;  ///< (3, m+2, pitch)
   std::array<WallNormalDiffusion, 3> diffusion_;
   Projection projection_;
+  bool ghosts_travel_ = false;  ///< of other ranks, while rows that need none are worked on
 };
 
 /// Collective: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.

@@ -14,7 +14,7 @@ WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, con
       upper_("diffusion upper", 3, slab.rows + 2),
       reach_("diffusion reach", 3, slab.rows + 2),
       fill_("diffusion fill", 3, slab.rows + 2),
-      interfaces_(comm, 3 * padded(slab.grid.nx), padded(slab.grid.nx), 3) {}
+      interfaces_(comm, 3 * padded(slab.grid.nx), padded(slab.grid.nx), 3, slab.share_memory) {}
 
 /// Row k of -lower x(k-1) + diagonal x(k) - upper x(k+1), k = 0..m-1.
 WallNormalDiffusion::Rows WallNormalDiffusion::coefficients(int field, double c) const {

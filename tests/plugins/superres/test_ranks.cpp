@@ -47,6 +47,35 @@ TEST_CASE("any number of ranks gives the same flow") {
   compare<Square>(true);
 }
 
+TEST_CASE("memory that ranks share gives the bits of messages") {
+  const Comm comm;
+  const Grid grid = Grid::make(36, 22, 3.0, 1.0, 1.5, true);
+  const auto stepped = [&](bool share_memory) {
+    Slab slab = Slab::make(grid, comm.rank(), comm.size());
+    slab.share_memory = share_memory;
+    auto out = std::make_unique<Stepper>(comm, slab, Fluid{1e-2, 1e-2});
+    InitialState noise;
+    noise.noise = 0.2;
+    set_initial_state(noise, out->flow, 5);
+    out->fill_ghosts();
+    out->start();
+    for (int k = 0; k < 10; ++k) out->step(0.01);
+    return out;
+  };
+  const auto shared = stepped(true), sent = stepped(false);
+  const Flow &a = shared->flow, &b = sent->flow;
+  bool same = true;
+  double most = 0.0;
+  for (int f = 0; f < 4; ++f)
+    for (int row = 0; row <= a.rows() + 1; ++row)
+      for (int i = margin; i < margin + a.nx(); ++i) {
+        same = same && a.fields(f, row, i) == b.fields(f, row, i);
+        most = std::max(most, std::fabs(a.fields(f, row, i)));
+      }
+  CHECK(same);
+  CHECK(most > 0.1);
+}
+
 TEST_CASE("a restart gives the same bits") {
   Plates straight(small_deck(false), MPI_COMM_WORLD), resumed(small_deck(false), MPI_COMM_WORLD);
   const SharedScratch scratch(straight.comm());

@@ -54,7 +54,7 @@ TEST_CASE("advection does no work and creates no variance") {
   stepper.fill_ghosts();
   stepper.start();
   Fields h("h", 3, slab.rows + 2, pitch_of(24)), r("r", 3, slab.rows + 2, pitch_of(24));
-  explicit_terms(stepper.flow, stages[0], 1.0, h, r);
+  explicit_terms(stepper.flow, stages[0], 1.0, h, r, 1, stepper.flow.rows() + 1);
   const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stepper.flow.fields);
   const auto t = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
   double work = 0.0, variance = 0.0, size = 0.0;
@@ -99,7 +99,7 @@ TEST_CASE("explicit terms converge to the derivatives that they stand for") {
     Kokkos::deep_copy(stepper.flow.fields, host);
     for (int f = 0; f < 3; ++f) fill_columns(stepper.flow.field(f), g, 0, n + 2, 0, 0, 0);
     Fields h("h", 3, n + 2, pitch_of(n)), r("r", 3, n + 2, pitch_of(n));
-    explicit_terms(stepper.flow, stages[0], 1.0, h, r);
+    explicit_terms(stepper.flow, stages[0], 1.0, h, r, 1, stepper.flow.rows() + 1);
     const auto t = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
     double error = 0.0, size = 0.0;
     for (int k = 1; k < n - 1; ++k)

@@ -1,8 +1,5 @@
 // Sums where the gradients lie: the bits of a sum in the order of ranks, step after step, whoever is late and whatever order tensors come in;
 // the same bits as by messages.
-#include <unistd.h>
-
-#include <filesystem>
 #include <thread>
 
 #include "core/train/reduce/reducer.hpp"
@@ -77,20 +74,6 @@ TEST_CASE("gradients summed where they lie have the bits of a sum in the order o
     REQUIRE(shared == summed<double>(params, DType::f64, 6));
     REQUIRE(single == summed<float>(params, DType::f32, 6));
   }
-}
-
-TEST_CASE("ranks of one node share memory, and nothing of it stays in the system") {
-  const Comm comm;
-  const auto memory = SharedMemory::make(comm, 100000);
-  REQUIRE(memory);
-  for (int k = 0; k < 100000; ++k) memory->of(comm.rank())[k] = static_cast<std::byte>(comm.rank() + k);
-  comm.barrier();
-  for (int rank = 0; rank < comm.size(); ++rank)
-    for (int k = 0; k < 100000; k += 97) REQUIRE(memory->of(rank)[k] == static_cast<std::byte>(rank + k));
-  REQUIRE_FALSE(SharedMemory::make(comm, std::int64_t(1) << 60));  // no such room: said on every rank
-  comm.barrier();
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", std::filesystem::directory_options::skip_permission_denied))
-    REQUIRE_THAT(entry.path().filename().string(), !Catch::Matchers::StartsWith("cambium-" + std::to_string(getpid())));
 }
 
 TEST_CASE("a rank without samples takes part in a shared sum") {

@@ -6,7 +6,7 @@
 
 #include "core/parallel/comm.hpp"
 
-namespace cambium::train {
+namespace cambium {
 
 /// Memory that the ranks of a communicator on one node all see: one array of every rank. It has no name left in the system
 /// once it is made, so that nothing stays behind when a program is killed.
@@ -28,4 +28,4 @@ class SharedMemory {
   std::int64_t bytes_;
 };
 
-}  // namespace cambium::train
+}  // namespace cambium

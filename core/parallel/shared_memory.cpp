@@ -1,4 +1,4 @@
-#include "core/train/reduce/shared_memory.hpp"
+#include "core/parallel/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace cambium::train {
+namespace cambium {
 
 /// Maps the array of one rank; the first to come creates it.
 bool SharedMemory::open(int rank, const char* name, bool create) {
@@ -51,4 +51,4 @@ SharedMemory::~SharedMemory() {
     if (array) munmap(array, static_cast<std::size_t>(bytes_));
 }
 
-}  // namespace cambium::train
+}  // namespace cambium

@@ -1,0 +1,18 @@
+#pragma once
+#include <thread>
+
+namespace cambium {
+
+/// Asks `there()` again and again; soon lets others have the core, who may be those that are waited for.
+template <class F>
+void spin_wait(F&& there) {
+  constexpr int patience = 2000;
+  for (int turn = 0; !there(); ++turn) {
+    if (turn > patience) std::this_thread::yield();
+#if defined(__x86_64__)
+    else __builtin_ia32_pause();
+#endif
+  }
+}
+
+}  // namespace cambium
