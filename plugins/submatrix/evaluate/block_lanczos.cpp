@@ -10,7 +10,13 @@ namespace cambium::submatrix {
 
 template <class T>
 void BlockLanczos<T>::start(const T* a, int n, int ld, int first, int width) {
-  a_ = a, n_ = n, width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
+  start([a, n, ld](int rows, const T* x, T* y) { panel_product(rows, n, n, x, ld, a, ld, y, ld); }, 2.0 * n * n, n, ld, first, width);
+}
+
+template <class T>
+void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int first, int width) {
+  product_ = std::move(product), product_flops_ = flops;
+  n_ = n, width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
   if (ld != ld_) capacity_ = 0;
   ld_ = ld;
   alpha_.clear();
@@ -36,8 +42,8 @@ void BlockLanczos<T>::extend(int blocks) {
   }
   while (blocks_ < blocks && !exhausted_) {
     T* w = vector((blocks_ + 1) * width_);
-    panel_product(width_, n_, n_, vector(blocks_ * width_), ld_, a_, ld_, w, ld_);
-    flops_ += 2.0 * n_ * n_ * width_;
+    product_(width_, vector(blocks_ * width_), w);
+    flops_ += product_flops_ * width_;
     ++blocks_;
     orthogonalise(w);
   }

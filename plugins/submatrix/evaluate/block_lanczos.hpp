@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "core/numerics/aligned_buffer.hpp"
@@ -14,6 +15,10 @@ class BlockLanczos {
   /// `a`: n x n symmetric, row-major, rows of `ld` entries padded with zeros. Starts at columns first .. first+width-1.
   /// The matrix must outlive the calls of extend().
   void start(const T* a, int n, int ld, int first, int width);
+  /// Y (width x n) = X A for rows of `ld` entries; the padding of Y must become zero.
+  using Product = std::function<void(int width, const T* x, T* y)>;
+  /// The same for a matrix that is known by its products only. `flops`: of one product with one row.
+  void start(Product product, double flops, int n, int ld, int first, int width);
   /// Adds Krylov blocks until there are `blocks`, or the space is exhausted.
   void extend(int blocks);
   bool exhausted() const { return exhausted_; }
@@ -34,7 +39,8 @@ class BlockLanczos {
   T normalise(T* w, T* beta);
   T* vector(int k) { return basis_.data() + static_cast<std::ptrdiff_t>(k) * ld_; }
 
-  const T* a_ = nullptr;
+  Product product_;
+  double product_flops_ = 0.0;
   int n_ = 0, ld_ = 0, width_ = 0, blocks_ = 0, capacity_ = 0;
   bool exhausted_ = false;
   double flops_ = 0.0, scale_ = 0.0;

@@ -53,8 +53,12 @@ struct KrylovOptions {
 /// Block Lanczos in T = float or double.
 template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
+/// The same for a submatrix that is held in another way.
+template <class T>
+std::unique_ptr<ColumnSolver> make_lanczos(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options);
 /// Full diagonalisation (LAPACK) in float64.
 std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
+std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix);
 /// The generalised eigenproblem of each submatrix of H and S (`overlap`, which must outlive the solver; LAPACK), float64.
 /// InputError when a submatrix of S is not positive definite.
 std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap);

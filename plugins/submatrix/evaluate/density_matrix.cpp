@@ -65,6 +65,7 @@ DensityResult DensityStep::run() {
 
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
   const int blocks = system_.layout->blocks();
+  if (options_.make_solver) return options_.make_solver(krylov);
   if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_);
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
   if (options_.solver != SolverKind::lanczos)
@@ -226,7 +227,7 @@ void DensityStep::solve_columns() {
 void DensityStep::find_mu() {
   const auto timer = context_.timing.scope("mu");
   const ElectronCount count(spectra_, options_.kt, context_.comm);
-  result_.mu = options_.mu ? *options_.mu : count.mu_of(options_.electrons, plateau());
+  result_.mu = options_.mu ? *options_.mu : options_.mid_gap ? predicted_mu_ : count.mu_of(options_.electrons, plateau());
   result_.electrons = count(result_.mu);
   // The gap is one of the states, whatever their occupation.
   const ElectronCount states(spectra_, 0.0, context_.comm);

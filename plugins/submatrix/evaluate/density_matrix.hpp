@@ -27,6 +27,9 @@ struct DensityOptions {
   double electrons = 0.0;           ///< canonical: wanted number
   int sample = 8;                   ///< block columns on which errors are estimated; 0: no estimate
   bool energy_weighted = false;     ///< also W
+  /// Solver of the caller's own instead of the one named by `solver`; may be empty.
+  std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
+  bool mid_gap = false;        ///< without mu: the middle of the gap that a sample of columns shows, whatever the number of electrons
   std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty
 };
 

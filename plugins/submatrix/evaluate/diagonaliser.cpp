@@ -8,12 +8,12 @@ namespace {
 /// All eigenvalues of the submatrix; of the eigenvectors only their components on the wanted block are kept.
 class Diagonaliser : public ColumnSolver {
  public:
-  explicit Diagonaliser(int blocks) : matrix_(blocks) {}
+  explicit Diagonaliser(std::unique_ptr<Submatrix<double>> matrix) : matrix_(std::move(matrix)) {}
 
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction&) override {
-    matrix_.gather(index, columns, eps);
+    matrix_->gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width;
-    eigen_.compute(matrix_.a(), n_, matrix_.ld(), index.centre, width_);
+    eigen_.compute(matrix_->a(), n_, matrix_->ld(), index.centre, width_);
     const auto values = eigen_.values();
     spectrum_.node.assign(values.begin(), values.end());
     spectrum_.weight.assign(values.size(), 0.0);
@@ -38,7 +38,7 @@ class Diagonaliser : public ColumnSolver {
   const SolveReport& report() const override { return report_; }
 
  private:
-  Gathered<double> matrix_;
+  std::unique_ptr<Submatrix<double>> matrix_;
   SymmetricSpectrum eigen_;
   Spectrum spectrum_;
   SolveReport report_;
@@ -47,6 +47,7 @@ class Diagonaliser : public ColumnSolver {
 
 }  // namespace
 
-std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks) { return std::make_unique<Diagonaliser>(blocks); }
+std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks) { return make_diagonaliser(std::make_unique<Gathered<double>>(blocks)); }
+std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix) { return std::make_unique<Diagonaliser>(std::move(matrix)); }
 
 }  // namespace cambium::submatrix

@@ -15,12 +15,12 @@ namespace {
 template <class T>
 class LanczosSolver : public ColumnSolver {
  public:
-  LanczosSolver(int blocks, const KrylovOptions& options) : options_(options), matrix_(blocks) {}
+  LanczosSolver(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options) : options_(options), matrix_(std::move(matrix)) {}
 
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) override {
-    matrix_.gather(index, columns, eps);
+    matrix_->gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width;
-    lanczos_.start(matrix_.a(), n_, matrix_.ld(), index.centre, width_);
+    lanczos_.start([this](int width, const T* x, T* y) { matrix_->multiply(width, x, y); }, matrix_->multiply_flops(), n_, matrix_->ld(), index.centre, width_);
     for (int blocks = options_.first;; blocks += options_.step) {
       lanczos_.extend(std::min(blocks, options_.most));
       diagonalise_projected();
@@ -37,7 +37,7 @@ class LanczosSolver : public ColumnSolver {
     const int k = lanczos_.projected_rows();
     coefficients(f);
     std::vector<T> narrow(coefficients_.begin(), coefficients_.end());
-    const int ld = matrix_.ld();
+    const int ld = matrix_->ld();
     T* panel = panel_.reserve(static_cast<std::size_t>(width_ * ld));
     lanczos_.combine(narrow.data(), panel);
     report_.flops += 2.0 * n_ * k * width_;
@@ -100,7 +100,7 @@ class LanczosSolver : public ColumnSolver {
   }
 
   KrylovOptions options_;
-  Gathered<T> matrix_;
+  std::unique_ptr<Submatrix<T>> matrix_;
   BlockLanczos<T> lanczos_;
   SymmetricSpectrum eigen_;
   Spectrum spectrum_;
@@ -114,9 +114,14 @@ class LanczosSolver : public ColumnSolver {
 
 template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options) {
-  return std::make_unique<LanczosSolver<T>>(blocks, options);
+  return make_lanczos<T>(std::make_unique<Gathered<T>>(blocks), options);
+}
+template <class T>
+std::unique_ptr<ColumnSolver> make_lanczos(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options) {
+  return std::make_unique<LanczosSolver<T>>(std::move(matrix), options);
 }
 template std::unique_ptr<ColumnSolver> make_lanczos<float>(int, const KrylovOptions&);
 template std::unique_ptr<ColumnSolver> make_lanczos<double>(int, const KrylovOptions&);
+template std::unique_ptr<ColumnSolver> make_lanczos<double>(std::unique_ptr<Submatrix<double>>, const KrylovOptions&);
 
 }  // namespace cambium::submatrix

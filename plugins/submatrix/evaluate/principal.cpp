@@ -74,7 +74,7 @@ void place_diagonal_block(const double* block, int size, T* a, std::ptrdiff_t ld
 template <class T>
 void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) {
   const int n = index.dimension();
-  ld_ = padded<T>(n);
+  n_ = n, ld_ = padded<T>(n);
   T* a = buffer_.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_));
   std::fill_n(a, static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_), T(0));
   for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
@@ -91,6 +91,11 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
     }
   }
   for (int block : index.blocks) place_[static_cast<std::size_t>(block)] = -1;
+}
+
+template <class T>
+void Gathered<T>::multiply(int width, const T* x, T* y) {
+  panel_product(width, n_, n_, x, ld_, buffer_.data(), ld_, y, ld_);
 }
 
 template class Gathered<float>;

@@ -25,22 +25,39 @@ std::vector<int> columns_needed(const BlockColumns& matrix, double eps);
 /// The rows of the columns `columns` of `set`, ascending.
 std::vector<int> rows_of(const std::vector<int>& columns, const ColumnSet& set, int blocks);
 
+/// How a solver sees one principal submatrix. T is float or double.
+template <class T>
+class Submatrix {
+ public:
+  virtual ~Submatrix() = default;
+  /// Takes the blocks of norm >= eps of `index` from `columns`.
+  virtual void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) = 0;
+  /// Dense, n x n with rows of ld() entries, padded with zeros; may be overwritten.
+  virtual T* a() = 0;
+  virtual int ld() const = 0;
+  /// Y = X A for `width` rows of ld() entries; the padding of Y becomes zero. Not after a() was overwritten.
+  virtual void multiply(int width, const T* x, T* y) = 0;
+  virtual double multiply_flops() const = 0;  ///< for one row
+};
+
 /// The dense principal submatrix, exactly symmetric: of each pair of blocks the one above the diagonal is taken, blocks of
 /// norm < eps are zero. T is float or double.
 template <class T>
-class Gathered {
+class Gathered : public Submatrix<T> {
  public:
   explicit Gathered(int blocks) : place_(static_cast<std::size_t>(blocks), -1) {}
 
   /// Fills a(); rows are padded with zeros to whole registers.
-  void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps);
-  T* a() { return buffer_.data(); }
-  int ld() const { return ld_; }
+  void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) override;
+  T* a() override { return buffer_.data(); }
+  int ld() const override { return ld_; }
+  void multiply(int width, const T* x, T* y) override;
+  double multiply_flops() const override { return 2.0 * n_ * n_; }
 
  private:
   std::vector<int> place_;  ///< of a block among those of the submatrix, -1 elsewhere
   AlignedBuffer<T> buffer_;
-  int ld_ = 0;
+  int n_ = 0, ld_ = 0;
 };
 
 }  // namespace cambium::submatrix

@@ -4,25 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "core/base/error.hpp"
-#include "plugins/submatrix/evaluate/dense_density.hpp"
 
 namespace cambium::submatrix {
 
-namespace {
-constexpr double boltzmann_ev = 8.617333262e-5;
-constexpr int electrons_per_atom = 4;
-}  // namespace
-
 void TightBinding::Params::describe(deck::Describe<Params>& d) {
   d("parameters", &Params::parameters, "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si").options({"xu", "bowler", "goodwin"});
-  d("reach", &Params::reach, "atoms within this distance of an atom form its submatrix; 0: one diagonalisation of all atoms (exact; up to 4096 atoms)").unit("angstrom").non_negative().def(0.0);
+  d("eps", &Params::eps, "atoms form the submatrix of an atom as far as their bond order with it, 4 |D_ij|^2, is at least this; cut bonds are saturated; 0: by reach").non_negative().less_than(1.0).def(0.0);
+  d("reach", &Params::reach, "atoms within this distance of an atom form its submatrix; 0, and no eps: one diagonalisation of all atoms (exact; up to 4096 atoms)").unit("angstrom").non_negative().def(0.0);
   d("skin", &Params::skin, "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it").unit("angstrom").non_negative().def(0.5);
   d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry").positive().def(1e-6);
   d("solver", &Params::solver, "how each submatrix gives its block column").options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}}).def(SolverKind::lanczos);
   d("temperature", &Params::temperature, "of the electrons; metals and liquids need one").unit("K").non_negative().def(0.0);
+  d.check([](const Params& p) { return p.eps > 0.0 && p.reach > 0.0 ? "eps and reach are two ways to choose submatrices; leave one of them out" : ""; });
 }
 
 void TightBinding::bind(std::span<const Species> species) {
@@ -31,21 +28,10 @@ void TightBinding::bind(std::span<const Species> species) {
 }
 
 /// Blocks are numbered rank by rank; ghosts get the number of the atom that they copy.
-void TightBinding::number_atoms(const Particles& particles, const Comm& comm) {
-  const auto counts = comm.all_gather(particles.nlocal);
-  ranges_.first.assign(1, 0);
-  std::vector<int> count, first;
-  for (auto n : counts) {
-    first.push_back(ranges_.first.back());
-    count.push_back(static_cast<int>(n));
-    ranges_.first.push_back(ranges_.first.back() + static_cast<int>(n));
-  }
+void TightBinding::number_atoms(const Particles& particles) {
   const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.tag);
-  std::vector<std::int64_t> own(tag.data(), tag.data() + particles.nlocal), all(static_cast<std::size_t>(ranges_.first.back()));
-  MPI_Allgatherv(own.data(), particles.nlocal, MPI_INT64_T, all.data(), count.data(), first.data(), MPI_INT64_T, comm.handle());
-  tags_ = all;
   std::unordered_map<std::int64_t, int> number;
-  for (std::size_t k = 0; k < all.size(); ++k) number.emplace(all[k], static_cast<int>(k));
+  for (std::size_t k = 0; k < atoms_->tag.size(); ++k) number.emplace(atoms_->tag[k], static_cast<int>(k));
   block_.resize(static_cast<std::size_t>(particles.total()));
   for (int i = 0; i < particles.total(); ++i) block_[static_cast<std::size_t>(i)] = number.at(tag(i));
 }
@@ -68,56 +54,26 @@ void TightBinding::find_bonds(const Particles& particles, const NeighborList& li
   }
 }
 
-/// Chooses the atoms of every submatrix, unless the last choice still holds.
-void TightBinding::choose_regions(const Particles& particles, const Comm& comm) {
-  const auto atoms = tags_.size();
-  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles.x);
-  std::vector<double> own, all(3 * atoms);
-  for (int i = 0; i < particles.nlocal; ++i)
-    for (int k = 0; k < 3; ++k) own.push_back(x(i, k));
-  std::vector<int> count, first;
-  for (int rank = 0; rank < comm.size(); ++rank) count.push_back(3 * (ranges_.end(rank) - ranges_.begin(rank))), first.push_back(3 * ranges_.begin(rank));
-  MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), count.data(), first.data(), MPI_DOUBLE, comm.handle());
-  const auto distance = [&](const double* a, const double* b) {
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]}, s[3];
-    particles.box.to_fractional(d, s);
-    for (double& f : s) f -= std::round(f);
-    for (int k = 0; k < 3; ++k) d[k] = s[0] * particles.box.h[0][k] + s[1] * particles.box.h[1][k] + s[2] * particles.box.h[2][k];
-    return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-  };
-  bool holds = region_tags_ == tags_ && region_.size() == static_cast<std::size_t>(particles.nlocal);
-  for (std::size_t k = 0; holds && k < atoms; ++k) holds = distance(&all[3 * k], &region_x_[3 * k]) < 0.5 * params_.skin;
-  if (comm.min(holds ? 1.0 : 0.0) > 0.0) return;
-  region_tags_ = tags_;
-  region_x_ = all;
-  region_.assign(static_cast<std::size_t>(particles.nlocal), {});
-  const double range = params_.reach + params_.skin;
-  for (std::size_t i = 0; i < region_.size(); ++i)
-    for (std::size_t k = 0; k < atoms; ++k)
-      if (distance(&own[3 * i], &all[3 * k]) < range) region_[i].push_back(static_cast<int>(k));
-}
-
 MatrixSystem TightBinding::hamiltonian() const {
-  const int atoms = ranges_.first.back();
+  const int atoms = atoms_->count();
   auto layout = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(atoms), 4));
-  MatrixSystem out{layout, ranges_, BlockColumns(layout), BlockColumns(layout), atoms, static_cast<double>(electrons_per_atom) * atoms, {}, {}, "tight binding", {}};
+  MatrixSystem out{layout, atoms_->ranges, BlockColumns(layout), BlockColumns(layout), atoms, static_cast<double>(electrons_per_atom) * atoms, {}, {}, "tight binding", {}};
   const int first = bonds_.empty() ? 0 : block_[0];
   double part[16], gradient[48];
   for (std::size_t i = 0; i < bonds_.size(); ++i) {
     const int column = first + static_cast<int>(i);
-    std::vector<std::pair<int, std::array<double, 16>>> rows{{column, {}}};
-    rows[0].second[0] = model_->e_s;
-    for (int a = 1; a < 4; ++a) rows[0].second[static_cast<std::size_t>(5 * a)] = model_->e_p;
+    // Blocks that are zero but belong to the submatrix are there too.
+    std::map<int, std::array<double, 16>> rows;
+    if (truncated())
+      for (int row : region_[i]) rows.emplace_hint(rows.end(), row, std::array<double, 16>{});
+    auto& own = rows[column];
+    own[0] += model_->e_s;
+    for (std::size_t a = 1; a < 4; ++a) own[5 * a] += model_->e_p;
     for (const Bond& bond : bonds_[i]) {
-      auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == bond.row; });
-      if (found == rows.end()) rows.push_back({bond.row, {}}), found = rows.end() - 1;
       hopping_block(*model_, bond.d.data(), part, gradient);
-      for (std::size_t k = 0; k < 16; ++k) found->second[k] += part[k];
+      auto& block = rows[bond.row];
+      for (std::size_t k = 0; k < 16; ++k) block[k] += part[k];
     }
-    // Blocks that are zero but belong to the submatrix.
-    for (int row : params_.reach > 0.0 ? region_[i] : std::vector<int>{})
-      if (std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.first == row; })) rows.push_back({row, {}});
-    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     out.hamiltonian.start_column(column);
     for (const auto& [row, block] : rows) out.hamiltonian.add_block(row, block.data());
   }
@@ -173,26 +129,19 @@ double TightBinding::repulsion(const Particles& particles, GhostExchange& ghosts
 void TightBinding::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts, const ForceRequest& request, ForceOutput& out,
                            Context& context) {
   if (request.per_atom) throw InputError("tight_binding gives no energies and virials per atom; leave out what asks for them");
-  number_atoms(particles, context.comm);
+  atoms_.emplace(particles, context.comm);
+  number_atoms(particles);
   find_bonds(particles, list);
-  if (params_.reach > 0.0) choose_regions(particles, context.comm);
-  const MatrixSystem system = hamiltonian();
-  DensityOptions options;
-  options.orthogonal = true;
-  options.eps = 0.0;  // the pattern of the Hamiltonian is that of the regions
-  options.solver = params_.solver;
-  options.krylov_tolerance = params_.krylov_tolerance;
-  options.kt = boltzmann_ev * params_.temperature;
-  options.electrons = system.electrons;
-  options.sample = 0;
   Timing own;  // its sections would break up the one of the forces
   Context inner{context.comm, context.log, own};
-  last_.emplace(params_.reach > 0.0 ? density_matrix(system, options, inner) : dense_density(system, options, context.comm));
+  if (truncated()) choose_regions(inner);
+  solve(inner);
   std::vector<double> force(3 * bonds_.size(), 0.0);
   band_forces(force.data(), out.virial);
   const double energy = repulsion(particles, ghosts, force.data(), out.virial);
   // Totals are summed over ranks by the caller.
-  out.energy += energy + (last_->energy + last_->entropy_term) / context.comm.size();
+  const double wanted = static_cast<double>(electrons_per_atom) * atoms_->count();
+  out.energy += energy + (last_->energy + mu_.value_or(last_->mu) * (wanted - last_->electrons) + last_->entropy_term) / context.comm.size();
   auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
   for (std::size_t i = 0; i < bonds_.size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) f(i, k) += force[3 * i + k];
@@ -201,7 +150,9 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
 
 std::string TightBinding::summary() const {
   return fmt::format("tight_binding {}: sp3, cut-off {} Å, {}{}", model_ ? model_->symbol : "", model_ ? model_->cutoff : 0.0,
-                     params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach) : "all atoms diagonalised at once",
+                     params_.eps > 0.0     ? fmt::format("submatrices of all atoms with a bond order of at least {:g}", params_.eps)
+                     : params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach)
+                                           : "all atoms diagonalised at once",
                      params_.temperature > 0.0 ? fmt::format(", electrons at {} K", params_.temperature) : "");
 }
 

@@ -81,6 +81,8 @@ table.file("two.xyz", '2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos
 P = "stages[0].simulate."
 says("tight_binding is for one element, C or Si; the structure has 2 species", P + "structure={file: two.xyz}",
      deck="silicon.yaml", command="run")
+says("eps and reach are two ways to choose submatrices; leave one of them out", P + "potential.eps=1e-5", P + "potential.reach=8 angstrom",
+     deck="silicon.yaml")
 says("one dense problem of 18432 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
      P + "structure.lattice.cells=[8, 8, 9]", deck="silicon.yaml", command="run")
 

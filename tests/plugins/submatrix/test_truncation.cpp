@@ -1,0 +1,248 @@
+// Submatrices of atoms by bond order: what they hold, when they change, and what they cost in forces and in energy conservation.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "core/parallel/random.hpp"
+#include "plugins/submatrix/tight_binding/tight_binding.hpp"
+#include "tests/catch.hpp"
+#include "tests/periodic.hpp"
+#include "tests/physics/potential_check.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix;
+using cambium::test::Evaluation;
+using cambium::test::PeriodicSystem;
+using cambium::test::Position;
+
+namespace {
+
+constexpr double lattice = 3.556;
+
+/// Diamond of carbon, cells^3 cubic cells, each coordinate moved by up to noise.
+struct Diamond {
+  Box box;
+  std::vector<Position> x;
+
+  Diamond(int cells, double noise) : box(Box::orthogonal(cells * lattice, cells * lattice, cells * lattice)) {
+    const double fcc[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
+    for (int c = 0; c < 8 * cells * cells * cells; ++c) {
+      const int cell[3] = {c / 8 / cells / cells, c / 8 / cells % cells, c / 8 % cells};
+      const Random4 random(5, Stream::lattice_noise, static_cast<std::uint64_t>(c), 0);
+      Position p;
+      for (std::size_t k = 0; k < 3; ++k) p[k] = lattice * (cell[k] + fcc[c % 8 / 2][k] + 0.25 * (c % 2)) + noise * random.uniform(static_cast<int>(k));  // inside the cell
+      x.push_back(p);
+    }
+  }
+  PeriodicSystem system() const { return {box, x, {}, 3.1, {{"C", 12.011}}}; }
+};
+
+struct Run {
+  PeriodicSystem system;
+  TightBinding potential;
+  NeighborList list;
+  test::World& world;
+
+  Run(const Diamond& crystal, const TightBinding::Params& params, test::World& w) : system(crystal.system()), potential(params, w.context), world(w) {
+    const std::vector<Species> carbon{{"C", 12.011}};
+    potential.bind(carbon);
+    build_neighbors(system.particles, potential.cutoff(), 0.5, list);
+  }
+  Evaluation operator()() { return test::evaluate(potential, system, list, world, {true, false}); }
+  Evaluation at(const std::vector<Position>& x) {
+    system.update(x);
+    return (*this)();
+  }
+};
+
+TightBinding::Params by_eps(double eps, double skin = 0.5) {
+  TightBinding::Params params;
+  params.eps = eps, params.skin = skin;
+  return params;
+}
+
+struct ForceError {
+  double largest = 0.0, rms = 0.0;
+};
+
+ForceError difference(const Evaluation& a, const Evaluation& b) {
+  ForceError out;
+  for (std::size_t i = 0; i < a.forces.size(); ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double d = a.forces[i][k] - b.forces[i][k];
+      out.largest = std::max(out.largest, std::abs(d));
+      out.rms += d * d / (3.0 * static_cast<double>(a.forces.size()));
+    }
+  out.rms = std::sqrt(out.rms);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a cut bond leaves no state behind") {
+  const double d = 1.0 / std::sqrt(3.0), p = std::sqrt(0.75);
+  double out[16];
+  hybrid_projector({d, d, d, d, -d, -d}, out);
+  for (const auto& direction : {std::array<double, 3>{d, d, d}, {d, -d, -d}})
+    for (int i = 0; i < 4; ++i) {
+      double sum = 0.5 * out[4 * i];
+      for (int k = 0; k < 3; ++k) sum += p * direction[static_cast<std::size_t>(k)] * out[4 * i + k + 1];
+      CHECK(std::abs(sum) < 1e-14);
+    }
+  for (int i = 0; i < 4; ++i) {  // the two other hybrids stay as they are
+    double sum = 0.5 * out[4 * i] + p * d * (-out[4 * i + 1] + out[4 * i + 2] - out[4 * i + 3]);
+    CHECK(sum == Approx(i == 0 ? 0.5 : p * d * (i == 2 ? 1.0 : -1.0)).margin(1e-14));
+  }
+}
+
+TEST_CASE("a cluster has the crystal's gap, with either solver") {
+  test::World world;
+  const Diamond crystal(3, 0.1);
+  TightBinding::Params params;
+  params.reach = 3.2, params.skin = 0.0, params.krylov_tolerance = 1e-8;
+  Run lanczos(crystal, params, world);
+  const Evaluation a = lanczos();
+  CHECK(lanczos.potential.last()->gap_high - lanczos.potential.last()->gap_low > 4.0);  // eV; dangling bonds: 0
+  params.solver = SolverKind::diagonalise;
+  Run dense(crystal, params, world);
+  const Evaluation b = dense();
+  CHECK(a.energy == Approx(b.energy).epsilon(1e-8));
+  CHECK(difference(a, b).largest < 1e-6);
+}
+
+TEST_CASE("submatrices hold the atoms above eps of the whole density matrix, and keep them while atoms move within the skin") {
+  test::World world;
+  const Diamond crystal(2, 0.1);
+  const double eps = 1e-3, skin = 0.3;
+  TightBinding::Params whole;
+  whole.reach = 100.0;
+  Run exact(crystal, whole, world), truncated(crystal, by_eps(eps, skin), world);
+  truncated();
+  const Regions::Lists chosen = truncated.potential.regions();
+  const auto missing = [&] {
+    int out = 0;
+    for (int i = 0; i < static_cast<int>(chosen.size()); ++i)
+      for (int j = 0; j < static_cast<int>(chosen.size()); ++j) {
+        const double* d = exact.potential.last()->density.block(j, i);
+        double norm = 0.0;
+        for (int k = 0; k < 16; ++k) norm += d[k] * d[k];
+        const auto& list = chosen[static_cast<std::size_t>(i)];
+        out += 4.0 * norm >= eps && !std::binary_search(list.begin(), list.end(), j);
+      }
+    return out;
+  };
+  exact();
+  CHECK(missing() == 0);
+  double atoms = 0.0;
+  for (const auto& list : chosen) atoms += static_cast<double>(list.size()) / static_cast<double>(chosen.size());
+  CHECK(atoms < 60.0);  // of 64
+  auto moved = crystal.x;
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i][i % 3] += 0.1 * static_cast<double>(i % 2);
+  exact.at(moved);
+  CHECK(missing() == 0);
+  truncated.at(moved);
+  CHECK(truncated.potential.choices() == 1);
+  CHECK(truncated.potential.regions() == chosen);
+  moved[7][0] += 0.2;
+  truncated.at(moved);
+  CHECK(truncated.potential.choices() == 2);
+}
+
+namespace {
+
+struct Row {
+  double atoms = 0.0, gap = 0.0, energy = 0.0, drift = 0.0, spread = 0.0;
+  ForceError force;
+};
+
+constexpr double mass = 12.011 * 1.0364269e-4, boltzmann = 8.617333e-5;  // eV ps^2/A^2, eV/K
+
+std::vector<Position> velocities(std::size_t n, double temperature) {
+  std::vector<Position> out(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Random4 random(9, Stream::velocities, i, 0);
+    for (std::size_t k = 0; k < 3; ++k) out[i][k] = std::sqrt(12.0 * boltzmann * temperature / mass) * (random.uniform(static_cast<int>(k)) - 0.5);
+  }
+  return out;
+}
+
+/// Total energy per atom along velocity Verlet.
+std::vector<double> energies(Run& run, std::vector<Position> x, int steps, double dt, double temperature) {
+  auto v = velocities(x.size(), temperature);
+  Evaluation e = run.at(x);
+  std::vector<double> out;
+  for (int step = 0;; ++step) {
+    double kinetic = 0.0;
+    for (const auto& u : v) kinetic += 0.5 * mass * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    out.push_back((e.energy + kinetic) / static_cast<double>(x.size()));
+    if (step == steps) return out;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) v[i][k] += 0.5 * dt / mass * e.forces[i][k], x[i][k] += dt * v[i][k];
+    e = run.at(x);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < 3; ++k) v[i][k] += 0.5 * dt / mass * e.forces[i][k];
+  }
+}
+
+/// Least squares: slope of the energy per ps, and what is left around the line.
+void fit(const std::vector<double>& energy, double dt, Row& row) {
+  const auto n = static_cast<double>(energy.size());
+  double tt = 0.0, te = 0.0, mean = 0.0;
+  for (double e : energy) mean += (e - energy[0]) / n;
+  const auto time = [&](std::size_t k) { return dt * (static_cast<double>(k) - 0.5 * (n - 1.0)); };
+  for (std::size_t k = 0; k < energy.size(); ++k) tt += time(k) * time(k), te += time(k) * (energy[k] - energy[0] - mean);
+  row.drift = te / tt;
+  for (std::size_t k = 0; k < energy.size(); ++k) row.spread += std::pow(energy[k] - energy[0] - mean - row.drift * time(k), 2) / n;
+  row.spread = std::sqrt(row.spread);
+}
+
+/// A row for each eps; 0: one diagonalisation of all atoms. Each row is printed as one JSON object.
+std::vector<Row> table(int cells, const std::vector<double>& eps, int steps, double dt, double temperature, test::World& world) {
+  const Diamond crystal(cells, 0.1);
+  const auto atoms = static_cast<double>(crystal.x.size());
+  Run exact(crystal, TightBinding::Params{}, world);
+  const Evaluation reference = exact();
+  std::vector<Row> out;
+  for (double e : eps) {
+    Row row;
+    Run run(crystal, by_eps(e), world);
+    const Evaluation found = run();
+    row.force = difference(found, reference);
+    row.energy = (found.energy - reference.energy) / atoms;
+    for (const auto& list : run.potential.regions()) row.atoms += static_cast<double>(list.size()) / atoms;
+    row.gap = run.potential.last()->gap_high - run.potential.last()->gap_low;
+    fit(energies(run, crystal.x, steps, dt, temperature), dt, row);
+    std::cout << fmt::format("{{\"eps\": {}, \"cell_atoms\": {}, \"submatrix_atoms\": {:.1f}, \"gap_ev\": {:.3f}, \"force_error_largest\": {:.3g}, \"force_error_rms\": {:.3g}, ", e, atoms,
+                             row.atoms, row.gap, row.force.largest, row.force.rms)
+              << fmt::format("\"energy_error_ev_per_atom\": {:.3g}, \"steps\": {}, \"timestep_ps\": {}, \"temperature\": {}, \"drift_ev_per_atom_ps\": {:.3g}, "
+                             "\"around_ev_per_atom\": {:.3g}, \"choices\": {}}}",
+                             row.energy, steps, dt, temperature, row.drift, row.spread, run.potential.choices())
+              << std::endl;
+    out.push_back(row);
+  }
+  return out;
+}
+
+void check_shrink(const std::vector<Row>& rows) {
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    CHECK(rows[k].force.largest < rows[k - 1].force.largest);
+    CHECK(rows[k].force.rms < rows[k - 1].force.rms);
+    CHECK(std::abs(rows[k].energy) < std::abs(rows[k - 1].energy));
+    CHECK(std::abs(rows[k].drift) < std::abs(rows[k - 1].drift));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("forces and the conservation of energy get better with eps") {
+  test::World world;
+  check_shrink(table(2, {1e-2, 1e-3, 1e-4}, 16, 1e-3, 600.0, world));
+}
+
+// What README tabulates, see tests/bench/tight_binding_truncation.py.
+TEST_CASE("forces and the conservation of energy at eps 1e-4, 1e-5 and 1e-6, 216 atoms", "[.long]") {
+  test::World world;
+  check_shrink(table(3, {1e-4, 1e-5, 1e-6}, 60, 1e-3, 600.0, world));
+  const Row exact = table(3, {0.0}, 60, 1e-3, 600.0, world).front();
+  CHECK(std::abs(exact.drift) < 1e-3);
+}
