@@ -57,6 +57,7 @@ DensityResult DensityStep::run() {
   solve_columns();
   find_mu();
   repeat_changed_columns();
+  return_columns();
   sum_up();
   transform_back();
   if (options_.sample > 0) estimate_errors();
@@ -107,6 +108,7 @@ void DensityStep::orthogonalise() {
                               {prune, keep, {}}, result_.bytes, result_.flops);
   }
   const auto timer = context_.timing.scope("columns");
+  choose_columns();
   columns_ = fetch_columns(*hamiltonian_, system_.ranges, needed_columns(), WantedRows::upper_among_wanted, context_.comm, result_.bytes);
 }
 
@@ -114,23 +116,10 @@ void DensityStep::orthogonalise() {
 void DensityStep::prepare_local() {
   const auto timer = context_.timing.scope("columns");
   hamiltonian_ = larger_blocks(system_.hamiltonian, system_.overlap, options_.sample > 0 ? 0.1 * options_.eps : options_.eps);
+  choose_columns();
   const std::vector<int> needed = needed_columns();
   columns_ = fetch_columns(system_.hamiltonian, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
   overlap_columns_ = fetch_columns(system_.overlap, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
-}
-
-std::vector<int> DensityStep::needed_columns() const {
-  std::vector<int> needed = columns_needed(*hamiltonian_, options_.eps);
-  if (options_.sample > 0) {
-    for (int column : sample_) {
-      if (system_.ranges.owner(column) != context_.comm.rank()) continue;
-      const auto rows = hamiltonian_->column(column).rows;
-      needed.insert(needed.end(), rows.begin(), rows.end());
-    }
-    std::sort(needed.begin(), needed.end());
-    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-  }
-  return needed;
 }
 
 double DensityStep::plateau() const { return 0.5 + 1e-4 * options_.electrons; }
@@ -180,50 +169,6 @@ void DensityStep::predict_mu() {
   first_blocks_ = context_.comm.max(most);
 }
 
-void DensityStep::store_column(const PrincipalIndex& index, ColumnSolver& solver, double mu) {
-  const auto k = static_cast<std::size_t>(hamiltonian_->find(index.column));
-  const double kt = options_.kt;
-  solver.column([mu, kt](double x) { return occupation(x, mu, kt); }, values_[k]);
-  if (options_.energy_weighted) solver.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, weighted_[k]);
-}
-
-void DensityStep::progress(std::size_t done, double started) const {
-  if (done % 64 != 0 && done != values_.size()) return;
-  const double elapsed = wall_seconds() - started, all = static_cast<double>(values_.size()), d = static_cast<double>(done);
-  context_.log.progress(fmt::format("block column {} of {} of rank 0 ({:.0f} %), {:.4g} columns/s, {:.0f} s left", done, values_.size(),
-                                    100.0 * d / all, d / elapsed, elapsed / d * (all - d)));
-  if (options_.progress && context_.comm.root()) options_.progress(d / all, elapsed / d * (all - d));
-}
-
-void DensityStep::solve_columns() {
-  const auto timer = context_.timing.scope("columns");
-  const auto columns = hamiltonian_->columns();
-  spectra_.resize(columns.size());
-  values_.resize(columns.size());
-  if (options_.energy_weighted) weighted_.resize(columns.size());
-  const auto work = solver(krylov());
-  const double mu = predicted_mu_, kt = options_.kt, started = wall_seconds();
-  const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
-  double steps = 0.0, rows = 0.0, worst = 0.0;
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const PrincipalIndex index = principal_index(*hamiltonian_, columns[k], options_.eps);
-    spectra_[k] = work->decompose(index, *columns_, options_.eps, f);
-    store_column(index, *work, mu);
-    result_.dimensions.push_back(index.dimension());
-    rows += index.dimension();
-    steps += work->report().steps;
-    worst = std::max(worst, work->report().residual);
-    result_.column_flops += work->report().flops;
-    progress(k + 1, started);
-  }
-  result_.flops += result_.column_flops;
-  const Comm& comm = context_.comm;
-  const auto [low, high] = std::minmax_element(result_.dimensions.begin(), result_.dimensions.end());
-  const bool none = columns.empty();
-  const double all = comm.sum(static_cast<double>(columns.size()));
-  result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(none ? 1e9 : *low)), comm.max(none ? 0 : *high), comm.max(worst), 0};
-}
-
 void DensityStep::find_mu() {
   const auto timer = context_.timing.scope("mu");
   const ElectronCount count(spectra_, options_.kt, context_.comm);
@@ -233,26 +178,6 @@ void DensityStep::find_mu() {
   const ElectronCount states(spectra_, 0.0, context_.comm);
   const auto gap = states.gap_around_count(options_.kt > 0.0 && !options_.mu ? options_.electrons : states(result_.mu), 0.5);
   result_.gap_low = gap.low, result_.gap_high = gap.high;
-}
-
-void DensityStep::repeat_changed_columns() {
-  const auto timer = context_.timing.scope("columns");
-  const double mu = result_.mu, kt = options_.kt;
-  std::unique_ptr<ColumnSolver> work;
-  int repeated = 0;
-  for (std::size_t k = 0; k < spectra_.size(); ++k) {
-    double change = 0.0;
-    for (std::size_t j = 0; j < spectra_[k].node.size(); ++j)
-      change += spectra_[k].weight[j] * std::abs(occupation(spectra_[k].node[j], mu, kt) - occupation(spectra_[k].node[j], predicted_mu_, kt));
-    if (change <= 1e-12) continue;
-    if (!work) work = solver(krylov());
-    const PrincipalIndex index = principal_index(*hamiltonian_, hamiltonian_->columns()[k], options_.eps);
-    spectra_[k] = work->decompose(index, *columns_, options_.eps, [mu, kt](double x) { return occupation(x, mu, kt); });
-    store_column(index, *work, mu);
-    result_.flops += work->report().flops;
-    ++repeated;
-  }
-  result_.columns.evaluated_twice = static_cast<int>(context_.comm.sum(static_cast<std::int64_t>(repeated)));
 }
 
 void DensityStep::sum_up() {

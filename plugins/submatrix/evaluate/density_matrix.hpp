@@ -6,6 +6,7 @@
 
 #include "core/parallel/context.hpp"
 #include "plugins/submatrix/evaluate/column_solver.hpp"
+#include "plugins/submatrix/evaluate/grouping.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 
 namespace cambium::submatrix {
@@ -22,6 +23,7 @@ struct DensityOptions {
   double krylov_tolerance = 0.0;    ///< 0: taken from eps
   bool orthogonal = false;          ///< S is the identity
   Form form = Form::orthogonal;     ///< local: eps is the norm below which blocks of both H and S are outside, solver diagonalise
+  GroupOptions groups;              ///< block columns that share a submatrix
   double kt = 0.0;                  ///< electronic temperature (Hartree)
   std::optional<double> mu;         ///< Hartree; canonical without
   double electrons = 0.0;           ///< canonical: wanted number
@@ -43,11 +45,19 @@ struct ErrorEstimate {
   int columns = 0;                   ///< sampled
 };
 
+/// Of the submatrices.
 struct ColumnStatistics {
   double mean_dimension = 0.0, mean_steps = 0.0;
   int smallest_dimension = 0, largest_dimension = 0;
   double worst_residual = 0.0;
-  int evaluated_twice = 0;   ///< columns whose occupation changed between the predicted and the final mu
+  int evaluated_twice = 0;   ///< block columns whose occupation changed between the predicted and the final mu
+  int submatrices = 0;       ///< of all ranks
+};
+
+/// What the choice of groups came to.
+struct GroupReport {
+  std::string by = "none";   ///< none, space or graph
+  double predicted = 1.0;    ///< cost over that of single columns, by the cost model
 };
 
 struct DensityResult {
@@ -61,6 +71,7 @@ struct DensityResult {
   BlockColumns density;     ///< D without the factor 2, own columns
   std::optional<BlockColumns> energy_weighted;
   std::vector<int> dimensions;           ///< of the submatrices of own columns
+  GroupReport groups;
   ColumnStatistics columns;
   double root_dimension = 0.0, root_steps = 0.0, smallest_overlap = 1.0;
   ErrorEstimate error;

@@ -98,23 +98,24 @@ void DensityStep::estimate_idempotency() {
 void DensityStep::estimate_errors() {
   const auto timer = context_.timing.scope("estimate");
   const double mu = result_.mu, kt = options_.kt, eps = options_.eps;
-  const auto work = solver(krylov());
-  double sums[4] = {0.0, 0.0, 0.0, 0.0};  // columns, change of E - mu N, its square, change of N
-  for (int column : sample_) {
-    if (system_.ranges.owner(column) != context_.comm.rank()) continue;
+  double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};  // columns, change of E - mu N, its square over columns, change of N, submatrices
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (!sampled(g)) continue;
+    const auto columns = static_cast<double>(groups_[g].size());
     const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
     const MatrixFunction grand = [mu, kt](double x) { return (x - mu) * occupation(x, mu, kt); };
-    const Spectrum& finer = work->decompose(principal_index(*hamiltonian_, column, 0.1 * eps), *columns_, 0.1 * eps, f);
-    const Spectrum& own = spectra_[static_cast<std::size_t>(hamiltonian_->find(column))];
+    const PrincipalIndex index = group_index(g, 0.1 * eps);
+    const Spectrum& finer = group_solver(index).decompose(index, *columns_, 0.1 * eps, f);
+    const Spectrum& own = spectra_[g];
     const double change = 2.0 * (finer.trace(grand) - own.trace(grand));
-    sums[0] += 1.0, sums[1] += change, sums[2] += change * change, sums[3] += 2.0 * (finer.trace(f) - own.trace(f));
+    sums[0] += columns, sums[1] += change, sums[2] += change * change / columns, sums[3] += 2.0 * (finer.trace(f) - own.trace(f)), sums[4] += 1.0;
   }
   context_.comm.sum(sums);
   const double n = sums[0], columns_per_atom = system_.layout->blocks() / static_cast<double>(std::max<std::int64_t>(system_.atoms, 1));
   auto& error = result_.error;
   error.columns = static_cast<int>(n);
   error.energy_change = sums[1] / n * columns_per_atom;
-  const double variance = n > 1.0 ? std::max(0.0, (sums[2] - sums[1] * sums[1] / n) / (n - 1.0)) : 0.0;
+  const double variance = sums[4] > 1.0 ? std::max(0.0, (sums[2] - sums[1] * sums[1] / n) / (sums[4] - 1.0)) : 0.0;
   error.energy_change_spread = std::sqrt(variance / n) * columns_per_atom;
   error.electron_change = sums[3] / n * columns_per_atom;
   if (options_.electrons > 0.0) error.electron_defect = result_.electrons - options_.electrons;

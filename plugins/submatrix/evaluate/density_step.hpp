@@ -1,5 +1,6 @@
 #pragma once
 // The parts of density_matrix(), in the order in which they run.
+#include <map>
 #include <memory>
 
 #include "plugins/submatrix/evaluate/chemical_potential.hpp"
@@ -15,18 +16,25 @@ class DensityStep {
  private:
   void orthogonalise();
   void prepare_local();
+  void choose_columns();
   std::vector<int> needed_columns() const;
   void predict_mu();
   void solve_columns();
   void find_mu();
   void repeat_changed_columns();
+  void return_columns();
   void sum_up();
   void transform_back();
   void estimate_errors();
 
   std::unique_ptr<ColumnSolver> solver(const KrylovOptions& krylov) const;
   KrylovOptions krylov() const;
-  void store_column(const PrincipalIndex& index, ColumnSolver& solver, double mu);
+  /// The solver for this submatrix, kept as long as it will do. A Krylov space that would fill half of a group's submatrix costs more
+  /// than diagonalising it, which then is done.
+  ColumnSolver& group_solver(const PrincipalIndex& index);
+  PrincipalIndex group_index(std::size_t group, double eps) const;
+  bool sampled(std::size_t group) const;
+  void store_columns(std::size_t group, const PrincipalIndex& index, ColumnSolver& solver, double mu);
   std::vector<int> output_rows(int column) const;
   double plateau() const;
   void estimate_idempotency();
@@ -40,8 +48,14 @@ class DensityStep {
   std::optional<BlockColumns> root_, hamiltonian_;
   std::optional<ColumnSet> columns_;                ///< of the orthogonalised H (local form: of H), with those of others
   std::optional<ColumnSet> overlap_columns_;        ///< local form
-  std::vector<Spectrum> spectra_;                   ///< of own columns
-  std::vector<std::vector<double>> values_, weighted_;  ///< block columns of D and W in the orthogonal basis
+  std::vector<std::vector<int>> groups_;            ///< block columns of the submatrices that this rank solves
+  std::optional<ColumnSet> group_columns_;          ///< all blocks of these columns: their norms are the patterns
+  std::vector<Spectrum> spectra_;                   ///< of own submatrices
+  std::unique_ptr<ColumnSolver> group_solver_, dense_solver_;
+  int solver_width_ = 0;
+  std::vector<std::vector<double>> values_, weighted_;  ///< own block columns of D and W in the orthogonal basis
+  /// Columns of other ranks that were solved here: dimension, D, W.
+  std::map<int, std::vector<double>> solved_for_others_;
   std::vector<int> sample_;                         ///< sampled columns of all ranks
   int first_blocks_ = 0;                            ///< Krylov blocks that the sampled columns needed
   double predicted_mu_ = 0.0;

@@ -24,6 +24,31 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
   return out;
 }
 
+PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group, double eps) {
+  std::vector<int> rows;
+  for (int column : group) {
+    const BlockColumn c = columns(column);
+    for (std::size_t e = 0; e < c.rows.size(); ++e)
+      if (c.norms[e] >= eps || c.rows[e] == column) rows.push_back(c.rows[e]);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  // A single column stays where it is; those of a group must be neighbours in the submatrix.
+  if (group.size() > 1) std::stable_partition(rows.begin(), rows.end(), [&](int row) { return std::binary_search(group.begin(), group.end(), row); });
+  PrincipalIndex out;
+  out.column = group.front();
+  int n = 0;
+  for (int row : rows) {
+    if (row == out.column) out.centre = n;
+    out.blocks.push_back(row);
+    out.start.push_back(n);
+    n += layout.size(row);
+  }
+  out.start.push_back(n);
+  for (int column : group) out.width += layout.size(column);
+  return out;
+}
+
 std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
   std::vector<char> needed(static_cast<std::size_t>(matrix.layout().blocks()), 0);
   for (std::size_t k = 0; k < matrix.columns().size(); ++k) {

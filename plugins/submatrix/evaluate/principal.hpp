@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "core/numerics/aligned_buffer.hpp"
@@ -6,18 +7,20 @@
 
 namespace cambium::submatrix {
 
-/// The rows of one submatrix: every block row with a block of norm >= eps in the wanted block column.
+/// The rows of one submatrix: every block row with a block of norm >= eps in a wanted block column.
 struct PrincipalIndex {
-  int column = 0;             ///< the wanted block column
-  std::vector<int> blocks;    ///< block rows, ascending
+  int column = 0;             ///< the wanted block column, of several the first
+  std::vector<int> blocks;    ///< block rows: those of several wanted columns first, then the others, each ascending
   std::vector<int> start;     ///< first row of each inside the submatrix, and the number of rows
-  int centre = 0, width = 0;  ///< first row and number of rows of the wanted block column inside the submatrix
+  int centre = 0, width = 0;  ///< first row and number of rows of the wanted block columns inside the submatrix
 
   int dimension() const { return start.back(); }
 };
 
 /// Index of block column `column`, whose blocks are in `matrix`.
 PrincipalIndex principal_index(const BlockColumns& matrix, int column, double eps);
+/// Index of a group of block columns (ascending), all in `columns`: the union of their rows.
+PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group, double eps);
 
 /// The union of the block rows of some indices, ascending: the columns that their submatrices need.
 std::vector<int> columns_needed(const BlockColumns& matrix, double eps);

@@ -23,6 +23,7 @@ std::vector<int> atom_of_function(const CellBasis& basis) {
 struct Cut {
   std::vector<int> size, block_of_function, place;
   std::vector<std::vector<BlockAtom>> atoms;
+  std::vector<std::array<double, 3>> centres;  ///< positions of the blocks' first atoms, which are never moved
 };
 
 Cut cut_into_blocks(const CellBasis& basis, BlockKind kind) {
@@ -31,7 +32,10 @@ Cut cut_into_blocks(const CellBasis& basis, BlockKind kind) {
   for (std::size_t a = 0; a < basis.atom_functions.size(); ++a) {
     const int key = kind == BlockKind::atom ? static_cast<int>(a) : basis.molecule[a];
     const auto [found, is_new] = block_of_molecule.emplace(key, static_cast<int>(out.size.size()));
-    if (is_new) out.size.push_back(0), out.atoms.emplace_back();
+    if (is_new) {
+      out.size.push_back(0), out.atoms.emplace_back();
+      if (!basis.position.empty()) out.centres.push_back(basis.position[a]);
+    }
     const auto block = static_cast<std::size_t>(found->second);
     for (int f = 0; f < basis.atom_functions[a]; ++f) {
       out.block_of_function.push_back(found->second);
@@ -103,6 +107,7 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
   const Cut cut = cut_into_blocks(basis, kind);
   out.layout = std::make_shared<const BlockLayout>(cut.size);
   out.block_atoms = cut.atoms;
+  out.centres = cut.centres, out.vectors = basis.vectors;
   out.hamiltonian.emplace(hamiltonian, cut.block_of_function, cut.place, *out.layout);
   out.overlap.emplace(overlap, cut.block_of_function, cut.place, *out.layout);
   out.electrons = basis.electrons;
@@ -125,6 +130,12 @@ struct Numbering {
     return ((wrap(cell[0], n[0]) * n[1] + wrap(cell[1], n[1])) * n[2] + wrap(cell[2], n[2])) * blocks + block;
   }
 };
+
+std::array<double, 3> moved_by(const Cell& cell, const std::array<std::array<double, 3>, 3>& vectors, std::array<double, 3> x) {
+  for (std::size_t v = 0; v < 3; ++v)
+    for (std::size_t k = 0; k < 3; ++k) x[k] += cell[v] * vectors[v][k];
+  return x;
+}
 
 /// One block column: terms that fall on the same block (a supercell smaller than the range) add up.
 void assemble_column(const CellMatrix& matrix, const BlockLayout& cell_layout, const Numbering& numbering, int column, BlockColumns& out) {
@@ -160,10 +171,12 @@ MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
   const Numbering numbering{n, cell.layout->blocks()};
   std::vector<int> sizes;
   std::vector<double> cost;
+  std::vector<std::array<double, 3>> centres;
   for (int c = 0; c < numbering.cells(); ++c)
     for (int b = 0; b < numbering.blocks; ++b) {
       sizes.push_back(cell.layout->size(b));
       // The work on a column grows like the square of its submatrix, which the reach of the overlap predicts.
+      if (!cell.centres.empty()) centres.push_back(moved_by(numbering.cell_of(c * numbering.blocks), cell.vectors, cell.centres[static_cast<std::size_t>(b)]));
       const double terms = static_cast<double>(cell.overlap->column(b).size());
       cost.push_back(terms * terms * cell.layout->size(b));
     }
@@ -175,6 +188,7 @@ MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
   out.electrons = cell.electrons * numbering.cells();
   out.block_atoms = cell.block_atoms;
   out.notes = cell.notes;
+  out.centres = std::move(centres);
   return out;
 }
 

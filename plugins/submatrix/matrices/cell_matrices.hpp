@@ -17,6 +17,8 @@ struct CellBasis {
   std::vector<int> atom_functions;  ///< per atom, in the order of the file's rows
   std::vector<int> molecule;        ///< per atom
   std::vector<int> number;          ///< per atom, may be 0
+  std::vector<std::array<double, 3>> position;  ///< per atom (angstrom), may be empty
+  std::array<std::array<double, 3>, 3> vectors{};  ///< of the cell (angstrom), with positions
   double electrons = 0.0;           ///< per cell
 };
 
@@ -58,6 +60,8 @@ struct CellSystem {
   double electrons = 0.0;
   std::vector<std::string> notes;
   int atoms = 0;
+  std::vector<std::array<double, 3>> centres;         ///< of the blocks (angstrom), may be empty
+  std::array<std::array<double, 3>, 3> vectors{};
 };
 
 /// Cuts a cell into blocks. Molecules that were wrapped at the cell's faces are made whole by moving atoms by lattice

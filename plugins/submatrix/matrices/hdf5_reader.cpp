@@ -32,6 +32,16 @@ Csr read_csr(const io::Group& group, int rows) {
   return out;
 }
 
+/// Positions, which only a grouping by space looks at.
+void read_positions(const io::File& file, CellBasis& basis) {
+  const auto x = file.read<std::vector<double>>("coordinates_angstrom"), v = file.read<std::vector<double>>("cell_angstrom");
+  if (x.size() != 3 * basis.atom_functions.size() || v.size() != 9)
+    throw InputError(fmt::format("{}: coordinates_angstrom has {} numbers and cell_angstrom {}; {} atoms need {} and 9", file.file(), x.size(), v.size(),
+                                 basis.atom_functions.size(), 3 * basis.atom_functions.size()));
+  for (std::size_t a = 0; a < basis.atom_functions.size(); ++a) basis.position.push_back({x[3 * a], x[3 * a + 1], x[3 * a + 2]});
+  for (std::size_t k = 0; k < 9; ++k) basis.vectors[k / 3][k % 3] = v[k];
+}
+
 CellBasis read_basis(const io::File& file) {
   CellBasis basis;
   basis.atom_functions = file.read<std::vector<int>>("block_sizes_atom");
@@ -39,6 +49,7 @@ CellBasis read_basis(const io::File& file) {
   if (file.exists("atomic_numbers")) basis.number = file.read<std::vector<int>>("atomic_numbers");
   for (const char* name : {"n_electrons_per_cell", "n_electrons"})
     if (file.has_attribute(name)) basis.electrons = file.attribute<double>(name);
+  if (file.exists("coordinates_angstrom") && file.exists("cell_angstrom")) read_positions(file, basis);
   if (basis.molecule.size() != basis.atom_functions.size())
     throw InputError(fmt::format("{}: molecule_of_atom has {} entries, block_sizes_atom {}; they must agree", file.file(),
                                  basis.molecule.size(), basis.atom_functions.size()));

@@ -36,6 +36,8 @@ struct MatrixSystem {
   Reference reference;
   std::string name;                                ///< for the log: source and size
   std::vector<std::string> notes;                  ///< what the reader changed or noticed
+  /// Of every block's first atom (angstrom), the same on all ranks; empty where the source does not know.
+  std::vector<std::array<double, 3>> centres = {};
 };
 
 }  // namespace cambium::submatrix

@@ -9,6 +9,16 @@
 
 namespace cambium::submatrix {
 
+void DensityTask::Groups::describe(deck::Describe<Groups>& d) {
+  d("by", &Groups::by, "none: each block column has its own; space: neighbours; graph: columns whose patterns have most in common; auto: the cheapest of these by the cost model")
+      .options({{"none", GroupBy::none}, {"space", GroupBy::space}, {"graph", GroupBy::graph}, {"auto", GroupBy::automatic}}).def(GroupBy::none);
+  d("size", &Groups::size, "most block columns in a group (space, graph); default: what the cost model predicts to be cheapest").at_least(2);
+  d.check([](const Groups& g) -> std::string {
+    if (g.size && (g.by == GroupBy::none || g.by == GroupBy::automatic)) return "groups.size is for by: space and by: graph; add one of them, or leave 'size' out";
+    return {};
+  });
+}
+
 void DensityTask::Params::describe(deck::Describe<Params>& d) {
   using P = Params;
   d("matrices", &P::matrices, "Hamiltonian and overlap");
@@ -25,6 +35,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
   d("electrons", &P::electrons, "number of electrons; default: that of the matrix file").positive();
   d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function").unit("K").non_negative().def(0.0);
+  d("groups", &P::groups, "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
   d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0: no estimate").at_least(0).def(8);
   d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});
   d.check([](const P& p) -> std::string {
@@ -54,6 +65,7 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.mu = params_.mu;
   out.electrons = params_.electrons.value_or(system.electrons);
   out.sample = params_.error_sample;
+  out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
   if (!out.mu && out.electrons <= 0.0)
     throw InputError("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two");

@@ -11,6 +11,11 @@ namespace cambium::submatrix {
 /// One density matrix: reads, evaluates, reports, writes. No self-consistency.
 class DensityTask : public Task {
  public:
+  struct Groups {
+    GroupBy by = GroupBy::none;
+    std::optional<int> size;
+    static void describe(deck::Describe<Groups>& d);
+  };
   struct Params {
     MatrixInput matrices;
     double eps = 1e-5;
@@ -22,6 +27,7 @@ class DensityTask : public Task {
     double prune = 1e-4;
     std::optional<double> mu, electrons;
     double temperature = 0.0;
+    Groups groups;
     int error_sample = 8;
     std::vector<std::string> output;
     static void describe(deck::Describe<Params>& d);

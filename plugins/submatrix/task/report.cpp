@@ -72,9 +72,13 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
                               1000.0 * ev_per_hartree * e.energy_change, 1000.0 * ev_per_hartree * e.energy_change_spread, e.columns, e.idempotency));
   add_reference(system, options, result, out);
   const auto& c = result.columns;
-  out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", system.layout->blocks(), c.mean_dimension, c.smallest_dimension, c.largest_dimension,
+  out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", c.submatrices, c.mean_dimension, c.smallest_dimension, c.largest_dimension,
                             options.solver != SolverKind::diagonalise ? fmt::format(", {:.1f} {}, residual at most {:.1e}", c.mean_steps,
                                         options.solver == SolverKind::lanczos ? "Krylov blocks" : "iterations", c.worst_residual) : ""));
+  if (options.groups.by != GroupBy::none)
+    out.push_back(fmt::format("groups           {}; {:.2f} block columns each, predicted cost {:.3f} of single columns",
+                              result.groups.by == "none" ? "single columns are cheapest" : "by " + result.groups.by,
+                              static_cast<double>(system.layout->blocks()) / c.submatrices, result.groups.predicted));
   if (!options.orthogonal && options.form != Form::local)
     out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4f}", result.root_dimension, result.root_steps, result.smallest_overlap));
   if (c.evaluated_twice > 0) out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)", c.evaluated_twice, options.electrons));

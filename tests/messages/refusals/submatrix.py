@@ -60,6 +60,13 @@ says("supercells need lattice-resolved matrices (file); the files of hamiltonian
 says("supercell needs three whole numbers, for example [2, 2, 2]", M + "supercell=[2, 2]")
 says("supercell has 0; copies are counted from 1", M + "supercell=[2, 2, 0]")
 
+# Groups
+says("groups.size is for by: space and by: graph; add one of them, or leave 'size' out", S + "groups={by: auto, size: 4}")
+says("groups by space need the positions of the atoms (coordinates_angstrom and cell_angstrom in the HDF5 file), and there are none; choose by: graph, "
+     "which needs the matrices only", S + "groups={by: space}", command="run")
+table.file("places.h5", {**cell(), "coordinates_angstrom": [0.0, 0.0, 0.0], "cell_angstrom": [9.0, 0, 0, 0, 9.0, 0, 0, 0, 9.0]})
+says("places.h5: coordinates_angstrom has 3 numbers and cell_angstrom 9; 2 atoms need 6 and 9", M + "file=places.h5")
+
 # Files
 says("columns.h5: /K has column 2, expected 0 to 1", M + "file=columns.h5")
 HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
