@@ -7,10 +7,13 @@ namespace cambium::submatrix {
 
 namespace {
 
-// Fitted to times of submatrices of 126 to 878 rows with 6 to 48 wanted ones on one core, in units of 1e-10 s or so.
+// Fitted to times of submatrices of 126 to 1,536 rows on one core, in units of 1e-10 s or so (docs/measured/submatrix_groups.json).
 
-/// The reduction, and filling, rotating and reflecting, which are of order n^2; the wanted rows cost next to nothing.
-double diagonalise(double n, double) { return 1.4 * n * n * n + 118.0 * n * n; }
+/// The reduction; below some 1,400 rows what is of order n^2 weighs more: filling, rotating, and reflecting eight wanted columns at a time.
+double diagonalise(double n, double width) {
+  const double slices = std::ceil(width / 8.0);
+  return 0.264 * n * n * n + (365.0 + 67.8 * slices) * n * n;
+}
 
 /// By its operations, at the rate of the reduction: not fitted.
 double local(double n, double width) { return 8.0 * n * n * n + 200.0 * n * n + 2.0 * n * n * width; }
