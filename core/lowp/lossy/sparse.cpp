@@ -51,27 +51,37 @@ template <class T>
 std::vector<std::byte> encode_sparse(std::span<const T> values, std::span<const std::int64_t> shape, double bound, Keep keep) {
   const auto zeros = static_cast<std::size_t>(std::count(values.begin(), values.end(), T{0}));
   const bool negative = std::any_of(values.begin(), values.end(), [](T x) { return std::signbit(x) && x != T{0}; });
-  const bool dense = 2 * zeros < values.size();
   ByteWriter out;
-  out.put(keep == Keep::signs ? Form::signs : dense ? Form::dense : Form::sparse);
-  out.put<std::uint8_t>(negative);
-  out.put<double>(bound);
-  out.put<std::uint64_t>(zeros);
-  if (zeros > 0) out.put_list(squeeze(bits_of(values, [](T x) { return x != T{0}; })));
+  const auto begin = [&](Form form) {
+    out.put(form);
+    out.put<std::uint8_t>(negative);
+    out.put<double>(bound);
+    out.put<std::uint64_t>(zeros);
+    if (zeros > 0) out.put_list(squeeze(bits_of(values, [](T x) { return x != T{0}; })));
+  };
   if (keep == Keep::signs) {
+    begin(Form::signs);
     if (negative) out.put_list(squeeze(bits_of(values, [](T x) { return std::signbit(x); })));
     return out.take();
   }
   const LossyBound within{LossyBound::Kind::absolute, bound};
-  if (dense) {
-    out.put_list(lossy_encode(values, shape, within, LossyPredictor::lorenzo));
-    return out.take();
+  std::vector<std::byte> dense, sparse;
+  if (2 * zeros < values.size()) dense = lossy_encode(values, shape, within, LossyPredictor::lorenzo);
+  // Without its zeros an array is shorter but has no neighbours left: where there are few of them, the shorter of both.
+  if (16 * zeros > values.size()) {
+    std::vector<T> rest;
+    rest.reserve(values.size() - zeros);
+    std::copy_if(values.begin(), values.end(), std::back_inserter(rest), [](T x) { return x != T{0}; });
+    const std::int64_t n = std::ssize(rest);
+    if (n > 0) sparse = lossy_encode(std::span<const T>(rest), std::span(&n, 1), within, LossyPredictor::lorenzo);
+    if (dense.empty() || sparse.size() < dense.size()) {
+      begin(Form::sparse);
+      if (n > 0) out.put_list(sparse);
+      return out.take();
+    }
   }
-  std::vector<T> rest;
-  rest.reserve(values.size() - zeros);
-  std::copy_if(values.begin(), values.end(), std::back_inserter(rest), [](T x) { return x != T{0}; });
-  const std::int64_t n = std::ssize(rest);
-  if (n > 0) out.put_list(lossy_encode(std::span<const T>(rest), std::span(&n, 1), within, LossyPredictor::lorenzo));
+  begin(Form::dense);
+  out.put_list(dense);
   return out.take();
 }
 

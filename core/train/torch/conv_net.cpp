@@ -3,19 +3,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/numbers.hpp"
+#include "core/train/torch/initial_values.hpp"
 #include "core/train/torch/register.hpp"
 #include "core/train/torch/saved_tensors.hpp"
 
 namespace cambium::train {
 
+namespace {
+
+/// relu(x + second(relu(first(x)))), at one number of channels.
+struct ResidualImpl : torch::nn::Module {
+  ResidualImpl(std::int64_t channels, std::int64_t kernel)
+      : first(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)),
+        second(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)) {
+    register_module("first", first);
+    register_module("second", second);
+  }
+  torch::Tensor forward(const torch::Tensor& x) { return torch::relu(x + second(torch::relu(first(x)))); }
+  torch::nn::Conv2d first, second;
+};
+TORCH_MODULE(Residual);
+
+}  // namespace
+
 void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "of each convolution; the image halves after each").example("[8, 16]");
+  d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution").at_least(0).def(0);
   d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
   d("hidden", &Params::hidden, "width of the layer before the classes").at_least(1).def(64);
   d("input", &Params::input, "field with the image").def("image");
@@ -71,6 +91,7 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
     layers->push_back(
         torch::nn::Conv2d(torch::nn::Conv2dOptions(before, channels, params_.kernel).padding(params_.kernel / 2)));
     layers->push_back(torch::nn::ReLU());
+    for (std::int64_t k = 0; k < params_.residual; ++k) layers->push_back(Residual(channels, params_.kernel));
     layers->push_back(torch::nn::MaxPool2d(2));
     before = channels, height /= 2, width /= 2;
   }
@@ -82,21 +103,34 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
   return layers_;
 }
 
+void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+  if (!info.name.ends_with("second.weight")) return TorchNetwork::initial(info, index, weights, seed);
+  const auto inputs = static_cast<double>(info.shape[1] * info.shape[2] * info.shape[3]);
+  const auto blocks = static_cast<double>(params_.residual * std::ssize(params_.channels));
+  fill_normal(weights, std::sqrt(2.0 / (inputs * blocks)), seed, index);
+}
+
 /// (batch, classes), float32 or float64.
 torch::Tensor ConvNet::scores(const TorchBatch& batch) {
   torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
   if (!recomputes() || !torch::GradMode::is_enabled()) return layers_->forward(x).to(real());
-  // Convolution, relu and maximum are computed again together.
-  constexpr std::size_t together = 3;
+  // Convolution and relu are computed again together, each block alone; the maximum goes with what is before it.
   const auto apply = [this](std::size_t from, std::size_t to, torch::Tensor y) {
     for (std::size_t k = from; k < to; ++k) y = (*(layers_->begin() + static_cast<std::ptrdiff_t>(k))).any_forward(y).get<torch::Tensor>();
     return y;
   };
-  const std::size_t blocks = params_.channels.size();
-  for (std::size_t k = 0; k < blocks; ++k)
-    x = recomputed([=](const torch::Tensor& in) { return apply(together * k, together * (k + 1), in); }, x);
-  return apply(together * blocks, layers_->size(), x).to(real());
+  const auto again = [&](std::size_t from, std::size_t to) {
+    x = recomputed([=](const torch::Tensor& in) { return apply(from, to, in); }, x);
+    return to;
+  };
+  const auto blocks = static_cast<std::size_t>(params_.residual);
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < params_.channels.size(); ++k) {
+    at = again(at, at + (blocks > 0 ? 2 : 3));
+    for (std::size_t b = 1; b <= blocks; ++b) at = again(at, at + (b < blocks ? 1 : 2));
+  }
+  return apply(at, layers_->size(), x).to(real());
 }
 
 torch::Tensor ConvNet::labels(const TorchBatch& batch) const {

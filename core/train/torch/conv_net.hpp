@@ -5,15 +5,16 @@
 
 namespace cambium::train {
 
-/// A small convolutional classifier of images: for each entry of `channels` a convolution, relu and a maximum over
-/// blocks of 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label
-/// smoothing. Images are (height, width) or (channels, height, width) numbers of any type. The example of a Torch
+/// A small convolutional classifier of images: for each entry of `channels` a convolution, relu, `residual` blocks
+/// relu(x + convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and a maximum over blocks of
+/// 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label smoothing. A block's second
+/// convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any type. The example of a Torch
 /// network.
 class ConvNet : public TorchNetwork {
  public:
   struct Params {
     std::vector<std::int64_t> channels;
-    std::int64_t kernel = 3, hidden = 64;
+    std::int64_t residual = 0, kernel = 3, hidden = 64;
     std::string input = "image", target = "label";
     double label_smoothing = 0.0;
     Precision precision = Precision::float32;
@@ -37,6 +38,7 @@ class ConvNet : public TorchNetwork {
   std::vector<Term> loss(const TorchBatch& batch) override;
   std::vector<Term> measure(const TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
+  void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
   bool can_recompute() const override { return true; }
   torch::Tensor scores(const TorchBatch& batch);
   torch::Tensor labels(const TorchBatch& batch) const;

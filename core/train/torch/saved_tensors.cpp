@@ -60,13 +60,14 @@ static ag::Engine& hook_engine() {
   return engine;
 }
 
-/// Bytes that Torch's allocator gives out on this thread.
+/// Bytes that Torch's allocator gives out on this thread, and those of encoded arrays, which it does not see.
 struct SavedTensors::Counter : c10::MemoryReportingInfoBase {
-  void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override {
-    now += static_cast<double>(bytes);
+  void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override { add(static_cast<double>(bytes)); }
+  bool memoryProfilingEnabled() const override { return true; }
+  void add(double bytes) {
+    now += bytes;
     peak = std::max(peak, now);
   }
-  bool memoryProfilingEnabled() const override { return true; }
   double now = 0.0, peak = 0.0;
 };
 
@@ -78,11 +79,12 @@ struct SavedTensors::Entry {
   std::vector<std::byte> bytes;
   torch::Tensor whole;  ///< where nothing is compressed
   double held = 0.0, plain = 0.0;
-  ~Entry() { owner->hold(-held, -plain); }
+  ~Entry() { owner->hold(-held, -plain, !whole.defined()); }
 };
 
-void SavedTensors::hold(double packed, double plain) {
+void SavedTensors::hold(double packed, double plain, bool encoded) {
   held_ += packed, plain_ += plain;
+  if (encoded && counter_) counter_->add(packed);
   peak_ = std::max(peak_, held_);
   plain_peak_ = std::max(plain_peak_, plain_);
 }
@@ -130,7 +132,7 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
   entry->plain = static_cast<double>(data.nbytes());
   encode(*entry, data.contiguous());
   active = mine;
-  hold(entry->held, entry->plain);
+  hold(entry->held, entry->plain, !entry->whole.defined());
   if (data.is_contiguous())
     list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()), data.storage_offset(), data.numel(), entry});
   return entry;
@@ -180,7 +182,7 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
   if (entry.type == torch::kInt64) lowp::decode_integers(entry.bytes, {out.data_ptr<std::int64_t>(), n});
   else if (entry.type == torch::kFloat32) lowp::decode_sparse(entry.bytes, std::span<float>(out.data_ptr<float>(), n));
   else lowp::decode_sparse(entry.bytes, std::span<double>(out.data_ptr<double>(), n));
-  peak_ = std::max(peak_, held_ + entry.plain);
+  reading_peak_ = std::max(reading_peak_, held_ + entry.plain);
   return out;
 }
 
@@ -261,11 +263,12 @@ void SavedTensors::adapt() {
 std::vector<std::string> SavedTensors::report() const {
   std::vector<std::string> out;
   if (params_.keep != ActivationParams::Keep::compressed) {
-    out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass; Torch allocated {:.4g} MB at most", 1e-6 * peak_, 1e-6 * allocated_peak_));
+    out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass; {:.4g} MB at most with all that a pass allocates", 1e-6 * peak_, 1e-6 * allocated_peak_));
     return out;
   }
-  out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass, {:.4g} MB without compression ({:.3g} times less); Torch "
-                            "allocated {:.4g} MB at most", 1e-6 * peak_, 1e-6 * plain_peak_, plain_peak_ / std::max(peak_, 1.0), 1e-6 * allocated_peak_));
+  out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass, {:.4g} MB without compression ({:.3g} times less); {:.4g} MB "
+                            "with the array that is being read, {:.4g} MB at most with all that a pass allocates", 1e-6 * peak_, 1e-6 * plain_peak_,
+                            plain_peak_ / std::max(peak_, 1.0), 1e-6 * reading_peak_, 1e-6 * allocated_peak_));
   out.push_back(fmt::format("{:<10}{:<26}{:>8}{:>12}{:>12}{:>8}", "", "read by", "zeros %", "bound", "MB", "ratio"));
   for (std::size_t k = 0; k < slots_.size(); ++k) {
     const auto& s = slots_[k];

@@ -49,10 +49,13 @@ class SavedTensors {
     std::vector<std::string> readers;
   };
   const std::vector<Slot>& slots() const { return slots_; }
-  /// Most bytes held for backward passes at one time, one array that was being read included; and without compression.
+  /// Nothing is known yet of who reads what: a pass over a few samples tells.
+  bool wants_probe() const { return slots_.empty() && params_.keep == ActivationParams::Keep::compressed; }
+  /// Most bytes kept for backward passes at one time; the same with the array that is being read; and without compression.
   double peak() const { return peak_; }
+  double reading_peak() const { return reading_peak_; }
   double plain_peak() const { return plain_peak_; }
-  /// Most bytes that Torch had allocated beyond those at the beginning of a pass.
+  /// Most bytes allocated beyond those at the beginning of a pass: by Torch, and for encoded arrays.
   double allocated_peak() const { return allocated_peak_; }
   std::vector<std::string> report() const;
 
@@ -66,7 +69,7 @@ class SavedTensors {
   torch::Tensor unpack(const Entry& entry);
   void encode(Entry& entry, const torch::Tensor& data);
   std::size_t slot_of(const torch::Tensor& data);
-  void hold(double packed, double plain);
+  void hold(double packed, double plain, bool encoded);
 
   ActivationParams params_;
   std::vector<Slot> slots_;
@@ -74,7 +77,7 @@ class SavedTensors {
   std::vector<void*> parameters_;
   struct Known { c10::weak_intrusive_ptr<c10::StorageImpl> storage; std::int64_t offset, elements; std::weak_ptr<Entry> entry; };
   std::map<c10::StorageImpl*, std::vector<Known>> known_;  ///< arrays that several nodes save
-  double held_ = 0.0, plain_ = 0.0, peak_ = 0.0, plain_peak_ = 0.0, allocated_peak_ = 0.0;
+  double held_ = 0.0, plain_ = 0.0, peak_ = 0.0, reading_peak_ = 0.0, plain_peak_ = 0.0, allocated_peak_ = 0.0;
   /// The node that runs: its name, mean square of what arrives, products summed per weight.
   struct Reader { std::string name; double square = 0.0; double terms = 0.0; std::vector<std::size_t> slots; } reader_;
   std::shared_ptr<Counter> counter_;

@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -177,31 +178,50 @@ void TorchNetwork::bind(std::span<const TensorRef> weights, std::span<const Tens
   }
 }
 
+torch::Tensor TorchNetwork::weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights,
+                                          std::span<TermSum> terms) {
+  const auto saving = saved_ ? std::make_unique<SavedTensors::Saving>(*saved_, bound().parameters) : nullptr;
+  const Autocast autocast(precision_ == Precision::bfloat16);
+  const auto parts = loss(TorchBatch(samples, real()));
+  torch::Tensor total;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    terms[k].sum += parts[k].sum.item<double>();
+    terms[k].count += parts[k].count;
+    if (term_weights[k] == 0.0) continue;
+    const torch::Tensor part = parts[k].sum * term_weights[k];
+    total = total.defined() ? total + part : part;
+  }
+  return total;
+}
+
+void TorchNetwork::backward(const torch::Tensor& loss) {
+  if (saved_ && loss.defined()) saved_->watch(loss);
+  if (loss.defined()) loss.backward();
+  if (saved_) saved_->adapt();
+}
+
+void TorchNetwork::probe(std::span<const SamplePtr> samples, std::span<const double> term_weights) {
+  constexpr std::size_t few = 8;
+  std::vector<torch::Tensor> before;
+  for (const auto& parameter : bound().parameters) before.push_back(parameter.grad().clone());
+  std::vector<TermSum> dropped(term_weights.size());
+  backward(weighted_loss(samples.first(std::min(few, samples.size())), term_weights, dropped));
+  for (std::size_t k = 0; k < before.size(); ++k) bound().parameters[k].mutable_grad().copy_(before[k]);
+}
+
 void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<const double> term_weights, std::span<const TensorRef> gradients,
                             std::span<TermSum> terms, const ReadyCallback& ready) {
   Bound& b = bound();
-  b.announcer.begin(ready, b.parameters.size());
   if (!samples.empty())
     calling_torch([&] {
       bind(weights, gradients);
-      torch::Tensor total;
-      {
-        const auto saving = saved_ ? std::make_unique<SavedTensors::Saving>(*saved_, b.parameters) : nullptr;
-        const Autocast autocast(precision_ == Precision::bfloat16);
-        const auto parts = loss(TorchBatch(samples, real()));
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-          terms[k].sum += parts[k].sum.item<double>();
-          terms[k].count += parts[k].count;
-          if (term_weights[k] == 0.0) continue;
-          const torch::Tensor part = parts[k].sum * term_weights[k];
-          total = total.defined() ? total + part : part;
-        }
-      }
-      if (saved_ && total.defined()) saved_->watch(total);
-      if (total.defined()) total.backward();
-      if (saved_) saved_->adapt();
+      if (saved_ && saved_->wants_probe()) probe(samples, term_weights);
+      b.announcer.begin(ready, b.parameters.size());
+      backward(weighted_loss(samples, term_weights, terms));
     });
+  else
+    b.announcer.begin(ready, b.parameters.size());
   for (std::size_t k = 0; k < b.parameters.size(); ++k)
     if (!samples.empty() && b.parameters[k].grad().data_ptr() != gradients[k].data)
       throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", b.names[k]));

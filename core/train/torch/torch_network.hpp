@@ -80,6 +80,11 @@ class TorchNetwork : public Network {
   struct Bound;
   Bound& bound() const;
   void bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+  /// A pass over a few samples, whose gradient is dropped, so that the first batch is compressed like those after it.
+  void probe(std::span<const SamplePtr> samples, std::span<const double> term_weights);
+  /// The weighted loss with its graph; adds to `terms`.
+  torch::Tensor weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights, std::span<TermSum> terms);
+  void backward(const torch::Tensor& loss);
 
   Precision precision_;
   bool recompute_ = false;
