@@ -43,17 +43,39 @@ struct Edges : Sweep<K, P> {
     return {place(low), place(high)};
   }
 
-  /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values].
+  /// Cells that a thread packs.
+  static constexpr int at_once = P::width > 1 ? 16 : 1;
+
+  /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last) of
+  /// edge block k. They follow each other in memory but for a jump after each row of their dimension: places are found by
+  /// division once a row.
   template <int D>
-  CAMBIUM_FN void pack_conf(bool high, int item, T* buffer) const {
-    const int n = Base::moving_cells(D, high), block = edge_block<D>(item / n, high), iv = moving_cell(D, high, item % n);
-    P t[K::widest_face];
-    K::template trace<D>(in + layout.cell(block, iv), T(high ? 1 : -1), t);
-    T* to = buffer + std::int64_t{item} * Base::template edge_values<D>;
-    for (int k = 0; k < K::face[D]; ++k) {
-      if constexpr (D == 0) to[k] = t[k][edge_lane(high)];
-      else t[k].store(to + k * P::width);
+  CAMBIUM_FN void pack_conf(bool high, int k, int first, int last, T* buffer) const {
+    const int block = edge_block<D>(k, high), lane = edge_lane(high), row = Base::moving(D, high) * layout.velocity_stride(D);
+    T* to = buffer + (std::int64_t{k} * Base::moving_cells(D, high) + first) * Base::template edge_values<D>;
+    for (int i = first; i < last;) {
+      const int end = (i / row + 1) * row, jump = end < last ? end : last;
+      const P* cell = in + layout.cell(block, moving_cell(D, high, i));
+      for (; i < jump; ++i, cell += K::modes, to += Base::template edge_values<D>) {
+        P t[K::widest_face];
+        K::template trace<D>(cell, T(high ? 1 : -1), t);
+        for (int j = 0; j < K::face[D]; ++j) {
+          if constexpr (D == 0) to[j] = t[j][lane];
+          else t[j].store(to + j * P::width);
+        }
+      }
     }
+  }
+
+  /// Part `item` of those of all edge blocks: see pack_parts().
+  template <int D>
+  CAMBIUM_FN void pack_part(bool high, int item, int first, int last, T* buffer) const {
+    const int parts = (last - first + at_once - 1) / at_once, from = first + item % parts * at_once;
+    pack_conf<D>(high, item / parts, from, from + at_once < last ? from + at_once : last, buffer);
+  }
+  template <int D>
+  CAMBIUM_FN int pack_parts(int first, int last) const {
+    return edge_blocks<D>() * ((last - first + at_once - 1) / at_once);
   }
 
   /// Adds what enters through the edge, where the trace outside is t.

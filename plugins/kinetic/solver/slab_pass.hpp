@@ -128,11 +128,10 @@ class SlabPass {
       if (D != link.dimension) return;
       const bool high = link.high;
       const auto [first, last] = w.moving_in(D, high, s);
-      const int from = first, part = last - first, all = w.moving_cells(D, high);
+      const int from = first, to = last;
       char* buffer = link.send.data();
-      Kokkos::parallel_for("kinetic: pack", Range(0, w.template edge_blocks<D>() * part), KOKKOS_LAMBDA(int i) {
-        w.template pack_conf<D>(high, i / part * all + from + i % part, reinterpret_cast<T*>(buffer));
-      });
+      Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(from, to)),
+                           KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, from, to, reinterpret_cast<T*>(buffer)); });
     });
   }
 

@@ -265,8 +265,9 @@ class SolverOf : public Solver {
       const bool high = edge.high;
       char* buffer = messages_.links[edge.link].send.data();
       if constexpr (D < K::cdim) {
-        Kokkos::parallel_for("kinetic: pack", Range(0, w.template edge_blocks<D>() * w.moving_cells(D, high)),
-                             KOKKOS_LAMBDA(int i) { w.template pack_conf<D>(high, i, reinterpret_cast<T*>(buffer)); });
+        const int all = w.moving_cells(D, high);
+        Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+                             KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
       } else {
         Kokkos::parallel_for("kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
                              KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });

@@ -214,15 +214,17 @@ struct Sweep {
     }
   }
 
-  /// Part `N` of six of what the next cell takes from memory: the cell above it, its base and its place in the result. In
-  /// parts, because a burst would keep the loads of the kernels waiting. Cells of few modes pass too quickly for it to pay.
+  /// Part `N` of six of what the next cell but one takes from memory: the cell above it, its base and its place in the result.
+  /// In parts, because a burst would keep the loads of the kernels waiting; the next cell itself would be too late where memory
+  /// is shared. Cells of few modes pass too quickly for it to pay.
   template <int N>
   CAMBIUM_FN void look_ahead(int block, int iv) const {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
     if constexpr (K::modes < 16) return;
     constexpr int half = K::modes / 2, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;
     const P* cell = nullptr;
-    const int next = iv + 1;
+    const int next = iv + 2;
+    if (next >= layout.velocity_cells) return;
     if constexpr (N < 2) {
       if (const int above = next + layout.velocity_stride(0); above < layout.velocity_cells) cell = in + layout.cell(block, above);
     } else if constexpr (N < 4) {
