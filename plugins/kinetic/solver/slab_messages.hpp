@@ -1,12 +1,20 @@
 #pragma once
+#include <atomic>
+#include <memory>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
+#include "core/parallel/kokkos.hpp"
+#include "core/parallel/shared_memory.hpp"
 
 namespace cambium::kinetic {
 
 /// Face values of one slab of velocity space after the other, on their way between neighbours while a pass goes on: begin(),
-/// then for every slab send() when its faces are packed and wait() before they are needed, then finish(). Host memory.
+/// then for every slab, in order, send() when its faces are packed and wait() before they are needed, then finish().
+///
+/// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a slab's
+/// are there: a slab has a few KiB, and two messages and two copies of each cost more than packing. Elsewhere, and
+/// from a rank to itself, messages. Host memory.
 class SlabMessages {
  public:
   explicit SlabMessages(const Comm& comm) : comm_(comm) {}
@@ -14,18 +22,28 @@ class SlabMessages {
   SlabMessages(const SlabMessages&) = delete;
   SlabMessages& operator=(const SlabMessages&) = delete;
 
-  /// Rows of bytes, of which a slab takes the same part in each.
-  struct Rows {
-    char* data = nullptr;
-    int count = 0;
-    std::int64_t stride = 0;  ///< bytes
-  };
   struct Part {
     std::int64_t first = 0, last = 0;  ///< bytes of a row
   };
-  /// Of every slab, what is sent to `rank` and what comes from it; a slab may have nothing for either.
-  void add(int rank, int send_tag, const Rows& send, const std::vector<Part>& sent, int receive_tag, const Rows& receive,
-           const std::vector<Part>& received);
+  /// Rows of bytes, of which a slab takes the same part in each; a slab may have none.
+  struct Rows {
+    int count = 0;
+    std::int64_t stride = 0;  ///< bytes
+    std::vector<Part> parts;  ///< [slab]
+    std::int64_t bytes() const { return count * stride; }
+  };
+  /// What is sent to `rank` and what comes from it.
+  struct Face {
+    int rank, send_tag;
+    Rows sent;
+    int receive_tag;
+    Rows received;
+  };
+  /// Collective, once.
+  void connect(std::vector<Face> faces);
+  /// Where a face is packed, and where that of the neighbour is found, by the place in the list; aligned to cache lines.
+  char* packed(std::size_t face) const { return packed_[face]; }
+  const char* received(std::size_t face) const { return received_[face]; }
 
   void begin();
   void send(int slab);
@@ -34,9 +52,21 @@ class SlabMessages {
 
  private:
   using Requests = std::vector<MPI_Request>;
-  void prepare(std::vector<Requests>& to, bool sends, int rank, int tag, const Rows& rows, const std::vector<Part>& parts) const;
+  using Counter = std::atomic<std::int64_t>;
+  bool share();
+  void prepare(std::vector<Requests>& to, bool sends, const Face& face, char* data) const;
+  Counter& counter(int rank, int which) const { return *reinterpret_cast<Counter*>(memory_->of(rank) + which * line); }
+
+  static constexpr std::int64_t line = 64;   ///< bytes of a cache line
+  enum { slabs_sent, passes_done, counters };  ///< of a rank, at the beginning of its memory
 
   const Comm& comm_;
+  std::vector<Face> faces_;
+  std::vector<char*> packed_;
+  std::vector<const char*> received_;
+  std::unique_ptr<SharedMemory> memory_;  ///< null where messages travel
+  std::int64_t slabs_ = 0, passes_ = 0;
+  std::vector<View<char*>> buffers_;
   std::vector<Requests> send_, receive_;  ///< [slab], persistent
 };
 

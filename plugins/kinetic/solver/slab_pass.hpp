@@ -30,23 +30,25 @@ class SlabPass {
     return std::int64_t{6} * layout.blocks() * layout.shift() * K::modes * static_cast<std::int64_t>(sizeof(P));
   }
 
-  /// A configuration-space edge that another rank is behind.
-  template <int D>
-  void add_edge(const Work& w, bool high, int rank) {
-    const std::int64_t cell = sizeof(T) * Work::template edge_values<D>;
-    std::vector<SlabMessages::Part> parts[2];
-    for (bool up : {false, true})
-      for (int s = 0; s < layout_.slabs; ++s) {
-        const auto [first, last] = w.moving_in(D, up, s);
-        parts[up].push_back({first * cell, last * cell});
-      }
-    const int count = w.template edge_blocks<D>();
-    for (int k = 0; k < 2; ++k) {  // tags apart from those of whole stages
-      Link link{D, high, View<char*>("kinetic: sent", bytes<D>(w, high)), View<char*>("kinetic: received", bytes<D>(w, !high))};
-      const int tag = 16 * (k + 1) + 2 * D;
-      exchange_[k].messages.add(rank, tag + high, {link.send.data(), count, w.moving_cells(D, high) * cell}, parts[high], tag + !high,
-                                {link.receive.data(), count, w.moving_cells(D, !high) * cell}, parts[!high]);
-      exchange_[k].links.push_back(std::move(link));
+  /// A configuration-space edge of dimension d that another rank is behind.
+  struct Edge {
+    int dimension;
+    bool high;
+    int rank;
+  };
+  /// Collective, once.
+  void connect(const Work& w, const std::vector<Edge>& edges) {
+    edges_ = edges;
+    for (int k = 0; k < 2; ++k) {
+      std::vector<SlabMessages::Face> faces;
+      for (const Edge& edge : edges)
+        for_each_index<K::cdim>([&](auto d) {
+          constexpr int D = decltype(d)::value;
+          if (D != edge.dimension) return;
+          const int tag = 16 * (k + 1) + 2 * D;  // apart from those of whole stages
+          faces.push_back({edge.rank, tag + edge.high, rows<D>(w, edge.high), tag + !edge.high, rows<D>(w, !edge.high)});
+        });
+      exchange_[k].messages.connect(std::move(faces));
     }
   }
 
@@ -64,28 +66,23 @@ class SlabPass {
   }
 
  private:
-  struct Link {
-    int dimension;
-    bool high;
-    View<char*> send, receive;
-  };
   /// What a stage needs beside its arrays.
   struct Exchange {
     explicit Exchange(const Comm& comm) : messages(comm) {}
     SlabMessages messages;
-    std::vector<Link> links;
     View<T*> scratch;
-    void connect(Work& w) {
-      w.scratch = reinterpret_cast<P*>(scratch.data());
-      for (const Link& link : links) w.received[link.dimension][!link.high] = reinterpret_cast<const T*>(link.receive.data());
-      messages.begin();
-    }
   };
+  void begin(Exchange& e, Work& w) {
+    w.scratch = reinterpret_cast<P*>(e.scratch.data());
+    for (std::size_t k = 0; k < edges_.size(); ++k)
+      w.received[edges_[k].dimension][!edges_[k].high] = reinterpret_cast<const T*>(e.messages.received(k));
+    e.messages.begin();
+  }
 
   void pass(Work& first, Work* second, T (&fastest)[2]) {
-    exchange_[0].connect(first);
-    if (second) exchange_[1].connect(*second);
-    const int ahead = exchange_[0].links.empty() ? 0 : 2, behind = ahead ? 2 : 1;
+    begin(exchange_[0], first);
+    if (second) begin(exchange_[1], *second);
+    const int ahead = edges_.empty() ? 0 : 2, behind = ahead ? 2 : 1;
     for (int s = -ahead; s < layout_.slabs + (second ? behind : 0); ++s) {
       send(first, 0, s + ahead);
       fastest[0] = std::max(fastest[0], sweep(first, 0, s));
@@ -97,9 +94,16 @@ class SlabPass {
       if (second || &e == exchange_) e.messages.finish();
   }
 
+  /// What travels towards higher x_d, or towards lower, through an edge.
   template <int D>
-  static std::size_t bytes(const Work& w, bool up) {
-    return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, up) * Work::template edge_values<D>;
+  SlabMessages::Rows rows(const Work& w, bool up) const {
+    const std::int64_t cell = sizeof(T) * Work::template edge_values<D>;
+    SlabMessages::Rows out{w.template edge_blocks<D>(), w.moving_cells(D, up) * cell, {}};
+    for (int s = 0; s < layout_.slabs; ++s) {
+      const auto [first, last] = w.moving_in(D, up, s);
+      out.parts.push_back({first * cell, last * cell});
+    }
+    return out;
   }
 
   T sweep(const Work& w, int which, int s) {
@@ -118,24 +122,24 @@ class SlabPass {
 
   void send(const Work& w, int which, int s) {
     if (s < 0 || s >= layout_.slabs) return;
-    for (const Link& link : exchange_[which].links) pack(w, link, s);
+    for (std::size_t k = 0; k < edges_.size(); ++k) pack(w, edges_[k], exchange_[which].messages.packed(k), s);
     exchange_[which].messages.send(s);
   }
 
-  void pack(const Work& w, const Link& link, int s) const {
+  void pack(const Work& w, const Edge& edge, char* buffer, int s) const {
     for_each_index<K::cdim>([&](auto d) {
       constexpr int D = decltype(d)::value;
-      if (D != link.dimension) return;
-      const bool high = link.high;
+      if (D != edge.dimension) return;
+      const bool high = edge.high;
       const auto [first, last] = w.moving_in(D, high, s);
       const int from = first, to = last;
-      char* buffer = link.send.data();
       Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(from, to)),
                            KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, from, to, reinterpret_cast<T*>(buffer)); });
     });
   }
 
   Layout layout_;
+  std::vector<Edge> edges_;
   Exchange exchange_[2];
 };
 

@@ -29,7 +29,8 @@ class SolverOf : public Solver {
     scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     make_links();
     sort_tiles();
-    slabs_pay_ = K::vdim > 1 && in_slabs() && inner_.size() == 0;
+    // Neighbours must do alike: one between walls that give particles back has whole stages, so they all have.
+    slabs_pay_ = comm.min(K::vdim > 1 && in_slabs() && inner_.size() == 0 ? 1.0 : 0.0) > 0.0;
   }
 
   const BasisInfo& basis() const override { return info_; }
@@ -137,14 +138,14 @@ class SolverOf : public Solver {
       if (edge.dimension >= K::cdim || (edge.link < 0 && edge.wall != Wall::absorb)) return false;
     return device_is_host && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache;
   }
+  /// Collective when first asked for.
   SlabPass<K, P>& slab_pass() {
     if (slab_pass_) return *slab_pass_;
     slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_, comm_);
+    std::vector<typename SlabPass<K, P>::Edge> between;
     for (const Edge& edge : edges_)
-      for_each_index<K::cdim>([&](auto d) {
-        constexpr int D = decltype(d)::value;
-        if (D == edge.dimension && edge.link >= 0) slab_pass_->template add_edge<D>(work(), edge.high, messages_.links[edge.link].rank);
-      });
+      if (edge.link >= 0) between.push_back({edge.dimension, edge.high, messages_.links[edge.link].rank});
+    slab_pass_->connect(work(), between);
     return *slab_pass_;
   }
   const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
@@ -351,7 +352,7 @@ class SolverOf : public Solver {
   View<int*> inner_, outer_;
   mutable View<double*> moments_[2];
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
-  bool slabs_pay_ = false;  ///< where every tile waits for messages: they travel slab by slab then
+  bool slabs_pay_ = false;  ///< every tile of every rank waits for messages: they travel slab by slab then
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };
 
