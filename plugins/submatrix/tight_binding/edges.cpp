@@ -52,16 +52,17 @@ class Saturated : public Submatrix<double> {
   int ld() const override { return ld_; }
 
   void multiply(int width, const double* x, double* y) override {
-    for (int w = 0; w < width; ++w) {
-      const double* in = x + static_cast<std::ptrdiff_t>(w) * ld_;
-      double* out = y + static_cast<std::ptrdiff_t>(w) * ld_;
-      std::fill(out + n_, out + ld_, 0.0);
+    for (int w = 0; w < width; ++w) std::fill(y + static_cast<std::ptrdiff_t>(w) * ld_ + n_, y + static_cast<std::ptrdiff_t>(w + 1) * ld_, 0.0);
+    for (int first = 0; first < width; first += 4) {  // blocks are read once for four rows
+      const double* in[4];
+      for (int w = 0; w < 4; ++w) in[w] = x + static_cast<std::ptrdiff_t>(std::min(first + w, width - 1)) * ld_;
       for (std::size_t p = 0; p < columns_.size(); ++p) {
-        double sum[4] = {};
+        double sum[4][4] = {};
         for (const auto& [q, block] : columns_[p])
-          for (std::size_t j = 0; j < 4; ++j)
-            for (std::size_t i = 0; i < 4; ++i) sum[i] += block[4 * j + i] * in[4 * q + j];
-        std::copy_n(sum, 4, out + 4 * p);
+          for (std::size_t w = 0; w < 4; ++w)
+            for (std::size_t j = 0; j < 4; ++j)
+              for (std::size_t i = 0; i < 4; ++i) sum[w][i] += block[4 * j + i] * in[w][4 * q + j];
+        for (int w = 0; w < std::min(4, width - first); ++w) std::copy_n(sum[w], 4, y + static_cast<std::ptrdiff_t>(first + w) * ld_ + 4 * static_cast<std::ptrdiff_t>(p));
       }
     }
   }
