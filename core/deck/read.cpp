@@ -205,6 +205,17 @@ bool expect_map(const Node& node, const KeySpec& spec, std::size_t depth, Reader
   return node.is_map() ? report_repeated(node, reader) : refuse(node, spec, depth, reader);
 }
 
+/// Path of the first key of this name below the top; empty when there is none.
+std::string path_of(const Node& node, const std::string& key) {
+  if (!node.path().empty() && node.has(key)) return child_path(node.path(), key);
+  std::string found;
+  for (const auto& entry : node.entries())
+    if (found.empty()) found = path_of(entry.value, key);
+  for (const auto& item : node.items())
+    if (found.empty()) found = path_of(item, key);
+  return found;
+}
+
 bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
   if (!node.is_map() && !node.is_null()) {
     reader.problems.add(node, fmt::format("{}, expected a map", found(node)));
@@ -217,7 +228,10 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
       throw InternalError(fmt::format("key '{}' is declared twice in one map at {}", known[k], node.where()));
   for (const auto& entry : node.entries()) {
     if (!complete || is_note(entry.key) || std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    reader.problems.add(entry.mark, child_path(node.path(), entry.key), "unknown key" + suggestion(entry.key, known));
+    const bool overridden = node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
+    const std::string elsewhere = overridden ? path_of(node, entry.key) : "";
+    const std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
+    reader.problems.add(entry.mark, child_path(node.path(), entry.key), "unknown key" + hint);
     good = false;
   }
   for (const auto& key : schema.keys) {

@@ -188,6 +188,22 @@ void write_block(const Node& node, int indent, bool first_in_line, std::string& 
 
 std::string to_line(const Node& node) { return one_line(node); }
 
+namespace {
+
+/// What people do not see: a tab before a key. Nothing when no line has one.
+std::string about_tabs(std::string_view text) {
+  int line = 1;
+  bool indent = true;
+  for (const char c : text) {
+    if (c == '\t' && indent) return fmt::format("; line {} is indented with a tab, and YAML wants blanks", line);
+    if (c == '\n') ++line, indent = true;
+    else if (c != ' ') indent = false;
+  }
+  return "";
+}
+
+}  // namespace
+
 Node parse(std::string_view text, std::string_view source) {
   try {
     std::istringstream input{std::string(text)};
@@ -201,7 +217,7 @@ Node parse(std::string_view text, std::string_view source) {
     if (!any || builder.document.is_null()) throw InputError(fmt::format("{}: the deck is empty", source));
     return builder.document.at_path("");
   } catch (const YAML::Exception& e) {
-    throw InputError(fmt::format("{}: not valid YAML: {}", mark_of(e.mark, source).text(), e.msg));
+    throw InputError(fmt::format("{}: not valid YAML: {}{}", mark_of(e.mark, source).text(), e.msg, about_tabs(text)));
   }
 }
 

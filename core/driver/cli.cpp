@@ -44,7 +44,10 @@ void add_plugin_tools(CLI::App& app, const Registry& registry, const std::functi
 }
 
 void require_known_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+  if (argc < 2)
+    throw InputError("a command is missing: `cambium run DECK`, for example `cambium run inputs/deepmd/copper_melting.yaml`; `cambium --help` "
+                     "lists the others");
+  if (argv[1][0] == '-') return;
   std::vector<std::string> known;
   for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::find(known.begin(), known.end(), argv[1]) == known.end())
@@ -106,6 +109,11 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    throw InputError(fmt::format("{}; a key of a deck is changed by key.path=value, for example stages[0].simulate.steps=100, and `cambium {} "
+                                 "--help` lists the options", error.what(), argv[1]));
+  } catch (const CLI::RequiredError& error) {
+    throw InputError(fmt::format("{}; `cambium {} --help` says what it takes", error.what(), argv[1]));
   } catch (const CLI::ParseError& error) {
     if (!commands.root()) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);

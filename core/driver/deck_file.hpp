@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ReadDeck {
   deck::Node node;
   DeckFile deck;
   std::string resolved;  ///< YAML with all defaults
+  std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
 };
 
 struct DeckOptions {

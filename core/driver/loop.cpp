@@ -74,6 +74,7 @@ Task::Outcome Loop::run() {
   try {
     if (checkpoint) resume(*checkpoint);
     else start_fresh();
+    if (context_.resume && !checkpoint) context_.log.info(fmt::format("no checkpoint in {}: this stage began at step 0", context_.run_directory));
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, 0);
   }

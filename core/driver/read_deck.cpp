@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -20,6 +22,9 @@ namespace {
 std::string shared_text(const std::string& path, const Comm& comm) {
   std::string text;
   io::on_root(comm, [&] {
+    if (std::filesystem::is_directory(path))
+      throw InputError(fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with "
+                                   "`cambium restart FOLDER`", path));
     std::ifstream in(path);
     if (!in) throw InputError(fmt::format("cannot read the deck '{}': give the path of a YAML file, for example "
                                           "inputs/deepmd/copper_melting.yaml", path));
@@ -29,6 +34,16 @@ std::string shared_text(const std::string& path, const Comm& comm) {
   });
   comm.broadcast(text);
   return text;
+}
+
+/// First stage that an assignment such as stages[1].simulate.steps=20 belongs to.
+std::optional<int> first_stage_of(const std::vector<std::string>& assignments) {
+  std::optional<int> first;
+  for (const auto& text : assignments) {
+    int stage = 0;
+    if (std::sscanf(text.c_str(), " stages[%d]", &stage) == 1) first = std::min(first.value_or(stage), stage);
+  }
+  return first;
 }
 
 /// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote, and
@@ -80,6 +95,7 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, &registry);
   out.node = root;
+  out.first_overridden = first_stage_of(options.overrides);
   out.resolved = deck::resolved(root, deck::schema_of<DeckFile>(), registry);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -19,11 +20,17 @@ namespace {
 /// Names of finished stages, one per line, so that a restart knows where to go on.
 constexpr const char* finished_file = "stages_done.txt";
 
-int stages_finished(const std::string& directory) {
+std::size_t stages_finished(const std::string& directory) {
   std::ifstream in(fs::path(directory) / finished_file);
-  int n = 0;
+  std::size_t n = 0;
   for (std::string line; std::getline(in, line);) ++n;
   return n;
+}
+
+void write_finished(const std::string& directory, const std::vector<std::string>& folders, std::size_t count) {
+  std::string text;
+  for (std::size_t k = 0; k < count; ++k) text += folders[k] + "\n";
+  io::write_file_atomically((fs::path(directory) / finished_file).string(), text);
 }
 
 void make_directory(const std::string& path, const Comm& comm) {
@@ -49,18 +56,23 @@ ExitCode run_stages(const ReadDeck& read, Context& context) {
   const std::string top = read.deck.run.directory;
   const auto folders = read.deck.stage_folders();
   make_directory(top, context.comm);
-  int done = context.resume ? stages_finished(top) : 0;
+  std::size_t done = context.resume ? std::min(stages_finished(top), folders.size()) : 0;
+  const bool changed = context.resume && read.first_overridden;  // that stage is taken up again, and what follows from it is done anew
+  if (changed) done = std::min<std::size_t>(done, *read.first_overridden);
   context.comm.barrier();
-  if (context.comm.root() && !context.resume) {
-    fs::remove(fs::path(top) / finished_file);
+  if (context.comm.root() && (!context.resume || changed)) {
+    if (changed) write_finished(top, folders, done);
+    else fs::remove(fs::path(top) / finished_file);
     io::write_file_atomically((fs::path(top) / "deck.resolved.yaml").string(), read.resolved);
   }
   context.log.tee((fs::path(top) / "log.txt").string());
   print_banner(context);
   write_provenance(top, context);
-  std::string finished;
+  if (context.resume && done == folders.size())
+    context.log.info(fmt::format("every stage of {} is done; a stage of which a key is changed is taken up again:\n  cambium restart {} "
+                                 "stages[{}].{}.KEY=VALUE", top, top, done - 1, read.deck.stages.back().type));
   for (std::size_t k = 0; k < read.deck.stages.size(); ++k) {
-    if (static_cast<int>(k) >= done) {
+    if (k >= done) {
       context.run_directory = (fs::path(top) / folders[k]).string();
       make_directory(context.run_directory, context.comm);
       context.log.info(fmt::format("\n--- stage {} of {}: {} -> {}", k + 1, read.deck.stages.size(),
@@ -72,8 +84,7 @@ ExitCode run_stages(const ReadDeck& read, Context& context) {
       }
       context.resume = false;  // later stages begin afresh
     }
-    finished += folders[k] + "\n";
-    if (context.comm.root()) io::write_file_atomically((fs::path(top) / finished_file).string(), finished);
+    if (context.comm.root()) write_finished(top, folders, std::max(done, k + 1));
   }
   return ExitCode::done;
 }

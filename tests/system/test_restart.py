@@ -135,10 +135,36 @@ class Ranks(unittest.TestCase):
     def test_other_number_of_ranks_resumes(self):
         folder = program.fresh("ranks_change")
         program.run("run", deck(folder, "nve", 100), ranks=2)
-        os.remove(os.path.join(folder, "run", "stages_done.txt"))
         code, out, error = program.run("restart", os.path.join(folder, "run"), "stages[0].simulate.steps=120", ranks=1)
         self.assertEqual(code, 0, error)
         self.assertIn("written by another number of ranks", out)
+
+
+class Finished(unittest.TestCase):
+    def test_a_finished_run_is_prolonged(self):
+        whole, longer = program.fresh("prolonged_whole"), program.fresh("prolonged")
+        program.run("run", deck(whole, "nve", 200))
+        program.run("run", deck(longer, "nve", 100))
+        run = os.path.join(longer, "run")
+        code, out, error = program.run("restart", run)
+        self.assertEqual((code, error), (0, ""))
+        self.assertIn(f"every stage of {run} is done; a stage of which a key is changed is taken up again:\n"
+                      f"  cambium restart {run} stages[0].simulate.KEY=VALUE", out)
+        code, out, error = program.run("restart", run, "stages[0].simulate.steps=200")
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed at step 100", out)
+        self.assertEqual(thermo(whole), thermo(longer))
+        self.assertIn("steps: 200", open(os.path.join(run, "deck.resolved.yaml")).read())
+        code, out, _ = program.run("restart", run)
+        self.assertIn("is done", out)
+
+    def test_without_a_checkpoint_a_stage_begins_anew_and_says_so(self):
+        folder = program.fresh("no_checkpoint")
+        path = deck(folder, "nve", 20)
+        program.run("run", path, "stages[0].simulate.checkpoint.every=0")
+        code, out, error = program.run("restart", os.path.join(folder, "run"), "stages[0].simulate.steps=30")
+        self.assertEqual(code, 0, error)
+        self.assertIn(f"no checkpoint in {os.path.join(folder, 'run', 'simulate')}: this stage began at step 0", out)
 
 
 class Structures(unittest.TestCase):

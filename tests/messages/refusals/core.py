@@ -29,6 +29,16 @@ for message, formula in {
     says(message, S + f"integrator={{type: langevin, temperature: \"{formula}\", damping_time: 1}}")
 
 # Command line, run, stages
+says("a command is missing: `cambium run DECK`, for example `cambium run inputs/deepmd/copper_melting.yaml`; `cambium --help` lists the others",
+     command=[])
+says("The following argument was not expected: --steps; a key of a deck is changed by key.path=value, for example "
+     "stages[0].simulate.steps=100, and `cambium run --help` lists the options", command=["run", "deck.yaml", "--steps"])
+says("deck is required; `cambium run --help` says what it takes", command=["run"])
+says("'.' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with `cambium restart FOLDER`", deck=".")
+says("steps: unknown key; did you mean 'stages[0].simulate.steps'?", "steps=5")
+says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?", "cutoff=5")
+table.file("tab.yaml", "run:\n\tname: copper\n")
+says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML wants blanks", deck="tab.yaml")
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
 says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "gemm", "steps"])
 says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["bench", "kinetics"])
