@@ -149,7 +149,7 @@ def state(run, stages):
     """One sentence on how far the run came."""
     done = [line for line in text_of(run.path / "stages_done.txt").splitlines() if line.strip()]
     if len(done) >= len(stages) and stages:
-        return f'<p class="lead">{len(done)} stage(s), all finished.</p>'
+        return f'<p class="lead">{"1 stage" if len(done) == 1 else f"{len(done)} stages, all"} finished.</p>'
     return (f'<p class="bad">{len(done)} of {len(stages)} stages that began are finished. '
             f"Continue with: cambium restart {html.escape(str(run.path))}</p>")
 

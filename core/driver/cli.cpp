@@ -54,6 +54,22 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
     throw InputError(fmt::format("there is no command '{}'{}", argv[1], suggestion(argv[1], known)));
 }
 
+/// Reads the command line and carries it out. The exit code when nothing was to be done (help, wrong options), -1 otherwise.
+int parse(CLI::App& app, int argc, char** argv, bool root) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    throw InputError(fmt::format("{}; a key of a deck is changed by key.path=value, for example stages[0].simulate.steps=100, and `cambium {} "
+                                 "--help` lists the options", error.what(), argv[1]));
+  } catch (const CLI::RequiredError& error) {
+    throw InputError(fmt::format("{}; `cambium {} --help` says what it takes", error.what(), argv[1]));
+  } catch (const CLI::ParseError& error) {
+    if (!root) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+  }
+  return -1;
+}
+
 }  // namespace
 
 static int dispatch(int argc, char** argv, Commands& commands, const Registry& registry) {
@@ -107,18 +123,8 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
     verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });
   });
   require_known_command(app, argc, argv);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& error) {
-    throw InputError(fmt::format("{}; a key of a deck is changed by key.path=value, for example stages[0].simulate.steps=100, and `cambium {} "
-                                 "--help` lists the options", error.what(), argv[1]));
-  } catch (const CLI::RequiredError& error) {
-    throw InputError(fmt::format("{}; `cambium {} --help` says what it takes", error.what(), argv[1]));
-  } catch (const CLI::ParseError& error) {
-    if (!commands.root()) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
-  }
-  return static_cast<int>(code);
+  const int refused = parse(app, argc, argv, commands.root());
+  return refused < 0 ? static_cast<int>(code) : refused;
 }
 
 int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {

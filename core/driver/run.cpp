@@ -33,6 +33,10 @@ void write_finished(const std::string& directory, const std::vector<std::string>
   io::write_file_atomically((fs::path(directory) / finished_file).string(), text);
 }
 
+void write_resolved(const ReadDeck& read) {
+  io::write_file_atomically((fs::path(read.deck.run.directory) / "deck.resolved.yaml").string(), read.resolved);
+}
+
 void make_directory(const std::string& path, const Comm& comm) {
   std::string problem;
   if (comm.root()) {
@@ -60,10 +64,9 @@ ExitCode run_stages(const ReadDeck& read, Context& context) {
   const bool changed = context.resume && read.first_overridden;  // that stage is taken up again, and what follows from it is done anew
   if (changed) done = std::min<std::size_t>(done, *read.first_overridden);
   context.comm.barrier();
-  if (context.comm.root() && (!context.resume || changed)) {
-    if (changed) write_finished(top, folders, done);
-    else fs::remove(fs::path(top) / finished_file);
-    io::write_file_atomically((fs::path(top) / "deck.resolved.yaml").string(), read.resolved);
+  if (context.comm.root() && !context.resume) {
+    fs::remove(fs::path(top) / finished_file);
+    write_resolved(read);
   }
   context.log.tee((fs::path(top) / "log.txt").string());
   print_banner(context);
@@ -78,13 +81,16 @@ ExitCode run_stages(const ReadDeck& read, Context& context) {
       context.log.info(fmt::format("\n--- stage {} of {}: {} -> {}", k + 1, read.deck.stages.size(),
                                    read.deck.stages[k].type, context.run_directory));
       auto task = context.registry->make<Task>(read.deck.stages[k], context);
-      if (task->run(context) == Task::Outcome::stopped_early) {
+      const auto outcome = task->run(context);
+      if (changed && context.comm.root()) write_resolved(read);  // not before a stage has accepted the change
+      if (outcome == Task::Outcome::stopped_early) {
+        if (changed && context.comm.root()) write_finished(top, folders, k);
         say_how_to_resume(top, context.stop ? context.stop->reason() : "request", context);
         return ExitCode::stopped_early;
       }
       context.resume = false;  // later stages begin afresh
+      if (context.comm.root()) write_finished(top, folders, k + 1);
     }
-    if (context.comm.root()) write_finished(top, folders, std::max(done, k + 1));
   }
   return ExitCode::done;
 }

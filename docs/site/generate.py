@@ -68,9 +68,9 @@ def message_catalogue(root):
             seen.add((place, text))
             by_place.setdefault(place, []).append((path, text))
     total, without = len({t for _, _, t in templates.of_tree(root)}), len(list(produced.untested(root)))
+    told = "Each of them stands" if without == 0 else f"All but {without}, listed with the reason in `tests/messages/untested.txt`, stand"
     out = (f"# Messages\nEvery message about an input that cannot be used, or a calculation that broke, found in the sources: {total} texts, … "
-           f"where a value stands. {total - without} of them stand word for word in a test; the other {without} are listed with the reason in "
-           "`tests/messages/untested.txt`. The [story behind some](../errors.md); [exit codes](../using/restart.md#exit-codes).\n")
+           f"where a value stands. {told} word for word in a test. The [story behind some](../errors.md); [exit codes](../using/restart.md#exit-codes).\n")
     for place in sorted(by_place, key=lambda p: (not p.startswith("plugins"), p)):
         out += f"\n## {place}\n"
         for path in sorted({p for p, _ in by_place[place]}):

@@ -1,5 +1,6 @@
 """A run that goes on and a run that resumes are the same; ranks do not change the physics; signals end a run in order."""
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -150,11 +151,14 @@ class Finished(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         self.assertIn(f"every stage of {run} is done; a stage of which a key is changed is taken up again:\n"
                       f"  cambium restart {run} stages[0].simulate.KEY=VALUE", out)
+        code, _, error = program.run("restart", run, "stages[0].simulate.output[1].bins=7", "stages[0].simulate.steps=200")
+        self.assertEqual(code, 2, error)  # a histogram of other bins: refused, and forgotten
+        self.assertIn("steps: 100", pathlib.Path(run, "deck.resolved.yaml").read_text())
         code, out, error = program.run("restart", run, "stages[0].simulate.steps=200")
         self.assertEqual(code, 0, error)
         self.assertIn("resumed at step 100", out)
         self.assertEqual(thermo(whole), thermo(longer))
-        self.assertIn("steps: 200", open(os.path.join(run, "deck.resolved.yaml")).read())
+        self.assertIn("steps: 200", pathlib.Path(run, "deck.resolved.yaml").read_text())
         code, out, _ = program.run("restart", run)
         self.assertIn("is done", out)
 
