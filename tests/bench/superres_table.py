@@ -3,7 +3,7 @@
 
 For every fourth point and every second frame (d4), and for every eighth point and every fourth frame (d8), of convection at Ra 1e6:
 trains the decoder with the equations, without them and with a stream function (without them), and the U-Net, some seeds each, on one run, and
-judges all of them, and interpolation, on a run from other noise. Simulations and finished trainings in FOLDER are used again.
+judges all of them, and interpolation, on a run from other noise; the first two also with their answers refined by the equations. Simulations and finished trainings in FOLDER are used again.
 Prints one JSON object: mean and spread over seeds of every score. On one idle core a step
 takes some 20 to 100 ms."""
 
@@ -11,6 +11,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import subprocess
 
 EQUATIONS = ["dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0",
@@ -69,11 +70,13 @@ def scores(program, folder, ratio, gamma, steps, seeds):
         run(program, place, [train(model, RATIOS[ratio], data, steps, seeds)])
         for k in range(1, seeds + 1):
             models[f"{name}_{k}"] = os.path.join(place, "train", *([f"model_{k}"] if seeds > 1 else []), "model.h5")
-    place = os.path.join(folder, f"{ratio}_scores")
-    run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": 41, "models": models, **LAWS}}])
+    place = os.path.join(folder, f"{ratio}_refined_scores")
+    refined = sorted(name for name in models if name.startswith(("constrained", "free")))
+    run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": 41, "models": models,
+                                          "refine": {"models": refined}, **LAWS}}])
     with open(os.path.join(place, "reconstruct", "scores.csv"), encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
-    return dict(zip(["linear", "cubic", *sorted(models)], rows))
+    return dict(zip(["linear", "cubic", *sorted(models), *(name + "_refined" for name in refined)], rows))
 
 
 def summary(rows):
@@ -84,7 +87,7 @@ def summary(rows):
         squares = [value ** 2 for key, value in numbers.items() if key.startswith("residual_")]
         numbers["residual"] = (sum(squares) / len(squares)) ** 0.5
         numbers["mean_rel_l2"] = sum(numbers["rel_l2_" + f] for f in "pbuw") / 4
-        method = name.rsplit("_", 1)[0] if name[-1].isdigit() else name
+        method = re.sub(r"_\d+", "", name)  # the seed's number
         for key, value in numbers.items():
             out.setdefault(method, {}).setdefault(key, []).append(value)
     return {method: {key: {"mean": sum(v) / len(v), "least": min(v), "most": max(v)} for key, v in keys.items()}

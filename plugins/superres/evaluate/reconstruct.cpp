@@ -20,6 +20,13 @@ namespace {
 const std::vector<std::string> names{"p", "b", "u", "w"};
 constexpr std::array<int, 3> positions{1, 2, 3};  ///< of b, u, w
 
+const std::string suffix = "_refined";
+
+/// The model of a column NAME_refined; empty for other columns.
+std::string unrefined(const std::string& column) {
+  return column.ends_with(suffix) ? column.substr(0, column.size() - suffix.size()) : "";
+}
+
 int points_of(const std::string& method) { return method == "cubic" ? 4 : 2; }
 
 }  // namespace
@@ -34,8 +41,13 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   d("equations", &Params::equations, "whose residuals are compared, in p, b, u, w, constants and dt, dx, dz, dxx, dxz, dzz").def({});
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
+  d("refine", &Params::refine, "models whose answers are also refined by their own equations");
   d("write", &Params::write, "one of the reconstructions as a file");
   d.check([](const Params& p) -> std::string {
+    if (p.refine)
+      for (const auto& name : p.refine->models)
+        if (!p.models.contains(name)) return fmt::format("refine.models '{}' is none of models", name);
+    if (p.write && p.refine && std::count(p.refine->models.begin(), p.refine->models.end(), unrefined(p.write->method)) > 0) return {};
     if (p.write && !p.models.contains(p.write->method) && std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
       return fmt::format("write.method '{}' is none of methods and models", p.write->method);
     return {};
@@ -63,6 +75,8 @@ Reconstruct::Reconstruct(const Params& params, Context&) : params_(params) {
 std::vector<std::string> Reconstruct::columns() const {
   auto out = params_.methods;
   for (const auto& [name, file] : params_.models) out.push_back(name);
+  if (params_.refine)
+    for (const auto& name : params_.refine->models) out.push_back(name + suffix);
   return out;
 }
 
@@ -72,10 +86,23 @@ void Reconstruct::check(Context& context) {
 }
 
 FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models) const {
+  if (const auto model = models.find(unrefined(method)); params_.refine && model != models.end())
+    return refined(model->first, coarse, places, model->second);
   if (const auto model = models.find(method); model != models.end())
     return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
   FieldData out = coarse;
   for (int axis = 0; axis < 3; ++axis) out = resampled(out, axis, places[axis], points_of(method));
+  return out;
+}
+
+FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places, train::LoadedModel& of) const {
+  auto* const network = dynamic_cast<Refinable*>(of.network.get());
+  if (!network || !network->can_refine())
+    throw InputError(fmt::format("model '{}' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may "
+                                 "be 0), or leave it out of refine.models", name));
+  network->refine(&*params_.refine);
+  auto out = decoded_in_windows(of, params_.models.at(name), coarse, params_.ratio, places);
+  network->refine(nullptr);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "core/plugin/task.hpp"
 #include "core/train/artifact/artifact.hpp"
 #include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/evaluate/refinement.hpp"
 #include "plugins/superres/evaluate/scores.hpp"
 
 namespace cambium::superres {
@@ -30,6 +31,7 @@ class Reconstruct : public Task {
     std::vector<std::string> equations;
     std::map<std::string, double> constants;
     int frames = 0;
+    std::optional<Refinement> refine;
     std::optional<Write> write;
     static void describe(deck::Describe<Params>& d);
   };
@@ -39,10 +41,11 @@ class Reconstruct : public Task {
   Outcome run(Context& context) override;
 
  private:
+  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, train::LoadedModel& of) const;
   using Models = std::map<std::string, train::LoadedModel>;
   FieldData rebuilt(const std::string& method, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, Models& models) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
-  /// Methods and models, the columns of the table.
+  /// Methods, models and refined models, the columns of the table.
   std::vector<std::string> columns() const;
   void print(const std::vector<Scores>& scores, Context& context) const;
   void write(const std::vector<Scores>& scores, Context& context) const;

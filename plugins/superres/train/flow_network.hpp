@@ -31,6 +31,7 @@ class FlowNetwork : public train::TorchNetwork {
   Term data_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
   /// The squares of `scaled` minus the truth, summed, and their number.
   Term square_term(const torch::Tensor& scaled, const train::TorchBatch& batch) const;
+  Loss loss_of() const { return loss_; }
   torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
 
   std::vector<std::int64_t> grid_;  ///< t, x, z of the coarse samples

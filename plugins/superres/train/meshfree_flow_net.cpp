@@ -179,15 +179,19 @@ static std::vector<double> between(const LatentCells& cells, const Plates& plate
   return out;
 }
 
+MeshfreeFlowNet::Asked MeshfreeFlowNet::asked(const TorchBatch& batch) {
+  Asked out{batch, coarse(batch), {}, batch.stored("points").to(torch::kFloat64)};
+  out.latents = encoder_->forward(out.samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  if (shape_.carries) out.latents = torch::cat({carried(batch, out.samples), out.latents}, 1);
+  return out;
+}
+
 /// Jets of the decoder's outputs: (streams of decoder_basis(fields), points of all samples, outputs).
 template <class T>
-torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode) {
+torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode) {
   if (!decode) decode.emplace(Decoder<T>(shape_, decoder_basis(fields)));
   const JetBasis& basis = decode->decoder().basis();
-  const auto samples = coarse(batch);
-  auto latents = encoder_->forward(samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
-  if (shape_.carries) latents = torch::cat({carried(batch, samples), latents}, 1);
-  const auto points = batch.stored("points");
+  const auto& [batch, samples, latents, points] = asked;
   std::vector<DecoderQuery<T>> parts;
   std::vector<torch::Tensor> plain;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -201,13 +205,12 @@ torch::Tensor MeshfreeFlowNet::decoded(const TorchBatch& batch, const JetBasis& 
   }
   auto query = std::make_shared<const DecoderQuery<T>>(joined(parts, basis.size()));
   const auto jets = (*decode)(std::move(query), latents, decoder_weights_, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
-  return params_.plates ? kept_on_plates(jets, batch, samples, basis) : jets;
+  return params_.plates ? kept_on_plates(jets, asked, basis) : jets;
 }
 
 /// What the decoder says, made to vanish on the plates, and the interpolation through samples and plates.
-torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const TorchBatch& batch, const torch::Tensor& samples,
-                                              const JetBasis& basis) const {
-  const auto points = batch.stored("points").to(torch::kFloat64);
+torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked, const JetBasis& basis) const {
+  const auto& [batch, samples, latents, points] = asked;
   const std::int64_t count = points.size(1), streams = basis.size();
   torch::Tensor plain = torch::zeros({streams, batch.size(), count, 4}, torch::kFloat64), shrink = torch::zeros({4, batch.size(), count}, torch::kFloat64);
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -276,16 +279,20 @@ torch::Tensor MeshfreeFlowNet::scaled(const torch::Tensor& physical_values) cons
   return (physical_values - torch::tensor(mean_, options)) / torch::tensor(deviation_, options);
 }
 
-torch::Tensor MeshfreeFlowNet::jets_of(const TorchBatch& batch, bool all) {
+torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, bool all) {
   const JetBasis& fields = all ? basis_ : value_;
   const bool single = real() == torch::kFloat32;
-  return physical(single ? decoded<float>(batch, fields, all ? jets32_ : values32_) : decoded<double>(batch, fields, all ? jets64_ : values64_),
+  return physical(single ? decoded<float>(ask, fields, all ? jets32_ : values32_) : decoded<double>(ask, fields, all ? jets64_ : values64_),
                   fields);
 }
 
-torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(batch, true); }
+torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(asked(batch), true); }
 
-torch::Tensor MeshfreeFlowNet::values(const TorchBatch& batch) { return scaled(jets_of(batch, false)[0]); }
+torch::Tensor MeshfreeFlowNet::values(const TorchBatch& batch) {
+  auto ask = asked(batch);
+  if (refinement_ && can_refine()) ask.latents = refined(ask);
+  return scaled(jets_of(ask, false)[0]);
+}
 
 /// (points)
 torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::Tensor& jets) const {
@@ -301,22 +308,28 @@ torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::T
   return sum;
 }
 
-std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::loss(const TorchBatch& batch) {
-  const auto all = jets_of(batch, constrained());
-  std::vector<Term> out{data_term(scaled(all[0]), batch)};
-  if (!constrained()) return out;
+/// Mean over points and equations.
+torch::Tensor MeshfreeFlowNet::equations_loss(const torch::Tensor& jets, Loss loss) const {
   torch::Tensor sum;
   for (const auto& equation : equations_) {
-    const auto part = size_of(residual(equation, all)).mean();
+    const auto r = residual(equation, jets);
+    const auto part = (loss == Loss::l1 ? r.abs() : r.square()).mean();
     sum = sum.defined() ? sum + part : part;
   }
+  return sum / static_cast<double>(equations_.size());
+}
+
+std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::loss(const TorchBatch& batch) {
+  const auto all = jets_of(asked(batch), constrained());
+  std::vector<Term> out{data_term(scaled(all[0]), batch)};
+  if (!constrained()) return out;
   const auto n = static_cast<double>(batch.size());
-  out.push_back({sum * (n / static_cast<double>(equations_.size())), n});
+  out.push_back({equations_loss(all, loss_of()) * n, n});
   return out;
 }
 
 std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::measure(const TorchBatch& batch) {
-  const auto all = jets_of(batch, true);
+  const auto all = jets_of(asked(batch), true);
   const auto y = scaled(all[0]);
   std::vector<Term> out{data_term(y, batch), square_term(y, batch)};
   if (equations_.empty()) return out;

@@ -5,6 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "plugins/superres/decoder/taylor.hpp"
 #include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/evaluate/refinement.hpp"
 #include "plugins/superres/train/decode.hpp"
 #include "plugins/superres/train/flow_network.hpp"
 #include "plugins/superres/train/plates.hpp"
@@ -15,7 +16,7 @@ namespace cambium::superres {
 /// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to the data
 /// and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the decoder itself, by
 /// jets on the true coordinates.
-class MeshfreeFlowNet : public FlowNetwork {
+class MeshfreeFlowNet : public FlowNetwork, public Refinable {
  public:
   struct Params {
     std::int64_t features = 16, most_features = 256, latent = 32;
@@ -42,31 +43,41 @@ class MeshfreeFlowNet : public FlowNetwork {
 
   /// Jets of p, b, u, w at the points of a batch, in physical units: (streams of basis(), points, 4). For tests and figures.
   torch::Tensor jets(const train::TorchBatch& batch);
+  bool can_refine() const override { return !equations_.empty(); }
+  void refine(const Refinement* how) override { refinement_ = how; }
   /// Derivatives that the equations ask for.
   const JetBasis& basis() const { return basis_; }
 
  private:
+  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3).
+  struct Asked {
+    const train::TorchBatch& batch;
+    torch::Tensor samples, latents, points;
+  };
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;
   void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
   template <class T>
-  torch::Tensor decoded(const train::TorchBatch& batch, const JetBasis& fields, std::optional<Decode<T>>& decode);
-  torch::Tensor jets_of(const train::TorchBatch& batch, bool all);
+  torch::Tensor decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode);
+  Asked asked(const train::TorchBatch& batch);
+  torch::Tensor refined(Asked asked);
+  torch::Tensor equations_loss(const torch::Tensor& jets, Loss loss) const;
+  torch::Tensor jets_of(const Asked& asked, bool all);
   JetBasis decoder_basis(const JetBasis& fields) const;
   std::vector<std::vector<double>> scaled_samples(const LatentCells& cells, const torch::Tensor& coarse) const;
   std::vector<std::vector<double>> node_values(const LatentCells& cells, const torch::Tensor& coarse) const;
   torch::Tensor carried(const train::TorchBatch& batch, const torch::Tensor& samples) const;
   std::vector<Taylor> expansions(const LatentCells& cells, const torch::Tensor& coarse) const;
-  torch::Tensor kept_on_plates(const torch::Tensor& jets, const train::TorchBatch& batch, const torch::Tensor& samples,
-                               const JetBasis& basis) const;
+  torch::Tensor kept_on_plates(const torch::Tensor& jets, const Asked& asked, const JetBasis& basis) const;
   torch::Tensor physical(const torch::Tensor& jets, const JetBasis& fields) const;
   torch::Tensor scaled(const torch::Tensor& physical_values) const;
   torch::Tensor residual(const Equation& equation, const torch::Tensor& jets) const;
   bool constrained() const { return !equations_.empty() && params_.gamma > 0.0; }
 
   Params params_;
+  const Refinement* refinement_ = nullptr;
   std::vector<Equation> equations_;
   JetBasis basis_, value_;  ///< derivatives of the fields: those of the equations, and none
   DecoderShape shape_;

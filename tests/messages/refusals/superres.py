@@ -38,6 +38,9 @@ stages:
       steps: 1
       learning_rate: {type: constant, start: 1e-3}
 """
+REFINE = TRAIN + """
+  - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2], models: {net: "{run}/train/model.h5"}, refine: {models: [net]}}
+"""
 KINETIC = """
 run: {name: gas, directory: gas}
 plugins: [kinetic, superres]
@@ -63,7 +66,7 @@ def fields(nt=8, nx=16, nz=8, times=None):
 
 table = Table("superres", DECK)
 says = table.says
-for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "gas": KINETIC}.items():
+for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "gas": KINETIC}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -108,6 +111,7 @@ says("this output needs the fields u, w, b and p on a grid, and 'x_faces' is mis
 
 # Reconstruction and crops
 says("write.method 'quintic' is none of methods and models", R + "write={method: quintic, points: [4, 8, 8]}", deck="reconstruct.yaml")
+says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
@@ -133,6 +137,8 @@ if built_with("torch"):
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
+    says("model 'net' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may be 0), or leave it out of "
+         "refine.models", deck="refine.yaml", command="run")
     says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
          T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
     says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",

@@ -257,3 +257,67 @@ TEST_CASE("the U-Net reads the same samples, at any ratio") {
   CHECK(terms[0].count == 2.0);
   CHECK(std::isfinite(terms[0].sum));
 }
+
+TEST_CASE("answers refined by their equations obey them, keep to the samples and leave the weights alone") {
+  World world;
+  auto params = small();
+  params.blend = GENERATE(Blend::c2, Blend::spline);
+  params.equations = {"dx(u) + dz(w) = 0"};
+  params.gamma = 0.0;
+  MeshfreeFlowNet net(params, world.context);
+  net.restore(state_of({3, 4, 5}, true));
+  Buffers weights(net);
+  net.initialise(weights.views, 5);
+  const auto before = weights.memory;
+  // Every place twice displaced along x and along z, for differences; then the coarse samples themselves.
+  const double h = 1e-5;
+  std::vector<double> points;
+  constexpr int places = 40;
+  for (int p = 0; p < places; ++p) {
+    const double t = 1.1 * ((7 * p) % places + 0.5) / places, x = 0.2 + 1.8 * (p + 0.5) / places, z = 0.05 + 0.8 * ((13 * p) % places) / places;
+    for (double d : {-h, h}) points.insert(points.end(), {t, x + d, z});
+    for (double d : {-h, h}) points.insert(points.end(), {t, x, z + d});
+  }
+  auto data = flow();
+  data.values[2].clear(), data.values[3].clear();  // psi = sin(1 + t) cos(pi x) z (1.1 - z) / pi has no divergence
+  for (double t : data.axis[0])
+    for (double x : data.axis[1])
+      for (double z : data.axis[2]) {
+        points.insert(points.end(), {t, x, z});
+        data.values[2].push_back(std::sin(1.0 + t) * std::cos(M_PI * x) * (1.1 - 2.0 * z) / M_PI);
+        data.values[3].push_back(std::sin(1.0 + t) * std::sin(M_PI * x) * z * (1.1 - z));
+      }
+  const auto count = std::ssize(points) / 3;
+  const train::SamplePtr sample = Windows(data, {3, 4, 5}, {1, 1, 1}).sample({0, 0, 0}, points, {}, 0);
+  const auto answer = [&](const Refinement* how) {
+    net.refine(how);
+    std::vector<double> out(static_cast<std::size_t>(4 * count));
+    auto view = io::tensor_of(out.data(), {1, count, 4});
+    net.infer(std::span(&sample, 1), weights.views, std::span(&view, 1));
+    return out;
+  };
+  const auto divergence = [&](const std::vector<double>& y) {
+    double squares = 0.0;
+    for (int p = 0; p < places; ++p) {
+      const double* v = &y[16 * static_cast<std::size_t>(p)];
+      squares += std::pow((v[4 + 2] - v[2]) / (2 * h) + (v[12 + 3] - v[8 + 3]) / (2 * h), 2) / places;
+    }
+    return std::sqrt(squares);
+  };
+  const auto misfit = [&](const std::vector<double>& y) {
+    double squares = 0.0;
+    for (std::size_t f = 0; f < 4; ++f)
+      for (std::size_t n = 0; n < data.values[f].size(); ++n)
+        squares += std::pow(y[4 * (4 * static_cast<std::size_t>(places) + n) + f] - data.values[f][n], 2);
+    return std::sqrt(squares / static_cast<double>(4 * data.values[0].size()));
+  };
+  Refinement how;
+  how.points = 200, how.steps = 300, how.gamma = 2.0;
+  const auto plain = answer(nullptr), refined = answer(&how), again = answer(&how), after = answer(nullptr);
+  CAPTURE(divergence(plain), divergence(refined), misfit(plain), misfit(refined));
+  CHECK(divergence(refined) < 0.4 * divergence(plain));
+  CHECK(misfit(refined) < misfit(plain));
+  CHECK(refined == again);
+  CHECK(plain == after);
+  CHECK(weights.memory == before);
+}

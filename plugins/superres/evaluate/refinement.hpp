@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+
+namespace cambium::superres {
+
+/// Fields that obey the model's equations better than the trained network's first answer: beginning with what its encoder
+/// finds, the latent vectors of a window descend along the gradient of the equations' mean square residual at points that are drawn anew
+/// in each step, held to the coarse samples. No finer data are needed, and no weight of the network changes.
+struct Refinement {
+  std::vector<std::string> models;  ///< of the stage, by name
+  std::int64_t steps = 200, points = 1024;
+  double rate = 0.1, gamma = 5.0;
+  static void describe(deck::Describe<Refinement>& d);
+};
+
+/// A network that can.
+class Refinable {
+ public:
+  virtual ~Refinable() = default;
+  /// Whether the model has equations at all.
+  virtual bool can_refine() const = 0;
+  /// For all answers from here on; null: as trained.
+  virtual void refine(const Refinement* how) = 0;
+};
+
+}  // namespace cambium::superres
