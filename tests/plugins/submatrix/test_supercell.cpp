@@ -35,7 +35,7 @@ std::vector<Cell> cells() {
 }
 
 CellSystem crystal() {
-  const CellBasis basis{{1, 2}, {0, 1}, {1, 2}, 2.0};
+  const CellBasis basis{.atom_functions = {1, 2}, .molecule = {0, 1}, .number = {1, 2}, .electrons = 2.0};
   std::vector<LatticeEntry> h, s;
   for (const Cell& cell : cells())
     for (int i = 0; i < functions; ++i)
