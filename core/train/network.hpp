@@ -63,6 +63,8 @@ class ReadyCallback {
   Call ready_, forward_, backward_, release_;
 };
 
+class CodedWeights;
+
 /// Something that can be trained: parameters that the training layer owns, and the gradient of its weighted loss. A
 /// network has no optimizer, no communicator and no random state of its own. Weights and gradients are views into
 /// the trainer's flat buffers, in the order of parameters(), all of dtype(). One thread per call.
@@ -86,6 +88,9 @@ class Network {
 
   /// What becomes of activations until the backward pass needs them. InputError from networks that cannot choose.
   virtual void use_activations(const ActivationParams& params);
+  /// From now on evaluate() and infer() multiply by these matrices of few bits, which outlive the network's last call.
+  /// Networks that mark parameters as linear provide it.
+  virtual void use_coded(const CodedWeights& coded);
   /// Lines for the last page of a training.
   virtual std::vector<std::string> report() const { return {}; }
 

@@ -146,7 +146,7 @@ std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<c
   const auto w = widths();
   std::vector<double> out;
   with_real(dtype(), [&]<class T>() {
-    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights);
+    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights, coded_);
     const auto& y = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()));
     const auto width = static_cast<std::size_t>(w.back());
     for (std::size_t s = 0; s < samples.size(); ++s) {

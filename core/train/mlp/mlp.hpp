@@ -44,6 +44,7 @@ class Mlp : public Network {
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -62,6 +63,7 @@ class Mlp : public Network {
 
   Params params_;
   Scaling scaling_;
+  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
 
 }  // namespace cambium::train

@@ -2,6 +2,7 @@
 
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/train/quantized/coded_weights.hpp"
 
 namespace cambium::train {
 
@@ -48,8 +49,8 @@ T slope(Mlp::Activation kind, T x, T y) {
 
 template <class T>
 MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
-                        std::span<const TensorRef> weights)
-    : widths_(widths), activation_(activation), bfloat16_(bfloat16), weights_(weights), inputs_(widths.size()), sums_(widths.size() - 1) {}
+                        std::span<const TensorRef> weights, const CodedWeights* coded)
+    : widths_(widths), activation_(activation), bfloat16_(bfloat16), coded_(coded), weights_(weights), inputs_(widths.size()), sums_(widths.size() - 1) {}
 
 template <class T>
 const T* MlpLayers<T>::weights_of(std::size_t l) {
@@ -71,7 +72,8 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
     auto& sum = sums_[l];
     sum.resize(static_cast<std::size_t>(rows) * out(l));
     for (int row = 0; row < rows; ++row) std::copy_n(bias, out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
-    host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1), sum.data(), out(l));
+    if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), inputs_[l].data(), rows, sum.data()))
+      host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1), sum.data(), out(l));
     ready.release(static_cast<int>(l));
     inputs_[l + 1] = sum;
     if (l + 1 == layers()) break;

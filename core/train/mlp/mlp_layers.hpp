@@ -14,9 +14,9 @@ namespace cambium::train {
 template <class T>
 class MlpLayers {
  public:
-  /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T.
+  /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T. `coded` weights replace full ones in forward().
   MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
-            std::span<const TensorRef> weights);
+            std::span<const TensorRef> weights, const CodedWeights* coded = nullptr);
 
   /// Outputs for `rows` inputs, kept with all that backward() needs.
   const std::vector<T>& forward(std::vector<T> inputs, int rows, const ReadyCallback& ready = {});
@@ -33,6 +33,7 @@ class MlpLayers {
   bool bfloat16_;
   const T* weights_of(std::size_t l);
 
+  const CodedWeights* coded_;
   std::span<const TensorRef> weights_;  ///< memory stands behind those of a layer while it is in use
   std::vector<T> rounded_;              ///< weights of one layer in bfloat16
   int rows_ = 0;

@@ -1,19 +1,23 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/dataset.hpp"
+#include "core/train/quantized/coded_weights.hpp"
 
 namespace cambium::train {
 
-/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set.
+/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`, those of the
+/// same model with weights of few bits beside them.
 class Evaluate : public Task {
  public:
   struct Params {
     std::string model;
     deck::Choice<Dataset> dataset;
     std::int64_t batch = 8;
+    std::optional<QuantizeParams> quantize;
     static void describe(deck::Describe<Params>& d);
   };
   Evaluate(const Params& params, Context&) : params_(params) {}

@@ -128,7 +128,7 @@ void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const T
   if (samples.empty()) return;
   const auto bytes = bytes_of(samples);
   with_real(dtype(), [&]<class T>() {
-    TransformerPass<T> pass(shape_of(params_, length_), params_, weights);
+    TransformerPass<T> pass(shape_of(params_, length_), params_, weights, coded_);
     const auto losses = pass.forward(bytes, static_cast<int>(samples.size()));
     const double sum = std::accumulate(losses.begin(), losses.end(), 0.0), count = static_cast<double>(losses.size());
     metrics[0].sum += sum, metrics[0].count += count;

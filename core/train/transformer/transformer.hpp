@@ -44,6 +44,7 @@ class Transformer : public Network {
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) override;
 
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -53,6 +54,7 @@ class Transformer : public Network {
   Params params_;
   std::int64_t length_ = 0;  ///< bytes of a sample
   bool has_floor_ = false;
+  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
 
 }  // namespace cambium::train

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/numerics/gemm.hpp"
+#include "core/train/quantized/coded_weights.hpp"
 #include "core/train/transformer/transformer_ops.hpp"
 
 namespace cambium::train {
@@ -18,8 +19,9 @@ template <class T>
 static T* data_of(std::span<const TensorRef> tensors, int k) { return static_cast<T*>(tensors[static_cast<std::size_t>(k)].data); }
 
 template <class T>
-TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights)
-    : shape_(shape), params_(params), weights_(weights), blocks_(size(shape.layers)) {}
+TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
+                                    const CodedWeights* coded)
+    : shape_(shape), params_(params), weights_(weights), coded_(coded), blocks_(size(shape.layers)) {}
 
 template <class T>
 const T* TransformerPass<T>::weights_of(int k, bool inside) {
@@ -40,6 +42,10 @@ void TransformerPass<T>::enter(std::vector<T>& x, int width, bool inside) const 
 template <class T>
 void TransformerPass<T>::multiply(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add, bool inside) {
   y.resize(size(static_cast<std::int64_t>(rows_) * n_out));
+  if (coded_) {
+    if (!add) std::fill(y.begin(), y.end(), T(0));
+    if (coded_->add_product(k, x.data(), rows_, y.data())) return;
+  }
   host_gemm<T>(false, false, rows_, n_out, n_in, T(1), x.data(), n_in, weights_of(k, inside), n_out, add ? T(1) : T(0), y.data(), n_out);
 }
 

@@ -19,7 +19,9 @@ struct TransformerShape {
 template <class T>
 class TransformerPass {
  public:
-  TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights);
+  /// `coded` weights replace full ones in forward().
+  TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
+                  const CodedWeights* coded = nullptr);
 
   /// -log of the chance of every byte but the first of `samples` texts of positions + 1 bytes, in nats. Keeps what backward() needs.
   std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready = {});
@@ -51,6 +53,7 @@ class TransformerPass {
   TransformerShape shape_;
   const Transformer::Params& params_;
   std::span<const TensorRef> weights_;  ///< memory stands behind those of a module while it is in use
+  const CodedWeights* coded_;
   int rows_ = 0, samples_ = 0;
   std::vector<std::uint8_t> inputs_, targets_;
   std::vector<Block> blocks_;

@@ -91,6 +91,13 @@ fails("field 'x' has 1 numbers in sample 1, but 2 in sample 0; mlp needs equal s
 table.begins()
 table.file("evaluate.yaml", "run: {name: evaluate, directory: evaluated}\nstages:\n  - evaluate: {model: out/train/model.h5, dataset: {type: odd}}\n")
 says("the data set is empty: there is nothing to evaluate", deck="evaluate.yaml", command="run")
+CODED = "  - evaluate: {model: '%s/train/model.h5', dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}, quantize: {bits: 2}}\n"
+table.file("coded.yaml", "run: {name: coded, directory: coded}\nstages:\n" + CODED % "out")
+says("quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for larger models of type mlp and "
+     "transformer)", deck="coded.yaml", command="run")
+table.file("double.yaml", DECK.replace("directory: out", "directory: double") + CODED % "double")
+says("quantize works with tables of float32, and this model is float64; train it in precision float32", T + "model.precision=float64",
+     deck="double.yaml", command="run")
 fails("'d.h5' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", T + "start_from=d.h5", "run.directory=a")
 fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same model and precision",
       T + "start_from=out/train/model.h5", T + "model.layers=[6]", "run.directory=a")
@@ -130,6 +137,8 @@ says(f"'states/{PLACE}' has no optimizer state momentum: the deck's optimizer ha
      "on?); resume with the same", command=["restart", "states", T + "optimizer.momentum=0.9"])
 says("this network keeps its activations by itself; remove activations, or take a network written with Torch (conv_net)",
      T + "activations={keep: compressed}")
+says("bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits for any number of ranks; give "
+     "activations one bound, or remove it", T + "activations={keep: compressed}", T + "reduce={mode: ordered}")
 
 # Plans for other machines
 MACHINE = "{name: m, peak: 1e12, memory: 1 GB, memory_bandwidth: 10 GB/s, levels: [%s]}"
