@@ -108,10 +108,14 @@ def load(path, steps):
 
 
 def save(path, runs, steps, good, figures):
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    measured = {"commit": commit, "command": "tests/train/activations/activations.py build/bin/cambium --json FILE"}
+    if os.path.exists(path):  # the machine, as it stands there
+        with open(path, encoding="utf-8") as file:
+            measured = json.load(file).get("measured", {}) | measured
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"check": "ok" if good else "failed", **figures, "arms": ARMS, "runs": runs, "steps": steps, "deck": DECK,
-                   "measured": {"commit": commit, "command": "tests/train/activations/activations.py PROGRAM --json FILE"}}, file, indent=1)
+        json.dump({"check": "ok" if good else "failed", **figures, "arms": ARMS, "runs": runs, "steps": steps, "deck": DECK, "measured": measured},
+                  file, indent=1)
         file.write("\n")
 
 
