@@ -41,8 +41,10 @@ DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& o
 
 DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& options, Context& context)
     : system_(system), options_(options), context_(context), result_(system.layout) {
-  const int blocks = system.layout->blocks(), count = std::min(blocks, std::max(options.sample, 4));
-  for (int k = 0; k < count; ++k) sample_.push_back(static_cast<int>((2 * static_cast<std::int64_t>(k) + 1) * blocks / (2 * count)));
+  // With two channels every other sampled column is one of spin down.
+  const int sites = system.layout->blocks() / system.channels, count = std::min(sites, std::max(options.sample, 4));
+  for (int k = 0; k < count; ++k)
+    sample_.push_back(system.channels * static_cast<int>((2 * static_cast<std::int64_t>(k) + 1) * sites / (2 * count)) + k % system.channels);
 }
 
 DensityResult DensityStep::run() {
@@ -182,20 +184,24 @@ void DensityStep::find_mu() {
 
 void DensityStep::sum_up() {
   const double mu = result_.mu, kt = options_.kt;
-  double sums[3] = {0.0, 0.0, 0.0};
-  for (const auto& spectrum : spectra_) {
-    sums[0] += spectrum.trace([mu, kt](double x) { return occupation(x, mu, kt); });
-    sums[1] += spectrum.trace([mu, kt](double x) { return x * occupation(x, mu, kt); });
+  double sums[2][3] = {};
+  for (std::size_t g = 0; g < spectra_.size(); ++g) {
+    const Spectrum& spectrum = spectra_[g];
+    double* own = sums[groups_[g].front() % system_.channels];
+    own[0] += spectrum.trace([mu, kt](double x) { return occupation(x, mu, kt); });
+    own[1] += spectrum.trace([mu, kt](double x) { return x * occupation(x, mu, kt); });
     if (kt <= 0.0) continue;
-    sums[2] += spectrum.trace([mu, kt](double x) {
+    own[2] += spectrum.trace([mu, kt](double x) {
       const double f = occupation(x, mu, kt), g = 1.0 - f;
       return kt * ((f > 0.0 ? f * std::log(f) : 0.0) + (g > 0.0 ? g * std::log(g) : 0.0));
     });
   }
-  context_.comm.sum(sums);
-  result_.electrons = 2.0 * sums[0];
-  result_.energy = 2.0 * sums[1];
-  result_.entropy_term = 2.0 * sums[2];
+  for (std::size_t s = 0; s < 2; ++s) {
+    context_.comm.sum(sums[s]);
+    result_.electrons = (result_.channel_electrons[s] = 2.0 * sums[s][0]) + (s == 0 ? 0.0 : result_.electrons);
+    result_.energy = (result_.channel_energy[s] = 2.0 * sums[s][1]) + (s == 0 ? 0.0 : result_.energy);
+    result_.entropy_term = (result_.channel_entropy[s] = 2.0 * sums[s][2]) + (s == 0 ? 0.0 : result_.entropy_term);
+  }
 }
 
 }  // namespace cambium::submatrix

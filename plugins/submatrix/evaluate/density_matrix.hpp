@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ struct DensityResult {
 
   double energy = 0.0;      ///< band energy 2 Tr(D H), Hartree
   double electrons = 0.0;   ///< 2 Tr(D S)
+  std::array<double, 2> channel_energy{}, channel_electrons{}, channel_entropy{};  ///< shares of the channels of the system
   double entropy_term = 0.0;///< -T S of the electrons, Hartree (0 for kt = 0)
   double mu = 0.0;
   double gap_low = 0.0, gap_high = 0.0;  ///< states around mu that hold at least half an electron

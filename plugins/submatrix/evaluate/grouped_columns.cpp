@@ -24,8 +24,14 @@ void DensityStep::choose_columns() {
   const ColumnRanges ranges = ColumnRanges::balanced(all.cost, comm.size());
   std::vector<int> columns;
   for (int g = ranges.begin(comm.rank()); g < ranges.end(comm.rank()); ++g) {
-    groups_.push_back(all.groups[static_cast<std::size_t>(g)]);
-    columns.insert(columns.end(), groups_.back().begin(), groups_.back().end());
+    const auto& group = all.groups[static_cast<std::size_t>(g)];
+    for (int s = 0; s < system_.channels; ++s) {  // channels have nothing in common, but space does not know that
+      std::vector<int> own;
+      for (int column : group)
+        if (column % system_.channels == s) own.push_back(column);
+      if (!own.empty()) groups_.push_back(std::move(own));
+    }
+    columns.insert(columns.end(), group.begin(), group.end());
   }
   std::sort(columns.begin(), columns.end());
   group_columns_ = fetch_columns(*hamiltonian_, system_.ranges, columns, WantedRows::all, comm, result_.bytes);

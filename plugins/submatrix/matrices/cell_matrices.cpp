@@ -92,7 +92,7 @@ CellMatrix::CellMatrix(const std::vector<LatticeEntry>& entries, const std::vect
 }
 
 CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap, BlockKind kind,
-                     bool mend_molecules) {
+                     bool mend_molecules, std::vector<LatticeEntry> hamiltonian_down) {
   CellSystem out;
   const auto atom = atom_of_function(basis);
   if (mend_molecules && kind == BlockKind::molecule) {
@@ -101,6 +101,7 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
     if (moved > 0) {
       move(hamiltonian, atom, shift);
       move(overlap, atom, shift);
+      move(hamiltonian_down, atom, shift);
       out.notes.push_back(fmt::format("{} atom{} of wrapped molecules moved by lattice vectors, so that molecules are whole", moved, moved == 1 ? "" : "s"));
     }
   }
@@ -110,6 +111,7 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
   out.centres = cut.centres, out.vectors = basis.vectors;
   out.hamiltonian.emplace(hamiltonian, cut.block_of_function, cut.place, *out.layout);
   out.overlap.emplace(overlap, cut.block_of_function, cut.place, *out.layout);
+  if (!hamiltonian_down.empty()) out.hamiltonian_down.emplace(hamiltonian_down, cut.block_of_function, cut.place, *out.layout);
   out.electrons = basis.electrons;
   out.atoms = static_cast<int>(basis.atom_functions.size());
   return out;
@@ -184,6 +186,7 @@ MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
   MatrixSystem out{layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), 0, 0.0, {}, {}, {}, {}};
   out.hamiltonian = assemble(*cell.hamiltonian, cell, numbering, out, comm.rank());
   out.overlap = assemble(*cell.overlap, cell, numbering, out, comm.rank());
+  if (cell.hamiltonian_down) out.hamiltonian_down = assemble(*cell.hamiltonian_down, cell, numbering, out, comm.rank());
   out.atoms = static_cast<std::int64_t>(cell.atoms) * numbering.cells();
   out.electrons = cell.electrons * numbering.cells();
   out.block_atoms = cell.block_atoms;

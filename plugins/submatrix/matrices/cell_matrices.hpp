@@ -57,6 +57,7 @@ struct CellSystem {
   std::shared_ptr<const BlockLayout> layout;  ///< blocks of one cell
   std::vector<std::vector<BlockAtom>> block_atoms;
   std::optional<CellMatrix> hamiltonian, overlap;
+  std::optional<CellMatrix> hamiltonian_down;         ///< with spin: `hamiltonian` is that of spin up
   double electrons = 0.0;
   std::vector<std::string> notes;
   int atoms = 0;
@@ -66,9 +67,9 @@ struct CellSystem {
 
 /// Cuts a cell into blocks. Molecules that were wrapped at the cell's faces are made whole by moving atoms by lattice
 /// vectors, which is only another name for the same matrices; a note says how many. The bond that decides is the cell
-/// shift with the largest overlap to the molecule's first atom.
+/// shift with the largest overlap to the molecule's first atom. Without entries of spin down there is one channel.
 CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap, BlockKind kind,
-                     bool mend_molecules = true);
+                     bool mend_molecules = true, std::vector<LatticeEntry> hamiltonian_down = {});
 
 /// The n[0] x n[1] x n[2] supercell at the Gamma point. Block (i, j, k, b) is number ((i n1 + j) n2 + k) * blocks + b; every
 /// rank assembles only the columns it will own. Columns are spread so that their predicted costs are equal.

@@ -102,7 +102,12 @@ CellSystem read_hdf5_cell(const std::string& path, BlockKind kind) {
   auto hamiltonian = read_matrix(file, "K", functions), overlap = read_matrix(file, "S", functions);
   check_entries(path + ": K", hamiltonian);
   check_entries(path + ": S", overlap);
-  return make_cell(basis, std::move(hamiltonian), std::move(overlap), kind);
+  std::vector<LatticeEntry> down;
+  if (file.exists("K_down") || (file.exists("R_00") && file.exists("R_00/K_down"))) {
+    down = read_matrix(file, "K_down", functions);
+    check_entries(path + ": K_down", down);
+  }
+  return make_cell(basis, std::move(hamiltonian), std::move(overlap), kind, true, std::move(down));
 }
 
 Reference read_hdf5_reference(const std::string& path, Cell n) {

@@ -117,7 +117,8 @@ MatrixFile read_matrix_file(const std::string& path) {
   return out;
 }
 
-CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule, BlockKind kind, double to_hartree) {
+CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule, BlockKind kind, double to_hartree,
+                             const std::string& hamiltonian_down) {
   MatrixFile h = read_matrix_file(hamiltonian), s;
   if (!overlap.empty()) {
     s = read_matrix_file(overlap);
@@ -128,13 +129,20 @@ CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& 
   const int functions = std::accumulate(molecule.begin(), molecule.end(), 0);
   if (functions < 1 || h.rows % functions != 0)
     throw InputError(fmt::format("{} has {} rows, which are no whole number of molecules of {} functions; 'molecule' holds the functions of each atom of one molecule", hamiltonian, h.rows, functions));
+  MatrixFile down;
+  if (!hamiltonian_down.empty()) {
+    down = read_matrix_file(hamiltonian_down);
+    if (down.rows != h.rows) throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows, hamiltonian_down, down.rows));
+    for (auto& entry : down.entries) entry.value *= to_hartree;
+    check_entries(hamiltonian_down, down.entries);
+  }
   for (auto& entry : h.entries) entry.value *= to_hartree;
   check_entries(hamiltonian, h.entries);
   if (!overlap.empty()) check_entries(overlap, s.entries);
   CellBasis basis;
   for (int m = 0; m < h.rows / functions; ++m)
     for (int size : molecule) basis.atom_functions.push_back(size), basis.molecule.push_back(m);
-  return make_cell(basis, std::move(h.entries), std::move(s.entries), kind);
+  return make_cell(basis, std::move(h.entries), std::move(s.entries), kind, true, std::move(down.entries));
 }
 
 }  // namespace cambium::submatrix

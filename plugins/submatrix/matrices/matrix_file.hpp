@@ -19,8 +19,8 @@ struct MatrixFile {
 MatrixFile read_matrix_file(const std::string& path);
 
 /// Both matrices of a cell from such files (`overlap` may be "": the identity). `molecule` holds the functions of each atom
-/// of one molecule and is repeated until the rows are used up; energies are multiplied by `to_hartree`.
+/// of one molecule and is repeated until the rows are used up; energies are multiplied by `to_hartree`. `hamiltonian_down`: of spin down.
 CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule,
-                             BlockKind kind, double to_hartree);
+                             BlockKind kind, double to_hartree, const std::string& hamiltonian_down = "");
 
 }  // namespace cambium::submatrix

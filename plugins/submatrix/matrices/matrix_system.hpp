@@ -38,6 +38,9 @@ struct MatrixSystem {
   std::vector<std::string> notes;                  ///< what the reader changed or noticed
   /// Of every block's first atom (angstrom), the same on all ranks; empty where the source does not know.
   std::vector<std::array<double, 3>> centres = {};
+  std::optional<BlockColumns> hamiltonian_down = {};  ///< of spin down; `hamiltonian` is then that of spin up
+  /// 2: blocks 2 b and 2 b + 1 are block b of spin up and of spin down, without elements between them.
+  int channels = 1;
 };
 
 }  // namespace cambium::submatrix

@@ -34,6 +34,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out").non_negative().def(1e-4);
   d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
   d("electrons", &P::electrons, "number of electrons; default: that of the matrix file").positive();
+  d("magnetisation", &P::magnetisation, "with two spin channels: electrons of spin up less those of spin down; each spin then has a mu of its own. Without it one mu is found for both");
   d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function").unit("K").non_negative().def(0.0);
   d("groups", &P::groups, "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
   d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0: no estimate").at_least(0).def(8);
@@ -42,6 +43,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
     for (const auto& name : p.output)
       if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
         return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+    if (p.mu && p.magnetisation) return "mu says how many electrons each spin has; leave 'magnetisation' out";
     if (p.form == Form::local && p.solver != SolverKind::diagonalise) return "form local solves generalised eigenproblems; add solver: diagonalise";
     if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_overlap' out";
     if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise) return "solver diagonalise works in float64; leave 'precision' out";
@@ -67,6 +69,8 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.sample = params_.error_sample;
   out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
+  if (params_.magnetisation && !system.hamiltonian_down)
+    throw InputError("magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of them");
   if (!out.mu && out.electrons <= 0.0)
     throw InputError("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two");
   return out;
@@ -75,6 +79,20 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
 void DensityTask::check(Context& context) {
   const MatrixSystem system = read_matrices(params_.matrices, context);
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
+}
+
+std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, std::vector<std::string>& files, Context& context) const {
+  const DensityOptions options = this->options(system);
+  if (system.hamiltonian_down) {
+    const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
+    const auto timer = context.timing.scope("output");
+    files = write_spins(system, options, spins, params_.output, context);
+    return describe_spins(system, options, spins, context);
+  }
+  const DensityResult result = density_matrix(system, options, context);
+  const auto timer = context.timing.scope("output");
+  files = write_results(system, options, result, params_.output, context);
+  return describe_result(system, options, result, context);
 }
 
 Task::Outcome DensityTask::run(Context& context) {
@@ -87,15 +105,11 @@ Task::Outcome DensityTask::run(Context& context) {
   }
   const DensityOptions options = this->options(*system);
   for (const auto& line : describe_system(*system, options, context.comm)) context.log.info(line);
-  const DensityResult result = density_matrix(*system, options, context);
   std::vector<std::string> files;
-  {
-    const auto timer = context.timing.scope("output");
-    files = write_results(*system, options, result, params_.output, context);
-  }
+  const std::vector<std::string> page = evaluate(*system, files, context);
   const LoopSummary loop{wall_seconds() - started, 1, {system->atoms, "atom"}, 0.0, ""};
   context.log.info("");
-  for (const auto& line : describe_result(*system, options, result, context)) context.log.info(line);
+  for (const auto& line : page) context.log.info(line);
   context.log.info("");
   for (const auto& line : timing_table(context.timing, loop, context.comm)) context.log.info(line);
   std::string written;

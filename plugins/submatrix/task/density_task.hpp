@@ -25,7 +25,7 @@ class DensityTask : public Task {
     Precision precision = Precision::float64;
     double krylov_tolerance = 0.0;
     double prune = 1e-4;
-    std::optional<double> mu, electrons;
+    std::optional<double> mu, electrons, magnetisation;
     double temperature = 0.0;
     Groups groups;
     int error_sample = 8;
@@ -39,6 +39,8 @@ class DensityTask : public Task {
 
  private:
   DensityOptions options(const MatrixSystem& system) const;
+  /// Evaluates, writes and returns the page.
+  std::vector<std::string> evaluate(const MatrixSystem& system, std::vector<std::string>& files, Context& context) const;
 
   Params params_;
 };

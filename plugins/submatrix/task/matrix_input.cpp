@@ -16,6 +16,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
   d("file", &MatrixInput::file, "Hamiltonian K and overlap S in Cambium's HDF5 layout (docs: plugins/submatrix/README.md)").def("");
   d("hamiltonian", &MatrixInput::hamiltonian, "instead of file: Matrix Market, or CP2K's KS_CSR_WRITE (text or binary), of a Gamma-point cell").def("");
   d("overlap", &MatrixInput::overlap, "the same for S (S_CSR_WRITE); without it the basis is orthogonal").def("");
+  d("hamiltonian_down", &MatrixInput::hamiltonian_down, "with hamiltonian, which is then of spin up: the same for spin down (CP2K writes one file for each spin)").def("");
   d("molecule", &MatrixInput::molecule, "with hamiltonian: functions of each atom of one molecule, repeated to the end of the rows, e.g. `[4, 1, 1]`").def({});
   d("supercell", &MatrixInput::supercell, "copies of the cell along its three vectors").def({1, 1, 1});
   d("blocks", &MatrixInput::blocks, "what the block rows are")
@@ -23,6 +24,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
   d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file; HDF5 files are in hartree").options({"hartree", "eV"}).def("hartree");
   d.check([](const MatrixInput& input) -> std::string {
     if (input.file.empty() == input.hamiltonian.empty()) return "give either file (HDF5) or hamiltonian (and overlap)";
+    if (!input.hamiltonian_down.empty() && input.hamiltonian.empty()) return "hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down";
     if (!input.hamiltonian.empty() && input.molecule.empty()) return "hamiltonian needs molecule: the functions of each atom of one molecule, for example [4, 1, 1]";
     if (!input.hamiltonian.empty() && input.supercell != std::vector<int>{1, 1, 1}) return "supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell";
     if (input.supercell.size() != 3) return "supercell needs three whole numbers, for example [2, 2, 2]";
@@ -38,7 +40,7 @@ MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
   Reference reference;
   io::on_every_rank(context.comm, [&] {
     if (!input.hamiltonian.empty()) {
-      cell = read_matrix_files(input.hamiltonian, input.overlap, input.molecule, input.blocks, input.unit == "eV" ? 1.0 / ev_per_hartree : 1.0);
+      cell = read_matrix_files(input.hamiltonian, input.overlap, input.molecule, input.blocks, input.unit == "eV" ? 1.0 / ev_per_hartree : 1.0, input.hamiltonian_down);
       return;
     }
     if (!std::filesystem::exists(input.file)) throw InputError(fmt::format("matrix file '{}' does not exist", input.file));

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/plugin/potential.hpp"
-#include "plugins/submatrix/evaluate/density_matrix.hpp"
+#include "plugins/submatrix/evaluate/spin_density.hpp"
 
 namespace cambium::submatrix {
 
@@ -17,6 +17,10 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
 /// Collective. Writes what `wanted` names into the run directory and returns the names.
 std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
                                        const std::vector<std::string>& wanted, Context& context);
+/// The same for two spin channels: charges.csv also has the spin of each atom, matrices are density_up.h5, density_down.h5 and so on.
+std::vector<std::string> describe_spins(const MatrixSystem& system, const DensityOptions& options, const SpinDensity& spins, Context& context);
+std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOptions& options, const SpinDensity& spins,
+                                     const std::vector<std::string>& wanted, Context& context);
 std::vector<Citation> citations();
 
 }  // namespace cambium::submatrix

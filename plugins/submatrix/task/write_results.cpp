@@ -47,17 +47,29 @@ std::vector<double> populations(const MatrixSystem& system, const DensityOptions
   return out;
 }
 
-void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population) {
-  std::vector<double> atom, block_of, number, electrons;
+/// Sums over the functions of each atom. `difference`: spin up less spin down, or empty.
+void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population, const std::vector<double>& difference = {}) {
+  std::vector<double> atom, block_of, number, electrons, spin;
   std::size_t f = 0;
   for (int block = 0; block < system.layout->blocks(); ++block)
     for (const auto& a : system.block_atoms[static_cast<std::size_t>(block) % system.block_atoms.size()]) {
-      double sum = 0.0;
-      for (int k = 0; k < a.functions; ++k) sum += population[f++];
-      atom.push_back(static_cast<double>(atom.size())), block_of.push_back(block), number.push_back(a.number), electrons.push_back(sum);
+      double sum = 0.0, up = 0.0;
+      for (int k = 0; k < a.functions; ++k, ++f) sum += population[f], up += difference.empty() ? 0.0 : difference[f];
+      atom.push_back(static_cast<double>(atom.size())), block_of.push_back(block), number.push_back(a.number), electrons.push_back(sum), spin.push_back(up);
     }
-  io::write_csv(path, {{"atom", "", "in the order of the blocks"}, {"block", "", ""}, {"atomic_number", "", ""}, {"mulliken_electrons", "", "2 (D S) summed over the atom's functions"}},
-                {atom, block_of, number, electrons});
+  std::vector<io::Column> head{{"atom", "", "in the order of the blocks"}, {"block", "", ""}, {"atomic_number", "", ""}, {"mulliken_electrons", "", "2 (D S) summed over the atom's functions"}};
+  std::vector<std::vector<double>> columns{atom, block_of, number, electrons};
+  if (!difference.empty()) {
+    head[3].doc = "D S of both spins summed over the atom's functions";
+    head.push_back({"spin", "", "electrons of spin up less spin down"}), columns.push_back(spin);
+  }
+  io::write_csv(path, head, columns);
+}
+
+void write_sizes(const std::string& path, const std::vector<int>& all) {
+  std::vector<double> block(all.size()), size(all.begin(), all.end());
+  for (std::size_t k = 0; k < block.size(); ++k) block[k] = static_cast<double>(k);
+  io::write_csv(path, {{"block", "", "block column"}, {"dimension", "", "rows of its submatrix"}}, {block, size});
 }
 
 /// Coordinates of all blocks: column, row, place of the values.
@@ -101,9 +113,7 @@ std::vector<std::string> write_results(const MatrixSystem& system, const Density
       files.push_back("charges.csv");
     } else if (name == "sizes") {
       const auto all = gathered(result.dimensions, context.comm);
-      std::vector<double> block(all.size()), size(all.begin(), all.end());
-      for (std::size_t k = 0; k < block.size(); ++k) block[k] = static_cast<double>(k);
-      if (context.comm.root()) io::write_csv(path("submatrices.csv"), {{"block", "", "block column"}, {"dimension", "", "rows of its submatrix"}}, {block, size});
+      if (context.comm.root()) write_sizes(path("submatrices.csv"), all);
       files.push_back("submatrices.csv");
     } else if (name == "density") {
       write_matrix(path("density.h5"), result.density, "density matrix D of one spin; electrons are 2 Tr(D S)", context);
@@ -111,6 +121,38 @@ std::vector<std::string> write_results(const MatrixSystem& system, const Density
     } else if (name == "energy_density" && result.energy_weighted) {
       write_matrix(path("energy_density.h5"), *result.energy_weighted, "energy-weighted density matrix W of one spin (hartree)", context);
       files.push_back("energy_density.h5");
+    }
+  }
+  return files;
+}
+
+std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOptions& options, const SpinDensity& spins,
+                                     const std::vector<std::string>& wanted, Context& context) {
+  const auto path = [&](const std::string& name) { return (std::filesystem::path(context.run_directory) / name).string(); };
+  std::vector<std::string> files;
+  for (const auto& name : wanted) {
+    if (name == "charges") {
+      auto sum = gathered(populations(system, options, spins.channel[0]), context.comm), difference = sum;
+      const auto down = gathered(populations(system, options, spins.channel[1]), context.comm);
+      // Populations count two electrons for each state.
+      for (std::size_t k = 0; k < down.size(); ++k) sum[k] = 0.5 * (sum[k] + down[k]), difference[k] = sum[k] - down[k];
+      if (context.comm.root()) write_charges(path("charges.csv"), system, sum, difference);
+      files.push_back("charges.csv");
+      continue;
+    }
+    for (std::size_t s = 0; s < 2; ++s) {
+      const std::string spin = s == 0 ? "up" : "down";
+      const DensityResult& result = spins.channel[s];
+      if (name == "sizes") {
+        const auto all = gathered(result.dimensions, context.comm);
+        files.push_back(fmt::format("submatrices_{}.csv", spin));
+        if (context.comm.root()) write_sizes(path(files.back()), all);
+      } else {
+        const bool weighted = name == "energy_density";
+        files.push_back(fmt::format("{}_{}.h5", name, spin));
+        write_matrix(path(files.back()), weighted ? *result.energy_weighted : result.density,
+                     fmt::format("{} of spin {}; electrons of this spin are Tr(D S)", weighted ? "energy-weighted density matrix W (hartree)" : "density matrix D", spin), context);
+      }
     }
   }
   return files;

@@ -67,6 +67,14 @@ says("groups by space need the positions of the atoms (coordinates_angstrom and 
 table.file("places.h5", {**cell(), "coordinates_angstrom": [0.0, 0.0, 0.0], "cell_angstrom": [9.0, 0, 0, 0, 9.0, 0, 0, 0, 9.0]})
 says("places.h5: coordinates_angstrom has 3 numbers and cell_angstrom 9; 2 atoms need 6 and 9", M + "file=places.h5")
 
+# Spin
+says("hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down", M + "hamiltonian_down=h.mtx")
+says("mu says how many electrons each spin has; leave 'magnetisation' out", S + "mu=0.1", S + "magnetisation=1")
+says("magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of them", S + "magnetisation=1")
+table.file("spin.h5", {**cell(), **{"K_down/" + name: value for name, value in (("data", K["data"]), ("indices", [0, 1, 0, 1]), ("indptr", K["indptr"]))}})
+says("magnetisation is 3.0, but there are 2 electrons; it is the number of electrons of spin up less that of spin down", M + "file=spin.h5",
+     S + "magnetisation=3", command="run")
+
 # Files
 says("columns.h5: /K has column 2, expected 0 to 1", M + "file=columns.h5")
 HEAD = "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -82,6 +90,7 @@ for name, text, message in (
 table.file("two.mtx", HEAD + "2 2 2\n1 1 1.0\n2 2 1.0\n")
 table.file("one.mtx", HEAD + "1 1 1\n1 1 1.0\n")
 says("two.mtx has 2 rows, one.mtx has 1; they must be of the same basis", S + "matrices={hamiltonian: two.mtx, overlap: one.mtx, molecule: [1]}")
+says("two.mtx has 2 rows, one.mtx has 1; they must be of the same basis", S + "matrices={hamiltonian: two.mtx, hamiltonian_down: one.mtx, molecule: [1]}")
 
 # Tight binding
 table.file("two.xyz", '2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3\nSi 0 0 0\nC 2 0 0\n')

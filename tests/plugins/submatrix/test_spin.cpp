@@ -1,0 +1,130 @@
+// Two spin channels against the dense eigenproblems of both.
+#include <numeric>
+
+#include "plugins/submatrix/evaluate/spin_density.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/submatrix/samples.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix;
+using namespace cambium::submatrix::test;
+
+namespace {
+
+constexpr int blocks = 40;
+constexpr double splitting = 0.25;
+
+/// A chain whose spin down lies higher by `splitting` times the overlap: the same states, shifted.
+MatrixSystem polarised(const Chain& chain, const Comm& comm) {
+  MatrixSystem out = chain.system(comm);
+  BlockColumns down(out.layout);
+  for (int c : out.hamiltonian.columns()) {
+    down.start_column(c);
+    const BlockColumn h = out.hamiltonian.column(c);
+    for (std::size_t e = 0; e < h.rows.size(); ++e) {
+      double* block = down.add_block(h.rows[e]);
+      const double* s = out.overlap.block(h.rows[e], c);
+      for (int k = 0; k < out.layout->size(h.rows[e]) * out.layout->size(c); ++k) block[k] = h.block(e)[k] + splitting * s[k];
+    }
+  }
+  down.finish();
+  out.hamiltonian_down = std::move(down);
+  return out;
+}
+
+DensityOptions tight(double electrons) {
+  DensityOptions options;
+  options.eps = options.eps_overlap = 1e-9;
+  options.krylov_tolerance = 1e-9;
+  options.electrons = electrons;
+  options.energy_weighted = true;
+  return options;
+}
+
+double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
+  double sum = 0.0;
+  for (int c : d.columns()) {
+    const BlockColumn column = d.column(c);
+    for (std::size_t e = 0; e < column.rows.size(); ++e)
+      if (const double* other = m.block(column.rows[e], c))
+        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k) sum += column.block(e)[k] * other[k];
+  }
+  return comm.sum(sum);
+}
+
+double lowest(const std::vector<double>& levels, int count, double shift) { return std::accumulate(levels.begin(), levels.begin() + count, 0.0) + count * shift; }
+
+}  // namespace
+
+TEST_CASE("both channels of a polarised chain, with one mu and with a magnetisation") {
+  World world;
+  const Chain chain(blocks);
+  const auto levels = chain.levels();
+  const MatrixSystem system = polarised(chain, world.comm);
+  // Dense: all states of both spins, filled from below.
+  std::vector<double> all = levels;
+  for (double e : levels) all.push_back(e + splitting);
+  std::sort(all.begin(), all.end());
+  for (auto solver : {SolverKind::lanczos, SolverKind::diagonalise})
+    for (auto by : {GroupBy::none, GroupBy::graph}) {
+      auto options = tight(2.0 * blocks);
+      options.solver = solver, options.groups = {by, by == GroupBy::graph ? 4 : 0};
+      const auto result = spin_density(system, options, std::nullopt, world.context);
+      REQUIRE(result.together);
+      CHECK(result.energy() == Approx(std::accumulate(all.begin(), all.begin() + 2 * blocks, 0.0)).epsilon(1e-9));
+      CHECK(result.electrons() == Approx(2.0 * blocks).epsilon(1e-9));
+      CHECK(result.channel[0].mu > all[2 * blocks - 1]);
+      CHECK(result.channel[0].mu < all[2 * blocks]);
+      const auto occupied = std::lower_bound(levels.begin(), levels.end(), result.channel[0].mu) - levels.begin();
+      CHECK(result.magnetisation() == Approx(static_cast<double>(2 * occupied - 2 * blocks)).margin(1e-6));
+      const BlockColumns* h[] = {&system.hamiltonian, &*system.hamiltonian_down};
+      for (std::size_t s = 0; s < 2; ++s) {
+        const auto& channel = result.channel[s];
+        CHECK(channel.electrons == Approx(trace(channel.density, system.overlap, world.comm)).epsilon(1e-7));
+        CHECK(channel.energy == Approx(trace(channel.density, *h[s], world.comm)).epsilon(1e-7));
+        CHECK(channel.energy == Approx(trace(*channel.energy_weighted, system.overlap, world.comm)).epsilon(1e-7));
+      }
+    }
+  for (int m : {0, 4, -6}) {
+    // Gaps inside the bands of the chain are narrow; a little temperature fills both sides alike.
+    auto options = tight(2.0 * blocks);
+    options.kt = m == 0 ? 0.0 : 1e-3;
+    options.solver = m == 0 ? SolverKind::lanczos : SolverKind::diagonalise;
+    const auto result = spin_density(system, options, m, world.context);
+    REQUIRE(!result.together);
+    CHECK(result.magnetisation() == Approx(m).margin(1e-6));
+    CHECK(result.electrons() == Approx(2.0 * blocks).epsilon(1e-9));
+    if (m != 0) continue;
+    CHECK(result.energy() == Approx(lowest(levels, blocks, 0.0) + lowest(levels, blocks, splitting)).epsilon(1e-9));
+    CHECK(result.channel[1].mu - result.channel[0].mu == Approx(splitting).epsilon(1e-6));
+    CHECK(result.channel[0].energy == Approx(lowest(levels, blocks, 0.0)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("equal channels are the answer without spin, and any number of ranks gives the same") {
+  World world, alone(MPI_COMM_SELF);
+  const Chain chain(blocks);
+  auto options = tight(2.0 * blocks);
+  options.eps = options.eps_overlap = 1e-5;
+  MatrixSystem plain = chain.system(world.comm);
+  const auto once = density_matrix(plain, options, world.context);
+  plain.hamiltonian_down = plain.hamiltonian;
+  for (bool own : {false, true}) {
+    const auto twice = spin_density(plain, options, own ? std::optional<double>(0.0) : std::nullopt, world.context);
+    CHECK(twice.energy() == Approx(once.energy).epsilon(1e-9));
+    CHECK(twice.channel[0].mu == Approx(once.mu).margin(1e-4));
+    CHECK(twice.magnetisation() == Approx(0.0).margin(1e-9));
+  }
+  const auto together = spin_density(polarised(chain, world.comm), options, std::nullopt, world.context);
+  const auto single = spin_density(polarised(chain, alone.comm), options, std::nullopt, alone.context);
+  double worst = 0.0;
+  for (std::size_t s = 0; s < 2; ++s) {
+    CHECK(std::abs(together.channel[s].energy - single.channel[s].energy) < 1e-12 * std::abs(single.channel[s].energy));
+    CHECK(std::abs(together.channel[s].mu - single.channel[s].mu) < 1e-12);
+    const auto &a = together.channel[s].density, &b = single.channel[s].density;
+    for (int c : a.columns())
+      for (int r : a.column(c).rows)
+        for (int k = 0; k < chain.size(r) * chain.size(c); ++k) worst = std::max(worst, std::abs(a.block(r, c)[k] - b.block(r, c)[k]));
+  }
+  CHECK(worst < 1e-12);
+}
