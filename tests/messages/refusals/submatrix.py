@@ -72,7 +72,7 @@ says("hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down 
 says("mu says how many electrons each spin has; leave 'magnetisation' out", S + "mu=0.1", S + "magnetisation=1")
 says("magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of them", S + "magnetisation=1")
 table.file("spin.h5", {**cell(), **{"K_down/" + name: value for name, value in (("data", K["data"]), ("indices", [0, 1, 0, 1]), ("indptr", K["indptr"]))}})
-says("magnetisation is 3.0, but there are 2 electrons; it is the number of electrons of spin up less that of spin down", M + "file=spin.h5",
+says("magnetisation is 3, but there are 2 electrons; it is the number of electrons of spin up less that of spin down", M + "file=spin.h5",
      S + "magnetisation=3", command="run")
 
 # Files

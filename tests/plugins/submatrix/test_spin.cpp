@@ -11,7 +11,7 @@ using namespace cambium::submatrix::test;
 
 namespace {
 
-constexpr int blocks = 40;
+constexpr int blocks = 24;
 constexpr double splitting = 0.25;
 
 /// A chain whose spin down lies higher by `splitting` times the overlap: the same states, shifted.
