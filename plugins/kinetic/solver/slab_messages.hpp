@@ -13,7 +13,7 @@ namespace cambium::kinetic {
 /// then for every slab, in order, send() when its faces are packed and wait() before they are needed, then finish().
 ///
 /// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a slab's
-/// are there: a slab has a few KiB, and two messages and two copies of each cost more than packing. Elsewhere, and
+/// are there: a slab has a few KiB, and starting and completing its messages took about as long as packing it. Elsewhere, and
 /// from a rank to itself, messages. Host memory.
 class SlabMessages {
  public:
