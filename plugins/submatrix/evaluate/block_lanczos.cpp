@@ -17,14 +17,10 @@ template <class T>
 void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int first, int width) {
   product_ = std::move(product), product_flops_ = flops;
   n_ = n, width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
-  if (ld != ld_) capacity_ = 0;
   ld_ = ld;
   alpha_.clear();
   beta_.clear();
-  if (capacity_ == 0) {
-    capacity_ = 8;
-    basis_.reserve(static_cast<std::size_t>((capacity_ + 1) * width_ * ld_));
-  }
+  basis_.reserve(static_cast<std::size_t>(9 * width_ * ld_));  // an earlier start may have been narrower
   capacity_ = static_cast<int>(basis_.size() / static_cast<std::size_t>(width_ * ld_)) - 1;
   std::fill_n(basis_.data(), static_cast<std::size_t>(width_ * ld_), T(0));
   for (int q = 0; q < width_; ++q) vector(q)[first + q] = T(1);

@@ -115,6 +115,26 @@ TEST_CASE("a Krylov space that is exhausted gives the exact answer") {
   }
 }
 
+TEST_CASE("a solver takes a wider block after a narrow one") {
+  Gapped sample(30);
+  const int n = sample.n, ld = 128;
+  AlignedBuffer<double> a(static_cast<std::size_t>(n * ld));
+  std::fill_n(a.data(), n * ld, 0.0);
+  for (int i = 0; i < n; ++i) std::copy_n(sample.dense.data() + i * n, n, a.data() + i * ld);
+  BlockLanczos<double> reused, fresh;
+  reused.start(a.data(), n, ld, 3, 1);
+  reused.extend(2);
+  for (auto* lanczos : {&reused, &fresh}) {
+    lanczos->start(a.data(), n, ld, 0, 24);
+    lanczos->extend(3);
+  }
+  const auto k = static_cast<std::size_t>(fresh.projected_rows());
+  std::vector<double> one(k * k), other(k * k);
+  reused.projected(one.data());
+  fresh.projected(other.data());
+  CHECK(one == other);
+}
+
 TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
   Gapped sample(30);
   const int n = sample.n, ld = 128;
