@@ -33,10 +33,10 @@ void SlabMessages::prepare(std::vector<Requests>& to, bool sends, const Face& fa
   }
 }
 
-void SlabMessages::connect(std::vector<Face> faces) {
+void SlabMessages::connect(std::vector<Face> faces, bool share_memory) {
   faces_ = std::move(faces);
   for (const Face& face : faces_) slabs_ = std::max<std::int64_t>(slabs_, static_cast<std::int64_t>(face.sent.parts.size()));
-  if (comm_.size() > 1 && share()) return;
+  if (share_memory && comm_.size() > 1 && share()) return;
   for (const Face& face : faces_) {
     View<char*> from("kinetic: sent", static_cast<std::size_t>(face.sent.bytes()));
     View<char*> to("kinetic: received", static_cast<std::size_t>(face.received.bytes()));

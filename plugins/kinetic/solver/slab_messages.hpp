@@ -39,8 +39,8 @@ class SlabMessages {
     int receive_tag;
     Rows received;
   };
-  /// Collective, once.
-  void connect(std::vector<Face> faces);
+  /// Collective, once. Without `share_memory` all faces travel as messages.
+  void connect(std::vector<Face> faces, bool share_memory = true);
   /// Where a face is packed, and where that of the neighbour is found, by the place in the list; aligned to cache lines.
   char* packed(std::size_t face) const { return packed_[face]; }
   const char* received(std::size_t face) const { return received_[face]; }
