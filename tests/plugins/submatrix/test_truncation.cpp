@@ -275,9 +275,5 @@ TEST_CASE("force errors at eps 1e-4, 1e-5 and 1e-6, 512 atoms", "[.long]") {
 
 TEST_CASE("drift of dynamics at eps 1e-4, 1e-5 and 1e-6, 216 atoms", "[.long]") {
   test::World world;
-  const auto rows = table(3, {1e-4, 1e-5, 1e-6}, 39, 1e-3, 1000.0, world);
-  for (std::size_t k = 1; k < rows.size(); ++k) {
-    CHECK(rows[k].force.largest < rows[k - 1].force.largest);
-    CHECK(rows[k].force.rms < rows[k - 1].force.rms);
-  }
+  check_shrink(table(3, {1e-4, 1e-5, 1e-6}, 39, 1e-3, 1000.0, world));
 }
