@@ -122,6 +122,29 @@ class SameNumbers(unittest.TestCase):
                     self.assertLess(abs(from_atoms / pressure - 1.0), 1e-10)
                     self.assertLess(np.abs(theirs - forces).max() / np.abs(forces).max(), 1e-10)
 
+    def test_overlay_adds_to_the_forces_of_another_style(self):
+        model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
+        cases = {name: POTENTIALS[name][1:3] for name in POTENTIALS} | {"deep_potential": ("cambium deep_potential", f"{model} Cu")}
+        for name, (style, coeff) in cases.items():
+            with self.subTest(name):
+                folder = program.fresh(f"lammps_overlay_{name}")
+                start = setup(folder, name if name in POTENTIALS else "sutton_chen")
+                self.assertEqual(lammps(folder, start)[0], 0)
+
+                def forces(*lines, ranks=1):
+                    text = "\n".join(["units metal", f"read_data {folder}/start.data", *lines]) + MEASURE.replace("FORCES", "forces.dump")
+                    code, out = lammps(folder, text, ranks)
+                    self.assertEqual(code, 0, out)
+                    return np.loadtxt(os.path.join(folder, "forces.dump"), skiprows=9)[:, 1:]
+
+                alone = forces("pair_style " + style, "pair_coeff * * " + coeff)
+                other = forces("pair_style lj/cut 6.0", "pair_coeff * * 0.1 2.3")
+                self.assertGreater(np.abs(other).max(), 0.1)
+                for ranks in (1, 2):
+                    both = forces(f"pair_style hybrid/overlay lj/cut 6.0 {style}", "pair_coeff * * lj/cut 0.1 2.3",
+                                  "pair_coeff * * cambium " + coeff, ranks=ranks)
+                    self.assertLess(np.abs(both - alone - other).max() / np.abs(both).max(), 1e-10)
+
     def test_dynamics_conserve_energy_and_minimize_runs(self):
         folder = program.fresh("lammps_dynamics")
         text = setup(folder, "stillinger_weber") + """
