@@ -75,7 +75,7 @@ std::array<int, 3> crop_of(const train::LoadedModel& model, const std::string& f
 }  // namespace
 
 FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file, const FieldData& coarse,
-                             const std::array<double, 3>& ratio, const Places& places) {
+                             const std::array<double, 3>& ratio, const Places& places, const WindowsDone& tell) {
   require_inside(coarse, places);
   const Windows windows(coarse, crop_of(model, file), ratio);
   FieldData out = coarse;
@@ -83,9 +83,13 @@ FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file,
   const std::size_t nx = places[1].size(), nz = places[2].size(), all = places[0].size() * nx * nz, fields = flow_fields.size();
   for (auto& values : out.values) values.assign(all, 0.0);
   std::vector<double> sum(all, 0.0);
-  for (int t : starts(windows, 0))
-    for (int x : starts(windows, 1))
-      for (int z : starts(windows, 2)) {
+  const auto along_t = starts(windows, 0), along_x = starts(windows, 1), along_z = starts(windows, 2);
+  std::size_t done = 0;
+  for (int t : along_t)
+    for (int x : along_x)
+      for (int z : along_z) {
+        if (tell && done > 0) tell(done, along_t.size() * along_x.size() * along_z.size());
+        ++done;
         const auto ht = hits(windows, 0, t, places[0]), hx = hits(windows, 1, x, places[1]), hz = hits(windows, 2, z, places[2]);
         std::vector<double> points;
         for (const auto& a : ht)

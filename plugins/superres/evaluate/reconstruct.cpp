@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/timing.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/csv.hpp"
 #include "plugins/superres/equations/residual.hpp"
@@ -85,9 +86,9 @@ void Reconstruct::check(Context& context) {
                                params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
 }
 
-FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models) const {
+FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models, Context& context) const {
   if (const auto model = models.find(unrefined(method)); params_.refine && model != models.end())
-    return refined(model->first, coarse, places, model->second);
+    return refined(model->first, coarse, places, model->second, context);
   if (const auto model = models.find(method); model != models.end())
     return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
   FieldData out = coarse;
@@ -95,13 +96,19 @@ FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coars
   return out;
 }
 
-FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places, train::LoadedModel& of) const {
+FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places, train::LoadedModel& of,
+                               Context& context) const {
   auto* const network = dynamic_cast<Refinable*>(of.network.get());
   if (!network || !network->can_refine())
     throw InputError(fmt::format("model '{}' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may "
                                  "be 0), or leave it out of refine.models", name));
   network->refine(&*params_.refine);
-  auto out = decoded_in_windows(of, params_.models.at(name), coarse, params_.ratio, places);
+  const double started = wall_seconds();
+  const auto tell = [&](std::size_t done, std::size_t all) {
+    const double each = (wall_seconds() - started) / static_cast<double>(done);
+    context.log.progress(fmt::format("{}{}: window {} of {}, {:.0f} s left", name, suffix, done, all, each * static_cast<double>(all - done)));
+  };
+  auto out = decoded_in_windows(of, params_.models.at(name), coarse, params_.ratio, places, tell);
   network->refine(nullptr);
   return out;
 }
@@ -109,7 +116,7 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
 void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
   const auto& w = *params_.write;
   const auto places = spanning_places(coarse, w.points, w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()}));
-  write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models), context);
+  write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models, context), context);
   context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file, w.points[0],
                                w.points[1], w.points[2], w.method));
 }
@@ -174,7 +181,7 @@ Task::Outcome Reconstruct::run(Context& context) {
     Models models;
     for (const auto& [name, file] : params_.models) models.emplace(name, train::load_artifact(file, context));
     for (const auto& method : columns()) {
-      const FieldData field = rebuilt(method, coarse, truth.axis, models);
+      const FieldData field = rebuilt(method, coarse, truth.axis, models, context);
       scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
       for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);
     }

@@ -41,9 +41,11 @@ class Reconstruct : public Task {
   Outcome run(Context& context) override;
 
  private:
-  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, train::LoadedModel& of) const;
+  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, train::LoadedModel& of,
+                    Context& context) const;
   using Models = std::map<std::string, train::LoadedModel>;
-  FieldData rebuilt(const std::string& method, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, Models& models) const;
+  FieldData rebuilt(const std::string& method, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, Models& models,
+                    Context& context) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
   /// Methods, models and refined models, the columns of the table.
   std::vector<std::string> columns() const;
