@@ -45,7 +45,6 @@ std::int64_t Positivity::act(Solver& solver) {
       ++changed;
     }
   changed_ += changed;
-  if (changed) solver.to_device(0);
   return changed;
 }
 

@@ -11,7 +11,7 @@ namespace cambium::kinetic {
 class Positivity {
  public:
   explicit Positivity(const Solver& solver);
-  /// Acts on slot 0; returns the cells of this rank that it changed.
+  /// Acts on slot 0, on the host (Solver::to_device is left to the caller); returns the cells of this rank that it changed.
   std::int64_t act(Solver& solver);
 
   std::int64_t changed() const { return changed_; }    ///< cells of this rank, over all calls

@@ -56,14 +56,7 @@ struct Edges : Sweep<K, P> {
     for (int i = first; i < last;) {
       const int end = (i / row + 1) * row, jump = end < last ? end : last;
       const P* cell = in + layout.cell(block, moving_cell(D, high, i));
-      for (; i < jump; ++i, cell += K::modes, to += Base::template edge_values<D>) {
-        P t[K::widest_face];
-        K::template trace<D>(cell, T(high ? 1 : -1), t);
-        for (int j = 0; j < K::face[D]; ++j) {
-          if constexpr (D == 0) to[j] = t[j][lane];
-          else t[j].store(to + j * P::width);
-        }
-      }
+      for (; i < jump; ++i, cell += K::modes, to += Base::template edge_values<D>) Base::template keep_trace<D>(cell, high, lane, to);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "plugins/kinetic/solver/slab_messages.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 
 #include "core/parallel/spin_wait.hpp"
@@ -11,6 +12,7 @@ SlabMessages::~SlabMessages() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) return;
+  if (std::uncaught_exceptions() == 0) settle();  // the last faces may be on their way, to be read by nobody
   for (auto* all : {&send_, &receive_})
     for (auto& slab : *all)
       for (auto& request : slab) MPI_Request_free(&request);
@@ -74,18 +76,27 @@ bool SlabMessages::share() {
   return true;
 }
 
+void SlabMessages::settle() {
+  for (auto* all : {&send_, &receive_})
+    for (auto& slab : *all)
+      if (!slab.empty()) MPI_Waitall(static_cast<int>(slab.size()), slab.data(), MPI_STATUSES_IGNORE);
+}
+
 void SlabMessages::begin() {
-  if (memory_) {  // neighbours have read what the last pass left here
+  finish();  // who packs the next faces asks no more for those before
+  if (memory_) {
     for (const Face& face : faces_)
-      spin_wait([&] { return counter(face.rank, passes_done).load(std::memory_order_acquire) >= passes_; });
-    return;
+      spin_wait([&] { return counter(face.rank, passes_read).load(std::memory_order_acquire) >= pass_; });
+  } else {
+    settle();
+    for (auto& slab : receive_)
+      if (!slab.empty()) MPI_Startall(static_cast<int>(slab.size()), slab.data());
   }
-  for (auto& slab : receive_)
-    if (!slab.empty()) MPI_Startall(static_cast<int>(slab.size()), slab.data());
+  ++pass_;
 }
 
 void SlabMessages::send(int slab) {
-  if (memory_) counter(comm_.rank(), slabs_sent).store(passes_ * slabs_ + slab + 1, std::memory_order_release);
+  if (memory_) counter(comm_.rank(), slabs_sent).store(pass_ * slabs_ + slab + 1, std::memory_order_release);
   else if (!send_.empty() && !send_[slab].empty()) MPI_Startall(static_cast<int>(send_[slab].size()), send_[slab].data());
 }
 
@@ -93,17 +104,14 @@ void SlabMessages::wait(int slab) {
   if (memory_) {
     for (const Face& face : faces_)
       if (const Part& part = face.received.parts[static_cast<std::size_t>(slab)]; part.first < part.last)
-        spin_wait([&] { return counter(face.rank, slabs_sent).load(std::memory_order_acquire) > passes_ * slabs_ + slab; });
+        spin_wait([&] { return counter(face.rank, slabs_sent).load(std::memory_order_acquire) > pass_ * slabs_ + slab; });
   } else if (!receive_.empty()) {
     MPI_Waitall(static_cast<int>(receive_[slab].size()), receive_[slab].data(), MPI_STATUSES_IGNORE);
   }
 }
 
 void SlabMessages::finish() {
-  ++passes_;
-  if (memory_) counter(comm_.rank(), passes_done).store(passes_, std::memory_order_release);
-  for (auto& slab : send_)
-    if (!slab.empty()) MPI_Waitall(static_cast<int>(slab.size()), slab.data(), MPI_STATUSES_IGNORE);
+  if (memory_) counter(comm_.rank(), passes_read).store(pass_, std::memory_order_release);
 }
 
 }  // namespace cambium::kinetic

@@ -9,8 +9,9 @@
 
 namespace cambium::kinetic {
 
-/// Face values of one slab of velocity space after the other, on their way between neighbours while a pass goes on: begin(),
-/// then for every slab, in order, send() when its faces are packed and wait() before they are needed, then finish().
+/// Face values of one slab of velocity space after the other, on their way between neighbours: begin(), then for every slab, in
+/// order, send() when its faces are packed; wait() before they are needed, then finish(). That may be in the pass that packs
+/// them or in a later one, twice (a step that is begun again) or never; neighbours do alike. begin() lets go of all before.
 ///
 /// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a slab's
 /// are there: a slab has a few KiB, and starting and completing its messages took about as long as packing it. Elsewhere, and
@@ -54,18 +55,19 @@ class SlabMessages {
   using Requests = std::vector<MPI_Request>;
   using Counter = std::atomic<std::int64_t>;
   bool share();
+  void settle();
   void prepare(std::vector<Requests>& to, bool sends, const Face& face, char* data) const;
   Counter& counter(int rank, int which) const { return *reinterpret_cast<Counter*>(memory_->of(rank) + which * line); }
 
   static constexpr std::int64_t line = 64;   ///< bytes of a cache line
-  enum { slabs_sent, passes_done, counters };  ///< of a rank, at the beginning of its memory
+  enum { slabs_sent, passes_read, counters };  ///< of a rank, at the beginning of its memory
 
   const Comm& comm_;
   std::vector<Face> faces_;
   std::vector<char*> packed_;
   std::vector<const char*> received_;
   std::unique_ptr<SharedMemory> memory_;  ///< null where messages travel
-  std::int64_t slabs_ = 0, passes_ = 0;
+  std::int64_t slabs_ = 0, pass_ = 0;
   std::vector<View<char*>> buffers_;
   std::vector<Requests> send_, receive_;  ///< [slab], persistent
 };

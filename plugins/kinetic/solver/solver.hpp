@@ -53,7 +53,8 @@ class Solver {
   /// Coefficients of a cell of this rank, by local indices (PhaseGrid::local_conf, local_velocity order).
   virtual void set(int slot, int conf_cell, int velocity_cell, const double* coefficients) = 0;
   virtual void get(int slot, int conf_cell, int velocity_cell, double* coefficients) const = 0;
-  /// Host changes made by set() become visible to the kernels, and the other way round before get().
+  /// Host changes made by set() become visible to the kernels, on all ranks of the grid when on one; and the other way round before
+  /// get().
   virtual void to_device(int slot) = 0;
   virtual void to_host_const(int slot) const = 0;
 

@@ -27,10 +27,11 @@ class SolverOf : public Solver {
     sizes_.layout = layout_;
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
     scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
-    make_links();
+    find_edges();
+    // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have left.
+    if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0) make_faces();
+    else make_links();
     sort_tiles();
-    // Neighbours must do alike: one between walls that give particles back has whole stages, so they all have.
-    slabs_pay_ = comm.min(K::vdim > 1 && in_slabs() && inner_.size() == 0 ? 1.0 : 0.0) > 0.0;
   }
 
   const BasisInfo& basis() const override { return info_; }
@@ -44,24 +45,17 @@ class SolverOf : public Solver {
     const auto at = address(conf, velocity);
     for (int k = 0; k < K::modes; ++k) c[k] = static_cast<double>(host_[slot](at + k * width));
   }
-  void to_device(int slot) override { Kokkos::deep_copy(f_[slot], host_[slot]); }
+  void to_device(int slot) override {
+    Kokkos::deep_copy(f_[slot], host_[slot]);
+    if (faces_) faces_->forget(slot);
+  }
   void to_host_const(int slot) const override { Kokkos::deep_copy(host_[slot], f_[slot]); }
   std::size_t bytes(bool fused) const override { return (fused ? 2 : 3) * sizeof(T) * static_cast<std::size_t>(layout_.size()); }
 
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
     allocate(stage.in), allocate(stage.out);
-    const Work w = work({stage, force, &moments}, 0);
-    T fastest = 0;
-    if (slabs_pay_) {
-      fastest = slab_pass().run(w);
-    } else {
-      pack(w);
-      messages_.begin();
-      fastest = sweep(w, inner_);
-      messages_.finish();
-      fastest = std::max(fastest, sweep(w, outer_));
-      unpack(w);
-    }
+    Work w = work({stage, force, &moments}, 0);
+    const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
     collect(moments_[0], moments);
     return static_cast<double>(fastest);
   }
@@ -74,7 +68,8 @@ class SolverOf : public Solver {
 
   std::array<double, 2> stages(const Half& first, const Half& second) override {
     T fastest[2] = {};
-    slab_pass().run(work(first, 0), work(second, 1), fastest);
+    if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
+    slab_pass_->run({work(first, 0), first.stage.in, first.stage.out}, {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
     collect(moments_[0], *first.moments), collect(moments_[1], *second.moments);
     return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
   }
@@ -115,12 +110,13 @@ class SolverOf : public Solver {
   static constexpr std::int64_t shared_cache = 12 << 20;
   static constexpr int field_rows = (K::vdim + K::pairs) * K::conf;
 
-  /// An edge of this rank's part: dimension, side, and the link that serves it (-1: a wall).
+  /// An edge of this rank's part: dimension, side, the rank beyond (-1: a wall), and the link that serves it.
   struct Edge {
     int dimension;
     bool high;
-    int link;
+    int rank;
     Wall wall;
+    int link = -1;
   };
 
   /// The first of two fused stages needs no place of its own, so not every run has all three.
@@ -132,21 +128,35 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(f_[slot], T(0));
     host_[slot] = Kokkos::create_mirror_view(f_[slot]);
   }
-  /// Whether stages may go slab by slab, and find in the cache what they left there.
-  bool in_slabs() const {
+  /// Whether a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
+  bool whole_at_once() const {
     for (const Edge& edge : edges_)
-      if (edge.dimension >= K::cdim || (edge.link < 0 && edge.wall != Wall::absorb)) return false;
-    return device_is_host && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache;
+      if (edge.dimension >= K::cdim || (edge.rank < 0 && edge.wall != Wall::absorb)) return false;
+    return device_is_host;
   }
-  /// Collective when first asked for.
-  SlabPass<K, P>& slab_pass() {
-    if (slab_pass_) return *slab_pass_;
-    slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_, comm_);
-    std::vector<typename SlabPass<K, P>::Edge> between;
-    for (const Edge& edge : edges_)
-      if (edge.link >= 0) between.push_back({edge.dimension, edge.high, messages_.links[edge.link].rank});
-    slab_pass_->connect(work(), between);
-    return *slab_pass_;
+  /// Whether two stages may go slab by slab, and find in the cache what they left there.
+  bool in_slabs() const { return faces_ && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache; }
+
+  /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges come
+  /// first, so that their traces travel meanwhile.
+  T leave_traces(Work& w, const Stage& stage) {
+    faces_->attach(w, stage.in, stage.out);
+    faces_->wait_all(stage.in);
+    T fastest = sweep(w, outer_);
+    faces_->send_all(stage.out);
+    faces_->finish(stage.in);
+    return std::max(fastest, sweep(w, inner_));
+  }
+  /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and what enters at
+  /// walls and at cuts of velocity space is added after the others.
+  T exchange_traces(const Work& w) {
+    pack(w);
+    messages_.begin();
+    T fastest = sweep(w, inner_);
+    messages_.finish();
+    fastest = std::max(fastest, sweep(w, outer_));
+    unpack(w);
+    return fastest;
   }
   const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
   std::int64_t address(int conf, int velocity) const {
@@ -161,7 +171,7 @@ class SolverOf : public Solver {
     w.moment = moments_[0].data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
     w.tile = sizes_.tile, w.slab = sizes_.slab;
-    for (const Edge& edge : edges_)
+    for (const Edge& edge : edges_)  // where faces are left, they are attached
       if (edge.dimension < K::cdim && edge.link >= 0)
         w.received[edge.dimension][!edge.high] = reinterpret_cast<const T*>(messages_.links[edge.link].receive.data());
     return w;
@@ -201,7 +211,8 @@ class SolverOf : public Solver {
 
   /// Tiles that need no message from another rank, which are swept while messages travel, and the others.
   void sort_tiles() {
-    const Work w = work();
+    Work w = work();
+    if (faces_) faces_->receive(w, 0);
     std::vector<int> order[2];
     for (int tile = 0; tile < w.tiles(); ++tile) {
       bool waits = false;
@@ -229,26 +240,34 @@ class SolverOf : public Solver {
       return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
   }
 
-  void make_links() {
-    const Work w = work();
-    for_each_index<K::cdim + K::vdim>([&](auto d) {
-      constexpr int D = decltype(d)::value;
-      const Axis& axis = grid_.axis[D];
-      if (D < K::cdim && layout_.wrapped[D < K::cdim ? D : 0]) return;
+  void find_edges() {
+    for (int d = 0; d < K::cdim + K::vdim; ++d) {
+      const Axis& axis = grid_.axis[d];
+      if (d < K::cdim && layout_.wrapped[d]) continue;
       for (bool high : {false, true}) {
         const int rank = high ? axis.high_rank : axis.low_rank;
-        Edge edge{D, high, -1, high ? axis.high_wall : axis.low_wall};
-        if (rank >= 0) {
-          edge.link = static_cast<int>(messages_.links.size());
-          // What leaves upwards arrives at the other's lower edge.
-          messages_.links.push_back({rank, 2 * D + high, 2 * D + !high, View<char*>("kinetic: sent", edge_bytes<D>(w, high)),
-                                     View<char*>("kinetic: received", edge_bytes<D>(w, !high))});
-        } else if (D >= K::cdim) {
-          continue;  // no flux through the ends of velocity space
-        }
-        edges_.push_back(edge);
+        if (rank >= 0 || d < K::cdim)  // no flux through the ends of velocity space
+          edges_.push_back({d, high, rank, high ? axis.high_wall : axis.low_wall});
       }
-    });
+    }
+  }
+  void make_faces() {
+    std::vector<typename FaceTraces<K, P>::Edge> between;
+    for (const Edge& edge : edges_)
+      if (edge.rank >= 0) between.push_back({edge.dimension, edge.high, edge.rank});
+    faces_ = std::make_unique<FaceTraces<K, P>>(comm_, work(), between);
+  }
+  void make_links() {
+    const Work w = work();
+    for (Edge& edge : edges_)
+      for_each_index<K::cdim + K::vdim>([&](auto d) {
+        constexpr int D = decltype(d)::value;
+        if (D != edge.dimension || edge.rank < 0) return;
+        edge.link = static_cast<int>(messages_.links.size());
+        // What leaves upwards arrives at the other's lower edge.
+        messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high, View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
+                                   View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
+      });
   }
 
   template <class F>
@@ -351,8 +370,8 @@ class SolverOf : public Solver {
   View<T*> fields_[2], scratch_;
   View<int*> inner_, outer_;
   mutable View<double*> moments_[2];
+  std::unique_ptr<FaceTraces<K, P>> faces_;  ///< null where sweeps do not say all of a stage's result
   std::unique_ptr<SlabPass<K, P>> slab_pass_;
-  bool slabs_pay_ = false;  ///< every tile of every rank waits for messages: they travel slab by slab then
   Kokkos::Experimental::UniqueToken<ExecSpace> token_;
 };
 

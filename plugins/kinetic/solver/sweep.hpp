@@ -35,6 +35,7 @@ struct Sweep {
   P* scratch = nullptr;      ///< [thread][tile][scratch_size()]: fluxes through lower faces
   int tile = 1;              ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
+  T* leaving[K::cdim][2] = {};  ///< where traces of the result go that ranks below and above will ask for; null without one
   int slab = 1;              ///< cells of the first velocity dimension that each of them takes in turn
 
   int tiles() const { return (layout.blocks() + tile - 1) / tile; }
@@ -79,28 +80,34 @@ struct Sweep {
   struct Around {
     int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 where it is not here
     const T* sent[K::cdim][2];  ///< what the rank beyond sent for this block instead; null where there is none
+    T* left[K::cdim][2];        ///< where traces of this block go that the rank beyond will ask for; null where there is none
+    bool leaves;                ///< there is such a trace
     bool end[2];                ///< the upwind pack along x lies beyond the last lane
-    int lane[2];                ///< of the cell that `sent` of x is for
+    int lane[2];                ///< of the cell that `sent` of x is for; traces leave at the other one
     int lanes;                  ///< that hold cells
   };
   CAMBIUM_FN Around around(int block) const {
     Around a;
     const int j = block % layout.packs, last = layout.packs - 1;
     a.lanes = layout.lanes(j);
+    a.leaves = false;
     for (int up = 0; up < 2; ++up) {
-      const int edge = up ? 0 : layout.nx - 1;
+      const int edge = up ? 0 : layout.nx - 1, far = up ? layout.nx - 1 : 0;
       a.lane[up] = layout.lane_of(edge);
-      a.sent[0][up] = j == edge % layout.packs ? received_by<0>(block / layout.packs, up) : nullptr;
+      a.sent[0][up] = j == edge % layout.packs ? of_block<0>(received[0][up], block / layout.packs, up) : nullptr;
+      a.left[0][up] = j == far % layout.packs ? of_block<0>(leaving[0][up], block / layout.packs, up) : nullptr;
       a.end[up] = up ? j == 0 : j == last;
       a.from[0][up] = a.end[up] ? block + (up ? last : -last) : block + (up ? -1 : 1);
       for_each_index<K::cdim - 1>([&](auto i) {
         constexpr int D = decltype(i)::value + 1;
         const int n = layout.other[D - 1], at = layout.block_place(block, D), next = up ? at - 1 : at + 1;
         const bool here = (next >= 0 && next < n) || layout.wrapped[D];
-        const int stride = layout.block_stride(D);
+        const int stride = layout.block_stride(D), along = block / (stride * n) * stride + block % stride;
         a.from[D][up] = here ? block + ((next + n) % n - at) * stride : -1;
-        a.sent[D][up] = here ? nullptr : received_by<D>(block / (stride * n) * stride + block % stride, up);
+        a.sent[D][up] = here ? nullptr : of_block<D>(received[D][up], along, up);
+        a.left[D][up] = at == (up ? n - 1 : 0) ? of_block<D>(leaving[D][up], along, up) : nullptr;
       });
+      for (int d = 0; d < K::cdim; ++d) a.leaves |= a.left[d][up] != nullptr;
     }
     return a;
   }
@@ -112,18 +119,37 @@ struct Sweep {
   /// Cells of velocity dimension d that move towards higher x_d, or towards lower.
   CAMBIUM_FN int moving(int d, bool up) const { return up ? layout.nv[d] - layout.backward[d] : layout.backward[d]; }
   CAMBIUM_FN int moving_cells(int d, bool up) const { return layout.velocity_cells / layout.nv[d] * moving(d, up); }
-  template <int D>
-  CAMBIUM_FN const T* received_by(int edge_block, bool up) const {
-    const T* all = received[D][up];
+  /// The part of a block along the edge, in the traces of all.
+  template <int D, class Value>
+  CAMBIUM_FN Value* of_block(Value* all, int edge_block, bool up) const {
     return all ? all + std::int64_t{edge_block} * moving_cells(D, up) * edge_values<D> : nullptr;
   }
-  /// Traces for the velocity cell with these indices, in what came through an edge of dimension D.
-  template <int D>
-  CAMBIUM_FN const T* trace_in(const T* sent, const int* at, bool up) const {
+  /// Traces of the velocity cell with these indices, in what goes through an edge of dimension D.
+  template <int D, class Value>
+  CAMBIUM_FN Value* trace_in(Value* sent, const int* at, bool up) const {
     const int n = moving(D, up), first = up ? layout.nv[D] - n : 0;
     int place = 0;
     for (int e = 0; e < K::vdim; ++e) place = e == D ? place * n + at[e] - first : place * layout.nv[e] + at[e];
     return sent + std::int64_t{place} * edge_values<D>;
+  }
+
+  /// What leaves a cell upwards or downwards. One function, so that a trace has the same bits whoever asks for it.
+  template <int D>
+  CAMBIUM_CELL_LOOP void keep_trace(const P* cell, bool up, int lane, T* to) const {
+    P t[K::face[D]];
+    K::template trace<D>(cell, T(up ? 1 : -1), t);
+    for (int k = 0; k < K::face[D]; ++k) {
+      if constexpr (D == 0) to[k] = t[k][lane];
+      else t[k].store(to + k * P::width);
+    }
+  }
+  /// Those of a fresh cell, which is in the first-level cache now: packing it later would fetch it again.
+  CAMBIUM_FN void leave(const Around& a, const P* cell, const int* at, const Place& p) const {
+    for_each_index<K::cdim>([&](auto d) {
+      constexpr int D = decltype(d)::value;
+      const bool up = p.up[D];
+      if (T* all = a.left[D][up]) keep_trace<D>(cell, up, a.lane[!up], trace_in<D>(all, at, up));
+    });
   }
 
   /// Trace of the upwind neighbour on the face through which this cell is filled along x.
@@ -252,6 +278,7 @@ struct Sweep {
     look_ahead<3>(block, iv);
     const P speed = electric ? accelerate<upwind_flux>(here, f, block, iv, at, p, lower, out + cell) : P(T(0));
     look_ahead<5>(block, iv);
+    if (sides.leaves) leave(sides, out + cell, at, p);
     K::moments(out + cell, p.w, p.h, p.square, row);
     return frequency(p, speed);
   }

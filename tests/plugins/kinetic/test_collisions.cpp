@@ -286,6 +286,7 @@ TEST_CASE("the positivity limiter keeps cell means and leaves nothing negative")
     for (int iv = 0; iv < 4; ++iv) solver->get(0, ic, iv, f.data()), before.push_back(f[0]);
   Positivity limiter(*solver);
   CHECK(limiter.act(*solver) > 0);
+  solver->to_device(0);
   const Projection corners(solver->basis().exponents, 3);
   std::vector<double> values(corners.nodes());
   for (int ic = 0, n = 0; ic < 3; ++ic)

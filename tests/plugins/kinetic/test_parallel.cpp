@@ -154,6 +154,31 @@ TEST_CASE("ranks with and without a wall exchange what they agree on") {
   }
 }
 
+// Stages leave what their neighbours will ask for; what collisions and the limiter change afterwards must reach them too, also where
+// the limiter acts on a few ranks only.
+TEST_CASE("changes between stages reach the other ranks") {
+  const int n = Comm().size();
+  for (bool limited : {false, true}) {
+    auto changed = [&](std::vector<int> ranks) {
+      auto p = small(std::move(ranks));
+      auto& s = p.species[0];
+      if (limited) {
+        s.positivity = true;
+        s.f0 = "(1 + 8*exp(-8*(x - 2)^2)) * maxwellian(vx, 0.3, 1.3) * maxwellian(vy, 0, 1.2)";
+      } else {
+        s.collisions = CollisionParams{CollisionParams::Operator::bgk, "0.4"};
+      }
+      return p;
+    };
+    KineticRun<VlasovMaxwell> whole(changed({}), MPI_COMM_SELF), part(changed({n, 1, 1}));
+    whole.start(), part.start();
+    for (int k = 0; k < 4; ++k) whole.step(), part.step();
+    INFO("limited " << limited);
+    CHECK(difference(part, whole) < 1e-13);
+    if (limited) CHECK(part.physics->species().front()->limiter_report() == whole.physics->species().front()->limiter_report());
+  }
+}
+
 TEST_CASE("two dimensions are cut in both directions") {
   const int n = Comm().size();
   VlasovPoisson::Params p;

@@ -61,3 +61,31 @@ TEST_CASE("faces travel slab by slab around a ring of ranks") {
   }
   CHECK(right);
 }
+
+// What one stage leaves, a later one reads: once, twice when its step is begun again, or not at all.
+TEST_CASE("faces wait for whoever asks for them") {
+  const Comm comm;
+  const bool share = GENERATE(false, true);
+  const int up = (comm.rank() + 1) % comm.size(), down = (comm.rank() + comm.size() - 1) % comm.size();
+  SlabMessages messages(comm);
+  messages.connect({{up, 1, some_rows(), 2, some_rows()}, {down, 2, some_rows(), 1, some_rows()}}, share);
+  bool right = true;
+  for (int pass = 0; pass < 60; ++pass) {
+    messages.begin();
+    for (int s = 0; s < slabs; ++s) {
+      for (std::size_t face = 0; face < 2; ++face)
+        for_bytes(s, [&](std::int64_t b) { messages.packed(face)[b] = value(comm.rank(), face == 0, pass, b); });
+      messages.send(s);
+    }
+    for (int time = 0; time < pass % 3; ++time) {
+      if ((pass + time) % (comm.size() + 1) == comm.rank()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      for (int s = 0; s < slabs; ++s) {
+        messages.wait(s);
+        for_bytes(s, [&](std::int64_t b) { right = right && messages.received(0)[b] == value(up, false, pass, b); });
+        for_bytes(s, [&](std::int64_t b) { right = right && messages.received(1)[b] == value(down, true, pass, b); });
+      }
+      if (time == pass % 3 - 1) messages.finish();
+    }
+  }
+  CHECK(right);
+}
