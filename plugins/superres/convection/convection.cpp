@@ -41,7 +41,7 @@ void Convection::declare(State& state) {
       {"u", "velocity along x, on left faces"}, {"w", "velocity along z, on lower faces"},
       {"b", "buoyancy, at centres"}, {"p", "pressure, at centres"}};
   for (int k = 0; k < 4; ++k)
-    state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.flow.tensor(k); }});
+    state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.owned().tensor(k); }});
   declare_grid(state);
   state.add({"tendency", At::cell, "", "explicit terms of a stage", false, [] { return TensorRef{}; }});
 }
@@ -56,7 +56,7 @@ void Convection::declare_grid(State& state) {
 }
 
 void Convection::initialise(State& state, Context& context) {
-  set_initial_state(keys_.initial, stepper.flow, context.seed);
+  set_initial_state(keys_.initial, stepper.flow(), context.seed);
   stepper.fill_ghosts();
   stepper.start();
   time_ = sampled_at_ = state.time;
@@ -66,7 +66,7 @@ void Convection::initialise(State& state, Context& context) {
 
 void Convection::choose_timestep(std::int64_t step, double time) {
   if (step % timestep_every == 0) {
-    const double rate = largest_courant_rate(stepper.flow, context_.comm);
+    const double rate = largest_courant_rate(stepper.owned(), context_.comm);
     if (!std::isfinite(rate))
       throw NumericalError(fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
                                        "'courant' (it is {:g})", step, time, keys_.courant));
@@ -91,7 +91,7 @@ void Convection::sample(std::int64_t step, double time, double) {
   if (step % average_every) return;
   const double since = time - std::max(sampled_at_, keys_.average_from);
   sampled_at_ = time;
-  if (since > 0.0) averages.add(means_of(stepper.flow, context_.comm), since);
+  if (since > 0.0) averages.add(means_of(stepper.flow(), context_.comm), since);
 }
 
 void Convection::schedule(Schedule& schedule) {
@@ -127,15 +127,15 @@ void Convection::save(io::Group& group) const {
   averages.save(group);
 }
 
-double Convection::divergence() const { return context_.comm.max(largest_divergence(stepper.flow)); }
+double Convection::divergence() { return context_.comm.max(largest_divergence(stepper.flow())); }
 
 Physics::Work Convection::work() const { return {static_cast<std::int64_t>(grid().nx) * grid().nz, "cell"}; }
 
 std::string Convection::summary() const {
   return fmt::format("Ra {:g}, Pr {:g}; {} x {} cells of {:.3g} x {:.3g} to {:.3g}; {} ranks of {} rows or so; 3 stages and 3 Poisson "
                      "solutions a step", keys_.rayleigh, keys_.prandtl, grid().nx, grid().nz, grid().dx(),
-                     grid().least_height(), grid().height(grid().nz / 2), stepper.flow.slab.ranks,
-                     grid().nz / stepper.flow.slab.ranks);
+                     grid().least_height(), grid().height(grid().nz / 2), stepper.owned().slab.ranks,
+                     grid().nz / stepper.owned().slab.ranks);
 }
 
 std::vector<Citation> Convection::citations() const {

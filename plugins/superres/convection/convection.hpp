@@ -66,9 +66,9 @@ class Convection {
   Stepper stepper;
   TimeAverages averages;
   /// Collective: largest |div u| over all ranks.
-  double divergence() const;
-  const Fluid& fluid() const { return stepper.flow.fluid; }
-  const Grid& grid() const { return stepper.flow.slab.grid; }
+  double divergence();
+  const Fluid& fluid() const { return stepper.owned().fluid; }
+  const Grid& grid() const { return stepper.owned().slab.grid; }
   const ConvectionKeys& keys() const { return keys_; }
 
  private:

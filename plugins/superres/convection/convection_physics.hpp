@@ -29,7 +29,7 @@ class ConvectionPhysics : public Physics {
   std::string summary() const override { return setup_.name() + ": " + run_.summary(); }
   std::vector<Observable> observables() const override { return setup_.observables(); }
   void measure(const State&, Context& context, std::span<double> values) override {
-    setup_.measure(means_of(run_.stepper.flow, context.comm), values);
+    setup_.measure(means_of(run_.stepper.flow(), context.comm), values);
     divergence_ = run_.divergence();
     values[values.size() - 2] = divergence_;
     values[values.size() - 1] = run_.timestep();

@@ -9,14 +9,14 @@ class Halo {
  public:
   Halo(const Comm& comm, const Slab& slab);
   /// Collective: fields first..first+count-1 (at most four), whole rows.
-  /// Between the two, rows that need no ghosts may be worked on.
+  /// Between the two, rows that need no ghosts may be worked on. One exchange at a time.
   void start(const Fields& fields, int first, int count);
   void finish(const Fields& fields, int first, int count);
 
  private:
   const Comm& comm_;
   int rows_, below_, above_;
-  std::int64_t part_;                ///< numbers for one neighbour
+  std::int64_t part_;                ///< most numbers for one neighbour
   View<double***> sent_, received_;  ///< (below or above, field, column)
   View<double***>::HostMirror out_, in_;
   MPI_Request requests_[4];

@@ -38,8 +38,18 @@ Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, b
       block_(block),
       matrices_(matrices),
       gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
+      mine_(Kokkos::create_mirror_view(ends)),
+      all_(Kokkos::create_mirror_view(gathered_)),
       gain_("interface gains", 2, 2 * comm.size(), columns) {
   if (share_memory && comm.size() > 1) pieces_ = SharedPieces::make(comm, 2 * std::int64_t{columns});
+}
+
+void Interfaces::Response::add(const Sweep& sweep, double behind_first, double behind_last, double ahead_first, double ahead_last) {
+  // Nobody reads the row that a sweep begins with at a plate.
+  q_first.push_back(sweep.down ? ahead_last : sweep.behind ? behind_first : 0.0);
+  q_last.push_back(sweep.behind ? behind_last : 0.0);
+  r_first.push_back(sweep.behind ? ahead_first : 0.0);
+  r_last.push_back(sweep.down ? 0.0 : ahead_last);
 }
 
 void Interfaces::set(const Response& response) {
@@ -73,21 +83,38 @@ void Interfaces::set(const Response& response) {
   Kokkos::deep_copy(gain_, gain);
 }
 
-void Interfaces::gather() {
-  const auto mine = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), ends);
-  const auto all = Kokkos::create_mirror_view(gathered_);
-  const int count = 2 * columns_;
+void Interfaces::start() {
+  if (comm_.size() == 1) return;
+  Kokkos::deep_copy(mine_, ends);
   if (pieces_) {
-    std::copy_n(mine.data(), count, pieces_->mine());
+    const auto [from, to] = read(comm_.rank());
+    std::copy(mine_.data() + from, mine_.data() + to, pieces_->mine() + from);
     pieces_->start();
-    for (int rank = 0; rank < comm_.size(); ++rank) std::copy_n(pieces_->of(rank), count, all.data() + std::size_t(rank) * count);
   } else {
-    MPI_Allgather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm_.handle());
+    const int count = 2 * columns_;
+    MPI_Iallgather(mine_.data(), count, MPI_DOUBLE, all_.data(), count, MPI_DOUBLE, comm_.handle(), &request_);
   }
-  Kokkos::deep_copy(gathered_, all);
 }
 
-void Interfaces::solve() {
+/// What others read of the ends of `rank`.
+std::pair<int, int> Interfaces::read(int rank) const {
+  return {rank == 0 ? columns_ : 0, rank + 1 == comm_.size() ? columns_ : 2 * columns_};
+}
+
+void Interfaces::gather() {
+  if (pieces_) {
+    for (int rank = 0; rank < comm_.size(); ++rank) {
+      const auto [from, to] = read(rank);
+      const double* const piece = pieces_->of(rank);
+      std::copy(piece + from, piece + to, all_.data() + std::size_t{2} * columns_ * rank + from);
+    }
+  } else {
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  Kokkos::deep_copy(gathered_, all_);
+}
+
+void Interfaces::finish() {
   const int ranks = comm_.size(), columns = columns_;
   if (ranks == 1) return;
   gather();
@@ -97,7 +124,7 @@ void Interfaces::solve() {
   Kokkos::parallel_for("interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
     const int j = pack * lanes;
     Lanes sum_l(0.0), sum_u(0.0);
-    for (int k = 0; k < 2 * ranks; ++k) {
+    for (int k = 1; k < 2 * ranks - 1; ++k) {  // without the rows at the plates
       const Lanes p = Lanes::load(&gathered(static_cast<std::size_t>(k) * columns + j));
       sum_l = fma(Lanes::load(&gain(0, k, j)), p, sum_l);
       sum_u = fma(Lanes::load(&gain(1, k, j)), p, sum_u);
@@ -105,6 +132,13 @@ void Interfaces::solve() {
     sum_l.store(&l(j));
     sum_u.store(&u(j));
   });
+}
+
+std::vector<std::pair<int, int>> parts_of(int columns, int ranks) {
+  constexpr int narrow = 8, wide = 8 * strip;
+  const int unit = columns >= 4 * wide ? wide : narrow, middle = columns / 2 / unit * unit;
+  if (ranks == 1 || middle == 0) return {{0, columns}};
+  return {{0, middle}, {middle, columns}};
 }
 
 }  // namespace cambium::superres

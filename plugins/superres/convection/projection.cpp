@@ -32,7 +32,7 @@ static void divergence(const Flow& flow, double factor, const View<double**>& ou
   });
 }
 
-/// Rows of other ranks came with the solution.
+/// Ghost columns, and ghost rows on plates; rows of other ranks are there.
 static void fill_phi(const Slab& slab, const Fields& phi) {
   fill_columns(Kokkos::subview(phi, 0, Kokkos::ALL, Kokkos::ALL), slab.grid, 1, slab.rows + 1, 1.0, 0.0, 0.0);
   const int m = slab.rows, columns = static_cast<int>(phi.extent(2));
@@ -60,11 +60,26 @@ static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool a
   });
 }
 
+/// Rows that other ranks wait for come first and travel while the others are transformed.
+void Projection::transform_back(const Slab& slab) {
+  constexpr int batch = 8;  // rows that a transform works on together
+  const auto phi = Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL);
+  const int m = slab.rows, early = m >= 2 * batch ? batch : 0;
+  const int low = slab.bottom() ? 0 : early, high = slab.top() ? 0 : early;
+  if (early == 0) poisson_.rows(phi, 1, m);
+  if (low > 0) poisson_.rows(phi, 1, low);
+  if (high > 0) poisson_.rows(phi, m + 1 - high, high);
+  halo_.start(phi_, 0, 1);
+  if (early > 0 && m > low + high) poisson_.rows(phi, 1 + low, m - low - high);
+  halo_.finish(phi_, 0, 1);
+}
+
 void Projection::apply(const Flow& flow, double alpha_dt, bool advance_pressure) {
   const Slab& slab = flow.slab;
   fill_columns(flow.field(field_u), slab.grid, 1, slab.rows + 1, 0.0, 0.0, 0.0);
   divergence(flow, 1.0 / alpha_dt, poisson_.source);
-  poisson_.solve(Kokkos::subview(phi_, 0, Kokkos::ALL, Kokkos::ALL));
+  poisson_.solve();
+  transform_back(slab);
   fill_phi(slab, phi_);
   correct(flow, phi_, alpha_dt, advance_pressure);
   start_ghosts(flow);

@@ -22,6 +22,7 @@ class Projection {
 
  private:
   void start_ghosts(const Flow& flow);
+  void transform_back(const Slab& slab);
   Halo halo_;
   Poisson poisson_;
   Fields phi_;  ///< (1, m+2, pitch)

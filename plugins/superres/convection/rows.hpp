@@ -34,13 +34,14 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
 constexpr int strip = device_is_host ? 8 : 1;
 
-/// Calls body(first column, end) for strips of packs that cover columns 0..nx-1.
+/// Calls body(first column, end) for strips of packs that cover columns first..last-1; `first` begins a pack.
 template <class Body>
-void for_strips(const std::string& name, int nx, const Body& body) {
+void for_strips(const std::string& name, int first, int last, const Body& body) {
   constexpr int width = strip * lanes;
-  const int end = (nx + lanes - 1) / lanes * lanes;
-  Kokkos::parallel_for(name, Range(0, (end + width - 1) / width), KOKKOS_LAMBDA(int s) {
-    body(s * width, (s + 1) * width < end ? (s + 1) * width : end);
+  const int end = first + (last - first + lanes - 1) / lanes * lanes;
+  Kokkos::parallel_for(name, Range(0, (end - first + width - 1) / width), KOKKOS_LAMBDA(int s) {
+    const int from = first + s * width;
+    body(from, from + width < end ? from + width : end);
   });
 }
 

@@ -7,7 +7,7 @@
 namespace cambium::superres {
 
 Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : flow(slab, fluid),
+    : flow_(slab, fluid),
       tendency_("tendency", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
       rhs_("rhs", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
       diffusion_{WallNormalDiffusion(comm, slab, fluid), WallNormalDiffusion(comm, slab, fluid),
@@ -15,8 +15,8 @@ Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
       projection_(comm, slab) {}
 
 void Stepper::explicit_part(int stage, double dt) {
-  const int m = flow.rows();
-  const auto rows = [&](int first, int last) { explicit_terms(flow, stages[stage], dt, tendency_, rhs_, first, last); };
+  const int m = flow_.rows();
+  const auto rows = [&](int first, int last) { explicit_terms(flow_, stages[stage], dt, tendency_, rhs_, first, last); };
   if (!ghosts_travel_) return rows(1, m + 1);
   rows(2, m);
   finish_ghosts();
@@ -26,18 +26,23 @@ void Stepper::explicit_part(int stage, double dt) {
 
 void Stepper::diffusion(int stage, double dt) {
   diffusion_[stage].set(stages[stage].alpha * dt);
-  diffusion_[stage].add(flow, rhs_);
+  diffusion_[stage].add(flow_, rhs_);
 }
 
 void Stepper::projection(int stage, double dt) {
-  projection_.apply(flow, stages[stage].alpha * dt, true);
+  projection_.apply(flow_, stages[stage].alpha * dt, true);
   ghosts_travel_ = true;
-  if (stage + 1 == stage_count || flow.slab.ranks == 1) finish_ghosts();
+  if (flow_.slab.ranks == 1) finish_ghosts();
 }
 
 void Stepper::finish_ghosts() {
-  projection_.finish_ghosts(flow);
+  projection_.finish_ghosts(flow_);
   ghosts_travel_ = false;
+}
+
+Flow& Stepper::flow() {
+  if (ghosts_travel_) finish_ghosts();
+  return flow_;
 }
 
 void Stepper::step(double dt) {
@@ -49,7 +54,7 @@ void Stepper::step(double dt) {
 }
 
 void Stepper::start() {
-  projection_.apply(flow, 1.0, false);
+  projection_.apply(flow_, 1.0, false);
   finish_ghosts();
 }
 

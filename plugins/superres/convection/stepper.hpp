@@ -20,20 +20,24 @@ class Stepper {
   /// Collective, once the fields were set: makes u free of divergence and fills ghosts. p stays.
   void start();
   /// Collective: fills ghosts of fields that were read back.
-  void fill_ghosts() { projection_.fill_ghosts(flow); }
+  void fill_ghosts() { projection_.fill_ghosts(flow()); }
 
-  Flow flow;
+  /// With all ghosts; waits for those that are still on their way after a step.
+  Flow& flow();
+  /// For who reads no ghost rows of other ranks.
+  const Flow& owned() const { return flow_; }
 
  private:
   void finish_ghosts();
 
+  Flow flow_;
   Fields tendency_, rhs_;  ///< (3, m+2, pitch)
   std::array<WallNormalDiffusion, 3> diffusion_;
   Projection projection_;
   bool ghosts_travel_ = false;  ///< of other ranks, while rows that need none are worked on
 };
 
-/// Collective: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.
+/// Collective, of owned rows: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.
 double largest_courant_rate(const Flow& flow, const Comm& comm);
 
 }  // namespace cambium::superres

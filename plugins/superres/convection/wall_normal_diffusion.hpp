@@ -18,17 +18,18 @@ class WallNormalDiffusion {
   void add(const Flow& flow, const Fields& rhs);
 
  private:
-  struct Rows { std::vector<double> lower, diagonal, upper; };
+  struct Rows { std::vector<double> behind, diagonal, ahead; };  ///< in the order of the sweep
   Rows coefficients(int field, double c) const;
-  void eliminate(const Fields& rhs);
-  void substitute(const Flow& flow, const Fields& rhs);
+  void eliminate(const Part& part, const Fields& rhs);
+  void substitute(const Part& part, const Flow& flow, const Fields& rhs);
 
   Slab slab_;
   Fluid fluid_;
+  Sweep sweep_;
   double alpha_dt_ = 0.0;
-  View<double**> inverse_, lower_, upper_;  ///< (3, m+2); `upper` is divided by the pivot
-  View<double**> reach_, fill_;             ///< (3, m+2): what the first row feels of row k; what row k feels of the rank below
-  Interfaces interfaces_;
+  View<double**> inverse_, behind_, ahead_;  ///< (3, m+2), by steps of the sweep; `ahead` is divided by the pivot
+  View<double**> reach_, fill_;              ///< (3, m+2): what the first row feels of row k; what row k feels of the rank behind
+  std::vector<Part> parts_;
 };
 
 }  // namespace cambium::superres

@@ -37,7 +37,7 @@ class Case {
   double time() const { return state_.time; }
   P& physics() { return *physics_; }
   Convection& run() { return physics_->run(); }
-  const Flow& flow() { return run().stepper.flow; }
+  const Flow& flow() { return run().stepper.flow(); }
   const Comm& comm() const { return comm_; }
   State& state() { return state_; }
   Context& context() { return context_; }

@@ -35,12 +35,12 @@ TEST_CASE("projection leaves no divergence") {
     for (const auto& [nx, nz] : {std::pair{16, 8}, {30, 17}, {64, 33}, {100, 48}}) {
       const Slab slab = Slab::make(Grid::make(nx, nz, 2.0, 1.0, 1.5, periodic), comm.rank(), comm.size());
       Stepper stepper(comm, slab, some_fluid(0.1));
-      fill_random(stepper.flow);
+      fill_random(stepper.flow());
       stepper.fill_ghosts();
-      const double before = comm.max(largest_divergence(stepper.flow));
+      const double before = comm.max(largest_divergence(stepper.flow()));
       stepper.start();
       INFO("periodic " << periodic << ", cells " << nx << " x " << nz << ", ranks " << comm.size());
-      CHECK(comm.max(largest_divergence(stepper.flow)) < 1e-12 * before);
+      CHECK(comm.max(largest_divergence(stepper.flow())) < 1e-12 * before);
     }
 }
 
@@ -50,12 +50,12 @@ TEST_CASE("advection does no work and creates no variance") {
   Fluid fluid = some_fluid(0.0);
   fluid.bottom = fluid.top = 0.0;
   Stepper stepper(comm, slab, fluid);
-  fill_random(stepper.flow);
+  fill_random(stepper.flow());
   stepper.fill_ghosts();
   stepper.start();
   Fields h("h", 3, slab.rows + 2, pitch_of(24)), r("r", 3, slab.rows + 2, pitch_of(24));
-  explicit_terms(stepper.flow, stages[0], 1.0, h, r, 1, stepper.flow.rows() + 1);
-  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stepper.flow.fields);
+  explicit_terms(stepper.flow(), stages[0], 1.0, h, r, 1, stepper.flow().rows() + 1);
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), stepper.flow().fields);
   const auto t = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
   double work = 0.0, variance = 0.0, size = 0.0;
   for (int row = 1; row <= slab.rows; ++row)
@@ -85,7 +85,7 @@ TEST_CASE("explicit terms converge to the derivatives that they stand for") {
     auto u = [=](double x, double z) { return std::cos(kx * x) * std::cos(kz * z); };
     auto w = [=](double x, double z) { return kx / kz * std::sin(kx * x) * std::sin(kz * z); };
     auto b = [=](double x, double z) { return std::sin(kx * x + 0.3) * std::exp(z); };
-    const auto host = Kokkos::create_mirror_view(stepper.flow.fields);
+    const auto host = Kokkos::create_mirror_view(stepper.flow().fields);
     const Grid& g = slab.grid;
     for (int k = -1; k <= n; ++k)
       for (int i = 0; i < n; ++i) {
@@ -96,10 +96,10 @@ TEST_CASE("explicit terms converge to the derivatives that they stand for") {
         host(field_w, k + 1, margin + i) = w(x, low);
         host(field_b, k + 1, margin + i) = b(x, z);
       }
-    Kokkos::deep_copy(stepper.flow.fields, host);
-    for (int f = 0; f < 3; ++f) fill_columns(stepper.flow.field(f), g, 0, n + 2, 0, 0, 0);
+    Kokkos::deep_copy(stepper.flow().fields, host);
+    for (int f = 0; f < 3; ++f) fill_columns(stepper.flow().field(f), g, 0, n + 2, 0, 0, 0);
     Fields h("h", 3, n + 2, pitch_of(n)), r("r", 3, n + 2, pitch_of(n));
-    explicit_terms(stepper.flow, stages[0], 1.0, h, r, 1, stepper.flow.rows() + 1);
+    explicit_terms(stepper.flow(), stages[0], 1.0, h, r, 1, stepper.flow().rows() + 1);
     const auto t = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), h);
     double error = 0.0, size = 0.0;
     for (int k = 1; k < n - 1; ++k)
