@@ -54,6 +54,25 @@ class Direct(unittest.TestCase):
         for name, values in before.items():
             self.assertEqual(values.tobytes(), after[name].tobytes(), name)
 
+    def test_the_same_weights_when_they_are_divided(self):
+        ordered = [T + "reduce={mode: ordered}", T + "clip=null"]
+        whole, _ = self.trained("undivided", *ordered)
+        part, out = self.trained("divided", *ordered, T + "parallel={preset: zero3, whole_below: 500}", ranks=2)
+        self.assertIn("weights: 6144 of 15440 parameters in 8 bits, the others in 32", out)
+        self.assertRegex(out, r"gather forward +world")
+        rows = [open(os.path.join(folder, "train", "training.csv")).read() for folder in (whole, part)]
+        self.assertEqual(*rows)  # the share of weights that change in a step, too
+        for name, values in matrices(whole).items():
+            self.assertEqual(values.tobytes(), matrices(part)[name].tobytes(), name)
+        # What whole weights left is gone on with by divided ones.
+        os.remove(os.path.join(whole, "train", "restart.20.h5"))
+        os.remove(os.path.join(whole, "stages_done.txt"))
+        code, out, error = program.run("restart", whole, T + "parallel={preset: zero2}", ranks=2)
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed at step 10", out)
+        for name, values in matrices(whole).items():
+            self.assertEqual(values.tobytes(), matrices(part)[name].tobytes(), name)
+
     def test_a_checkpoint_with_direct_is_not_resumed_without(self):
         folder, _ = self.trained("changed")
         os.remove(os.path.join(folder, "stages_done.txt"))

@@ -19,7 +19,7 @@ void DirectParams::describe(deck::Describe<DirectParams>& d) {
 
 static std::span<float> floats(Block& block) { return {reinterpret_cast<float*>(block.data()), static_cast<std::size_t>(block.bytes() / 4)}; }
 
-static void require_fit(const Network& network, const Optimizer& optimizer) {
+void require_direct(const Network& network, const Optimizer& optimizer) {
   const auto parameters = network.parameters();
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
@@ -36,7 +36,7 @@ static void require_fit(const Network& network, const Optimizer& optimizer) {
 DirectWeights::DirectWeights(const DirectParams& params, const Network& network, const Optimizer& optimizer, const FlatLayout& layout,
                              std::uint64_t seed)
     : params_(params), layout_(layout), seed_(seed) {
-  require_fit(network, optimizer);
+  require_direct(network, optimizer);
   const auto modules = network.modules();
   tensors_.resize(layout.tensors().size());
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
@@ -132,7 +132,7 @@ void DirectWeights::close(int module) {
 }
 
 double DirectWeights::step(Optimizer& optimizer, FlatBuffer& gradients, std::span<FlatBuffer> states, double rate, std::int64_t step) {
-  std::int64_t changed = 0;
+  changed_ = 0;
   for (std::size_t k = 0; k < tensors_.size(); ++k) {
     Tensor& t = tensors_[k];
     const auto part = [&](FlatBuffer& of) {
@@ -149,9 +149,9 @@ double DirectWeights::step(Optimizer& optimizer, FlatBuffer& gradients, std::spa
     for (auto& state : states) own.push_back(part(state));
     optimizer.step({weights, gradient, own, rate, step});
     if (t.linear)
-      changed += round_onto_grid(t.grid, floats(window), address(k, step), params_.rounding == DirectParams::Rounding::nearest, bytes(t.kept));
+      changed_ += round_onto_grid(t.grid, floats(window), address(k, step), params_.rounding == DirectParams::Rounding::nearest, bytes(t.kept));
   }
-  return static_cast<double>(changed) / static_cast<double>(linear_numbers_);
+  return static_cast<double>(changed_) / static_cast<double>(linear_numbers_);
 }
 
 std::vector<std::string> DirectWeights::memory_report() const {

@@ -21,7 +21,11 @@ struct DirectParams {
   Rounding rounding = Rounding::stochastic;
   double range = 8.0;
   static void describe(deck::Describe<DirectParams>& d);
+  Grid grid() const { return {weights == Weights::ternary ? 1 : 127, 0.0f}; }
 };
+
+/// InputError when the network has no linear layers, names no modules, is not float32, or the optimizer needs whole tensors.
+void require_direct(const Network& network, const Optimizer& optimizer);
 
 /// Weights of a network of which the matrices of linear layers (ParameterInfo::linear) are kept in 8 or 2 bits and nowhere else: each
 /// step brings one matrix at a time to float32, changes it and rounds it back at random, so that small changes are kept in the mean
@@ -31,7 +35,7 @@ struct DirectParams {
 /// step with the same gradients keep the same weights. Other tensors stay in float32.
 class DirectWeights {
  public:
-  /// InputError when the network has no linear layers, names no modules, is not float32, or the optimizer needs whole tensors.
+  /// InputError as require_direct() says.
   DirectWeights(const DirectParams& params, const Network& network, const Optimizer& optimizer, const FlatLayout& layout, std::uint64_t seed);
 
   /// First weights, which set the grids.
@@ -48,6 +52,9 @@ class DirectWeights {
 
   /// One optimizer step on all weights. Returns the share of numbers in linear layers that changed.
   double step(Optimizer& optimizer, FlatBuffer& gradients, std::span<FlatBuffer> states, double rate, std::int64_t step);
+
+  /// How many numbers in linear layers the last step changed.
+  std::int64_t changed() const { return changed_; }
 
   /// Everything in float32 for a short time: validation, checkpoints, export.
   void copy_to(FlatBuffer& whole) const;
@@ -79,7 +86,7 @@ class DirectWeights {
   MemoryLedger memory_;
   std::vector<Tensor> tensors_;
   std::vector<TensorRef> views_;
-  std::int64_t linear_numbers_ = 0;
+  std::int64_t linear_numbers_ = 0, changed_ = 0;
 };
 
 }  // namespace cambium::train

@@ -38,9 +38,11 @@ std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, co
   const float inverse = grid.step > 0.0f ? 1.0f / grid.step : 0.0f, most = static_cast<float>(grid.limit);
   std::uint16_t random[lowp::dither_block];
   std::int64_t changed = 0;
+  const auto first = static_cast<std::size_t>(address.first);
+  const lowp::RoundingAddress tensor{address.seed, address.tensor, address.step, 0};
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const std::size_t place = k % lowp::dither_block;
-    if (place == 0 && !nearest) lowp::dithers(address, static_cast<std::int64_t>(k / lowp::dither_block), random);
+    const std::size_t place = (first + k) % lowp::dither_block;
+    if ((place == 0 || k == 0) && !nearest) lowp::dithers(tensor, static_cast<std::int64_t>((first + k) / lowp::dither_block), random);
     const float chance = nearest ? 0.5f : (static_cast<float>(random[place]) + 0.5f) * (1.0f / 65536.0f);
     const int q = static_cast<int>(std::clamp(std::floor(values[k] * inverse + chance), -most, most));
     changed += q != number_at(grid, packed, k);

@@ -61,10 +61,12 @@ class Divided {
       if (grouping.modules[g] >= 0) largest = std::max(largest, n);
       else small_ += n;
     }
-    // One module's weights and gradient, one gradient and its parts under way, in the network's and the kept precision; the sums
-    // of slices of ordered mode come on top.
+    // One module's weights and gradient, one gradient and its parts under way, in the network's and the kept precision, and the
+    // weights that are gathered ahead; the sums of slices of ordered mode come on top.
     const std::int64_t real = size_of(model_.dtype);
     out_.in_use = (largest + small_) * (2 * real + (kept_ == real ? 2 : 4) * kept_);
+    out_.prefetch = part_.weights > 0 && part_.prefetch && settings_.reduce.overlap;
+    if (out_.prefetch) out_.in_use += largest * kept_;
     out_.update_bytes = out_.own_elements * (2 * kept_ + kept_ + 2 * state_bytes(model_));
     return std::move(out_);
   }

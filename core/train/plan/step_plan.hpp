@@ -60,6 +60,7 @@ struct StepPlan {
   std::int64_t own_elements = 0;  ///< that this rank's optimizer steps
   std::int64_t update_bytes = 0;  ///< B that the optimizer moves between memory and processor
   int slices = 1;                 ///< passes per step
+  bool prefetch = false;          ///< weights are gathered while the module before computes
   std::int64_t held() const { return weights + gradients + states; }
 };
 

@@ -37,6 +37,61 @@ void gather_levels(std::byte* values, Interval whole, int from, int to, DType dt
   }
 }
 
+void gather_packed(std::byte* values, Interval whole, int from, int to, const ByteOf& byte_of, const Wires& wires, std::string_view what) {
+  LevelGather gather;
+  gather.start_packed(values, whole, from, to, byte_of, wires, what);
+  gather.advance(true);
+}
+
+void LevelGather::start_packed(std::byte* values, Interval whole, int from, int to, const ByteOf& byte_of, const Wires& wires, std::string_view what) {
+  byte_of_ = byte_of;
+  start(values, whole, from, to, DType::u8, wires, what);
+}
+
+void LevelGather::start(std::byte* values, Interval whole, int from, int to, DType dtype, const Wires& wires, std::string_view what) {
+  wires_ = &wires, values_ = values, whole_ = whole, level_ = from, to_ = to, dtype_ = dtype, what_ = what;
+  base_ = share_of(wires.mesh, whole, to).begin;
+  post();
+}
+
+/// The outermost level that is left.
+void LevelGather::post() {
+  const auto& mesh = wires_->mesh;
+  while (level_ > to_ && mesh.levels()[static_cast<std::size_t>(level_ - 1)].ranks == 1) --level_;
+  if (level_ == to_) return;
+  const auto level = static_cast<std::size_t>(--level_);
+  const auto& here = mesh.levels()[level];
+  const Interval outer = share_of(mesh, whole_, level_);
+  if (byte_of_) return post_packed(here, level, outer);
+  const std::int64_t own = outer.size() / here.ranks;
+  MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values_ + (outer.begin - base_) * size_of(dtype_), static_cast<int>(own), mpi_type(dtype_),
+                 mesh.along(level).handle(), &request_);
+  wires_->traffic.count(what_, here.name, own * (here.ranks - 1) * size_of(dtype_));
+}
+
+void LevelGather::post_packed(const Mesh::Level& here, std::size_t level, Interval outer) {
+  const auto ranks = static_cast<std::size_t>(here.ranks);
+  const std::int64_t own = outer.size() / here.ranks, base = byte_of_(base_);
+  counts_.resize(ranks), begins_.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const std::int64_t first = outer.begin + static_cast<std::int64_t>(rank) * own, begin = byte_of_(first);
+    begins_[rank] = static_cast<int>(begin - base), counts_[rank] = static_cast<int>(byte_of_(first + own) - begin);
+  }
+  MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, values_, counts_.data(), begins_.data(), MPI_BYTE, wires_->mesh.along(level).handle(), &request_);
+  wires_->traffic.count(what_, here.name, static_cast<std::int64_t>(counts_[static_cast<std::size_t>(wires_->mesh.coordinate(level))]) * (here.ranks - 1));
+}
+
+bool LevelGather::advance(bool wait) {
+  while (request_ != MPI_REQUEST_NULL) {
+    int done = 1;
+    if (wait) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+    else MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+    if (!done) return false;
+    post();
+  }
+  return true;
+}
+
 void LevelReduce::start(std::byte* values, Interval whole, int from, int to, DType dtype, const Wires& wires, int tag) {
   wires_ = &wires, values_ = values, whole_ = whole, level_ = from, to_ = to, dtype_ = dtype, tag_ = tag;
   base_ = share_of(wires.mesh, whole, from).begin;

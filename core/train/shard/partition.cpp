@@ -38,6 +38,8 @@ void ParallelParams::describe(deck::Describe<ParallelParams>& d) {
   d("gather", &ParallelParams::gather, "how divided weights travel before a module is used")
       .options({{"none", WeightCodec::none}, {"bf16", WeightCodec::bf16}, {"int8", WeightCodec::int8}, {"int4", WeightCodec::int4}})
       .def(WeightCodec::none);
+  d("prefetch", &ParallelParams::prefetch, "divided weights of the next module travel while one computes, and take memory a second time")
+      .def(true);
   d("whole_below", &ParallelParams::whole_below, "weights of smaller tensors are never divided: number of elements").at_least(0).def(1000);
   d("limit", &ParallelParams::limit, "most memory that a rank may hold during steps; 0 for no limit").unit("B").non_negative().def(0.0);
   d.check([](const ParallelParams& p) -> std::string {
@@ -109,6 +111,7 @@ Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec 
   Partition out;
   out.levels = sized(params, ranks);
   out.whole_below = params.whole_below;
+  out.prefetch = params.prefetch;
   out.limit = static_cast<std::int64_t>(params.limit);
   out.codecs = {{}, params.update, params.gather};
   out.codecs.gradients.assign(out.levels.size(), gradients);

@@ -26,6 +26,7 @@ struct ParallelParams {
   std::vector<Level> levels;  ///< the innermost first; none: one level, "world"
   std::string weights, gradients, states;  ///< level up to which each is divided, "" for whole on every rank
   WeightCodec update = WeightCodec::none, gather = WeightCodec::none;
+  bool prefetch = true;
   std::int64_t whole_below = 1000;
   double limit = 0.0;
   static void describe(deck::Describe<ParallelParams>& d);
@@ -39,6 +40,7 @@ struct Partition {
   int weights = 0, gradients = 0, states = 0;
   std::int64_t whole_below = 1000;  ///< elements; the weights of smaller tensors are never divided
   std::int64_t limit = 0;           ///< bytes per rank; 0 for none
+  bool prefetch = true;             ///< the next module's weights travel while one computes
   Codecs codecs;
 };
 

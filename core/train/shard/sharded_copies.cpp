@@ -4,10 +4,10 @@
 
 namespace cambium::train {
 
-std::int64_t ShardedModel::states_shards() const {
-  std::int64_t n = 0;
-  for (const auto& g : groups_) n += g.shard->size();
-  return n;
+std::int64_t ShardedModel::best_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& g : groups_) bytes += kept_bytes(share(g, partition_.states));
+  return bytes;
 }
 
 WholeCopy ShardedModel::make_copy(DType dtype) {
@@ -22,24 +22,6 @@ static void together(const std::byte* mine, Interval whole, int depth, DType dty
   gather_levels(into, whole, depth, 0, dtype, wires, "whole copies");
 }
 
-static void to_real(const std::byte* from, DType kept, std::byte* to, DType real, std::int64_t n) {
-  if (kept == real) {
-    std::copy_n(from, n * size_of(kept), to);
-    return;
-  }
-  for (std::int64_t k = 0; k < n; ++k) reinterpret_cast<float*>(to)[k] = static_cast<float>(reinterpret_cast<const Bf16*>(from)[k]);
-}
-
-/// Upper halves where bfloat16 is kept: split weights lose nothing more.
-static void to_kept(const std::byte* from, DType real, std::byte* to, DType kept, std::int64_t n) {
-  if (kept == real) {
-    std::copy_n(from, n * size_of(kept), to);
-    return;
-  }
-  for (std::int64_t k = 0; k < n; ++k)
-    reinterpret_cast<Bf16*>(to)[k].bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(reinterpret_cast<const float*>(from)[k]) >> 16);
-}
-
 WholeCopy ShardedModel::whole_of(DType dtype, const std::function<void(Group&, std::byte* into)>& gather) {
   auto copy = make_copy(dtype);
   for (auto& g : groups_)
@@ -49,9 +31,10 @@ WholeCopy ShardedModel::whole_of(DType dtype, const std::function<void(Group&, s
 
 WholeCopy ShardedModel::whole_weights() {
   return whole_of(real_, [&](Group& g, std::byte* into) {
-    Block kept(memory_, Held::copies, g.whole.size() * size_of(kept_));
-    together(weights_of(g), g.whole, g.weights_depth, kept_, kept.data(), wires_);
-    to_real(kept.data(), kept_, into, real_, g.whole.size());
+    Block kept(memory_, Held::copies, kept_bytes(g.whole));
+    put_kept(weights_of(g), g.whole, g.weights_depth, kept.data());
+    gather_kept(kept.data(), g.whole, g.weights_depth, 0, "whole copies");
+    to_real(kept.data(), g.whole, into);
   });
 }
 
@@ -64,9 +47,10 @@ WholeCopy ShardedModel::whole_state(std::size_t k) {
 
 WholeCopy ShardedModel::whole_best() {
   return whole_of(real_, [&](Group& g, std::byte* into) {
-    Block kept(memory_, Held::copies, g.whole.size() * size_of(kept_));
-    together(best_.data() + g.states_at * size_of(kept_), g.whole, partition_.states, kept_, kept.data(), wires_);
-    to_real(kept.data(), kept_, into, real_, g.whole.size());
+    Block kept(memory_, Held::copies, kept_bytes(g.whole));
+    put_kept(best_.data() + g.best_at, g.whole, partition_.states, kept.data());
+    gather_kept(kept.data(), g.whole, partition_.states, 0, "whole copies");
+    to_real(kept.data(), g.whole, into);
   });
 }
 
@@ -77,7 +61,7 @@ static const std::byte* bytes_of(const FlatBuffer& whole, std::int64_t element) 
 void ShardedModel::take_weights(const FlatBuffer& whole) {
   for (auto& g : groups_) {
     const Interval mine = share(g, g.weights_depth);
-    to_kept(bytes_of(whole, mine.begin), real_, weights_of(g), kept_, mine.size());
+    to_kept(bytes_of(whole, mine.begin), mine, weights_of(g));
   }
 }
 
@@ -89,24 +73,26 @@ void ShardedModel::take_state(std::size_t k, const FlatBuffer& whole) {
   }
 }
 
-/// best_ has the order of the states, in the precision of kept weights.
+/// best_ has the order of the states, kept like weights.
 void ShardedModel::take_best(const FlatBuffer& whole) {
-  if (!best_) best_ = Block(memory_, Held::copies, states_shards() * size_of(kept_));
+  if (!best_) best_ = Block(memory_, Held::copies, best_bytes());
   for (auto& g : groups_) {
     const Interval mine = share(g, partition_.states);
-    to_kept(bytes_of(whole, mine.begin), real_, best_.data() + g.states_at * size_of(kept_), kept_, mine.size());
+    to_kept(bytes_of(whole, mine.begin), mine, best_.data() + g.best_at);
   }
 }
 
 void ShardedModel::keep_best() {
-  if (!best_) best_ = Block(memory_, Held::copies, states_shards() * size_of(kept_));
+  if (!best_) best_ = Block(memory_, Held::copies, best_bytes());
   for (auto& g : groups_)
-    std::copy_n(weights_shard(g), g.shard->size() * size_of(kept_), best_.data() + g.states_at * size_of(kept_));
+    std::copy_n(weights_shard(g), kept_bytes(share(g, partition_.states)), best_.data() + g.best_at);
 }
 
-/// The first weights may be cut by the optimizer (split weights), which also fills states from them.
+/// The first weights may be cut by the optimizer (split weights), which also fills states from them; direct ones set their grids.
 void ShardedModel::start(const FlatBuffer& whole, Optimizer& optimizer) {
+  if (packed_) packed_->fix_grids(whole, direct_->range);
   take_weights(whole);
+  if (packed_) return;
   for (auto& g : groups_) {
     const Interval mine = share(g, partition_.states);
     Block own(memory_, Held::copies, mine.size() * size_of(real_));
@@ -117,8 +103,8 @@ void ShardedModel::start(const FlatBuffer& whole, Optimizer& optimizer) {
     for (std::size_t k = 0; k < infos_.size(); ++k)
       states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
     optimizer.start(weights, states);
-    to_kept(own.data(), real_, weights_shard(g), kept_, mine.size());
-    gather_levels(weights_of(g), g.whole, partition_.states, g.weights_depth, kept_, wires_, "whole copies");
+    to_kept(own.data(), mine, weights_shard(g));
+    gather_kept(weights_of(g), g.whole, partition_.states, g.weights_depth, "whole copies");
   }
 }
 

@@ -17,7 +17,8 @@ ShardedModel::ShardedModel(const Partition& partition, const Mesh& mesh, const N
                            const Settings& settings)
     : partition_(partition), mesh_(mesh), memory_(partition.limit), wires_{mesh, traffic_, memory_}, real_(network.dtype()),
       kept_(real_), ordered_(settings.ordered), overlap_(settings.overlap), group_elements_(settings.group_elements),
-      infos_(optimizer.states(network.dtype())) {
+      infos_(optimizer.states(network.dtype())), direct_(settings.direct) {
+  if (direct_) require_direct(network, optimizer);
   refuse(network, optimizer);
   if (splits(infos_) && !network.modules().empty()) kept_ = DType::bf16;
   if (partition_.codecs.any()) overlap_ = false;
@@ -37,6 +38,8 @@ void ShardedModel::refuse(const Network& network, const Optimizer& optimizer) co
   if (weights && splits(infos_))
     throw InputError("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove "
                      "update and gather");
+  if (weights && direct_)
+    throw InputError("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
   if (partition_.codecs.any() && ordered_)
     throw InputError("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use "
                      "mode: fast");
@@ -49,7 +52,9 @@ void ShardedModel::make_groups(const Network& network, const Settings& settings)
   auto [lists, modules] = group_tensors(parameters, module_first_, partition_.whole_below, settings.group_elements);
   if (!module_first_.empty()) module_first_.push_back(n);
   const std::int64_t parts = parts_of(mesh_, static_cast<int>(mesh_.levels().size()));
-  layout_ = std::make_unique<FlatLayout>(parameters, lists, partition_.codecs.any() ? lowp::wire_piece * parts : group_padding(parts));
+  const std::int64_t padding = partition_.codecs.any() ? lowp::wire_piece * parts : group_padding(direct_ ? 4 * parts : parts);
+  layout_ = std::make_unique<FlatLayout>(parameters, lists, padding);
+  if (direct_) packed_ = std::make_unique<PackedWeights>(*layout_, direct_->grid());
   group_of_.assign(static_cast<std::size_t>(n), 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
     Group group;
@@ -60,19 +65,22 @@ void ShardedModel::make_groups(const Network& network, const Settings& settings)
     group.tensors = std::move(lists[g]);
     groups_.push_back(std::move(group));
   }
+  for (auto& g : groups_)
+    if (g.weights_depth > 0) divided_.insert(divided_.begin(), &g);  // groups stand in the order of the backward pass
 }
 
 void ShardedModel::make_storage() {
-  std::int64_t weights = 0, gradients = 0, states = 0;
+  std::int64_t weights = 0, best = 0, gradients = 0, states = 0;
   for (auto& g : groups_) {
     const Interval mine = share(g, partition_.states);
     g.shard = std::make_unique<FlatLayout>(*layout_, mine.begin, mine.end);
-    g.weights_at = weights, g.gradients_at = gradients, g.states_at = states;
-    weights += share(g, g.weights_depth).size();
+    g.weights_at = weights, g.best_at = best, g.gradients_at = gradients, g.states_at = states;
+    weights += kept_bytes(share(g, g.weights_depth));
+    best += kept_bytes(mine);
     gradients += share(g, partition_.gradients).size();
     states += mine.size();
   }
-  weights_ = Block(memory_, Held::weights, weights * size_of(kept_));
+  weights_ = Block(memory_, Held::weights, weights);
   gradients_ = Block(memory_, Held::gradients, gradients * size_of(kept_));
   for (const auto& info : infos_) states_.emplace_back(memory_, Held::states, states * size_of(info.dtype));
   // Views have the tensors' shapes; their memory comes and goes.
@@ -88,7 +96,7 @@ void ShardedModel::make_storage() {
 }
 
 std::byte* ShardedModel::weights_shard(Group& g) {
-  return weights_of(g) + (share(g, partition_.states).begin - share(g, g.weights_depth).begin) * size_of(kept_);
+  return weights_of(g) + kept_bytes({share(g, g.weights_depth).begin, share(g, partition_.states).begin});
 }
 
 std::byte* ShardedModel::gradients_shard(Group& g) {
@@ -100,22 +108,25 @@ std::vector<std::string> ShardedModel::memory_report() const {
   const double n = static_cast<double>(layout_->parameters());
   std::int64_t state_bytes = 0;
   for (const auto& info : infos_) state_bytes += size_of(info.dtype);
-  struct Row { const char* name; Held kind; std::int64_t bytes; int depth; };
-  const Row rows[] = {{"weights", Held::weights, size_of(kept_), partition_.weights},
-                      {"gradients", Held::gradients, size_of(kept_), partition_.gradients},
-                      {"states", Held::states, state_bytes, partition_.states}};
+  struct Row { const char* name; Held kind; double bytes; int depth; };
+  const double kept = static_cast<double>(size_of(kept_)), on_grids = packed_ ? static_cast<double>(packed_->linear_numbers()) / n : 0.0;
+  const Row rows[] = {{"weights", Held::weights, kept - on_grids * (packed_ ? kept - packed_->bits() / 8.0 : 0.0), partition_.weights},
+                      {"gradients", Held::gradients, kept, partition_.gradients},
+                      {"states", Held::states, static_cast<double>(state_bytes), partition_.states}};
   std::vector<std::string> out{fmt::format("{:<18}{:>14}{:>10}{:>12}{:>12}", "memory per rank", "B/parameter", "ranks", "formula MB", "held MB")};
   double formula = 0.0, held = 0.0;
   for (const auto& row : rows) {
     const std::int64_t parts = parts_of(mesh_, row.depth);
-    const double f = static_cast<double>(row.bytes) * n / static_cast<double>(parts), h = static_cast<double>(memory_.now(row.kind));
+    const double f = row.bytes * n / static_cast<double>(parts), h = static_cast<double>(memory_.now(row.kind));
     formula += f, held += h;
-    out.push_back(fmt::format("{:<18}{:>14}{:>10}{:>12.4f}{:>12.4f}", row.name, row.bytes, parts, mb(f), mb(h)));
+    out.push_back(fmt::format("{:<18}{:>14.4g}{:>10}{:>12.4f}{:>12.4f}", row.name, row.bytes, parts, mb(f), mb(h)));
   }
   out.push_back(fmt::format("{:<18}{:>14.3f}{:>10}{:>12.4f}{:>12.4f}", "together", formula / n, "", mb(formula), mb(held)));
   out.push_back(fmt::format("at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in whole copies (first weights, "
                             "validation, checkpoints, export)", mb(static_cast<double>(memory_.peak(Held::windows))),
                             mb(static_cast<double>(memory_.peak(Held::messages))), mb(static_cast<double>(memory_.peak(Held::copies)))));
+  if (packed_)
+    out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32", packed_->linear_numbers(), layout_->parameters(), packed_->bits()));
   return out;
 }
 

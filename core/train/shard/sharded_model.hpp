@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/train/direct/direct_weights.hpp"
+#include "core/train/direct/packed_weights.hpp"
 #include "core/train/optimize/clip.hpp"
 #include "core/train/optimize/optimizer.hpp"
 #include "core/train/reduce/reducer.hpp"
@@ -25,7 +27,11 @@ struct WholeCopy {
 /// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are never
 /// divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of gradients then
 /// round to bfloat16. Before a module is used its weights are gathered into a window in the network's precision, after it
-/// the window is freed; its gradient is added up over ranks as soon as it is final.
+/// the window is freed; its gradient is added up over ranks as soon as it is final. With Partition::prefetch the module that comes next
+/// is gathered into a window of its own meanwhile.
+///
+/// With Settings::direct the matrices of linear layers are kept on grids of few bits and nowhere else: they are gathered packed and
+/// unpacked into the window; a rank unpacks the part whose states it has, steps and rounds it, and hands it out packed.
 ///
 /// With coded messages (Partition::codecs) nothing overlaps. Weights that travel coded after the step are kept a second time, exact, by
 /// the ranks that step them; they count as a state.
@@ -37,6 +43,7 @@ class ShardedModel : public Communication {
   struct Settings {
     bool ordered = false, overlap = true;
     std::int64_t group_elements = 1000000;  ///< of a message, for a network that names no modules
+    std::optional<DirectParams> direct = {};
   };
   /// InputError when the network or the optimizer cannot be divided so.
   ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network, const Optimizer& optimizer, const Settings& settings);
@@ -68,6 +75,14 @@ class ShardedModel : public Communication {
   WholeCopy whole_best();
   void take_best(const FlatBuffer& whole);
 
+  /// With direct weights: steps of their grids, how many there are, and how many of this rank's part the last step changed.
+  std::vector<double> grid_steps() const { return packed_ ? packed_->steps() : std::vector<double>{}; }
+  void set_grid_steps(std::span<const double> steps) { packed_->set_steps(steps); }
+  std::int64_t linear_numbers() const { return packed_->linear_numbers(); }
+  std::int64_t changed() const { return changed_; }
+  /// Collective: such numbers of all parts together.
+  double over_parts(double count) const;
+
   const MemoryLedger& memory() const { return memory_; }
   /// Table of what is held, beside bytes x parameters / ranks.
   std::vector<std::string> memory_report() const;
@@ -78,7 +93,8 @@ class ShardedModel : public Communication {
     std::vector<int> tensors;
     int module = -1;  ///< -1: small tensors, or those of a network without modules; in use during the whole sum
     int weights_depth = 0;
-    std::int64_t weights_at = 0, gradients_at = 0, states_at = 0;  ///< first element in the storages
+    std::int64_t weights_at = 0, best_at = 0;      ///< first byte in the storages
+    std::int64_t gradients_at = 0, states_at = 0;  ///< first element
     std::unique_ptr<FlatLayout> shard;  ///< what the states of this rank belong to
     Block weights_window, gradients_window;
     int missing = 0;
@@ -91,17 +107,28 @@ class ShardedModel : public Communication {
   void make_groups(const Network& network, const Settings& settings);
   void make_storage();
   void refuse(const Network& network, const Optimizer& optimizer) const;
-  bool weights_direct(const Group& g) const { return g.weights_depth == 0 && kept_ == real_; }
+  bool weights_direct(const Group& g) const { return g.weights_depth == 0 && kept_ == real_ && !packed_; }
   bool gradients_direct() const { return partition_.gradients == 0 && kept_ == real_ && !(ordered_ && slices_ > 1); }
   Interval share(const Group& g, int depth) const { return share_of(mesh_, g.whole, depth); }
-  std::byte* weights_of(Group& g) { return weights_.data() + g.weights_at * size_of(kept_); }
+  std::byte* weights_of(Group& g) { return weights_.data() + g.weights_at; }
   std::byte* gradients_of(Group& g) { return gradients_.data() + g.gradients_at * size_of(kept_); }
   /// Where the part that states belong to lies within what is kept of weights and gradients.
   std::byte* weights_shard(Group& g);
   std::byte* gradients_shard(Group& g);
 
+  // kept_weights.cpp
+  std::int64_t kept_bytes(Interval part) const;
+  void to_real(const std::byte* from, Interval part, std::byte* to) const;
+  void to_kept(const std::byte* from, Interval part, std::byte* to) const;
+  void gather_kept(std::byte* values, Interval whole, int from, int to, std::string_view what);
+  void put_kept(const std::byte* mine, Interval whole, int depth, std::byte* together) const;
+
   // sharded_sum.cpp
   void open_weights(Group& g, std::string_view what);
+  std::byte* gathered_window(Group& g, std::string_view what);
+  void start_gather(Group& g, std::string_view what);
+  void prefetch_after(const Group& g, bool released);
+  void go_on();
   void open_gradients(Group& g);
   void close_weights(Group& g);
   void forward(int module);
@@ -120,7 +147,8 @@ class ShardedModel : public Communication {
 
   // sharded_step.cpp
   void publish(Group& g);
-  FlatBuffer stepped_weights(Group& g);
+  FlatBuffer stepped_weights(Group& g, Block& window);
+  void step_group(Group& g, Optimizer& optimizer, const FlatBuffer& gradients, double rate, std::int64_t step);
   template <class T>
   double squared_norm(double factor, const Clip& clip);
   template <class T>
@@ -128,7 +156,7 @@ class ShardedModel : public Communication {
 
   // sharded_copies.cpp
   WholeCopy whole_of(DType dtype, const std::function<void(Group&, std::byte* into)>& gather);
-  std::int64_t states_shards() const;  ///< elements of this rank's part of a state
+  std::int64_t best_bytes() const;
 
   const Partition partition_;
   const Mesh& mesh_;
@@ -146,11 +174,22 @@ class ShardedModel : public Communication {
   Block weights_, gradients_;
   std::vector<Block> states_;
   Block best_;
+  std::optional<DirectParams> direct_;
+  std::unique_ptr<PackedWeights> packed_;  ///< with direct_
+  std::int64_t changed_ = 0;
   std::vector<TensorRef> weight_views_, gradient_views_;
 
   int slices_ = 1, slice_ = 0;
   std::size_t next_ = 0;             ///< first group of the slice that is not final
   std::vector<char> tensor_done_;
+  std::vector<Group*> divided_;      ///< with divided weights, in the order of the forward pass
+  int uses_ = 0;                     ///< of divided groups in this slice: forward, then backward
+  struct Prefetched {
+    Group* group = nullptr;
+    Block window;  ///< in the kept precision
+    LevelGather gather;
+  };
+  Prefetched prefetched_;
   struct Pending {
     Group* group = nullptr;
     Block kept;  ///< the gradient in the kept precision, while its parts travel

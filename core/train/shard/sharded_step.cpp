@@ -60,8 +60,13 @@ Block ShardedModel::bounded_gradient(Group& g, double factor, const std::optiona
   return wide;
 }
 
-/// This rank's part of the weights, exact.
-FlatBuffer ShardedModel::stepped_weights(Group& g) {
+/// This rank's part of the weights, exact; direct ones are unpacked into `window`.
+FlatBuffer ShardedModel::stepped_weights(Group& g, Block& window) {
+  if (packed_) {
+    window = Block(memory_, Held::windows, g.shard->size() * size_of(real_));
+    to_real(weights_shard(g), share(g, partition_.states), window.data());
+    return FlatBuffer::on(*g.shard, real_, window.data());
+  }
   if (partition_.codecs.update == WeightCodec::none) return FlatBuffer::on(*g.shard, kept_, weights_shard(g));
   return FlatBuffer::on(*g.shard, kept_, states_.back().data() + g.states_at * size_of(kept_));
 }
@@ -87,7 +92,23 @@ void ShardedModel::publish(Group& g) {
                });
 }
 
+void ShardedModel::step_group(Group& g, Optimizer& optimizer, const FlatBuffer& gradients, double rate, std::int64_t step) {
+  Block window;
+  auto weights = stepped_weights(g, window);
+  std::vector<FlatBuffer> states;
+  const std::size_t own = infos_.size() - (partition_.codecs.update != WeightCodec::none ? 1 : 0);
+  for (std::size_t k = 0; k < own; ++k)
+    states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
+  optimizer.step({weights, gradients, states, rate, step});
+  if (!packed_) return;
+  const Interval mine = share(g, partition_.states);
+  changed_ += packed_->pack(reinterpret_cast<const float*>(window.data()), mine.begin, mine.end, address_.seed, step,
+                             direct_->rounding == DirectParams::Rounding::nearest,
+                             {weights_shard(g), static_cast<std::size_t>(kept_bytes(mine))});
+}
+
 double ShardedModel::step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate, std::int64_t step) {
+  changed_ = 0;
   double norm = std::numeric_limits<double>::quiet_NaN(), shrink = 1.0;
   with_kept(kept_, [&]<class T>() {
     if (clip && clip->norm) {
@@ -96,19 +117,14 @@ double ShardedModel::step(Optimizer& optimizer, double factor, const std::option
     }
     for (auto& g : groups_) {
       const Block wide = bounded_gradient<T>(g, factor, clip, shrink);
-      auto weights = stepped_weights(g);
       const auto gradients = FlatBuffer::on(*g.shard, real_, wide ? const_cast<std::byte*>(wide.data()) : gradients_shard(g));
-      std::vector<FlatBuffer> states;
-      const std::size_t own = infos_.size() - (partition_.codecs.update != WeightCodec::none ? 1 : 0);
-      for (std::size_t k = 0; k < own; ++k)
-        states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
-      optimizer.step({weights, gradients, states, rate, step});
+      step_group(g, optimizer, gradients, rate, step);
     }
   });
   const double start = wall_seconds();
   for (auto& g : groups_) {
     if (partition_.codecs.update != WeightCodec::none) publish(g);
-    else gather_levels(weights_of(g), g.whole, partition_.states, g.weights_depth, kept_, wires_, "gather update");
+    else gather_kept(weights_of(g), g.whole, partition_.states, g.weights_depth, "gather update");
   }
   exposed_ += wall_seconds() - start;
   return norm;

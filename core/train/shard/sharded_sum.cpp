@@ -6,45 +6,65 @@
 
 namespace cambium::train {
 
-/// Numbers as they are kept, in the network's precision.
-static void widen(const std::byte* from, DType kept, std::byte* to, DType real, std::int64_t n) {
-  if (kept == real) {
-    std::copy_n(from, n * size_of(kept), to);
-    return;
-  }
-  const auto* narrow = reinterpret_cast<const Bf16*>(from);
-  auto* wide = reinterpret_cast<float*>(to);
-  for (std::int64_t k = 0; k < n; ++k) wide[k] = static_cast<float>(narrow[k]);
-}
-
 /// Brings a group's weights together and shows them to the network.
 void ShardedModel::open_weights(Group& g, std::string_view what) {
   std::byte* data = nullptr;
   if (weights_direct(g)) {
     data = weights_of(g);
-  } else {
-    const double start = wall_seconds();
+  } else if (g.weights_depth == 0) {
     g.weights_window = Block(memory_, Held::windows, g.whole.size() * size_of(real_));
-    Block narrow;
-    std::byte* together = g.weights_window.data();
-    if (g.weights_depth == 0) {
-      widen(weights_of(g), kept_, together, real_, g.whole.size());
-    } else {
-      if (kept_ != real_) {
-        narrow = Block(memory_, Held::windows, g.whole.size() * size_of(kept_));
-        together = narrow.data();
-      }
-      const Interval mine = share(g, g.weights_depth);
-      std::copy_n(weights_of(g), mine.size() * size_of(kept_), together + (mine.begin - g.whole.begin) * size_of(kept_));
-      if (partition_.codecs.gather != WeightCodec::none) gather_window(g, together, what);
-      else gather_levels(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
-      if (kept_ != real_) widen(together, kept_, g.weights_window.data(), real_, g.whole.size());
-    }
     data = g.weights_window.data();
-    exposed_ += wall_seconds() - start;
+    to_real(weights_of(g), g.whole, data);
+  } else {
+    data = gathered_window(g, what);
   }
   for (int k : g.tensors)
     weight_views_[static_cast<std::size_t>(k)].data = data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
+}
+
+/// Waits for a group's divided weights; in the network's precision.
+std::byte* ShardedModel::gathered_window(Group& g, std::string_view what) {
+  const double start = wall_seconds();
+  if (prefetched_.group != &g) start_gather(g, what);
+  prefetched_.gather.advance(true);
+  auto together = std::exchange(prefetched_, {}).window;
+  exposed_ += wall_seconds() - start;
+  if (kept_ == real_ && !packed_) {
+    g.weights_window = std::move(together);
+  } else {
+    g.weights_window = Block(memory_, Held::windows, g.whole.size() * size_of(real_));
+    to_real(together.data(), g.whole, g.weights_window.data());
+  }
+  ++uses_;
+  return g.weights_window.data();
+}
+
+void ShardedModel::start_gather(Group& g, std::string_view what) {
+  prefetched_.gather.advance(true);  // a network that went another way than it said
+  prefetched_.group = &g;
+  prefetched_.window = Block(memory_, Held::windows, kept_bytes(g.whole));
+  std::byte* together = prefetched_.window.data();
+  put_kept(weights_of(g), g.whole, g.weights_depth, together);
+  if (partition_.codecs.gather != WeightCodec::none) gather_window(g, together, what);
+  else if (packed_) prefetched_.gather.start_packed(together, g.whole, g.weights_depth, 0, [this](std::int64_t e) { return packed_->byte_of(e); }, wires_, what);
+  else prefetched_.gather.start(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
+}
+
+/// Begins to gather what is used after this group. The last module of the forward pass is the first one backward: it is gathered anew
+/// when its window is free.
+void ShardedModel::prefetch_after(const Group& g, bool released) {
+  const int n = static_cast<int>(divided_.size());
+  const bool turn = uses_ == n, next_slice = uses_ == 2 * n && slice_ + 1 < slices_;
+  if (!partition_.prefetch || !overlap_ || g.weights_depth == 0 || prefetched_.group || turn != released) return;
+  if (next_slice) start_gather(*divided_.front(), "gather forward");
+  else if (uses_ < n) start_gather(*divided_[static_cast<std::size_t>(uses_)], "gather forward");
+  else if (uses_ < 2 * n) start_gather(*divided_[static_cast<std::size_t>(2 * n - 1 - uses_)], "gather backward");
+}
+
+/// MPI libraries without a progress thread move on only inside their own calls.
+void ShardedModel::go_on() {
+  if (pending_.group) pending_.group->reduce.advance(false);
+  prefetched_.gather.advance(false);
 }
 
 /// Whose rounding: `purpose` 0 for gradients, 1 for new weights, 2 for weights on their way to a module.
@@ -81,23 +101,31 @@ void ShardedModel::open_gradients(Group& g) {
 }
 
 void ShardedModel::forward(int module) {
-  if (pending_.group) pending_.group->reduce.advance(false);
+  go_on();
   for (auto& g : groups_)
-    if (g.module == module) open_weights(g, "gather forward");
+    if (g.module == module) {
+      open_weights(g, "gather forward");
+      prefetch_after(g, false);
+    }
 }
 
 void ShardedModel::backward(int module) {
-  if (pending_.group) pending_.group->reduce.advance(false);
+  go_on();
   for (auto& g : groups_)
     if (g.module == module) {
       open_weights(g, "gather backward");
+      prefetch_after(g, false);
       open_gradients(g);
     }
 }
 
 void ShardedModel::release(int module) {
+  go_on();
   for (auto& g : groups_)
-    if (g.module == module) close_weights(g);
+    if (g.module == module) {
+      close_weights(g);
+      prefetch_after(g, true);
+    }
 }
 
 void ShardedModel::tensor_ready(int tensor) {
@@ -106,8 +134,7 @@ void ShardedModel::tensor_ready(int tensor) {
   const auto before = next_;
   next_groups();
   if (before != next_) return;
-  // MPI libraries without a progress thread move on only inside their own calls.
-  if (pending_.group) pending_.group->reduce.advance(false);
+  go_on();
   if (partition_.gradients == 0 && overlap_ && slice_ == slices_ - 1)
     for (std::size_t k = 0; k < next_; ++k) groups_[k].reduce.advance(false);
 }
@@ -235,7 +262,7 @@ void ShardedModel::sum(int slices, const SliceWork& compute) {
       if (g.module < 0) open_gradients(g);
     }
     tensor_done_.assign(layout_->tensors().size(), 0);
-    next_ = 0;
+    next_ = uses_ = 0;
     if (!compute(slice_, weight_views_, gradient_views_, ready)) take_part_without_samples();
     if (next_ < groups_.size())  // a network need not announce what it has no modules for
       for (std::size_t k = tensor_done_.size(); k-- > 0;) {

@@ -71,6 +71,8 @@ void Trainer::advance() {
   ++progress_.step;
   if (sharded_) {
     last_clip_norm_ = sharded_->step(*optimizer_, factor, params_.clip, rate, progress_.step);
+    flips_last_ = static_cast<double>(sharded_->changed());
+    flips_window_ += flips_last_;
   } else {
     scale(gradients_, factor);
     if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
@@ -83,7 +85,8 @@ void Trainer::advance() {
 
 void Trainer::update(double rate) {
   if (!direct_) return optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
-  flips_last_ = direct_->step(*optimizer_, gradients_, progress_.states, rate, progress_.step);
+  direct_->step(*optimizer_, gradients_, progress_.states, rate, progress_.step);
+  flips_last_ = static_cast<double>(direct_->changed());
   flips_window_ += flips_last_;
 }
 
@@ -207,7 +210,7 @@ void Trainer::write_checkpoint() {
   if (sharded_) fill_whole(progress_, counted);
   if (direct_) fill_direct();
   write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_);
-  if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear();
+  if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear(), progress_.grids.clear();
   if (direct_) drop_copies();
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }

@@ -80,6 +80,7 @@ class Trainer {
   void fill_direct();
   void read_direct(const std::string& path, std::int64_t& ranks);
   void drop_copies();
+  double share_changed(double count) const;
   Counted counted_copy(FlatBuffer& buffer);
 
   // trainer_output.cpp
@@ -111,7 +112,7 @@ class Trainer {
   std::unique_ptr<ShardedModel> sharded_;  ///< with `parallel`, instead of the layout, reducer, gradients, weights and states
   std::unique_ptr<DirectWeights> direct_;  ///< with `direct`, instead of the weights
   std::vector<Counted> direct_counts_;     ///< of gradients and states
-  double flips_window_ = 0.0, flips_last_ = 0.0;  ///< share of direct weights that changed: since the last row, in the last step
+  double flips_window_ = 0.0, flips_last_ = 0.0;  ///< direct weights that changed, of this rank's part: since the last row, in the last step
   Progress progress_;
 
   std::unique_ptr<io::TableFile> training_table_, validation_table_;

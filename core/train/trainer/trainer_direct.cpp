@@ -10,6 +10,11 @@ void Trainer::make_direct() {
   direct_counts_.emplace_back(direct_->memory(), Held::states, states);
 }
 
+/// Of all direct weights. Collective.
+double Trainer::share_changed(double count) const {
+  return sharded_ ? sharded_->over_parts(count) / static_cast<double>(sharded_->linear_numbers()) : count / static_cast<double>(direct_->linear_numbers());
+}
+
 /// A whole model in float32, counted while the result lives.
 Counted Trainer::counted_copy(FlatBuffer& buffer) {
   buffer = FlatBuffer(*layout_, DType::f32);

@@ -18,7 +18,7 @@ void Trainer::print_header() const {
     names += fmt::format("{:>15}", term.name);
     units += fmt::format("{:>15}", term.unit);
   }
-  if (direct_) names += fmt::format("{:>13}", "flips");
+  if (params_.direct) names += fmt::format("{:>13}", "flips");
   context_.log.info(names);
   if (units.find_first_not_of(' ') != std::string::npos) context_.log.info(units);
 }
@@ -34,8 +34,8 @@ void Trainer::print_row() {
     row.push_back(reported(terms_[k], progress_.window[k]));
     line += fmt::format("{:>15.5g}", row.back());
   }
-  if (direct_) {
-    row.push_back(flips_window_ / static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps)));
+  if (params_.direct) {
+    row.push_back(share_changed(flips_window_) / static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps)));
     line += fmt::format("{:>13.3e}", row.back());
     flips_window_ = 0.0;
   }
@@ -104,10 +104,10 @@ void Trainer::report_communication(double seconds) {
   auto& log = context_.log;
   if (sharded_)
     for (const auto& line : sharded_->memory_report()) log.info(line);
-  if (direct_) {
+  if (direct_)
     for (const auto& line : direct_->memory_report()) log.info(line);
-    log.info(fmt::format("direct weights: {:.3e} of them changed in the last step", flips_last_));
-  }
+  if (params_.direct)
+    log.info(fmt::format("direct weights: {:.3e} of them changed in the last step", share_changed(flips_last_)));
   const auto& rows = communication().traffic().rows();
   if (!rows.empty()) log.info(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
   for (const auto& row : rows)

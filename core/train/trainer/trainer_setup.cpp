@@ -199,7 +199,7 @@ void Trainer::open_tables(std::optional<std::int64_t> resumed_at) {
                                   {"learning_rate", "", "of the last step"},
                                   {"loss", "", "weighted loss, mean since the last row"}};
   for (const auto& term : terms_) columns.push_back({term.name, term.unit, "training, mean since the last row"});
-  if (direct_) columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
+  if (params_.direct) columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
   training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at);
   if (!validation_) return;
   columns.clear();

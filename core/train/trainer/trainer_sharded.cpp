@@ -15,6 +15,7 @@ void Trainer::make_sharded() {
   ShardedModel::Settings settings;
   settings.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
   settings.overlap = params_.reduce.overlap;
+  settings.direct = params_.direct;
   settings.group_elements = std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(network_->dtype()));
   sharded_ = std::make_unique<ShardedModel>(partition, *mesh_, *network_, *optimizer_, settings);
   const auto ranks = [&](int depth) { return parts_of(*mesh_, depth); };
@@ -76,6 +77,7 @@ void Trainer::fill_whole(Progress& whole, std::vector<Counted>& counted) {
     counted.push_back(std::move(copy.counted));
     return std::move(copy.numbers);
   };
+  whole.grids = sharded_->grid_steps();
   whole.weights = take(sharded_->whole_weights());
   whole.states.clear();
   for (std::size_t k = 0; k < sharded_->states().size(); ++k) whole.states.push_back(take(sharded_->whole_state(k)));
@@ -93,11 +95,13 @@ void Trainer::read_sharded(const std::string& path, std::int64_t& ranks) {
   progress_.best = make(network_->dtype());
   progress_.states.clear();
   for (const auto& info : sharded_->states()) progress_.states.push_back(make(info.dtype));
+  progress_.grids = sharded_->grid_steps();
   ranks = read_train_checkpoint(path, progress_, checkpoint_key());
+  if (params_.direct) sharded_->set_grid_steps(progress_.grids);
   sharded_->take_weights(progress_.weights);
   for (std::size_t k = 0; k < progress_.states.size(); ++k) sharded_->take_state(k, progress_.states[k]);
   if (progress_.best_step >= 0) sharded_->take_best(progress_.best);
-  progress_.weights = {}, progress_.best = {}, progress_.states.clear();
+  progress_.weights = {}, progress_.best = {}, progress_.states.clear(), progress_.grids.clear();
 }
 
 }  // namespace cambium::train

@@ -56,8 +56,8 @@ fails("parallel.update and parallel.gather code whole weights, but this optimize
 fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
 says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "model={type: transformer, width: 6}")
-says("direct keeps whole weights in few bits on every rank and parallel divides them; remove one of them", T + "parallel={preset: zero1}",
-     T + "direct={weights: int8}")
+fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "model.precision=float32",
+      T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
      T + "direct={weights: int8}")
 fails("direct rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",

@@ -47,7 +47,8 @@ class Layers : public Network {
     double read = 0.0;
     for (int l = 0; l < layers_; ++l) {
       ready.forward(l);
-      read += static_cast<const float*>(weights[static_cast<std::size_t>(2 * l)].data)[0];
+      const auto& w = weights[static_cast<std::size_t>(2 * l)];
+      read += static_cast<const float*>(w.data)[0] + static_cast<const float*>(w.data)[w.elements() - 1];
       ready.release(l);
     }
     for (int l = layers_; l-- > 0;) {
@@ -90,7 +91,9 @@ struct Run {
   double last_norm = 0.0;
 
   Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
-      : comm(parent), mesh(comm, p.levels), optimizer(make(split, context)), model(p, mesh, network, *optimizer, {ordered, overlap, 5000}) {
+      : Run(parent, p, network, {ordered, overlap, 5000}, split) {}
+  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, bool split = false)
+      : comm(parent), mesh(comm, p.levels), optimizer(make(split, context)), model(p, mesh, network, *optimizer, settings) {
     auto first = model.make_copy(DType::f32);
     fill(first.numbers, 5, 0.1);
     model.start(first.numbers, *optimizer);
@@ -102,6 +105,7 @@ struct Run {
   /// One step of `all` slices, taken by the ranks as BatchPlan says; `skip` have no samples.
   void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
     const int own = all / comm.size(), turns = model.turns();
+    model.begin_step(77, steps);
     model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
       const int number = (comm.rank() / turns * own + s) * turns + comm.rank() % turns;
       if (number < skip) return false;
