@@ -29,7 +29,10 @@ class ConvectionPhysics : public Physics {
   std::string summary() const override { return setup_.name() + ": " + run_.summary(); }
   std::vector<Observable> observables() const override { return setup_.observables(); }
   void measure(const State&, Context& context, std::span<double> values) override {
-    setup_.measure(means_of(run_.stepper.flow(), context.comm), values);
+    const Flow& flow = run_.stepper.flow();
+    Means means = means_of(flow, context.comm);
+    find_largest(means, flow, context.comm);
+    setup_.measure(means, values);
     divergence_ = run_.divergence();
     values[values.size() - 2] = divergence_;
     values[values.size() - 1] = run_.timestep();

@@ -63,7 +63,7 @@ struct RowSums {
   }
 };
 
-double largest(const Flow& flow, int field, const Comm& comm) {
+double largest(const Flow& flow, int field) {
   const auto f = flow.fields;
   const int nx = flow.nx();
   double most = 0.0;
@@ -71,7 +71,7 @@ double largest(const Flow& flow, int field, const Comm& comm) {
     for (int i = margin; i < margin + nx; ++i)
       if (std::fabs(f(field, k, i)) > value) value = std::fabs(f(field, k, i));
   }, Kokkos::Max<double>(most));
-  return comm.max(most);
+  return most;
 }
 
 }  // namespace
@@ -86,9 +86,13 @@ Means means_of(const Flow& flow, const Comm& comm) {
   comm.sum(std::span<double>(total.v, sums));
   Means means;
   for (int k = 0; k < sums; ++k) means.*members[k] = total.v[k];
-  means.largest_u = largest(flow, field_u, comm);
-  means.largest_w = largest(flow, field_w, comm);
   return means;
+}
+
+void find_largest(Means& means, const Flow& flow, const Comm& comm) {
+  double most[] = {largest(flow, field_u), largest(flow, field_w)};
+  comm.max(std::span<double>(most));
+  means.largest_u = most[0], means.largest_w = most[1];
 }
 
 void TimeAverages::add(const Means& means, double weight) {

@@ -16,11 +16,13 @@ struct Means {
   double strain = 0.0;         ///< <|grad u|^2 + |grad w|^2>
   double gradient = 0.0;       ///< <|grad b|^2>
   double bottom = 0.0, top = 0.0, left = 0.0, right = 0.0;  ///< -db/dn of the walls: along z (plates), along x (sides)
-  double largest_u = 0.0, largest_w = 0.0;
+  double largest_u = 0.0, largest_w = 0.0;  ///< by find_largest()
 };
 
-/// Collective; ghosts must be up to date.
+/// Collective, one sum over ranks; ghosts must be up to date.
 Means means_of(const Flow& flow, const Comm& comm);
+/// Collective: |u| and |w| at their largest.
+void find_largest(Means& means, const Flow& flow, const Comm& comm);
 
 /// Averages over time, each instant weighted by the time since the one before.
 class TimeAverages {
