@@ -61,15 +61,14 @@ void Decoder<T>::blend_latents(Chunk& chunk, const T* latents) const {
     if (order_of(basis_[s]) == 1)
       for (int axis = 0; axis < 3; ++axis)
         for (int r = 0; r < chunk.rows(); ++r) stream[r * width + axis] = T(basis_[s][axis]) * q.inverse_spacing[3 * chunk.row(r) + axis];
-    for (int r = 0; r < chunk.rows(); ++r) {
-      const std::int64_t first = chunk.row(r) * near;
-      T* const to = stream + r * width + 3;
-      for (int k = 0; k < near; ++k) {
-        const T weight = q.weight[s * q.points * near + first + k];
-        const T* const from = latents + q.node[first + k] * vector;
-        for (int n = 0; n < vector; ++n) to[n] += weight * from[n];
-      }
-    }
+  }
+  std::vector<T> nearby(static_cast<std::size_t>(near) * vector), weights(static_cast<std::size_t>(near) * basis_.size());
+  for (int r = 0; r < chunk.rows(); ++r) {
+    const std::int64_t first = chunk.row(r) * near;
+    for (int k = 0; k < near; ++k) std::copy_n(latents + q.node[first + k] * vector, vector, &nearby[k * vector]);
+    for (int s = 0; s < basis_.size(); ++s) std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
+    host_gemm<T>(false, false, basis_.size(), vector, near, T(1), weights.data(), near, nearby.data(), vector, T(1),
+                 &chunk.input[r * width + 3], chunk.rows() * width);
   }
 }
 
@@ -77,16 +76,17 @@ template <class T>
 void Decoder<T>::unblend_latents(const Chunk& chunk, const T* by_input, T* latent_gradients) const {
   const auto& q = *chunk.query;
   const int width = shape_.input(), vector = shape_.vector(), near = q.near();
-  for (int s = 0; s < basis_.size(); ++s)
-    for (int r = 0; r < chunk.rows(); ++r) {
-      const std::int64_t first = chunk.row(r) * near;
-      const T* const from = by_input + (std::int64_t{1} * s * chunk.rows() + r) * width + 3;
-      for (int k = 0; k < near; ++k) {
-        const T weight = q.weight[s * q.points * near + first + k];
-        T* const to = latent_gradients + q.node[first + k] * vector;
-        for (int n = 0; n < vector; ++n) to[n] += weight * from[n];
-      }
+  std::vector<T> nearby(static_cast<std::size_t>(near) * vector), weights(static_cast<std::size_t>(near) * basis_.size());
+  for (int r = 0; r < chunk.rows(); ++r) {
+    const std::int64_t first = chunk.row(r) * near;
+    for (int s = 0; s < basis_.size(); ++s) std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
+    host_gemm<T>(true, false, near, vector, basis_.size(), T(1), weights.data(), near, by_input + r * width + 3,
+                 chunk.rows() * width, T(0), nearby.data(), vector);
+    for (int k = 0; k < near; ++k) {
+      T* const to = latent_gradients + q.node[first + k] * vector;
+      for (int n = 0; n < vector; ++n) to[n] += nearby[k * vector + n];
     }
+  }
 }
 
 template <class T>

@@ -66,19 +66,20 @@ SplineAxis::At SplineAxis::at(double x) const {
       values[d][j] = sum;
     }
   At out{};
-  for (int j = 0; j <= p; ++j) {
+  for (int j = 0; j <= p; ++j)
     out.spline[j] = wraps_ ? (piece - p + j - 1 + count_) % count_ : piece - p + j;  // spline k peaks at node k
-    for (int order = 0; order < orders && order <= p; ++order) {
-      // The derivative of a spline as a sum of splines of lower degree.
-      double c[most] = {};
-      c[j] = 1.0;
-      for (int d = p; d > p - order; --d)
-        for (int k = 0; k < d; ++k) {
-          const int s = piece - d + 1 + k;
-          c[k] = d * (c[k + 1] - c[k]) / (knots_[s + d] - knots_[s]);
-        }
-      for (int k = 0; k <= p - order; ++k) out.weight[j][order] += c[k] * values[p - order][k];
-    }
+  // Derivatives of splines of degree d are differences of those of degree d - 1.
+  for (int order = 0; order < orders && order <= p; ++order) {
+    double c[most + 1] = {};
+    std::copy_n(values[p - order], p - order + 1, c);
+    for (int d = p - order + 1; d <= p; ++d)
+      for (int j = d; j >= 0; --j) {
+        const int s = piece - d + j;
+        const double left = j > 0 ? c[j - 1] / (knots_[s + d] - knots_[s]) : 0.0;
+        const double right = j < d ? c[j] / (knots_[s + d + 1] - knots_[s + 1]) : 0.0;
+        c[j] = d * (left - right);
+      }
+    for (int j = 0; j <= p; ++j) out.weight[j][order] = c[j];
   }
   return out;
 }

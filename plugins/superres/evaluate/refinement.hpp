@@ -7,13 +7,14 @@
 
 namespace cambium::superres {
 
-/// Fields that obey the model's equations better than the trained network's first answer: beginning with what its encoder
-/// finds, the latent vectors of a window descend along the gradient of the equations' mean square residual at points that are drawn anew
-/// in each step, held to the coarse samples. No finer data are needed, and no weight of the network changes.
+/// Fields that obey the model's equations better than the trained network's first answer: in each window the latent vectors,
+/// beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient of the equations' mean
+/// square residual at points that are drawn anew in each step, held to the coarse samples. No finer data are needed, and the network
+/// itself stays as it was trained.
 struct Refinement {
   std::vector<std::string> models;  ///< of the stage, by name
-  std::int64_t steps = 200, points = 1024;
-  double rate = 0.1, gamma = 5.0;
+  std::int64_t steps = 300, points = 1024;
+  double rate = 0.2, weights_rate = 0.003, gamma = 5.0;
   static void describe(deck::Describe<Refinement>& d);
 };
 

@@ -1,6 +1,7 @@
 #include "plugins/superres/train/flow_unet.hpp"
 
 #include "core/plugin/registry.hpp"
+#include "core/train/torch/initial_values.hpp"
 #include "plugins/superres/train/bench_decoder.hpp"
 #include "plugins/superres/train/meshfree_flow_net.hpp"
 
@@ -47,6 +48,14 @@ std::shared_ptr<torch::nn::Module> FlowUnet::build() {
     shape.refined[a] = a == 1 && wraps_ ? grid_[a] * params_.ratio[a] : (grid_[a] - 1) * params_.ratio[a] + 1;
   }
   return unet_ = std::make_shared<Unet>(shape);
+}
+
+/// Beside an interpolation the network begins with nothing to say: both summands of its last block's answer are 0.
+void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+  const std::string last = unet_->last_block() + ".";
+  if (params_.interpolate && (info.name.starts_with(last + "norm3.") || info.name.starts_with(last + "beside.")))
+    return train::fill_constant(weights, 0.0);
+  FlowNetwork::initial(info, index, weights, seed);
 }
 
 LatentCells FlowUnet::refined(const LatentCells& coarse) const {

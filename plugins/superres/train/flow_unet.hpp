@@ -31,6 +31,7 @@ class FlowUnet : public FlowNetwork {
   std::vector<Term> loss(const train::TorchBatch& batch) override { return {data_term(values(batch), batch)}; }
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
   LatentCells refined(const LatentCells& coarse) const;
 
   Params params_;

@@ -180,7 +180,7 @@ static std::vector<double> between(const LatentCells& cells, const Plates& plate
 }
 
 MeshfreeFlowNet::Asked MeshfreeFlowNet::asked(const TorchBatch& batch) {
-  Asked out{batch, coarse(batch), {}, batch.stored("points").to(torch::kFloat64)};
+  Asked out{batch, coarse(batch), {}, batch.stored("points").to(torch::kFloat64), decoder_weights_};
   out.latents = encoder_->forward(out.samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
   if (shape_.carries) out.latents = torch::cat({carried(batch, out.samples), out.latents}, 1);
   return out;
@@ -191,7 +191,7 @@ template <class T>
 torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode) {
   if (!decode) decode.emplace(Decoder<T>(shape_, decoder_basis(fields)));
   const JetBasis& basis = decode->decoder().basis();
-  const auto& [batch, samples, latents, points] = asked;
+  const auto& [batch, samples, latents, points, weights] = asked;
   std::vector<DecoderQuery<T>> parts;
   std::vector<torch::Tensor> plain;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -204,13 +204,13 @@ torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& field
     expand(expansions(grid, samples[b]), parts.back(), first, basis, plain.back().template data_ptr<T>());
   }
   auto query = std::make_shared<const DecoderQuery<T>>(joined(parts, basis.size()));
-  const auto jets = (*decode)(std::move(query), latents, decoder_weights_, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
+  const auto jets = (*decode)(std::move(query), latents, weights, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
   return params_.plates ? kept_on_plates(jets, asked, basis) : jets;
 }
 
 /// What the decoder says, made to vanish on the plates, and the interpolation through samples and plates.
 torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked, const JetBasis& basis) const {
-  const auto& [batch, samples, latents, points] = asked;
+  const auto& [batch, samples, latents, points, weights] = asked;
   const std::int64_t count = points.size(1), streams = basis.size();
   torch::Tensor plain = torch::zeros({streams, batch.size(), count, 4}, torch::kFloat64), shrink = torch::zeros({4, batch.size(), count}, torch::kFloat64);
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -289,9 +289,8 @@ torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, bool all) {
 torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(asked(batch), true); }
 
 torch::Tensor MeshfreeFlowNet::values(const TorchBatch& batch) {
-  auto ask = asked(batch);
-  if (refinement_ && can_refine()) ask.latents = refined(ask);
-  return scaled(jets_of(ask, false)[0]);
+  const auto ask = asked(batch);
+  return scaled(jets_of(refinement_ && can_refine() ? refined(ask) : ask, false)[0]);
 }
 
 /// (points)

@@ -49,10 +49,11 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable {
   const JetBasis& basis() const { return basis_; }
 
  private:
-  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3).
+  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3); its weights and biases.
   struct Asked {
     const train::TorchBatch& batch;
     torch::Tensor samples, latents, points;
+    std::vector<torch::Tensor> weights;
   };
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
@@ -62,7 +63,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable {
   template <class T>
   torch::Tensor decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode);
   Asked asked(const train::TorchBatch& batch);
-  torch::Tensor refined(Asked asked);
+  Asked refined(Asked asked);
   torch::Tensor equations_loss(const torch::Tensor& jets, Loss loss) const;
   torch::Tensor jets_of(const Asked& asked, bool all);
   JetBasis decoder_basis(const JetBasis& fields) const;

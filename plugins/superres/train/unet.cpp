@@ -75,13 +75,14 @@ Unet::Unet(const UnetShape& shape) : shape_(shape) {
   const bool refines = *std::max_element(shape.refined.begin(), shape.refined.end()) > 0;
   out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs, refines ? shape.features : shape.outputs, refines);
   if (!refines) return;
-  for (Sizes size = shape.grid; size != shape.refined;) {
+  Sizes size = shape.grid;
+  do {
     for (int a = 0; a < 3; ++a) size[a] = std::min(2 * size[a], shape.refined[a]);
     finer_.push_back(size);
     const bool last = size == shape.refined;
     expand_.push_back(block("expand" + std::to_string(finer_.size()), shape.features, shape.features,
                             last ? shape.outputs : shape.features, !last));
-  }
+  } while (size != shape.refined);
 }
 
 torch::Tensor Unet::forward(torch::Tensor x) {

@@ -33,6 +33,8 @@ class Unet : public torch::nn::Module {
  public:
   explicit Unet(const UnetShape& shape);
   torch::Tensor forward(torch::Tensor x);
+  /// Name of the block whose answer is the network's.
+  std::string last_block() const { return expand_.empty() ? "out" : "expand" + std::to_string(expand_.size()); }
 
  private:
   using Sizes = std::array<std::int64_t, 3>;

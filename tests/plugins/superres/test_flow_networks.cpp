@@ -242,10 +242,10 @@ TEST_CASE("expansions are exact for quadratics, also of a stream function") {
   CHECK(sum == Approx(ux).epsilon(0.02));  // second order in time and space together
 }
 
-TEST_CASE("the U-Net reads the same samples, at any ratio") {
+TEST_CASE("the U-Net reads the same samples, at any ratio, and begins as their linear interpolation") {
   World world;
   FlowUnet::Params params;
-  params.features = 4, params.levels = 1, params.ratio = {2, 3, 2};
+  params.features = 4, params.levels = 1, params.ratio = GENERATE(std::array<std::int64_t, 3>{2, 3, 2}, std::array<std::int64_t, 3>{1, 1, 1});
   params.precision = FlowNetwork::Precision::float64;
   FlowUnet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
@@ -256,6 +256,14 @@ TEST_CASE("the U-Net reads the same samples, at any ratio") {
   net.gradient(batch(), weights.views, one, gradients.views, terms, {});
   CHECK(terms[0].count == 2.0);
   CHECK(std::isfinite(terms[0].sum));
+  const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
+  const auto& data = windows.coarse();
+  const double half = 0.5 * (data.axis[1][1] + data.axis[1][2]);
+  const train::SamplePtr sample = windows.sample({0, 0, 0}, {data.axis[0][1], half, data.axis[2][2]}, {}, 0);
+  std::vector<double> answer(4);
+  auto view = io::tensor_of(answer.data(), {1, 1, 4});
+  net.infer(std::span(&sample, 1), weights.views, std::span(&view, 1));
+  for (std::size_t f = 0; f < 4; ++f) CHECK(answer[f] == Approx(0.5 * (data.at(f, 1, 1, 2) + data.at(f, 1, 2, 2))).margin(1e-6));
 }
 
 TEST_CASE("answers refined by their equations obey them, keep to the samples and leave the weights alone") {
@@ -314,7 +322,12 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
   Refinement how;
   how.points = 200, how.steps = 300, how.gamma = 2.0;
   const auto plain = answer(nullptr), refined = answer(&how), again = answer(&how), after = answer(nullptr);
-  CAPTURE(divergence(plain), divergence(refined), misfit(plain), misfit(refined));
+  how.weights_rate = 0.0;
+  const auto vectors_only = answer(&how);
+  CAPTURE(divergence(plain), divergence(vectors_only), divergence(refined), misfit(plain), misfit(vectors_only), misfit(refined));
+  CHECK(divergence(vectors_only) < 0.4 * divergence(plain));
+  CHECK(divergence(refined) < divergence(vectors_only));
+  CHECK(misfit(refined) < 0.7 * misfit(vectors_only));
   CHECK(divergence(refined) < 0.3 * divergence(plain));
   CHECK(misfit(refined) < misfit(plain));
   CHECK(refined == again);
