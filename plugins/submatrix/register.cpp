@@ -2,6 +2,9 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/submatrix/bench/bench_submatrix.hpp"
 #include "plugins/submatrix/bench/scaling.hpp"
+#include "plugins/submatrix/learn/local_levels.hpp"
+#include "plugins/submatrix/learn/local_spectra.hpp"
+#include "plugins/submatrix/learn/spectra_set.hpp"
 #include "plugins/submatrix/task/density_task.hpp"
 #include "plugins/submatrix/tight_binding/tight_binding.hpp"
 
@@ -9,6 +12,10 @@ namespace cambium::submatrix {
 
 void register_types(Registry& registry) {
   registry.add<DensityTask>("density_matrix", "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap");
+
+  registry.add<LocalSpectra>("local_spectra", "moments, band energies and levels of Hamiltonians, to train local_levels on");
+  registry.add<SpectraSet>("local_spectra", "files that the stage local_spectra wrote, one sample for each Hamiltonian");
+  registry.add<LocalLevels>("local_levels", "highest occupied and lowest empty level and the band energy of each block column from moments of its local spectrum");
 
   registry.add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
 

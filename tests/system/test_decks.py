@@ -9,6 +9,7 @@ import program
 # What the last page of a stage says, and what it leaves behind.
 STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "density_matrix": ("band energy", ["charges.csv", "submatrices*.csv"]),
+          "local_spectra": ("block columns; band energy", ["train.h5"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
           "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),
           "test": ("RMSE of", ["errors.csv", "parity_0_force.csv"]),

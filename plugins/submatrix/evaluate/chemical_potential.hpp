@@ -9,8 +9,8 @@ namespace cambium::submatrix {
 /// 1 / (1 + exp((x - mu) / kT)); a step, 1/2 at mu itself, for kT = 0.
 double occupation(double x, double mu, double kt);
 
-/// Electrons (two per state) as a function of mu, from the quadrature of all block columns of all ranks. Building it is
-/// local, the functions are collective.
+/// Electrons (two per state) as a function of mu, from the quadrature of all block columns of all ranks. All
+/// of it is collective.
 class ElectronCount {
  public:
   ElectronCount(const std::vector<Spectrum>& columns, double kt, const Comm& comm);
@@ -22,17 +22,30 @@ class ElectronCount {
     double low, high;
     double width() const { return high - low; }
   };
-  Gap gap_around_count(double electrons, double weight) const;
+  /// With `start`, the search begins around its two states and finds the same.
+  Gap gap_around_count(double electrons, double weight, const Gap* start = nullptr) const;
   /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it, else
-  /// by bisection of the smooth count to 1e-13 of the number of electrons.
-  double mu_of(double electrons, double weight) const;
+  /// a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
+  double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
+  /// How often N(mu) was computed for some mu so far: each time one message among all ranks.
+  int evaluations() const { return evaluations_; }
 
  private:
-  double edge(double electrons) const;
+  struct Bracket {
+    double low, high;
+  };
+  /// What one evaluation tells: the electrons up to and at x, and how many states lie in (low, x] and (x, high].
+  struct Step {
+    double electrons, left, right;
+  };
+  Step step_at(double x, const Bracket& bracket) const;
+  double edge(double electrons, const double* guess, double width) const;
+  double smooth_zero(double electrons, Bracket bracket) const;
   double step_count(double mu) const;
 
   std::vector<double> node_, weight_, below_;  ///< ascending; below_: weight of all nodes before
-  double kt_, lowest_, highest_;
+  double kt_, lowest_, highest_, all_;
+  mutable int evaluations_ = 0;
   const Comm& comm_;
 };
 

@@ -11,13 +11,11 @@
 
 namespace cambium::submatrix {
 
-namespace {
-
-std::vector<double> whole_matrix(const MatrixSystem& system, const Comm& comm, std::int64_t& bytes) {
-  const BlockLayout& layout = *system.layout;
+std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm, std::int64_t& bytes) {
+  const BlockLayout& layout = matrix.layout();
   std::vector<int> all(static_cast<std::size_t>(layout.blocks()));
   std::iota(all.begin(), all.end(), 0);
-  const ColumnSet set = fetch_columns(system.hamiltonian, system.ranges, all, WantedRows::all, comm, bytes);
+  const ColumnSet set = fetch_columns(matrix, ranges, all, WantedRows::all, comm, bytes);
   const auto n = layout.dimension();
   std::vector<double> out(static_cast<std::size_t>(n * n), 0.0);
   for (int column : all) {
@@ -29,6 +27,8 @@ std::vector<double> whole_matrix(const MatrixSystem& system, const Comm& comm, s
   }
   return out;
 }
+
+namespace {
 
 double entropy(double f) { return f <= 0.0 || f >= 1.0 ? 0.0 : f * std::log(f) + (1.0 - f) * std::log(1.0 - f); }
 
@@ -59,7 +59,7 @@ DensityResult dense_density(const MatrixSystem& system, const DensityOptions& op
   const auto n = static_cast<int>(system.layout->dimension());
   if (n > 16384) throw InputError(fmt::format("one dense problem of {} functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken", n));
   DensityResult out(system.layout);
-  std::vector<double> vectors = whole_matrix(system, comm, out.bytes), values(static_cast<std::size_t>(n));
+  std::vector<double> vectors = dense_matrix(system.hamiltonian, system.ranges, comm, out.bytes), values(static_cast<std::size_t>(n));
   symmetric_eigenvectors(n, vectors.data(), values.data());
   std::vector<Spectrum> spectrum;  // every rank has all states: they are counted once
   if (comm.root()) spectrum.push_back({values, std::vector<double>(values.size(), 1.0)});

@@ -8,4 +8,7 @@ namespace cambium::submatrix {
 /// one. Of the options it takes kt, mu and electrons. InputError beyond 16384 functions (12 GB on each rank).
 DensityResult dense_density(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
 
+/// Collective. All of a matrix on every rank, row-major.
+std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm, std::int64_t& bytes);
+
 }  // namespace cambium::submatrix

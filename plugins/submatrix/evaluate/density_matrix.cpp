@@ -10,6 +10,7 @@
 #include "plugins/submatrix/evaluate/density_step.hpp"
 #include "plugins/submatrix/evaluate/inverse_root.hpp"
 #include "plugins/submatrix/evaluate/symmetrise.hpp"
+#include "plugins/submatrix/tight_binding/edges.hpp"
 
 namespace cambium::submatrix {
 
@@ -59,6 +60,7 @@ DensityResult DensityStep::run() {
   solve_columns();
   find_mu();
   repeat_changed_columns();
+  if (options_.predictor) judge_columns();
   return_columns();
   sum_up();
   transform_back();
@@ -69,6 +71,7 @@ DensityResult DensityStep::run() {
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
   const int blocks = system_.layout->blocks();
   if (options_.make_solver) return options_.make_solver(krylov);
+  if (system_.bonds) return options_.solver == SolverKind::diagonalise ? make_saturated_diagonaliser(*system_.bonds) : make_saturated_lanczos(*system_.bonds, krylov);
   if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_);
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
   if (options_.solver != SolverKind::lanczos)
@@ -82,6 +85,7 @@ KrylovOptions DensityStep::krylov() const {
   // The error of the energy is about the square of the residual, that of D the residual itself.
   out.tolerance = options_.krylov_tolerance > 0.0 ? options_.krylov_tolerance : std::clamp(10.0 * options_.eps, 2e-6, 1e-2);
   if (first_blocks_ > 0) out.first = first_blocks_;
+  if (system_.bonds) out.step = 4, out.most = 300;  // products are cheap, looking is not
   return out;
 }
 
@@ -144,6 +148,8 @@ void DensityStep::predict_mu() {
     if (system_.ranges.owner(column) == context_.comm.rank()) mine.push_back(column);
   if (options_.mu) {
     predicted_mu_ = *options_.mu;
+  } else if (options_.predictor) {
+    ask_predictor();
   } else {
     // The sample's share of the electrons is about its share of the functions. A wrong guess costs time only.
     KrylovOptions options;
@@ -174,7 +180,13 @@ void DensityStep::predict_mu() {
 void DensityStep::find_mu() {
   const auto timer = context_.timing.scope("mu");
   const ElectronCount count(spectra_, options_.kt, context_.comm);
-  result_.mu = options_.mu ? *options_.mu : options_.mid_gap ? predicted_mu_ : count.mu_of(options_.electrons, plateau());
+  const ElectronCount::Gap start{prediction_.homo, prediction_.lumo};
+  result_.mu = options_.mu ? *options_.mu : options_.mid_gap ? predicted_mu_ : count.mu_of(options_.electrons, plateau(), options_.predictor ? &start : nullptr);
+  if (options_.predictor) {
+    const int asked = count.evaluations();
+    count.mu_of(options_.electrons, plateau());
+    result_.prediction = {prediction_.homo, prediction_.lumo, asked, count.evaluations() - asked, 0.0, options_.predictor->tolerance(), {}};
+  }
   result_.electrons = count(result_.mu);
   // The gap is one of the states, whatever their occupation.
   const ElectronCount states(spectra_, 0.0, context_.comm);

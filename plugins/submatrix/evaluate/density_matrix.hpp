@@ -8,6 +8,7 @@
 #include "core/parallel/context.hpp"
 #include "plugins/submatrix/evaluate/column_solver.hpp"
 #include "plugins/submatrix/evaluate/grouping.hpp"
+#include "plugins/submatrix/evaluate/level_prediction.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 
 namespace cambium::submatrix {
@@ -33,6 +34,7 @@ struct DensityOptions {
   /// Solver of the caller's own instead of the one named by `solver`; may be empty.
   std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
   bool mid_gap = false;        ///< without mu: the middle of the gap that a sample of columns shows, whatever the number of electrons
+  std::shared_ptr<const LevelPredictor> predictor;  ///< starts the search for mu; only without groups, in the orthogonal form
   std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty
 };
 
@@ -74,6 +76,7 @@ struct DensityResult {
   std::optional<BlockColumns> energy_weighted;
   std::vector<int> dimensions;           ///< of the submatrices of own columns
   GroupReport groups;
+  std::optional<PredictionReport> prediction;
   ColumnStatistics columns;
   double root_dimension = 0.0, root_steps = 0.0, smallest_overlap = 1.0;
   ErrorEstimate error;

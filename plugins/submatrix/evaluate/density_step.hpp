@@ -19,6 +19,8 @@ class DensityStep {
   void choose_columns();
   std::vector<int> needed_columns() const;
   void predict_mu();
+  void ask_predictor();
+  void judge_columns();
   void solve_columns();
   void find_mu();
   void repeat_changed_columns();
@@ -59,6 +61,7 @@ class DensityStep {
   std::vector<int> sample_;                         ///< sampled columns of all ranks
   int first_blocks_ = 0;                            ///< Krylov blocks that the sampled columns needed
   double predicted_mu_ = 0.0;
+  LevelPrediction prediction_;                      ///< with a predictor
 };
 
 }  // namespace cambium::submatrix

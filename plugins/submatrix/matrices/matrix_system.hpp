@@ -11,6 +11,11 @@
 
 namespace cambium::submatrix {
 
+struct BondGraph;
+
+inline constexpr double ev_per_hartree = 27.211386245988;        // CODATA 2018
+inline constexpr double boltzmann_hartree = 3.1668115634556e-6;  // hartree per kelvin, CODATA 2018
+
 /// What the rows of the matrices are cut into: whole molecules (fewer, larger blocks) or atoms.
 enum class BlockKind { molecule, atom };
 
@@ -41,6 +46,9 @@ struct MatrixSystem {
   std::optional<BlockColumns> hamiltonian_down = {};  ///< of spin down; `hamiltonian` is then that of spin up
   /// 2: blocks 2 b and 2 b + 1 are block b of spin up and of spin down, without elements between them.
   int channels = 1;
+  /// Tight binding: the blocks that are there are the submatrices, however small (eps is 0), the basis is orthogonal, and solvers
+  /// saturate the bonds that a submatrix cuts.
+  std::shared_ptr<const BondGraph> bonds = {};
 };
 
 }  // namespace cambium::submatrix

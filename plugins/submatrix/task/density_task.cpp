@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/driver/citations.hpp"
 #include "core/driver/timing_table.hpp"
+#include "plugins/submatrix/learn/level_model.hpp"
 #include "plugins/submatrix/task/report.hpp"
 
 namespace cambium::submatrix {
@@ -19,10 +20,23 @@ void DensityTask::Groups::describe(deck::Describe<Groups>& d) {
   });
 }
 
+void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
+  d("model", &Prediction::model, "model file that a train stage wrote with the network local_levels").example("\"{run}/train/model.h5\"");
+  d("suspect", &Prediction::suspect, "a block column is named on the last page when its band energy is further from its prediction than this times the model's error on held-out samples").positive().def(8.0);
+}
+
+static std::string tight_binding_problem(const DensityTask::Params& p) {
+  if (!p.matrices.tight_binding) return {};
+  if (p.eps || p.eps_overlap || p.form != Form::orthogonal || p.groups.by != GroupBy::none || p.precision != Precision::float64)
+    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, form, groups and precision out";
+  if (p.solver != SolverKind::lanczos && p.solver != SolverKind::diagonalise) return "tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts";
+  return {};
+}
+
 void DensityTask::Params::describe(deck::Describe<Params>& d) {
   using P = Params;
   d("matrices", &P::matrices, "Hamiltonian and overlap");
-  d("eps", &P::eps, "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error").unit("hartree").positive().less_than(1.0).def(1e-5);
+  d("eps", &P::eps, "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: 1e-5").unit("hartree").positive().less_than(1.0);
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps").positive().less_than(1.0);
   d("solver", &P::solver, "how each submatrix gives its block column")
       .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}, {"newton_schulz", SolverKind::newton_schulz}, {"pade", SolverKind::pade}}).def(SolverKind::lanczos);
@@ -37,12 +51,16 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("magnetisation", &P::magnetisation, "with two spin channels: electrons of spin up less those of spin down; each spin then has a mu of its own. Without it one mu is found for both");
   d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function").unit("K").non_negative().def(0.0);
   d("groups", &P::groups, "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
-  d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0: no estimate").at_least(0).def(8);
+  d("prediction", &P::prediction, "a trained model that starts the search for mu and judges the block columns");
+  d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0, and for tight_binding: no estimate").at_least(0).def(8);
   d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});
   d.check([](const P& p) -> std::string {
     for (const auto& name : p.output)
       if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
         return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+    if (const auto problem = tight_binding_problem(p); !problem.empty()) return problem;
+    if (p.prediction && p.mu) return "mu is given, so there is nothing to predict; leave out mu or prediction";
+    if (p.prediction && (p.form == Form::local || p.groups.by != GroupBy::none)) return "prediction looks at single block columns of an orthogonal Hamiltonian; leave form and groups out";
     if (p.mu && p.magnetisation) return "mu says how many electrons each spin has; leave 'magnetisation' out";
     if (p.form == Form::local && p.solver != SolverKind::diagonalise) return "form local solves generalised eigenproblems; add solver: diagonalise";
     if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_overlap' out";
@@ -56,8 +74,9 @@ DensityTask::DensityTask(const Params& params, Context&) : params_(params) {}
 
 DensityOptions DensityTask::options(const MatrixSystem& system) const {
   DensityOptions out;
-  out.eps = params_.eps;
-  out.eps_overlap = params_.eps_overlap.value_or(params_.eps);
+  out.eps = system.bonds ? 0.0 : params_.eps.value_or(1e-5);
+  out.eps_overlap = params_.eps_overlap.value_or(out.eps);
+  out.orthogonal = system.bonds != nullptr;
   out.solver = params_.solver;
   out.form = params_.form;
   out.precision = params_.precision;
@@ -66,11 +85,12 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.kt = params_.temperature * boltzmann_hartree;
   out.mu = params_.mu;
   out.electrons = params_.electrons.value_or(system.electrons);
-  out.sample = params_.error_sample;
+  out.sample = system.bonds ? 0 : params_.error_sample;
   out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
   for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
   if (params_.magnetisation && !system.hamiltonian_down)
     throw InputError("magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of them");
+  if (params_.prediction && system.hamiltonian_down) throw InputError("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down");
   if (!out.mu && out.electrons <= 0.0)
     throw InputError("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two");
   return out;
@@ -82,7 +102,8 @@ void DensityTask::check(Context& context) {
 }
 
 std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, std::vector<std::string>& files, Context& context) const {
-  const DensityOptions options = this->options(system);
+  DensityOptions options = this->options(system);
+  if (params_.prediction) options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
   if (system.hamiltonian_down) {
     const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
     const auto timer = context.timing.scope("output");

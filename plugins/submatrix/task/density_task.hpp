@@ -16,9 +16,14 @@ class DensityTask : public Task {
     std::optional<int> size;
     static void describe(deck::Describe<Groups>& d);
   };
+  struct Prediction {
+    std::string model;
+    double suspect = 8.0;
+    static void describe(deck::Describe<Prediction>& d);
+  };
   struct Params {
     MatrixInput matrices;
-    double eps = 1e-5;
+    std::optional<double> eps;
     std::optional<double> eps_overlap;
     SolverKind solver = SolverKind::lanczos;
     Form form = Form::orthogonal;
@@ -28,6 +33,7 @@ class DensityTask : public Task {
     std::optional<double> mu, electrons, magnetisation;
     double temperature = 0.0;
     Groups groups;
+    std::optional<Prediction> prediction;
     int error_sample = 8;
     std::vector<std::string> output;
     static void describe(deck::Describe<Params>& d);

@@ -22,8 +22,14 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
   d("blocks", &MatrixInput::blocks, "what the block rows are")
       .options({{"molecule", BlockKind::molecule}, {"atom", BlockKind::atom}}).def(BlockKind::molecule);
   d("unit", &MatrixInput::unit, "unit of the Hamiltonian in the file; HDF5 files are in hartree").options({"hartree", "eV"}).def("hartree");
+  d("tight_binding", &MatrixInput::tight_binding, "instead of files: the built-in Hamiltonian of a crystal of carbon or silicon, one block per atom");
   d.check([](const MatrixInput& input) -> std::string {
-    if (input.file.empty() == input.hamiltonian.empty()) return "give either file (HDF5) or hamiltonian (and overlap)";
+    if (input.tight_binding) {
+      if (!input.file.empty() || !input.hamiltonian.empty() || !input.overlap.empty() || !input.hamiltonian_down.empty() || !input.molecule.empty() || input.supercell != std::vector<int>{1, 1, 1})
+        return "tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the supercell)";
+      return {};
+    }
+    if (input.file.empty() == input.hamiltonian.empty()) return "give either file (HDF5) or hamiltonian (and overlap), or tight_binding";
     if (!input.hamiltonian_down.empty() && input.hamiltonian.empty()) return "hamiltonian_down goes with hamiltonian; in an HDF5 file the groups K_down hold spin down";
     if (!input.hamiltonian.empty() && input.molecule.empty()) return "hamiltonian needs molecule: the functions of each atom of one molecule, for example [4, 1, 1]";
     if (!input.hamiltonian.empty() && input.supercell != std::vector<int>{1, 1, 1}) return "supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell";
@@ -35,6 +41,7 @@ void MatrixInput::describe(deck::Describe<MatrixInput>& d) {
 }
 
 MatrixSystem read_matrices(const MatrixInput& input, Context& context) {
+  if (input.tight_binding) return crystal_matrices(*input.tight_binding, input.tight_binding->frame, context.seed, context.comm);
   const Cell n{input.supercell[0], input.supercell[1], input.supercell[2]};
   CellSystem cell;
   Reference reference;

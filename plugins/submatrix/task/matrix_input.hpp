@@ -4,6 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
+#include "plugins/submatrix/tight_binding/crystal.hpp"
 
 namespace cambium::submatrix {
 
@@ -16,6 +17,7 @@ struct MatrixInput {
   std::vector<int> supercell{1, 1, 1};
   BlockKind blocks = BlockKind::molecule;
   std::string unit = "hartree";
+  std::optional<CrystalInput> tight_binding;  ///< instead of files
   static void describe(deck::Describe<MatrixInput>& d);
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace cambium::submatrix {
@@ -37,9 +38,29 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
                          "metals need an electronic temperature (temperature: 1000 K)", result.mu, gap, result.gap_low, result.gap_high));
   if (options.electrons <= 0.0) return;
   const double per_block = std::abs(result.electrons - options.electrons) / system.layout->blocks();
-  if (per_block > 1e-2)
+  if (per_block > 1e-2 && system.bonds)
+    log.warn(fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: the reach of matrices.tight_binding is too short{}", result.electrons - options.electrons,
+                         options.mu ? ", or mu is that of another charge" : ""));
+  else if (per_block > 1e-2)
     log.warn(fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: eps = {:g} is too large{}", result.electrons - options.electrons,
                          options.eps, options.mu ? ", or mu is that of another charge" : ""));
+}
+
+/// How good the model was, and which columns to look at.
+void add_prediction(const PredictionReport& p, double mu, Log& log, std::vector<std::string>& out) {
+  out.push_back(fmt::format("prediction       levels {:.6f} and {:.6f} hartree, their middle {:+.4f} eV from mu; {} evaluations of N(mu), {} without it", p.homo, p.lumo,
+                            ev_per_hartree * (0.5 * (p.homo + p.lumo) - mu), p.evaluations, p.evaluations_without));
+  out.push_back(fmt::format("                 band energies of block columns {:.4f} eV from theirs (root mean square); {} further than {:.4f} eV", ev_per_hartree * p.energy_difference,
+                            p.suspects.size(), ev_per_hartree * p.tolerance));
+  constexpr std::size_t shown = 10;
+  std::string names;
+  for (std::size_t k = 0; k < std::min(shown, p.suspects.size()); ++k) {
+    const auto& c = p.suspects[k];
+    names += fmt::format("{}{} ({:+.3f} eV)", k == 0 ? "" : ", ", c.column, ev_per_hartree * (c.energy - c.predicted));
+  }
+  if (p.suspects.empty()) return;
+  log.warn(fmt::format("{} block column{} not what the model expects: {}{}; either {} unlike what it was trained on, or the evaluation went wrong there", p.suspects.size(),
+                       p.suspects.size() == 1 ? " is" : "s are", names, p.suspects.size() > shown ? ", ..." : "", p.suspects.size() == 1 ? "it is" : "they are"));
 }
 
 }  // namespace
@@ -51,8 +72,10 @@ std::vector<std::string> describe_system(const MatrixSystem& system, const Densi
   for (const auto& note : system.notes) out.push_back("  " + note);
   out.push_back(fmt::format("  H: {} blocks, S: {} blocks, {:.1f} MiB on the ranks together", comm.sum(system.hamiltonian.blocks()), comm.sum(system.overlap.blocks()),
                             static_cast<double>(comm.sum(system.hamiltonian.bytes() + system.overlap.bytes())) / 1048576.0));
-  out.push_back(fmt::format("submatrix method, {}, eps {:g} hartree, {}, {}", solver_name(options), options.eps,
-                            options.form == Form::local ? std::string("submatrices of H and S as they are") : fmt::format("S^-1/2 with eps {:g}", options.eps_overlap),
+  out.push_back(fmt::format("submatrix method, {}, {}, {}", solver_name(options),
+                            system.bonds ? std::string("submatrices by reach, cut bonds saturated")
+                            : options.form == Form::local ? fmt::format("eps {:g} hartree, submatrices of H and S as they are", options.eps)
+                                                          : fmt::format("eps {:g} hartree, S^-1/2 with eps {:g}", options.eps, options.eps_overlap),
                             options.mu ? fmt::format("mu {:.6f} hartree", *options.mu) : fmt::format("{} electrons", options.electrons)));
   out.push_back("one density matrix for the given Hamiltonian: no self-consistency");
   return out;
@@ -70,6 +93,7 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   if (e.columns > 0)
     out.push_back(fmt::format("error estimate   E - mu N moves by {:+.3g} +- {:.2g} meV/atom with eps/10 ({} columns); idempotency {:.1e} per column",
                               1000.0 * ev_per_hartree * e.energy_change, 1000.0 * ev_per_hartree * e.energy_change_spread, e.columns, e.idempotency));
+  if (result.prediction) add_prediction(*result.prediction, result.mu, context.log, out);
   add_reference(system, options, result, out);
   const auto& c = result.columns;
   out.push_back(fmt::format("submatrices      {} of mean dimension {:.0f} ({} to {}){}", c.submatrices, c.mean_dimension, c.smallest_dimension, c.largest_dimension,

@@ -7,9 +7,6 @@
 
 namespace cambium::submatrix {
 
-inline constexpr double ev_per_hartree = 27.211386245988;        // CODATA 2018
-inline constexpr double boltzmann_hartree = 3.1668115634556e-6;  // hartree per kelvin, CODATA 2018
-
 /// What will be done, before it is. Collective.
 std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
 /// The end-of-run page: energy, electrons, mu, errors, sizes. Collective; warns through the log.

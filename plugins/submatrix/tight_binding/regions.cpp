@@ -27,6 +27,14 @@ AllAtoms::AllAtoms(const Particles& particles, const Comm& comm) : box(particles
   MPI_Allgatherv(own.data(), 3 * particles.nlocal, MPI_DOUBLE, x.data(), count3.data(), first3.data(), MPI_DOUBLE, comm.handle());
 }
 
+AllAtoms::AllAtoms(const Box& in, const std::vector<std::array<double, 3>>& positions, const Comm& comm) : box(in) {
+  ranges = ColumnRanges::balanced(std::vector<double>(positions.size(), 1.0), comm.size());
+  for (const auto& p : positions) {
+    tag.push_back(static_cast<std::int64_t>(tag.size()) + 1);
+    x.insert(x.end(), p.begin(), p.end());
+  }
+}
+
 std::array<double, 3> AllAtoms::between(const double* a, const double* b) const {
   double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, s[3];
   box.to_fractional(d, s);

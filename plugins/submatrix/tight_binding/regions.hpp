@@ -19,6 +19,8 @@ struct AllAtoms {
   std::vector<double> x;  ///< 3 for each
 
   AllAtoms(const Particles& particles, const Comm& comm);
+  /// Atoms that every rank has already, numbered in their order and dealt evenly.
+  AllAtoms(const Box& box, const std::vector<std::array<double, 3>>& positions, const Comm& comm);
   int count() const { return static_cast<int>(tag.size()); }
   /// Shortest vector from a to b over all images; a and b are positions.
   std::array<double, 3> between(const double* a, const double* b) const;

@@ -1,4 +1,6 @@
 """What the plugin submatrix says about decks and matrices that cannot work."""
+import os
+
 from table import Table
 
 DECK = """
@@ -53,7 +55,7 @@ says("newton_schulz and pade give the sign function at one mu: add mu, leave out
      S + "solver=pade", command="run")
 says("neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the two",
      M + "file=neutral.h5")
-says("give either file (HDF5) or hamiltonian (and overlap)", M + "hamiltonian=h.mtx")
+says("give either file (HDF5) or hamiltonian (and overlap), or tight_binding", M + "hamiltonian=h.mtx")
 says("hamiltonian needs molecule: the functions of each atom of one molecule, for example [4, 1, 1]", S + "matrices={hamiltonian: h.mtx}")
 says("supercells need lattice-resolved matrices (file); the files of hamiltonian and overlap are of one cell",
      S + "matrices={hamiltonian: h.mtx, molecule: [1], supercell: [2, 1, 1]}")
@@ -101,5 +103,112 @@ says("eps and reach are two ways to choose submatrices; leave one of them out", 
      deck="silicon.yaml")
 says("one dense problem of 18432 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
      P + "structure.lattice.cells=[8, 8, 9]", deck="silicon.yaml", command="run")
+
+# The built-in Hamiltonian as matrices
+LATTICE = "{type: diamond, a: 3.556, cells: [2, 2, 2], species: [C], displacement: 0.05}"
+LEVELS = f"""
+run: {{name: levels, directory: out_levels}}
+plugins: [submatrix]
+stages:
+  - local_spectra:
+      sets:
+        - {{name: train, frames: 2, matrices: {{tight_binding: {{lattice: {LATTICE}}}}}}}
+        - {{name: held_out, matrices: {{tight_binding: {{lattice: {LATTICE}}}}}}}
+  - train:
+      model: {{type: local_levels, layers: [4]}}
+      dataset: {{type: local_spectra, files: ["{{run}}/local_spectra/train.h5"]}}
+      validation: {{type: local_spectra, files: ["{{run}}/local_spectra/held_out.h5"]}}
+      batch: 1
+      steps: 2
+      learning_rate: {{type: constant, start: 1e-3}}
+      validate: {{every: 1}}
+"""
+CARBON = f"""
+run: {{name: carbon, directory: carbon}}
+plugins: [submatrix]
+stages:
+  - density_matrix:
+      matrices: {{tight_binding: {{lattice: {LATTICE}, reach: 3 angstrom}}}}
+"""
+table.file("levels.yaml", LEVELS)
+table.file("carbon.yaml", CARBON)
+L, G = "stages[0].local_spectra.", M + "tight_binding."
+ONE = L + "sets=[{name: train, matrices: {file: %s}}]"
+carbon, levels = {"deck": "carbon.yaml"}, {"deck": "levels.yaml"}
+says("tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the supercell)", M + "supercell=[2, 2, 2]", **carbon)
+says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, form, groups and precision out", S + "eps=1e-4", **carbon)
+says("tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts", S + "solver=pade", **carbon)
+says("tight_binding is for one element, C or Si; the structure has 2 species", G + "lattice.species=[C, C, C, C, Si, Si, Si, Si]", **carbon)
+says("the crystal's cell is 3.56 Å between two of its faces; tight_binding needs twice its cut-off of 2.6 Å: more lattice.cells", G + "lattice.cells=[1, 2, 2]", **carbon)
+
+# Learning of mu
+table.begins("run.directory=trained", deck="levels.yaml")
+PREDICTION = S + "prediction={model: trained/train/model.h5}"
+says("mu is given, so there is nothing to predict; leave out mu or prediction", PREDICTION, S + "mu=0.1", **carbon)
+says("prediction looks at single block columns of an orthogonal Hamiltonian; leave form and groups out", PREDICTION, S + "groups={by: graph}")
+says("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down", PREDICTION, M + "file=spin.h5")
+says("prediction: 'trained/train/model.h5' was trained on blocks of 4 functions, these have 1", PREDICTION, command="run")
+table.begins("run.directory=unheld", "stages[1].train.validation=", deck="levels.yaml")
+says("prediction: 'unheld/train/model.h5' was trained without held-out samples, so nobody knows its error; give the train stage 'validation' or 'hold_out'",
+     PREDICTION.replace("trained", "unheld"), deck="carbon.yaml", command="run")
+table.file("mlp.yaml", """
+run: {name: mlp, directory: mlp}
+stages:
+  - train:
+      model: {type: mlp, layers: [2]}
+      dataset: {type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+""")
+table.begins(deck="mlp.yaml")
+says("prediction: 'mlp/train/model.h5' holds a network of type 'mlp', not local_levels", PREDICTION.replace("trained", "mlp"), deck="carbon.yaml", command="run")
+
+says("sets is empty; it needs one for training and one to hold out", L + "sets=[]", **levels)
+says("name is 'a/b'; it is the name of a file without folder", L + "sets[0].name=a/b", **levels)
+says("matrices of a file are one Hamiltonian; leave 'frames' out", L + "sets[0].matrices={file: m.h5}", **levels)
+says("window needs two energies, the lower one first", L + "window=[1, -1]", **levels)
+says("layers: a width of 0 is none; widths are 1 or more", "stages[1].train.model.layers=[0]", **levels)
+says("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down", ONE % "spin.h5", deck="levels.yaml", command="run")
+says("one dense problem of 17408 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
+     M + "tight_binding={lattice: {type: diamond, a: 3.556, cells: [2, 2, 136], species: [C]}}", **carbon)
+WATER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "inputs", "submatrix", "h2o32.h5")
+says("local_spectra diagonalises all 17280 functions at once, which is for up to 16384; train on a smaller supercell",
+     ONE % f'"{WATER}", supercell: [1, 1, 90]', deck="levels.yaml", command="run")
+uneven = cell()
+uneven["block_sizes_atom"] = uneven["block_sizes_atom"][:1] * 2
+uneven["molecule_of_atom"] = uneven["molecule_of_atom"][:1]
+table.file("one_block.h5", uneven)
+says("local_spectra needs an even number of electrons, and empty states; found 0 electrons in 2 functions", ONE % "neutral.h5", deck="levels.yaml", command="run")
+says("set train has blocks of 1 and of 2 functions; one model is for blocks of one size",
+     L + "sets=[{name: train, matrices: {file: m.h5}}, {name: train, matrices: {file: one_block.h5}}]", deck="levels.yaml", command="run")
+table.file("flat.h5", {**cell(), "S/data": [1.0, 1.0, 1.0, 1.0]})
+says(("the overlap is not positive definite: its smallest eigenvalue is", ""), ONE % "flat.h5", deck="levels.yaml", command="run")
+import numpy
+
+three = {"/": (None, {"n_basis": numpy.int32(3), "n_electrons": 2.0}), "block_sizes_atom": numpy.array([1, 2], "i4"), "molecule_of_atom": numpy.array([0, 1], "i4")}
+for name in ("K", "S"):
+    three.update({name + "/data": [-1.0 if name == "K" else 1.0, 1.0, 1.0], name + "/indices": numpy.arange(3, dtype="i4"), name + "/indptr": numpy.arange(4)})
+table.file("three.h5", three)
+says("block 1 has 2 functions, block 0 has 1; local_spectra needs blocks of one size", ONE % "three.h5", deck="levels.yaml", command="run")
+
+DATA = """
+run: {name: data, directory: data}
+plugins: [submatrix]
+stages:
+  - evaluate: {model: trained/train/model.h5, dataset: {type: local_spectra, files: [trained/local_spectra/train.h5]}}
+"""
+table.file("data.yaml", DATA)
+F = "stages[0].evaluate.dataset.files="
+says("file 'none.h5' does not exist; a stage local_spectra writes it", F + "[none.h5]", deck="data.yaml", command="run")
+says("'m.h5' was not written by a stage local_spectra: it has no moments of local spectra", F + "[m.h5]", deck="data.yaml", command="run")
+table.begins("run.directory=other", L + "window=[-2 hartree, 2 hartree]", deck="levels.yaml")
+says("'trained/local_spectra/train.h5' and 'other/local_spectra/train.h5' have other windows, block sizes or numbers of moments; let one stage local_spectra write both",
+     F + "[trained/local_spectra/train.h5, other/local_spectra/train.h5]", deck="data.yaml", command="run")
+says(("sample 0 has 7 moments in the window -2 to 2 hartree, the model was trained on 7 in", "; let one stage local_spectra write both sets, or give it the window"),
+     F + "[other/local_spectra/train.h5]", deck="data.yaml", command="run")
+short = {"/": (None, {"window": [-1.0, 1.0], "functions": numpy.int32(4)}), "columns": numpy.array([2], "i4"), "homo": [-0.1], "lumo": [0.1], "band_energy": [1.0], "moments": [[0.1, 0.2]]}
+table.file("short.h5", short)
+says("short.h5: 2 block columns, but 1 band energies and 2 moments; was the file truncated?", F + "[short.h5]", deck="data.yaml", command="run")
 
 table.run()

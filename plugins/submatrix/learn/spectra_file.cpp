@@ -1,0 +1,57 @@
+#include "plugins/submatrix/learn/spectra_file.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/atomic_file.hpp"
+#include "core/io/h5.hpp"
+
+namespace cambium::submatrix {
+
+void write_spectra(const std::string& path, const SpectraFile& spectra, const io::Provenance& provenance) {
+  std::vector<int> columns;
+  std::vector<double> homo, lumo, moments, energy;
+  for (const auto& s : spectra.samples) {
+    columns.push_back(s.columns), homo.push_back(s.homo), lumo.push_back(s.lumo);
+    moments.insert(moments.end(), s.moments.begin(), s.moments.end());
+    energy.insert(energy.end(), s.energy.begin(), s.energy.end());
+  }
+  io::write_h5_atomically(path, [&](io::File& file) {
+    io::write_provenance(file, provenance);
+    file.set_attribute("description", "local spectra of block columns: Chebyshev moments, band energies, levels of each Hamiltonian; hartree");
+    file.set_attribute("window", std::vector<double>{spectra.window.low, spectra.window.high});
+    file.set_attribute("functions", spectra.functions);
+    file.write("columns", columns);
+    file.write("homo", homo);
+    file.write("lumo", lumo);
+    file.write("band_energy", energy);
+    file.write("moments", io::tensor_of(moments.data(), {std::ssize(energy), spectra.count}));
+  });
+}
+
+SpectraFile read_spectra(const std::string& path) {
+  const io::File file = io::File::open(path);
+  if (!file.exists("moments") || !file.has_attribute("window"))
+    throw InputError(fmt::format("'{}' was not written by a stage local_spectra: it has no moments of local spectra", path));
+  SpectraFile out;
+  const auto window = file.attribute<std::vector<double>>("window");
+  out.window = {window.at(0), window.at(1)};
+  out.functions = file.attribute<int>("functions");
+  out.count = static_cast<int>(file.dataset("moments").shape().at(1));
+  const auto columns = file.read<std::vector<int>>("columns");
+  const auto homo = file.read<std::vector<double>>("homo"), lumo = file.read<std::vector<double>>("lumo"), moments = file.read<std::vector<double>>("moments"),
+             energy = file.read<std::vector<double>>("band_energy");
+  const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
+  if (all != std::ssize(energy) || all * out.count != std::ssize(moments) || columns.size() != homo.size() || columns.size() != lumo.size())
+    throw InputError(fmt::format("{}: {} block columns, but {} band energies and {} moments; was the file truncated?", path, all, energy.size(), moments.size()));
+  std::ptrdiff_t at = 0;
+  for (std::size_t s = 0; s < columns.size(); at += columns[s], ++s) {
+    const auto next = at + columns[s];
+    out.samples.push_back({columns[s], out.functions, homo[s], lumo[s], {moments.begin() + at * out.count, moments.begin() + next * out.count}, {energy.begin() + at, energy.begin() + next}});
+  }
+  return out;
+}
+
+}  // namespace cambium::submatrix
