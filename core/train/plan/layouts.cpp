@@ -28,6 +28,18 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }
 
+/// Those of `as` where they have a meaning: level by level from the innermost, the last one's for all that follow.
+static Codecs codecs_of(const StepSettings& as, const Partition& partition) {
+  Codecs out;
+  for (std::size_t k = 0; k < partition.levels.size(); ++k) {
+    const auto* known = as.partition ? &as.partition->codecs.gradients : nullptr;
+    out.gradients.push_back(known && !known->empty() ? (*known)[std::min(k, known->size() - 1)] : as.reduce.codec);
+  }
+  if (as.partition && partition.states > partition.weights) out.update = as.partition->codecs.update;
+  if (as.partition && partition.weights > 0) out.gather = as.partition->codecs.gather;
+  return out;
+}
+
 std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& by) {
   auto levels = by.machine.mesh_of(as.ranks);
   std::erase_if(levels, [](const auto& level) { return level.ranks == 1; });
@@ -39,11 +51,11 @@ std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& 
     for (int gradients = 0; gradients <= std::min(states, most_gradients); ++gradients)
       for (int weights = 0; weights <= gradients; ++weights) {
         StepSettings settings = as;
-        settings.reduce.codec = lowp::WireCodec::none;
         Partition partition;
         partition.levels = levels;
         partition.weights = weights, partition.gradients = gradients, partition.states = states;
-        if (as.partition) partition.whole_below = as.partition->whole_below;
+        if (as.partition) partition.whole_below = as.partition->whole_below, partition.prefetch = as.partition->prefetch;
+        partition.codecs = codecs_of(as, partition);
         settings.partition = std::move(partition);
         out.push_back(planned(name_of(weights, gradients, states, levels), std::move(settings), by));
       }

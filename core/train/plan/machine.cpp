@@ -38,6 +38,8 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .example("191.5e12");
   d("memory", &Machine::memory, "of one device").unit("B").positive().example("64 GB");
   d("memory_bandwidth", &Machine::memory_bandwidth, "of one device").unit("B/s").positive().example("1600 GB/s");
+  d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0").unit("B/s").non_negative()
+      .def(0.0).example("5 GB/s");
   d("reached_peak", &Machine::reached_peak, "share of the peak that training reaches").greater_than(0.0).at_most(1.0).def(0.4);
   d("reached_links", &Machine::reached_links, "share of the links' bandwidths that collectives reach").greater_than(0.0).at_most(1.0).def(0.8);
   d("levels", &Machine::levels, "what joins the devices, the innermost first");

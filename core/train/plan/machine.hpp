@@ -23,6 +23,7 @@ struct Machine {
   double peak = 0.0;              ///< floating-point operations per second of a device, in the model's precision
   double memory = 0.0;            ///< B of a device
   double memory_bandwidth = 0.0;  ///< B/s
+  double coding = 0.0;            ///< B/s of float32 that a device encodes or decodes; 0 when not known: left out
   double reached_peak = 0.4, reached_links = 0.8;
   std::vector<Level> levels;
   static void describe(deck::Describe<Machine>& d);

@@ -47,20 +47,20 @@ std::string deck_name(const Train::Params& params) {
   return keys ? fmt::format("deck ({})", name_of(*keys)) : "deck";
 }
 
-/// The plan's bytes are those of whole numbers; what is coded would be planned wrongly, and silently.
-Partition uncoded_partition(const Train::Params& params, int ranks) {
+/// What a run would refuse is not planned.
+Partition planned_partition(const Train::Params& params, int ranks, const PlannedModel& model) {
   auto partition = partition_of(*params.parallel, ranks, params.reduce.codec);
-  if (partition.codecs.any())
-    throw InputError("plan knows no messages in few bits under parallel; remove reduce.codec, parallel.update, parallel.gather and the codec of "
-                     "levels to plan the same training with whole numbers");
+  const bool splits = std::any_of(model.states.begin(), model.states.end(), [](const auto& s) { return s.name == "low_bits"; });
+  require_codecs(partition.codecs, splits, params.direct.has_value(), params.reduce.mode == ReduceParams::Mode::ordered);
   return partition;
 }
 
 nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine, const Options& options,
                           Context& context) {
+  if (params.direct) throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
   if (params.parallel == std::nullopt) require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
-  if (params.parallel) settings.partition = uncoded_partition(params, ranks);
+  if (params.parallel) settings.partition = planned_partition(params, ranks, model);
   const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(params.batch);
   const double each = options.operations > 0.0 ? options.operations : 6.0 * static_cast<double>(model.count());
   const Comparison by{model, machine, each * std::max(1.0, samples / ranks)};

@@ -43,9 +43,14 @@ static void add_detail(const PlannedLayout& l, const Comparison& by, std::vector
   out.push_back("step time, s");
   const std::pair<const char*, double> rows[] = {{"forward", t.forward}, {"backward", t.backward}, {"gather weights", t.gather},
                                                  {"reduce, not hidden", t.exposed}, {"optimizer", t.optimizer}, {"gather after", t.update},
-                                                 {"together", t.total()}};
-  for (const auto& [name, seconds] : rows) out.push_back(fmt::format("  {:<20}{:>12.4g}{:>8.1f} %", name, seconds, 100.0 * seconds / t.total()));
+                                                 {"encode and decode", t.coding}, {"together", t.total()}};
+  bool codes = false;
+  for (const auto& e : l.plan.exchanges) codes = codes || e.coded > 0;
+  for (const auto& [name, seconds] : rows)
+    if (codes || std::string_view(name) != "encode and decode") out.push_back(fmt::format("  {:<20}{:>12.4g}{:>8.1f} %", name, seconds, 100.0 * seconds / t.total()));
   out.push_back(fmt::format("  (reducing takes {:.4g} s, of which {:.4g} s behind the backward pass)", t.reduce, t.reduce - t.exposed));
+  if (codes && by.machine.coding == 0.0)
+    out.push_back("  (messages are coded at no cost: the machine file does not say `coding`, the float32 that a device encodes per second)");
 }
 
 std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vector<PlannedLayout>& all, double samples, const Comparison& by) {

@@ -30,8 +30,8 @@ struct StepSettings {
   int ranks = 1;
 };
 
-/// Bits per number in which parts travel; 0 for as they are kept. For published schemes with codecs that divided training here
-/// does not have.
+/// Bits per number in which parts travel; 0 for as they are kept. For published schemes with codecs that are not those of
+/// Partition::codecs.
 struct WireBits {
   double weights = 0.0;            ///< gathered forward and backward
   double update = 0.0;             ///< new weights
@@ -50,6 +50,7 @@ struct Exchange {
   double bytes = 0.0;  ///< as Traffic counts them, per rank and step
   double sent = 0.0;   ///< what a rank sends
   std::int64_t ranks = 1, stride = 1;
+  std::int64_t coded = 0;  ///< numbers that a rank encodes or decodes for it
 };
 
 /// One step of one rank.

@@ -11,6 +11,7 @@ StepTime time_of(const StepPlan& plan, double operations, const Machine& machine
   double hidden = 0.0, last = 0.0, forward = 0.0, backward = 0.0, first = 0.0;
   for (const auto& e : plan.exchanges) {
     const double seconds = seconds_of(e.pattern, e.sent, e.calls, e.ranks, e.stride, machine);
+    if (machine.coding > 0.0) out.coding += 4.0 * static_cast<double>(e.coded) / machine.coding;
     switch (e.phase) {
       case Phase::forward:
         forward += seconds;

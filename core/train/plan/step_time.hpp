@@ -11,7 +11,8 @@ struct StepTime {
   double exposed = 0.0;   ///< of `reduce`, what the backward pass does not hide
   double update = 0.0;    ///< exchanges after the optimizer's step, and gathering of gradients
   double optimizer = 0.0;
-  double total() const { return forward + backward + gather + exposed + update + optimizer; }
+  double coding = 0.0;    ///< of messages in few bits
+  double total() const { return forward + backward + gather + exposed + update + optimizer + coding; }
   double waited() const { return gather + exposed + update; }
 };
 

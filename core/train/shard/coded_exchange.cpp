@@ -26,6 +26,27 @@ void from_floats(std::span<const float> from, DType dtype, std::byte* to) {
   });
 }
 
+std::int64_t message_bytes(WeightCodec codec, std::int64_t n) {
+  switch (codec) {
+    case WeightCodec::none: return 4 * n;
+    case WeightCodec::bf16: return 2 * n;
+    case WeightCodec::int8: return lowp::int8_groups.bytes(n);
+    default: return lowp::int4_differences.bytes(n);
+  }
+}
+
+void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered) {
+  const bool weights = codecs.update != WeightCodec::none || codecs.gather != WeightCodec::none;
+  if (weights && splits)
+    throw InputError("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove "
+                     "update and gather");
+  if (weights && direct)
+    throw InputError("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
+  if (codecs.any() && ordered)
+    throw InputError("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use "
+                     "mode: fast");
+}
+
 static std::span<float> floats(Block& block) { return {reinterpret_cast<float*>(block.data()), static_cast<std::size_t>(block.bytes() / 4)}; }
 static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
@@ -80,15 +101,6 @@ void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dty
 
 namespace {
 
-std::int64_t weight_bytes(WeightCodec codec, std::int64_t n) {
-  switch (codec) {
-    case WeightCodec::none: return 4 * n;
-    case WeightCodec::bf16: return 2 * n;
-    case WeightCodec::int8: return lowp::int8_groups.bytes(n);
-    default: return lowp::int4_differences.bytes(n);
-  }
-}
-
 void encode(WeightCodec codec, std::span<const float> from, const lowp::RoundingAddress& address, std::span<std::byte> out) {
   switch (codec) {
     case WeightCodec::none: return lowp::encode_message(WireCodec::none, from, address, out);
@@ -113,7 +125,7 @@ void gather_coded(std::span<const float> own, Interval whole, int from, int to, 
                   const Wires& wires, std::string_view what, const TakePart& take) {
   const Interval outer = share_of(wires.mesh, whole, to), mine = share_of(wires.mesh, whole, from);
   if (std::ssize(own) != mine.size()) throw InternalError("gather_coded: the own part has another size");
-  const std::int64_t part = mine.size(), bytes = weight_bytes(codec, part), parts = outer.size() / part;
+  const std::int64_t part = mine.size(), bytes = message_bytes(codec, part), parts = outer.size() / part;
   // Messages lie like the parts they stand for: divided over the same levels.
   const Interval all{0, parts_of(wires.mesh, from) * bytes};
   Block messages(wires.memory, Held::messages, parts * bytes);

@@ -16,6 +16,9 @@ namespace cambium::train {
 /// Jia et al., NeurIPS 2024). The others send the weights themselves; int4 in groups of 2048, too.
 enum class WeightCodec { none, bf16, int8, int4, difference };
 
+/// Bytes of n weights in one message.
+std::int64_t message_bytes(WeightCodec codec, std::int64_t n);
+
 /// Codecs of a divided model, as a deck says it.
 struct Codecs {
   std::vector<lowp::WireCodec> gradients;           ///< by level of the mesh; empty for none
@@ -24,6 +27,9 @@ struct Codecs {
   bool reduces() const;                             ///< any level codes gradients
   bool any() const { return reduces() || update != WeightCodec::none || gather != WeightCodec::none; }
 };
+
+/// InputError when codecs cannot go with split optimizers, direct weights or ordered sums.
+void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered);
 
 /// Sum over the ranks of levels [from, to), each rank getting its own part, through coded messages: in each level a rank sends every
 /// other its part, and the parts are decoded and added in the order of coordinates. With int4 in any of these levels all of it

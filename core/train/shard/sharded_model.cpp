@@ -34,15 +34,7 @@ void ShardedModel::refuse(const Network& network, const Optimizer& optimizer) co
   if (partition_.states > 0 && !optimizer.elementwise())
     throw InputError("this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd or their "
                      "split forms, or parallel: {preset: ddp}");
-  const bool weights = partition_.codecs.update != WeightCodec::none || partition_.codecs.gather != WeightCodec::none;
-  if (weights && splits(infos_))
-    throw InputError("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove "
-                     "update and gather");
-  if (weights && direct_)
-    throw InputError("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
-  if (partition_.codecs.any() && ordered_)
-    throw InputError("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use "
-                     "mode: fast");
+  require_codecs(partition_.codecs, splits(infos_), direct_.has_value(), ordered_);
 }
 
 void ShardedModel::make_groups(const Network& network, const Settings& settings) {

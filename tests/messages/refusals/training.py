@@ -163,9 +163,11 @@ plans("6 ranks do not fill the level 'node' of m, which joins 4; plan for a mult
 plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or leave the size of 'system' away",
       [LEVEL % ("node", 4), LEVEL % ("system", 2)], "16")
 table.file("whole.yaml", MACHINE % (LEVEL % ("node", 4)))
-says("plan knows no messages in few bits under parallel; remove reduce.codec, parallel.update, parallel.gather and the codec of levels to plan the "
-     "same training with whole numbers",
-     command=["plan", "deck.yaml", T + "parallel={preset: zero1, update: int8}", "--machine", "whole.yaml", "--ranks", "4"])
+says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
+     command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
+says("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
+     command=["plan", "deck.yaml", T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: int8}",
+              "--machine", "whole.yaml", "--ranks", "4"])
 table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
 table.file("machine.yaml", MACHINE % (LEVEL % ("node", 2)))
 says("'untrained.yaml' has no stage 'train' to plan; give the deck of a training",

@@ -1,4 +1,5 @@
 // Memory and messages that the plan predicts beside those that runs count: equal to the byte, for every division and mode.
+#include <array>
 #include <map>
 
 #include "core/train/optimize/adam.hpp"
@@ -123,6 +124,65 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             CHECK(model.memory().now(Held::states) == plan.states);
             if (!ordered) CHECK(model.memory().peak(Held::windows) <= plan.in_use);
           }
+}
+
+TEST_CASE("messages in few bits take what the plan says, to the byte") {
+  using Wire = lowp::WireCodec;
+  World w;
+  const int n = w.comm.size();
+  const std::vector<Mesh::Level> levels = n == 8 ? std::vector<Mesh::Level>{{"pair", 2}, {"node", 2}, {"world", 2}}
+                                                 : std::vector<Mesh::Level>{{"pair", n >= 2 ? 2 : 1}, {"world", n >= 2 ? n / 2 : 1}};
+  const int all = static_cast<int>(levels.size());
+  const Ones network(true);
+  const auto optimizer = optimizer_of(false, w.context);
+  const Mesh mesh(w.comm, levels);
+  for (const auto& [inner, outer] : {std::pair{Wire::none, Wire::none}, {Wire::int8, Wire::int4}, {Wire::none, Wire::bf16}})
+    for (const auto update : {WeightCodec::none, WeightCodec::bf16, WeightCodec::int8, WeightCodec::int4, WeightCodec::difference})
+      for (const auto& depth : {std::array{0, 0, 1}, {0, 0, all}, {0, all, all}, {1, all, all}, {all, all, all}, {1, 1, 1}}) {
+        const auto gather = depth[0] == 0 || update == WeightCodec::difference ? WeightCodec::none : update;
+        Partition partition;
+        partition.levels = levels, partition.weights = depth[0], partition.gradients = depth[1], partition.states = depth[2];
+        partition.whole_below = 100;
+        partition.codecs = {std::vector<Wire>(levels.size(), outer), update, gather};
+        partition.codecs.gradients.front() = inner;
+        ShardedModel model(partition, mesh, network, *optimizer, {false, true, 1000});
+        StepSettings settings;
+        settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n, settings.partition = partition;
+        auto plan = plan_step(planned_model(network, *optimizer), settings);
+        std::erase_if(plan.exchanges, [](const auto& e) { return e.level == "terms"; });
+        model.sum(plan.slices, [&](int, auto weights, auto gradients, const ReadyCallback& ready) {
+          Ones(network).gradient({}, weights, {}, gradients, {}, ready);
+          return true;
+        });
+        model.step(*optimizer, 1.0, {}, 1e-3, 1);
+        INFO("weights " << depth[0] << " gradients " << depth[1] << " states " << depth[2] << " update " << static_cast<int>(update));
+        CHECK(counted(model.traffic()) == predicted(plan));
+        CHECK(model.memory().now(Held::weights) == plan.weights);
+        CHECK(model.memory().now(Held::gradients) == plan.gradients);
+        CHECK(model.memory().now(Held::states) == plan.states);
+        CHECK(model.memory().peak(Held::windows) <= plan.in_use);
+      }
+}
+
+TEST_CASE("the price of codecs is that of the numbers that they take, where the machine file knows it") {
+  StepSettings settings;
+  settings.ranks = 4;
+  Partition partition;
+  partition.levels = {{"world", 4}}, partition.gradients = partition.states = 1, partition.whole_below = 0;
+  partition.codecs = {{lowp::WireCodec::int8}, WeightCodec::difference, WeightCodec::none};
+  settings.partition = partition;
+  PlannedModel model;
+  model.parameters = {{"w", {4096, 10}, true}};
+  model.modules = {0};
+  model.states = {{"mean", DType::f32}, {"square", DType::f32}};
+  const auto plan = plan_step(model, settings);
+  Machine machine;
+  machine.peak = machine.memory = machine.memory_bandwidth = 1e12;
+  machine.levels = {{"system", {}, 1e9, 0.0}};
+  CHECK(time_of(plan, 1e9, machine).coding == 0.0);
+  machine.coding = 1e9;
+  // Gradients: three quarters are encoded, as many decoded; new weights: a quarter is encoded, all are decoded.
+  CHECK(time_of(plan, 1e9, machine).coding == Approx(4.0 * 40960 * (0.75 + 0.75 + 0.25 + 1.0) / 1e9));
 }
 
 TEST_CASE("whole gradients send what the plan says, to the byte") {

@@ -23,7 +23,7 @@ PlannedModel model_of(double parameters) {
   return m;
 }
 
-StepPlan plan_of(double parameters, std::vector<Mesh::Level> levels, int weights, int gradients, int states, int passes, WireBits bits) {
+StepPlan plan_of(double parameters, std::vector<Mesh::Level> levels, int weights, int gradients, int states, int passes, WireBits bits, Codecs codecs = {}) {
   StepSettings s;
   s.accumulate = passes;
   s.ranks = 1;
@@ -31,6 +31,7 @@ StepPlan plan_of(double parameters, std::vector<Mesh::Level> levels, int weights
   Partition p;
   p.levels = std::move(levels);
   p.weights = weights, p.gradients = gradients, p.states = states;
+  p.codecs = std::move(codecs);
   s.partition = std::move(p);
   return plan_step(model_of(parameters), s, bits);
 }
@@ -114,14 +115,14 @@ TEST_CASE("SDP4Bit: speed-ups of five models on two machines") {
       {"h800_infiniband", 8, {{1.3e9, 69.1, 1.53}, {2.7e9, 71.9, 1.63}, {6.7e9, 26.2, 2.97}, {13e9, 13.9, 3.85}, {18e9, 14.5, 4.08}}, 0.20}};
   for (const auto& cluster : clusters) {
     const auto m = machine(cluster.file);
-    // Baseline: states divided over all ranks, float32 gradients and bfloat16 weights in rings. Theirs: 8.25 bits within the node, 4.25
-    // across, 4.016 for differences of weights.
-    WireBits plain, theirs;
+    // Baseline: states divided over all ranks, float32 gradients and bfloat16 weights in rings. Theirs as a deck says it: gradients int8
+    // within the node and int4 across, update: difference.
+    WireBits plain;
     plain.gradients = {32.0}, plain.reduce = Pattern::ring;
-    theirs.gradients = {8.25, 4.25}, theirs.update = 4.016;
+    const Codecs theirs{{lowp::WireCodec::int8, lowp::WireCodec::int4}, WeightCodec::difference, WeightCodec::none};
     const auto ratio = [&](double parameters) {
       return seconds(plan_of(parameters, {{"world", 16 * cluster.node}}, 0, 1, 1, 1, plain), m) /
-             seconds(plan_of(parameters, {{"node", cluster.node}, {"world", 16}}, 0, 2, 2, 1, theirs), m);
+             seconds(plan_of(parameters, {{"node", cluster.node}, {"world", 16}}, 0, 2, 2, 1, {}, theirs), m);
     };
     const auto speedup = [&](const Row& row, double rate) {  // rate: TFLOP/s that a device reaches when it never waits; fitted
       const double waiting = 1.0 - row.baseline / rate;
