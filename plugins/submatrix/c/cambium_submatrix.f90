@@ -20,6 +20,8 @@ module cambium_submatrix
     integer(c_int) :: float32, diagonalise, error_sample
     type(c_funptr) :: progress
     type(c_ptr) :: user
+    real(c_double) :: magnetisation
+    integer(c_int) :: use_magnetisation
   end type
   type, bind(c) :: cambium_density_result
     real(c_double) :: energy, electrons, entropy_term, mu, gap_low, gap_high, idempotency, energy_change, smallest_overlap
@@ -38,6 +40,20 @@ module cambium_submatrix
       type(cambium_density_options), intent(in) :: options
       type(cambium_density_result), intent(out) :: result
       real(c_double), intent(out) :: density(*), energy_density(*)
+    end function
+    ! Two spins: result has two entries, density and energy_density two addresses, c_loc(...) or c_null_ptr.
+    integer(c_int) function cambium_density_matrix_spin_f(comm, blocks, hamiltonian_up, hamiltonian_down, overlap, options, &
+        result, density, energy_density) bind(c)
+      import :: c_int, c_ptr, cambium_blocks, cambium_csr, cambium_density_options, cambium_density_result
+      integer(c_int), value :: comm
+      type(cambium_blocks), intent(in) :: blocks
+      type(cambium_csr), intent(in) :: hamiltonian_up, hamiltonian_down, overlap
+      type(cambium_density_options), intent(in) :: options
+      type(cambium_density_result), intent(out) :: result(2)
+      type(c_ptr), intent(in) :: density(2), energy_density(2)
+    end function
+    type(c_ptr) function cambium_submatrix_message() bind(c)
+      import :: c_ptr
     end function
   end interface
 end module

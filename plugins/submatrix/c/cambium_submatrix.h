@@ -2,8 +2,8 @@
  * number of electrons and chemical potential out (plugins/submatrix/README.md). Link libcambium_submatrix.
  *
  * Calls are collective over the communicator; MPI must be initialised. They return 0 or one of the codes below;
- * cambium_submatrix_message() then says what is wrong and how to mend it. E and N
- * have the factor 2 of two equal spins: a spin-polarised program calls once per spin with twice that spin's electrons, and halves.
+ * cambium_submatrix_message() then says what is wrong and how to mend it. E and N have the factor 2 of two equal spins, but for
+ * cambium_density_matrix_spin, which takes a Hamiltonian for each spin.
  * No self-consistency, no metals at zero temperature. */
 #ifndef CAMBIUM_SUBMATRIX_H
 #define CAMBIUM_SUBMATRIX_H
@@ -52,6 +52,10 @@ typedef struct {
   /* Called on rank 0 now and then, NULL for never: share done of the block columns, seconds left. */
   void (*progress)(double done, double seconds_left, void* user);
   void* user;
+  /* Two spins only: electrons of spin up less those of spin down, used where use_magnetisation is not 0. Each spin then has
+   * a mu of its own; without, one mu is found for both. */
+  double magnetisation;
+  int use_magnetisation;
 } cambium_density_options;
 
 typedef struct {
@@ -75,6 +79,18 @@ int cambium_density_matrix(MPI_Comm comm, const cambium_blocks* blocks, const ca
 int cambium_density_matrix_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian, const cambium_csr* overlap,
                              const cambium_density_options* options, cambium_density_result* result, double* density,
                              double* energy_density);
+
+/* Two spin channels, one overlap: result, density and energy_density have two entries, spin up and spin down; values are at the places of
+ * that spin's Hamiltonian. Of each spin E = Tr(D H), N = Tr(D S), without the factor 2; options->electrons (and options->mu) are of
+ * both. Where one mu is found for both, error estimates of both spins together stand in result[0]. density and energy_density, or entries of
+ * theirs, may be NULL. */
+int cambium_density_matrix_spin(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up, const cambium_csr* hamiltonian_down,
+                                const cambium_csr* overlap, const cambium_density_options* options, cambium_density_result result[2],
+                                double* const density[2], double* const energy_density[2]);
+/* The same with Fortran's handle of a communicator. */
+int cambium_density_matrix_spin_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up, const cambium_csr* hamiltonian_down,
+                                  const cambium_csr* overlap, const cambium_density_options* options, cambium_density_result result[2],
+                                  double* const density[2], double* const energy_density[2]);
 
 /* What the last call of this thread that failed had to say. */
 const char* cambium_submatrix_message(void);

@@ -25,9 +25,10 @@ static double element(int overlap, int row, int column) {
   return 0.08 * exp(-1.0 * (far - 1)) * cos(1.0 + i + j + 0.7 * (a + b));
 }
 
-/* Band energy of the dense problem. */
+/* Band energy of the dense problem; its levels. */
+static double levels[ROWS];
 static double exact(void) {
-  static double h[ROWS * ROWS], s[ROWS * ROWS], levels[ROWS], work[ROWS * 40];
+  static double h[ROWS * ROWS], s[ROWS * ROWS], work[ROWS * 40];
   const int type = 1, n = ROWS, room = ROWS * 40;
   int info = 0;
   double sum = 0;
@@ -49,12 +50,16 @@ typedef struct {
   cambium_csr csr;
 } matrix;
 
-static void fill(matrix* m, int overlap, int first, int blocks, int base) {
+/* Spin down lies higher: H + SPLIT S. */
+#define SPLIT 0.15
+enum { HAMILTONIAN, OVERLAP, DOWN };
+
+static void fill(matrix* m, int kind, int first, int blocks, int base) {
   m->count = 0;
   for (int row = first * SIZE; row < (first + blocks) * SIZE; ++row) {
     m->start[row - first * SIZE] = m->count + base;
     for (int column = ROWS - 1; column >= 0; --column) /* any order will do */
-      if (abs(row / SIZE - column / SIZE) <= REACH) m->column[m->count] = column + base, m->value[m->count++] = element(overlap, row, column);
+      if (abs(row / SIZE - column / SIZE) <= REACH) m->column[m->count] = column + base, m->value[m->count++] = kind == DOWN ? element(0, row, column) + SPLIT * element(1, row, column) : element(kind, row, column);
   }
   m->start[blocks * SIZE] = m->count + base;
   m->csr = (cambium_csr){m->start, m->column, m->value, base};
@@ -91,6 +96,46 @@ static double solve(int first, int blocks, int base, const int* functions, doubl
   check(result.gap_low < result.mu && result.mu < result.gap_high, "mu lies in the gap");
   check(result.idempotency < 1e-4 && fabs(result.energy_change) < 1e-6 && result.smallest_overlap > 0, "errors are estimated");
   return result.energy;
+}
+
+static double sum_of(const matrix* a, const double* d) { return 0.5 * trace(a, d); }
+
+/* Both spins in one call against the dense levels of both: with one mu, and with a magnetisation. */
+static void solve_spins(int first, int blocks, const int* functions) {
+  static matrix down;
+  static double d2[ROWS * SIZE * (2 * REACH + 1)], w2[ROWS * SIZE * (2 * REACH + 1)];
+  const cambium_blocks cut = {BLOCKS, functions, first, blocks};
+  cambium_density_options options;
+  cambium_density_result result[2];
+  double *const d[2] = {density, d2}, *const w[2] = {weighted, w2};
+  fill(&h, HAMILTONIAN, first, blocks, 0), fill(&s, OVERLAP, first, blocks, 0), fill(&down, DOWN, first, blocks, 1);
+  for (int own = 0; own < 2; ++own) {
+    cambium_density_defaults(&options);
+    options.electrons = 2 * BLOCKS, options.eps = options.eps_overlap = 1e-7;
+    options.use_magnetisation = own;
+    check(cambium_density_matrix_spin_f(MPI_Comm_c2f(MPI_COMM_WORLD), &cut, &h.csr, &down.csr, &s.csr, &options, result, d, w) == CAMBIUM_SUBMATRIX_DONE, "two spins");
+    for (int k = 0; k < 2; ++k) {
+      double wanted = 0;
+      for (int j = 0; j < BLOCKS; ++j) wanted += levels[j] + (k == 1 ? SPLIT : 0);
+      check(fabs(result[k].energy - wanted) < 1e-7 * BLOCKS && fabs(result[k].electrons - BLOCKS) < 1e-5, "E and N of a spin are those of its dense problem");
+      check(fabs(sum_of(k == 0 ? &h : &down, d[k]) - wanted) < 1e-4 && fabs(sum_of(&s, w[k]) - wanted) < 1e-4, "D and W of a spin give its E");
+      check(result[k].gap_low < result[k].mu && result[k].mu < result[k].gap_high, "mu of a spin lies in its gap");
+    }
+    check(own ? fabs(result[1].mu - result[0].mu - SPLIT) < 1e-5 : result[0].mu == result[1].mu, "each spin its mu, or one for both");
+  }
+  options.magnetisation = 3 * BLOCKS;
+#define REFUSED_SPIN(text) \
+  check(cambium_density_matrix_spin(MPI_COMM_WORLD, &cut, &h.csr, &down.csr, &s.csr, &options, result, d, NULL) == CAMBIUM_SUBMATRIX_BAD_INPUT && \
+        strcmp(cambium_submatrix_message(), text) == 0, text)
+  check(cambium_density_matrix_spin(MPI_COMM_WORLD, &cut, &h.csr, &down.csr, &s.csr, &options, result, d, NULL) == CAMBIUM_SUBMATRIX_BAD_INPUT, "too many spins");
+  options.use_mu = 1;
+  REFUSED_SPIN("mu says how many electrons each spin has; set use_mu or use_magnetisation, not both");
+  options.use_mu = 0, options.electrons = 0;
+  REFUSED_SPIN("magnetisation needs the number of electrons of both spins; set electrons");
+  check(cambium_density_matrix_spin(MPI_COMM_WORLD, &cut, &h.csr, NULL, &s.csr, &options, result, d, NULL) == CAMBIUM_SUBMATRIX_BAD_INPUT &&
+        strcmp(cambium_submatrix_message(), "a null pointer stands where blocks, both hamiltonians, options and result are needed") == 0, "no second Hamiltonian");
+  check(cambium_density_matrix(MPI_COMM_WORLD, &cut, &h.csr, &s.csr, &options, result, density, NULL) == CAMBIUM_SUBMATRIX_BAD_INPUT &&
+        strcmp(cambium_submatrix_message(), "magnetisation is for two spin channels; call cambium_density_matrix_spin, or leave use_magnetisation 0") == 0, "one spin");
 }
 
 static void refusals(const int* functions, int first, int blocks) {
@@ -143,6 +188,7 @@ int main(int argc, char** argv) {
   const double one = solve(rank == 0 ? 0 : BLOCKS, rank == 0 ? BLOCKS : 0, 1, functions, wanted); /* all rows on rank 0, counted from 1 */
   check(fabs(even - one) < 1e-10, "who holds the rows does not matter");
   check(rank > 0 || calls >= 2, "progress is told");
+  solve_spins(first, blocks, functions);
   refusals(functions, first, blocks);
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
