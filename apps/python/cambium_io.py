@@ -227,6 +227,48 @@ def open_fields(path):
     return xarray.Dataset({name: (dimensions, values) for name, values in fields.items()}, coords=coordinates)
 
 
+def _near(axis, places, period=0.0):
+    """Numbers of the four entries of an axis around each place, and their weights (Lagrange, cubic): two arrays (places, 4)."""
+    count = min(4, len(axis))
+    first = np.searchsorted(axis, places, side="right") - (count + 1) // 2
+    if not period:
+        first = np.clip(first, 0, len(axis) - count)
+    at = first[:, None] + np.arange(count)
+    nodes = axis[at % len(axis)] + period * (at // len(axis))
+    weights = np.ones(at.shape)
+    for j in range(count):
+        for k in range(count):
+            if k != j:
+                weights[:, j] *= (places - nodes[:, k]) / (nodes[:, j] - nodes[:, k])
+    return at % len(axis), weights
+
+
+def sample(fields, t, x, z, periodic=True):
+    """Fields of open_fields at any places: t, x, z are numbers or arrays of one shape; {name: array of that shape}.
+
+    Cubic along every axis, on the true coordinates; along a periodic x every number is a place. Between frames of a model's
+    answer this is as good as its file is fine: ask for more points under `write` of the stage reconstruct.
+    """
+    axes = [np.asarray(fields[name], dtype=float) for name in ("t", "x", "z")]
+    places = np.broadcast_arrays(*(np.asarray(p, dtype=float) for p in (t, x, z)))
+    shape, places = places[0].shape, [p.ravel() for p in places]
+    period = len(axes[1]) * (axes[1][1] - axes[1][0]) if periodic else 0.0
+    if periodic:
+        places[1] = axes[1][0] + (places[1] - axes[1][0]) % period
+    for name, axis, place in zip("txz", axes, places):
+        outside = place < axis[0], place > (axis[-1] + period if name == "x" else axis[-1])
+        if np.any(outside):
+            wrong = place[outside[0] | outside[1]][0]
+            raise ValueError(f"{name} = {wrong:g} lies outside the fields, which span {name} = {axis[0]:g} to {axis[-1]:g}")
+    near = [_near(axis, place, period if name == "x" else 0.0) for name, axis, place in zip("txz", axes, places)]
+    out = {}
+    for name in (name for name in fields if name not in ("t", "x", "z")):
+        values = np.asarray(fields[name])
+        block = values[near[0][0][:, :, None, None], near[1][0][:, None, :, None], near[2][0][:, None, None, :]]
+        out[name] = np.einsum("nijk,ni,nj,nk->n", block, near[0][1], near[1][1], near[2][1]).reshape(shape)
+    return out
+
+
 class Run:
     """A run directory, or the folder of one stage."""
 
@@ -295,6 +337,11 @@ class Run:
     def fields(self):
         """Fields over time and space, see open_fields."""
         return open_fields(self._need("fields.h5", "add '- {type: fields, interval: 1}' to output in the deck"))
+
+    @property
+    def reconstruction(self):
+        """What a model made of coarse samples, at the points that the deck asked for; sample() asks anywhere between them."""
+        return open_fields(self._need("reconstruction.h5", "give the stage reconstruct 'write' in the deck"))
 
     @property
     def provenance(self):

@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import h5py
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
 import report_pictures  # noqa: E402
@@ -108,6 +110,21 @@ def table_summary(path):
     return out + "</table>"
 
 
+def scores_of_methods(folder):
+    """What the stage reconstruct found, a column for every method."""
+    table = cambium_io.Table(folder / "scores.csv")
+    with h5py.File(folder / "frames.h5") as file:
+        methods = list(file["methods"].asstr()[1:])
+    truth = {"nusselt": "true_nusselt", "divergence": "true_divergence"}
+    head = "".join(f'<th class="number">{html.escape(name)}</th>' for name in methods + ["data"])
+    out = f"<h3>scores</h3><table><tr><th></th>{head}</tr>"
+    for name in (name for name in table.names if not name.startswith("true_")):
+        values = list(table[name]) + ([table[truth[name]][0]] if name in truth else [])
+        numbers = "".join(f'<td class="number">{value:.4g}</td>' for value in values)
+        out += f"<tr><th>{html.escape(name)}</th>{numbers}</tr>"
+    return out + "</table>"
+
+
 def citations(run):
     """The works of all stages, each once: authors, title, year, doi."""
     found = {}
@@ -136,6 +153,8 @@ def stage_section(run, name, lines):
     out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems]
     if lines:
         out.append(f"<pre>{html.escape(end_of_stage(lines))}</pre>")
+    if (folder / "frames.h5").exists():
+        out.append(scores_of_methods(folder))
     for table in sorted(folder.glob("*.csv")):
         if table.name in ("thermo.csv", "training.csv", "validation.csv", "deviation.csv"):
             out.append(f"<h3>{table.stem}</h3>{table_summary(table)}")

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import matplotlib
 
 matplotlib.use("Agg")
@@ -105,6 +106,29 @@ def draw_parity(folder, path):
     return [path]
 
 
+def draw_reconstruction(folder, path):
+    """One frame of b as the data have it and as every method rebuilds it, and what each gets wrong."""
+    with h5py.File(folder / "frames.h5") as file:
+        names, b, time = file["methods"].asstr()[:], file["b"][:], file["time"][()]
+        x, z = file["x"][:], file["z"][:]
+    wrong = b - b[0]
+    limit = max(np.abs(wrong[1:]).max(), 1e-12)
+    with plt.rc_context(plot_run.STYLE):
+        figure, grid = plt.subplots(len(b), 2, figsize=(10.5, 1.55 * len(b) + 0.4), squeeze=False, sharex=True, sharey=True, layout="constrained")
+        for name, field, error, row in zip(names, b, wrong, grid):
+            left = row[0].pcolormesh(x, z, field.T, cmap="RdYlBu_r", vmin=b[0].min(), vmax=b[0].max(), shading="nearest", rasterized=True)
+            row[0].set(ylabel="z", title=f"{name}, t = {time:.4g}" if name == "data" else name)
+            right = row[1].pcolormesh(x, z, error.T, cmap="PuOr", vmin=-limit, vmax=limit, shading="nearest", rasterized=True)
+            row[1].set(title=f"largest difference {np.abs(error).max():.2g}" if name != "data" else "difference from the data")
+        for axes in grid[-1]:
+            axes.set(xlabel="x")
+        figure.colorbar(left, ax=grid[:, 0], label="buoyancy", shrink=0.6)
+        figure.colorbar(right, ax=grid[:, 1], label="difference", shrink=0.6)
+        figure.savefig(path)
+        plt.close(figure)
+    return [path]
+
+
 def draw_members(folder, scratch):
     """The training curves of a committee's members, whose folders lie in the stage's."""
     pictures, problems = [], []
@@ -125,6 +149,8 @@ def draw_stage(folder, scratch):
         return draw_deviation(folder, target), []
     if any(folder.glob("parity_*_energy.csv")):
         return draw_parity(folder, target), []
+    if (folder / "frames.h5").exists():
+        return draw_reconstruction(folder, target), []
     if is_field(folder):
         return by_program("plot_superres.py", [folder, "-o", target], target)
     if is_kinetic(folder):

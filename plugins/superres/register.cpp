@@ -5,6 +5,7 @@
 #include "plugins/superres/convection/rayleigh_benard.hpp"
 #include "plugins/superres/equations/verify.hpp"
 #include "plugins/superres/evaluate/reconstruct.hpp"
+#include "plugins/superres/evaluate/spin_up.hpp"
 #include "plugins/superres/output/fields_writer.hpp"
 #include "plugins/superres/output/spectrum_writer.hpp"
 #include "plugins/superres/samples/crops.hpp"
@@ -17,6 +18,7 @@ void register_types(Registry& registry) {
 
   registry.add<Verify>("verify", "equations written as text, held against data");
   registry.add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep");
+  registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
   registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside");
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it");

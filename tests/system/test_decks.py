@@ -17,6 +17,8 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "tune": ("best: trial", ["journal.h5", "trials.csv", "best.yaml", "best/model.h5"]),
           "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5"]),
           "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5"]),
+          "reconstruct": ("relative divergence", ["scores.csv", "frames.h5"]),
+          "spin_up": ("settled at t =", ["spin_up.csv"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 

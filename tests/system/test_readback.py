@@ -181,6 +181,23 @@ class Fields(unittest.TestCase):
             for name, coordinate in (("t", "sim_time"), ("x", "x"), ("z", "z")):
                 np.testing.assert_array_equal(data[coordinate].values, np.asarray(ours[name]))
 
+    def test_fields_are_sampled_anywhere(self):
+        """Cubics along t and z come out exactly on stretched axes; along x any number is a place; nodes keep their values."""
+        t, x, z = np.linspace(0, 2, 6), 4 * np.arange(64) / 64, np.linspace(0.1, 0.95, 9) ** 2
+
+        def f(t, x, z):
+            return (1 + t - 2 * t ** 3) * (z ** 3 - z) + np.sin(0.5 * np.pi * x)
+
+        made = {"t": t, "x": x, "z": z, "b": f(t[:, None, None], x[:, None], z)}
+        places = [np.array([[0.37, 1.9], [2.0, 0.0]]), np.array([[0.01, 3.99], [-0.4, 9.3]]), np.array([[0.02, 0.9], [0.3, 0.5]])]
+        np.testing.assert_allclose(cambium_io.sample(made, *places)["b"], f(*places), atol=2e-6)
+        with self.assertRaisesRegex(ValueError, "z = 0.95 lies outside the fields, which span z = 0.01 to 0.9025"):
+            cambium_io.sample(made, 1.0, 0.0, 0.95)
+        fields = self.convection.fields
+        one = cambium_io.sample(fields, float(fields["t"][2]), float(fields["x"][3]), float(fields["z"][4]))
+        for name in "pbuw":
+            self.assertAlmostEqual(float(one[name]), float(np.asarray(fields[name])[2, 3, 4]), places=6)
+
     def test_fields_are_drawn(self):
         package("matplotlib").use("Agg")
         run = self.convection

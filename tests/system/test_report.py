@@ -23,6 +23,14 @@ stages:
       thermo: {{every: 5}}
       output: [{{type: rdf, every: 10, r_max: 8.0}}]
 """
+FLOW = """
+run: {{name: flow, directory: {folder}/flow}}
+plugins: [superres]
+stages:
+  - simulate: {{physics: rayleigh_benard, rayleigh: 1e5, width: 2, cells: [32, 16], initial: {{noise: 0.1}}, end_time: 2, sample_interval: 0.25,
+               thermo: {{every: 5}}, output: [{{type: fields, interval: 0.25}}]}}
+  - reconstruct: {{data: "{folder}/flow/simulate/fields.h5", rayleigh: 1e5, ratio: [2, 2, 2]}}
+"""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -46,6 +54,22 @@ class Report(unittest.TestCase):
             self.assertIn(part, self.page)
         # Nothing is loaded from elsewhere.
         self.assertEqual(re.findall(r'src="(?!data:)[^"]*"|<link|@import|<script', self.page), [])
+
+    def test_reconstructions_are_drawn_and_scored(self):
+        deck = program.write(os.path.join(self.folder, "flow.yaml"), FLOW.format(folder=self.folder))
+        code, out, err = program.run("run", deck)
+        self.assertEqual(code, 0, out + err)
+        where = os.path.join(self.folder, "flow")
+        code, _, err = program.run("report", where)
+        self.assertEqual(code, 0, err)
+        with open(os.path.join(where, "report.html")) as file:
+            page = file.read()
+        self.assertNotIn("could not draw", page)
+        self.assertEqual(page.count('alt="picture"'), 2)
+        self.assertIn('<th class="number">linear</th><th class="number">cubic</th><th class="number">data</th>', page)
+        with open(os.path.join(where, "reconstruct", "scores.csv")) as file:
+            linear = float(file.read().splitlines()[1].split(",")[0])
+        self.assertIn(f'<tr><th>rel_l2_p</th><td class="number">{linear:.4g}</td>', page)
 
     def test_reads_both_ways_of_writing_a_work(self):
         """A field per line, and all in one line; braces inside are dropped."""

@@ -9,7 +9,9 @@
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/io/agree.hpp"
+#include "core/io/atomic_file.hpp"
 #include "core/io/csv.hpp"
+#include "core/io/h5.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
 #include "plugins/superres/evaluate/resampling.hpp"
@@ -170,6 +172,26 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
   io::write_csv((std::filesystem::path(context.run_directory) / "scores.csv").string(), columns, table);
 }
 
+/// b at the middle frame, (x, z).
+static std::vector<float> middle_frame(const FieldData& data) {
+  const auto size = static_cast<std::ptrdiff_t>(data.nx() * data.nz()), first = static_cast<std::ptrdiff_t>(data.axis[0].size() / 2) * size;
+  return {data.values[1].begin() + first, data.values[1].begin() + first + size};
+}
+
+void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames, Context& context) const {
+  io::write_h5_atomically((std::filesystem::path(context.run_directory) / "frames.h5").string(), [&](io::File& file) {
+    auto methods = columns();
+    methods.insert(methods.begin(), "data");
+    file.write("methods", methods);
+    file.write("time", truth.axis[0][truth.axis[0].size() / 2]);
+    file.write("x", truth.axis[1]);
+    file.write("z", truth.axis[2]);
+    std::vector<float> all;
+    for (const auto& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
+    file.write("b", io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]), std::ssize(truth.axis[2])}));
+  });
+}
+
 Task::Outcome Reconstruct::run(Context& context) {
   io::on_root(context.comm, [&] {
     const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), true);
@@ -178,10 +200,12 @@ Task::Outcome Reconstruct::run(Context& context) {
                                  truth.nx(), truth.nz(), coarse.axis[0].size(), coarse.nx(), coarse.nz()));
     const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh), peclet = std::sqrt(params_.rayleigh * params_.prandtl);
     std::vector<Scores> scores;
+    std::vector<std::vector<float>> frames{middle_frame(truth)};
     Models models;
     for (const auto& [name, file] : params_.models) models.emplace(name, train::load_artifact(file, context));
     for (const auto& method : columns()) {
       const FieldData field = rebuilt(method, coarse, truth.axis, models, context);
+      frames.push_back(middle_frame(field));
       scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
       for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);
     }
@@ -190,8 +214,9 @@ Task::Outcome Reconstruct::run(Context& context) {
     for (std::size_t k = 0; k < equations_.size(); ++k)
       context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1, residual_of(equations_[k], truth).rms));
     write(scores, context);
+    write_frames(truth, frames, context);
   });
-  context.log.info(fmt::format("written in {}: scores.csv", context.run_directory));
+  context.log.info(fmt::format("written in {}: scores.csv, frames.h5", context.run_directory));
   return Outcome::done;
 }
 

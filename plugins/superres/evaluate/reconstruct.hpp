@@ -51,6 +51,8 @@ class Reconstruct : public Task {
   std::vector<std::string> columns() const;
   void print(const std::vector<Scores>& scores, Context& context) const;
   void write(const std::vector<Scores>& scores, Context& context) const;
+  /// The middle frame of b, of the data and by every method, for pictures.
+  void write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames, Context& context) const;
 
   Params params_;
   std::vector<Equation> equations_;

@@ -41,6 +41,12 @@ stages:
 REFINE = TRAIN + """
   - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2], models: {net: "{run}/train/model.h5"}, refine: {models: [net]}}
 """
+SPIN_UP = """
+run: {name: spin_up, directory: spin_up}
+plugins: [superres]
+stages:
+  - spin_up: {runs: {cold: rest}, steady: {run: cold, from: 1}}
+"""
 KINETIC = """
 run: {name: gas, directory: gas}
 plugins: [kinetic, superres]
@@ -66,7 +72,7 @@ def fields(nt=8, nx=16, nz=8, times=None):
 
 table = Table("superres", DECK)
 says = table.says
-for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "gas": KINETIC}.items():
+for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -121,6 +127,15 @@ says("'data' names no file", T + "dataset.data=[]", deck="train.yaml")
 table.file("fine.h5", fields(8, 32, 8))
 says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in samples instead of 0, or use files of one grid",
      T + "dataset.data=[fields.h5, fine.h5]", deck="train.yaml", command="run")
+
+# Spin-up
+U = "stages[0].spin_up."
+table.file("rest/thermo.h5", {"thermo/time": [0.0, 0.5, 1.0, 1.5], "thermo/kinetic_energy": [0.0, 1.0, 1.0, 1.0]})
+says("steady.run 'warm' is none of runs", U + "steady.run=warm", deck="spin_up.yaml")
+says("'rest/thermo.h5' has no column 'nusselt_bottom'; name among: kinetic_energy, time", U + "quantities=[nusselt_bottom]", U + "window=0.5",
+     deck="spin_up.yaml", command="run")
+says("run 'cold' ends at t = 1.5, too early for averages from 10 on; let it run longer, or take a smaller 'window'",
+     U + "quantities=[kinetic_energy]", deck="spin_up.yaml", command="run")
 
 # Networks
 if built_with("torch"):

@@ -1,6 +1,7 @@
 // Resampling, statistics and scores on flows that are known, and messages of the simulations.
 #include "plugins/superres/evaluate/resampling.hpp"
 #include "plugins/superres/evaluate/scores.hpp"
+#include "plugins/superres/evaluate/spin_up.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 
 using namespace cambium;
@@ -96,4 +97,22 @@ TEST_CASE("grids that cannot be computed on are refused") {
   CHECK_THROWS_WITH(Plates("{rayleigh: 1e4, cells: [2, 16], end_time: 1}"), Catch::Contains("'cells' must be at least [4, 4]"));
   CHECK_THROWS_WITH(Slab::make(Grid::make(8, 6, 1, 1, 0, true), 0, 4),
                     "4 ranks cannot share 6 rows of cells: every rank needs two; run on at most 3 ranks or take more cells along z");
+}
+
+TEST_CASE("a run is steady from the moment on that its averages stay near the mean") {
+  Series series;
+  for (int k = 0; k <= 4000; ++k) {
+    const double t = 0.01 * k * (1.0 + 0.5 * (k % 2)) / 1.25;  // uneven steps
+    if (!series.time.empty() && t <= series.time.back()) continue;
+    series.time.push_back(t), series.value.push_back(2.0 * (1.0 - std::exp(-t)));
+  }
+  // The average over a window from t on is 2 - 2 exp(-t) (1 - exp(-window)) / window.
+  CHECK(time_mean(series, 20.0, 30.0) == Approx(2.0).epsilon(1e-6));
+  CHECK(settled_at(series, 2.0, 4.0, 0.05).value() == Approx(std::log((1.0 - std::exp(-4.0)) / (4.0 * 0.05))).margin(0.03));
+  CHECK(settled_at(series, -2.0, 4.0, 0.05) == std::nullopt);
+  CHECK(settled_at(series, 2.0, 100.0, 0.05) == std::nullopt);  // longer than the run
+  auto leaves = series;
+  for (std::size_t k = 0; k < leaves.time.size(); ++k)
+    if (leaves.time[k] > 10.0 && leaves.time[k] < 12.0) leaves.value[k] = 4.0;
+  CHECK(settled_at(leaves, 2.0, 4.0, 0.05).value() == Approx(12.0).margin(0.3));
 }

@@ -1,0 +1,50 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+
+namespace cambium::superres {
+
+/// A quantity over a run.
+struct Series {
+  std::vector<double> time, value;
+};
+
+/// Mean over time from `from` on, by trapezia.
+double time_mean(const Series& series, double from, double to);
+
+/// The moment from which on every average over `window` stays within `share` of `steady`; empty when the last average does not, or the run
+/// is shorter than a window.
+std::optional<double> settled_at(const Series& series, double steady, double window, double share);
+
+/// Stage `spin_up`: how long runs take until they are in the statistically steady state that the end of one of them defines.
+class SpinUp : public Task {
+ public:
+  struct Steady {
+    std::string run;
+    double from = 0.0;
+    static void describe(deck::Describe<Steady>& d);
+  };
+  struct Params {
+    std::map<std::string, std::string> runs;
+    Steady steady;
+    std::vector<std::string> quantities;
+    double window = 0.0, within = 0.0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  SpinUp(const Params& params, Context&) : params_(params) {}
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  Series series_of(const std::string& run, const std::string& quantity) const;
+  void judge(Context& context) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::superres
