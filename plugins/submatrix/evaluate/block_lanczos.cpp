@@ -8,6 +8,9 @@
 
 namespace cambium::submatrix {
 
+/// Rows that keep less than this share of the largest length are made orthogonal once more.
+static constexpr double suspect = 1e-2;
+
 template <class T>
 void BlockLanczos<T>::start(const T* a, int n, int ld, int first, int width) {
   start([a, n, ld](int rows, const T* x, T* y) { panel_product(rows, n, n, x, ld, a, ld, y, ld); }, 2.0 * n * n, n, ld, first, width);
@@ -71,31 +74,53 @@ void BlockLanczos<T>::orthogonalise(T* w) {
   if (!exhausted_) beta_.insert(beta_.end(), beta.begin(), beta.end());
 }
 
+/// Takes the component along a unit row out of another; it is added to `component` where given.
+template <class T>
+void BlockLanczos<T>::remove(const T* direction, T* row, T* component) {
+  T dot;
+  panel_dots(1, 1, n_, direction, ld_, row, ld_, &dot);
+  for (int j = 0; j < padded<T>(n_); ++j) row[j] -= dot * direction[j];
+  if (component) *component += dot;
+}
+
+/// A row that lost most of its length holds what rounding left of the others, grown with it when it became a unit row: that is
+/// taken out again, twice. False when little stays: then it was nothing else.
+template <class T>
+bool BlockLanczos<T>::purify(T* w, int q) {
+  T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
+  T norm = T(1);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int k = 0; k < blocks_ * width_; ++k) remove(vector(k), row, nullptr);
+    for (int p = 0; p < q; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, nullptr);
+    panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
+    norm = std::sqrt(norm);
+    const T factor = norm > T(0.5) ? T(1) / norm : T(0);
+    for (int j = 0; j < padded<T>(n_); ++j) row[j] *= factor;
+    if (factor == T(0)) return false;
+  }
+  flops_ += 8.0 * n_ * (blocks_ * width_ + q);
+  return true;
+}
+
 /// Modified Gram-Schmidt, twice: w = beta^T q with beta (p, q) the component of old row q along new row p. Returns the
 /// largest norm that stayed.
 template <class T>
 T BlockLanczos<T>::normalise(T* w, T* beta) {
   T largest = T(0);
-  const int padded_n = padded<T>(n_);
   for (int q = 0; q < width_; ++q) {
     T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
     T norm;
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     scale_ = std::max(scale_, std::sqrt(static_cast<double>(norm)));
     for (int pass = 0; pass < 2; ++pass)
-      for (int p = 0; p < q; ++p) {
-        const T* other = w + static_cast<std::ptrdiff_t>(p) * ld_;
-        T dot;
-        panel_dots(1, 1, n_, other, ld_, row, ld_, &dot);
-        for (int j = 0; j < padded_n; ++j) row[j] -= dot * other[j];
-        beta[p * width_ + q] += dot;
-      }
+      for (int p = 0; p < q; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, beta + p * width_ + q);
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     norm = std::sqrt(norm);
     // Below this a direction is rounding.
-    const bool vanished = static_cast<double>(norm) <= 100.0 * std::numeric_limits<T>::epsilon() * scale_;
+    bool vanished = static_cast<double>(norm) <= 100.0 * std::numeric_limits<T>::epsilon() * scale_;
     const T factor = vanished ? T(0) : T(1) / norm;
-    for (int j = 0; j < padded_n; ++j) row[j] *= factor;
+    for (int j = 0; j < padded<T>(n_); ++j) row[j] *= factor;
+    if (!vanished && static_cast<double>(norm) < suspect * scale_) vanished = !purify(w, q);
     beta[q * width_ + q] = vanished ? T(0) : norm;
     largest = std::max(largest, beta[q * width_ + q]);
   }

@@ -37,6 +37,8 @@ class BlockLanczos {
   void orthogonalise(T* w);
   void project_out(T* w, int from, int to, bool keep);
   T normalise(T* w, T* beta);
+  void remove(const T* direction, T* row, T* component);
+  bool purify(T* w, int q);
   T* vector(int k) { return basis_.data() + static_cast<std::ptrdiff_t>(k) * ld_; }
 
   Product product_;

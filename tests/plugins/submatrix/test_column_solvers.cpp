@@ -115,6 +115,55 @@ TEST_CASE("a Krylov space that is exhausted gives the exact answer") {
   }
 }
 
+TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal basis and the right trace") {
+  // Rows of the next block lose nearly all of their length, one after the other, where little of the space is left.
+  double trace_error = 0.0, orthogonal = 0.0;
+  for (int n = 9; n < 40; ++n)
+    for (int width = 2; width < 6; ++width)
+      for (double fall : {0.4, 1.5, 3.0}) {
+        auto dense = random_symmetric(n, static_cast<unsigned>(n + 100 * width));
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j) {
+            auto& x = dense[static_cast<std::size_t>(i * n + j)];
+            x = 0.3 * x * std::exp(-fall * std::abs(i - j)) + (i == j ? (i % 2 == 0 ? -1.0 : 1.0) : 0.0);
+          }
+        const int ld = 48, centre = (n - width) / 2;
+        AlignedBuffer<double> a(static_cast<std::size_t>(n * ld));
+        std::fill_n(a.data(), n * ld, 0.0);
+        for (int i = 0; i < n; ++i) std::copy_n(dense.data() + i * n, n, a.data() + i * ld);
+        BlockLanczos<double> lanczos;
+        lanczos.start(a.data(), n, ld, centre, width);
+        lanczos.extend(60);
+        REQUIRE(lanczos.exhausted());
+        const int k = lanczos.projected_rows();
+        std::vector<double> t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(width * k)), basis(static_cast<std::size_t>(k * ld));
+        for (int p = 0; p < k; p += width) {
+          std::fill(unit.begin(), unit.end(), 0.0);
+          for (int q = 0; q < width; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
+          AlignedBuffer<double> rows(static_cast<std::size_t>(width * ld));
+          lanczos.combine(unit.data(), rows.data());
+          std::copy_n(rows.data(), width * ld, basis.data() + p * ld);
+        }
+        for (int p = 0; p < k; ++p)
+          for (int q = 0; q < p; ++q) {
+            double dot = 0.0;
+            for (int i = 0; i < n; ++i) dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
+            orthogonal = std::max(orthogonal, std::abs(dot));
+          }
+        lanczos.projected(t.data());
+        const Dense krylov = dense_eigen(t, k), exact = dense_eigen(dense, n);
+        double found = 0.0, wanted = 0.0;
+        for (int q = 0; q < width; ++q) {
+          for (int j = 0; j < k; ++j) found += std::pow(krylov.vector[static_cast<std::size_t>(q * k + j)], 2) * step(krylov.value[static_cast<std::size_t>(j)]);
+          for (int j = 0; j < n; ++j) wanted += std::pow(exact.vector[static_cast<std::size_t>((centre + q) * n + j)], 2) * step(exact.value[static_cast<std::size_t>(j)]);
+        }
+        trace_error = std::max(trace_error, std::abs(found - wanted));
+      }
+  INFO("trace off by " << trace_error << ", basis not orthogonal by " << orthogonal);
+  CHECK(orthogonal < 1e-12);
+  CHECK(trace_error < 1e-12);
+}
+
 TEST_CASE("a solver takes a wider block after a narrow one") {
   Gapped sample(30);
   const int n = sample.n, ld = 128;
