@@ -17,12 +17,12 @@ def weights(folder):
 
 
 class Codecs(unittest.TestCase):
-    def trained(self, codec):
+    def trained(self, codec, *more):
         folder = program.fresh("codec_" + codec)
         small = "stages[0].train."
         code, out, error = program.run("run", DECK, f"run.directory={folder}", small + f"reduce.codec={codec}", small + "steps=200",
                                        small + "model.layers=[48]", small + "checkpoint={every: 50, keep: 10}", small + "validate.every=100",
-                                       ranks=2)
+                                       *more, ranks=2)
         self.assertEqual(code, 0, error)
         return folder, out, float(re.search(r"error +([\d.e+-]+)", out.split("on 1000 samples:")[1]).group(1))
 
@@ -37,6 +37,15 @@ class Codecs(unittest.TestCase):
                 self.assertEqual(int(row.group(1)), 200)
                 self.assertAlmostEqual(float(row.group(2)), 200 * bytes_of_128 / 1e6, delta=5.1e-4, msg=codec)
             self.assertLess(error, 1.1 * plain, codec)
+
+    def test_messages_within_a_bound(self):
+        _, _, plain = self.trained("none")
+        sent = []
+        for bound in (1e-2, 1e-4):
+            _, out, error = self.trained("none", f"stages[0].train.reduce.lossy.relative={bound}")
+            self.assertLess(error, 1.1 * plain)
+            sent.append(float(re.search(r"all-gather +world +200 +([\d.]+)", out).group(1)))
+        self.assertLess(sent[0], sent[1])
 
     def test_resumes_bit_for_bit(self):
         whole, _, _ = self.trained("int4")

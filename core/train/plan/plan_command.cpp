@@ -57,6 +57,8 @@ Partition planned_partition(const Train::Params& params, int ranks, const Planne
 
 nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine, const Options& options,
                           Context& context) {
+  if (params.reduce.lossy)
+    throw InputError("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither");
   if (params.direct) throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
   if (params.parallel == std::nullopt) require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};

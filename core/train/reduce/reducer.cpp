@@ -7,10 +7,25 @@
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/train/reduce/codec_reducer.hpp"
+#include "core/train/reduce/lossy_reducer.hpp"
 
 namespace cambium::train {
 
 using Codec = lowp::WireCodec;
+
+void LossyMessages::describe(deck::Describe<LossyMessages>& d) {
+  d("relative", &LossyMessages::relative, "largest change of a number in one message, as a share of the range (largest minus smallest value) of its tensor")
+      .positive();
+  d("absolute", &LossyMessages::absolute, "largest change of a number in one message").positive();
+  d.check([](const LossyMessages& p) -> std::string {
+    return p.relative.has_value() == p.absolute.has_value() ? "give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}" : "";
+  });
+}
+
+lowp::LossyBound LossyMessages::bound() const {
+  using Kind = lowp::LossyBound::Kind;
+  return relative ? lowp::LossyBound{Kind::relative, *relative} : lowp::LossyBound{Kind::absolute, *absolute};
+}
 
 void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("mode", &ReduceParams::mode, "fast; ordered gives the same weights, bit for bit, on 1, 2, 4, ... ranks")
@@ -23,7 +38,11 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("codec", &ReduceParams::codec, "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits "
                                    "after a Hadamard transform of 32; none sends them in the model's precision")
       .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}}).def(Codec::none);
+  d("lossy", &ReduceParams::lossy, "gradients travel within a bound of error instead, in messages as long as they need (fast mode)");
   d.check([](const ReduceParams& p) -> std::string {
+    if (p.lossy && p.codec != Codec::none) return "give one of: codec (a fixed number of bits), lossy (a bound of error)";
+    if (p.lossy && p.mode == Mode::ordered)
+      return "lossy changes the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away";
     if (p.codec != Codec::none && p.mode == Mode::ordered)
       return "codec rounds the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away";
     if (std::has_single_bit(static_cast<unsigned>(p.slices))) return {};
@@ -56,6 +75,7 @@ std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& me
   require_ranks(params, mesh.world().size());
   if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);
   if (params.codec != Codec::none) return std::make_unique<CodecReducer>(mesh, layout, params.codec);
+  if (params.lossy) return std::make_unique<LossyReducer>(mesh, layout, params.lossy->bound());
   const int ranks = mesh.world().size();
   if (params.shared_memory && ranks > 1 && ranks <= ShareExchange::most_ranks)
     if (auto shared = SharedSum::make(mesh.world(), layout, dtype))

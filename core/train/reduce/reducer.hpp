@@ -1,9 +1,11 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/deck/describe.hpp"
+#include "core/lowp/lossy/codec.hpp"
 #include "core/lowp/wire/message.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/reduce/mesh.hpp"
@@ -13,6 +15,13 @@
 
 namespace cambium::train {
 
+/// How far gradients may be changed on their way: by `relative` times the range of each tensor, or by `absolute`.
+struct LossyMessages {
+  std::optional<double> relative, absolute;
+  static void describe(deck::Describe<LossyMessages>& d);
+  lowp::LossyBound bound() const;
+};
+
 /// How gradients are added over slices and ranks.
 struct ReduceParams {
   enum class Mode { fast, ordered };
@@ -21,6 +30,7 @@ struct ReduceParams {
   bool overlap = true, shared_memory = true;
   double group = 4e6;
   lowp::WireCodec codec = lowp::WireCodec::none;
+  std::optional<LossyMessages> lossy;
   static void describe(deck::Describe<ReduceParams>& d);
 };
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/train/flat/buffer.hpp"
 #include "core/parallel/shared_memory.hpp"
+#include "core/train/flat/buffer.hpp"
 
 namespace cambium::train {
 

@@ -7,12 +7,16 @@
 
 namespace cambium::train {
 
-/// A kept number as the optimizer sees it: scaled, and bounded where asked for.
+static double bound_of(const std::optional<Clip>& clip) {
+  return clip && clip->value ? *clip->value : std::numeric_limits<double>::infinity();
+}
+
+/// A kept number as the optimizer sees it: scaled and bounded.
 template <class T>
-static auto scaled(T value, double factor, const std::optional<double>& bound) {
+static auto scaled(T value, double factor, double bound) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const R x = static_cast<R>(value) * static_cast<R>(factor);
-  return bound ? std::clamp(x, static_cast<R>(-*bound), static_cast<R>(*bound)) : x;
+  return std::clamp(x, static_cast<R>(-bound), static_cast<R>(bound));
 }
 
 /// Every group in 64 leaves (or as many as ranks), each summed by one rank and all added in order on every rank: the same bits
@@ -21,6 +25,7 @@ template <class T>
 double ShardedModel::squared_norm(double factor, const Clip& clip) {
   const std::int64_t parts = parts_of(mesh_, partition_.states);
   const std::int64_t leaves = 64 % parts == 0 ? 64 : parts;
+  const double bound = bound_of(clip);
   std::vector<double> table(groups_.size() * static_cast<std::size_t>(leaves), 0.0);
   for (std::size_t k = 0; k < groups_.size(); ++k) {
     Group& g = groups_[k];
@@ -30,7 +35,7 @@ double ShardedModel::squared_norm(double factor, const Clip& clip) {
     for (std::int64_t leaf = 0; leaf < mine.size() / size; ++leaf) {
       double sums[8] = {};
       for (std::int64_t i = 0; i < size; ++i) {
-        const double x = scaled(values[leaf * size + i], factor, clip.value);
+        const double x = scaled(values[leaf * size + i], factor, bound);
         sums[i % 8] += x * x;
       }
       table[k * static_cast<std::size_t>(leaves) + static_cast<std::size_t>(first + leaf)] =
@@ -48,7 +53,7 @@ template <class T>
 Block ShardedModel::bounded_gradient(Group& g, double factor, const std::optional<Clip>& clip, double shrink) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const std::int64_t n = g.shard->size();
-  const std::optional<double> bound = clip ? clip->value : std::nullopt;
+  const double bound = bound_of(clip);
   T* values = reinterpret_cast<T*>(gradients_shard(g));
   Block wide;
   if constexpr (std::is_same_v<T, Bf16>) wide = Block(memory_, Held::windows, n * static_cast<std::int64_t>(sizeof(R)));

@@ -43,6 +43,9 @@ static std::string problem_of(const Train::Params& p) {
   if (p.reduce.mode == ReduceParams::Mode::ordered && p.activations && p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
     return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits for any number of ranks; give "
            "activations one bound, or remove it";
+  if (p.parallel && p.reduce.lossy)
+    return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
+           "int4";
   if (p.direct && p.average) return "average keeps a second copy of the weights in full, which direct does without; remove one of them";
   if (p.parallel && p.average) return "average needs whole weights at every step and cannot go with parallel; remove one of them";
   return {};

@@ -55,6 +55,12 @@ fails("parallel.update and parallel.gather code whole weights, but this optimize
       T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: difference}")
 fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
+says("give one of: codec (a fixed number of bits), lossy (a bound of error)", T + "reduce={codec: int8, lossy: {relative: 1e-3}}")
+says("give one of 'relative' and 'absolute', for example lossy: {relative: 1e-3}", T + "reduce={lossy: {}}")
+says("lossy changes the sums of each number of ranks in another way, and mode 'ordered' promises the same bits on all; leave one away",
+     T + "reduce={mode: ordered, lossy: {relative: 1e-3}}")
+says("parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
+     "int4", T + "parallel={preset: zero1}", T + "reduce={lossy: {relative: 1e-3}}")
 says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "model={type: transformer, width: 6}")
 fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "model.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
@@ -163,6 +169,8 @@ plans("6 ranks do not fill the level 'node' of m, which joins 4; plan for a mult
 plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or leave the size of 'system' away",
       [LEVEL % ("node", 4), LEVEL % ("system", 2)], "16")
 table.file("whole.yaml", MACHINE % (LEVEL % ("node", 4)))
+says("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither",
+     command=["plan", "deck.yaml", T + "reduce={lossy: {relative: 1e-3}}", "--machine", "whole.yaml", "--ranks", "4"])
 says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
      command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
 says("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",

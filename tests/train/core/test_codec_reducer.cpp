@@ -1,8 +1,10 @@
 // Sums through short messages: the same on every rank, near the exact ones, of the right length, without bias.
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/train/reduce/codec_reducer.hpp"
+#include "core/train/reduce/lossy_reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 
@@ -59,6 +61,68 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
       CHECK(8 * bytes == static_cast<std::int64_t>(2 * bits * static_cast<double>(share * (ranks - 1))));
     }
   }
+}
+
+TEST_CASE("sums within a bound: each number of each tensor lies within it, the same on every rank, in shorter messages") {
+  using Kind = lowp::LossyBound::Kind;
+  const Comm comm;
+  const Mesh mesh(comm);
+  std::vector<ParameterInfo> parameters;
+  for (int k = 0; k < 6; ++k) parameters.push_back({"p" + std::to_string(k), {700 + 300 * k}, true});
+  parameters.push_back({"small", {3}, false});
+  const FlatLayout layout(parameters, 400);
+  // A tensor that is a thousand times smaller than the others keeps its own bound.
+  const auto add = [&](FlatBuffer& into, int rank) {
+    FlatBuffer own(layout, into.dtype());
+    fill(own, 300 + static_cast<std::uint64_t>(rank));
+    with_real(into.dtype(), [&]<class T>() {
+      for (T& x : own.values<T>(2)) x *= T(1e-3);
+      for (std::size_t k = 0; k < into.values<T>().size(); ++k) into.values<T>()[k] += own.values<T>()[k];
+    });
+  };
+  for (auto dtype : {DType::f32, DType::f64})
+    for (const auto bound : {lowp::LossyBound{Kind::relative, 1e-2}, {Kind::relative, 1e-4}, {Kind::absolute, 1e-3}}) {
+      FlatBuffer exact(layout, dtype), gradients(layout, dtype);
+      for (int rank = 0; rank < comm.size(); ++rank) add(exact, rank);
+      LossyReducer reducer(mesh, layout, bound);
+      reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add(into, comm.rank()); });
+      const auto found = as_double(gradients), expected = as_double(exact);
+      std::size_t at = 0;
+      double largest = 0.0;
+      for (std::size_t t = 0; t < parameters.size(); ++t) {
+        // Ranges of parts, and of their sum, are at most those of normal numbers: within 5 deviations each side here.
+        const double width = t == 2 ? 1e-3 : 1.0, parts = static_cast<double>(comm.size());
+        const double range = bound.kind == Kind::relative ? 10.0 * width : 1.0, once = bound.value * range;
+        const double most = comm.size() == 1 ? 0.0 : (parts - 1.0) * once + once * (bound.kind == Kind::relative ? std::sqrt(parts) : 1.0);
+        for (std::int64_t k = 0; k < parameters[t].shape[0]; ++k, ++at) {
+          const double error = std::abs(found[at] - expected[at]);
+          if (error > most + 1e-6 * width) FAIL("tensor " << t << ", element " << k << ": " << error << " beyond " << most);
+          largest = std::max(largest, error / once);
+        }
+      }
+      if (comm.size() > 1) CHECK(largest > 0.05);
+      auto first = found;
+      comm.broadcast(std::span<double>(first));
+      CHECK(std::memcmp(first.data(), found.data(), sizeof(double) * found.size()) == 0);
+      std::int64_t bytes = 0;
+      for (const auto& row : reducer.traffic().rows()) bytes += row.bytes;
+      const double plain = 2.0 * static_cast<double>(layout.size() * size_of(dtype)) * (comm.size() - 1) / comm.size();
+      if (comm.size() > 1) CHECK(static_cast<double>(bytes) < (bound.value == 1e-2 ? 0.35 : 0.7) * plain);
+      CHECK((comm.size() > 1) == (bytes > 0));
+    }
+}
+
+TEST_CASE("a gradient that is no number stays one through messages within a bound") {
+  const Comm comm;
+  const Mesh mesh(comm);
+  const FlatLayout layout(some_parameters(6), 400);
+  LossyReducer reducer(mesh, layout, {});
+  FlatBuffer gradients(layout, DType::f32);
+  reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) {
+    if (comm.rank() == comm.size() - 1) into.values<float>(3)[1] = std::numeric_limits<float>::quiet_NaN();
+  });
+  CHECK(std::isnan(gradients.values<float>(3)[1]));
+  CHECK(gradients.values<float>(3)[0] == 0.0f);
 }
 
 TEST_CASE("sums through codecs have the exact sum as their expectation, and depend on seed and step alone") {

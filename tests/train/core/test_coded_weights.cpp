@@ -9,18 +9,13 @@
 #include "core/train/transformer/grammar_set.hpp"
 #include "core/train/transformer/transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/core/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
+using cambium::train::testing::World;
 
 namespace {
-
-struct World {
-  Comm comm{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
-  Context context{comm, log, timing};
-};
 
 QuantizeParams in_bits(int bits) {
   if (bits == 0) return {QuantizeParams::Weights::ternary, 0};

@@ -8,19 +8,13 @@
 #include "core/train/optimize/sgd.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
+#include "tests/train/core/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
 using namespace cambium::train::testing;
 
 namespace {
-
-struct World {
-  Comm comm{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
-  Context context{comm, log, timing};
-};
 
 /// Two layers of 64 x 32 and 32 x 16, as a network that says so and computes nothing.
 class Two : public Mlp {

@@ -6,18 +6,13 @@
 #include "core/train/mlp/expression_set.hpp"
 #include "core/train/mlp/mlp.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/core/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
+using cambium::train::testing::World;
 
 namespace {
-
-struct World {
-  Comm comm{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
-  Context context{comm, log, timing};
-};
 
 ExpressionSet made(World& world, bool classes) {
   ExpressionSet::Params p;

@@ -8,18 +8,15 @@
 #include "core/train/trainer/subset.hpp"
 #include "core/train/trainer/train.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/core/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
 
 namespace {
 
-struct World {
-  Comm comm{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
+struct World : testing::World {
   Registry registry;
-  Context context{comm, log, timing};
   World() {
     register_training(registry);
     context.registry = &registry;

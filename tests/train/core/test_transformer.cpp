@@ -10,18 +10,13 @@
 #include "core/train/transformer/transformer_ops.hpp"
 #include "core/train/transformer/transformer_pass.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/core/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
+using cambium::train::testing::World;
 
 namespace {
-
-struct World {
-  Comm comm{MPI_COMM_SELF};
-  Log log;
-  Timing timing;
-  Context context{comm, log, timing};
-};
 
 GrammarSet small_set(World& world) {
   GrammarSet::Params p;
