@@ -6,8 +6,6 @@ namespace cambium::train {
 
 static std::int64_t round_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-constexpr std::int64_t alignment = 16;
-
 void FlatLayout::add(std::vector<ParameterInfo> parameters) {
   for (auto& info : parameters) {
     Tensor tensor;
@@ -19,7 +17,7 @@ void FlatLayout::add(std::vector<ParameterInfo> parameters) {
   }
 }
 
-FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding) {
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding, std::int64_t alignment) {
   add(std::move(parameters));
   for (const auto& members : groups) {
     Group group{size_, size_, 0, static_cast<int>(members.size())};
@@ -46,7 +44,7 @@ FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t
   groups_.push_back({0, size_, 0, static_cast<int>(tensors_.size())});
 }
 
-FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding) {
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding, std::int64_t alignment) {
   add(std::move(parameters));
   // Groups are cut from the end, so that the one that is sent first is full.
   std::int64_t room = 0;

@@ -7,7 +7,7 @@
 namespace cambium::train {
 
 /// Where each tensor of a network lies in a flat buffer. Tensors keep the network's order and begin at multiples of 16
-/// elements, so that they are aligned to 64 bytes in float32 and float64. Runs of tensors form groups, the messages of
+/// elements (`alignment` where it is more), so that they are aligned to 64 bytes in float32 and float64. Runs of tensors form groups, the messages of
 /// the reduction; a group's length is a multiple of `padding` elements. Padding holds zeros for good.
 class FlatLayout {
  public:
@@ -24,10 +24,10 @@ class FlatLayout {
 
   /// Groups hold at most `group_elements`, or one larger tensor. Group 0 holds the last tensors: back-propagation finishes
   /// them first.
-  FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64);
+  FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64, std::int64_t alignment = 16);
 
   /// Groups as given: each a list of tensors in ascending order, every tensor in one of them.
-  FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding);
+  FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding, std::int64_t alignment = 16);
   /// What elements [begin, end) of another layout hold: the pieces of its tensors, in one group.
   FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end);
 

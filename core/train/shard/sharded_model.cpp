@@ -44,8 +44,9 @@ void ShardedModel::make_groups(const Network& network, const Settings& settings)
   auto [lists, modules] = group_tensors(parameters, module_first_, partition_.whole_below, settings.group_elements);
   if (!module_first_.empty()) module_first_.push_back(n);
   const std::int64_t parts = parts_of(mesh_, static_cast<int>(mesh_.levels().size()));
-  const std::int64_t padding = partition_.codecs.any() ? lowp::wire_piece * parts : group_padding(direct_ ? 4 * parts : parts);
-  layout_ = std::make_unique<FlatLayout>(parameters, lists, padding);
+  // A scale on the wire serves 128 numbers: those of one tensor, because gradients of different tensors differ by orders of magnitude.
+  if (partition_.codecs.any()) layout_ = std::make_unique<FlatLayout>(parameters, lists, lowp::wire_piece * parts, lowp::wire_piece);
+  else layout_ = std::make_unique<FlatLayout>(parameters, lists, group_padding(direct_ ? 4 * parts : parts));
   if (direct_) packed_ = std::make_unique<PackedWeights>(*layout_, direct_->grid());
   group_of_.assign(static_cast<std::size_t>(n), 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
