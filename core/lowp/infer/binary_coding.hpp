@@ -18,6 +18,11 @@ struct BinaryCodedMatrix {
   std::int64_t row_blocks() const { return (rows + block_rows - 1) / block_rows; }
   std::int64_t column_blocks() const { return (columns + block_columns - 1) / block_columns; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(4 * (signs.size() + scales.size())); }
+  bool positive(int plane, std::int64_t row, std::int64_t column) const {
+    const auto block = (plane * row_blocks() + row / block_rows) * column_blocks() + column / block_columns;
+    return (signs[static_cast<std::size_t>(block * block_rows + row % block_rows)] >> (column % block_columns) & 1) != 0;
+  }
+  float scale(int plane, std::int64_t row) const { return scales[static_cast<std::size_t>(plane * row_blocks() * block_rows + row)]; }
   /// The matrix that is meant, row-major.
   std::vector<float> dense() const;
 };
@@ -35,5 +40,12 @@ BinaryCodedMatrix ternary_coded(std::span<const float> weights, std::int64_t row
 /// patterns stand in a table that fits one register, and four weights select one entry (the scheme of BiQGEMM, Jeon et al.,
 /// SC20, with short tables); no multiplication by a weight.
 void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, float* y);
+
+/// The signs of each bit plane read by columns: (columns, rows), one bit, scales 1.
+std::vector<BinaryCodedMatrix> transposed_planes(const BinaryCodedMatrix& w);
+
+/// x[k] = W^T y[k] for k = 0..batch-1, by the planes of transposed_planes(w): the same matrix as multiply(), so that a derivative taken
+/// with it is that of what multiply() computes. y: (batch, rows), x: (batch, columns), row-major.
+void multiply_transposed(const BinaryCodedMatrix& w, std::span<const BinaryCodedMatrix> planes, const float* y, std::int64_t batch, float* x);
 
 }  // namespace cambium::lowp

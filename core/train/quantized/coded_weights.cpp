@@ -43,7 +43,7 @@ CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network,
   }
   if (coded_.empty())
     throw InputError(fmt::format("quantize found no linear layer of at least {} inputs and {} outputs in this model; remove quantize (it is "
-                                 "for larger models of type mlp and transformer)",
+                                 "for larger models of type mlp, transformer and deep_potential)",
                                  least_inputs, least_outputs));
 }
 
@@ -53,6 +53,20 @@ bool CodedWeights::add_product(int k, const float* x, int rows, float* y) const 
   product_.resize(static_cast<std::size_t>(found->second.rows * rows));
   lowp::multiply(found->second, x, rows, product_.data());
   for (std::size_t at = 0; at < product_.size(); ++at) y[at] += product_[at];
+  return true;
+}
+
+bool CodedWeights::add_transposed_product(int k, const float* y, int rows, float* x) const {
+  const auto found = coded_.find(k);
+  if (found == coded_.end()) return false;
+  auto& planes = by_columns_[k];
+  if (planes.empty()) {
+    planes = lowp::transposed_planes(found->second);
+    for (const auto& plane : planes) bytes_ += static_cast<std::int64_t>(4 * plane.signs.size());  // all scales are 1
+  }
+  product_.resize(static_cast<std::size_t>(found->second.columns * rows));
+  lowp::multiply_transposed(found->second, planes, y, rows, product_.data());
+  for (std::size_t at = 0; at < product_.size(); ++at) x[at] += product_[at];
   return true;
 }
 

@@ -31,11 +31,14 @@ class CodedWeights {
   /// y += x W for parameter k when it is coded; else does nothing and returns false. x: (rows, n_in), y: (rows, n_out), row-major.
   bool add_product(int k, const float* x, int rows, float* y) const;
   bool add_product(int, const double*, int, double*) const { return false; }  ///< networks in double precision have no coded matrices
+  /// x += y W^T, with the same coded W: for derivatives by the inputs. Its signs are kept a second time, by columns, from the first use on.
+  bool add_transposed_product(int k, const float* y, int rows, float* x) const;
+  bool add_transposed_product(int, const double*, int, double*) const { return false; }
 
   const lowp::BinaryCodedMatrix& matrix(int k) const { return coded_.at(k); }  ///< transposed: rows are outputs
   std::int64_t matrices() const { return std::ssize(coded_); }
   std::int64_t numbers() const { return numbers_; }  ///< weights in these matrices
-  std::int64_t bytes() const { return bytes_; }      ///< of these matrices, with their scales
+  std::int64_t bytes() const { return bytes_; }      ///< of these matrices, with their scales, and by columns where that was used
   /// Of all weights of the network, those that stay in float32 included.
   std::int64_t bytes_of_all() const { return all_ - 4 * numbers_ + bytes_; }
   std::int64_t bytes_in_full() const { return all_; }
@@ -45,7 +48,9 @@ class CodedWeights {
  private:
   QuantizeParams params_;
   std::map<int, lowp::BinaryCodedMatrix> coded_;
-  std::int64_t numbers_ = 0, bytes_ = 0, all_ = 0;
+  mutable std::map<int, std::vector<lowp::BinaryCodedMatrix>> by_columns_;
+  std::int64_t numbers_ = 0, all_ = 0;
+  mutable std::int64_t bytes_ = 0;
   mutable std::vector<float> product_;
 };
 

@@ -31,6 +31,7 @@ struct DeepPotentialNetwork::Work {
   virtual void gradient(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
                         std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) = 0;
   virtual void evaluate(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) = 0;
+  const train::CodedWeights* coded = nullptr;
 };
 
 namespace {
@@ -87,7 +88,7 @@ struct DeepPotentialNetwork::TypedWork : Work {
   }
 
   void evaluate(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) override {
-    const AllWeights<T> bound = bind_weights<T>(shape, weights);
+    const AllWeights<T> bound = bind_weights<T>(shape, weights, {}, coded);
     std::size_t from = 0;
     for (const std::size_t to : portions(frames)) {
       batch.assign(std::span(frames).subspan(from, to - from), shape.ntypes());
@@ -346,6 +347,8 @@ void DeepPotentialNetwork::evaluate(std::span<const train::SamplePtr> samples, s
                                     std::span<train::TermSum> metrics) {
   work_->evaluate(frames(samples), weights, metrics);
 }
+
+void DeepPotentialNetwork::use_coded(const train::CodedWeights& coded) { work_->coded = &coded; }
 
 DeepPotentialModel DeepPotentialNetwork::model(std::span<const TensorRef> weights) const {
   DeepPotentialModel m = shape_;

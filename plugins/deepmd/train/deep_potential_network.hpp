@@ -63,6 +63,8 @@ class DeepPotentialNetwork : public train::Network {
   std::vector<train::TermInfo> metrics() const override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
+  /// The energy networks' matrices in few bits; forces are derivatives of the energies that these make.
+  void use_coded(const train::CodedWeights& coded) override;
   /// model.dp and model.yaml.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights, Context&) const override;
   std::string state() const override;

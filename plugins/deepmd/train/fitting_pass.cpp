@@ -22,13 +22,42 @@ void FittingPass<T>::reserve(std::int64_t rows) {
 }
 
 namespace {
+/// Rows without the numbers that fill up registers, and back.
+template <class T>
+std::vector<T> packed(const Rows<T>& from, int n, int width) {
+  std::vector<T> out(static_cast<std::size_t>(n) * static_cast<std::size_t>(width));
+  for (int r = 0; r < n; ++r) std::copy_n(from.row(r), width, out.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(width));
+  return out;
+}
+template <class T>
+void add_packed(const std::vector<T>& from, int n, int width, Rows<T>& to) {
+  for (int r = 0; r < n; ++r)
+    for (int c = 0; c < width; ++c) to.row(r)[c] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
+}
+/// C += A W by a matrix of few bits (or A W^T); false where there is none.
+template <class T>
+bool add_coded(const Rows<T>& a, const LayerWeights<T>& layer, int n, bool transposed, Rows<T>& c) {
+  if (!layer.coded) return false;
+  const int in = transposed ? layer.out : layer.in, out = transposed ? layer.in : layer.out;
+  const std::vector<T> x = packed(a, n, in);
+  std::vector<T> y(static_cast<std::size_t>(n) * static_cast<std::size_t>(out), T(0));
+  if (!(transposed ? layer.coded->add_transposed_product(layer.parameter, x.data(), n, y.data()) : layer.coded->add_product(layer.parameter, x.data(), n, y.data())))
+    return false;
+  add_packed(y, n, out, c);
+  return true;
+}
 /// C = A W (or A W^T with the sum in C kept).
 template <class T>
 void times(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
+  if (layer.coded) {
+    c.zero(n);
+    if (add_coded(a, layer, n, false, c)) return;
+  }
   gemm<T>(false, n, layer.out, layer.in, a.row(0), a.stride(), layer.w, layer.out, T(0), c.row(0), c.stride());
 }
 template <class T>
 void add_times_transposed(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
+  if (add_coded(a, layer, n, true, c)) return;
   gemm<T>(true, n, layer.in, layer.out, a.row(0), a.stride(), layer.w, layer.out, T(1), c.row(0), c.stride());
 }
 }  // namespace

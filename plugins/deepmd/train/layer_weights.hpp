@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
+#include "core/train/quantized/coded_weights.hpp"
 #include "plugins/deepmd/deep_potential/model.hpp"
 #include "plugins/deepmd/train/buffer.hpp"
 
@@ -19,6 +20,8 @@ struct LayerWeights {
   std::vector<T> b, idt;            ///< padded; idt is all 1 where the layer has none
   T *dw = nullptr, *db = nullptr, *didt = nullptr;
   std::vector<T> first_row;         ///< w of a layer with one input, padded
+  const train::CodedWeights* coded = nullptr;  ///< instead of w, where they hold `parameter`
+  int parameter = 0;                ///< of w
 
   bool has_idt() const { return idt_given; }
   bool idt_given = false;
@@ -44,13 +47,14 @@ std::vector<T> padded_copy(const T* values, int n, T fill) {
 
 template <class T>
 NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                               std::size_t& next) {
+                               std::size_t& next, const train::CodedWeights* coded) {
   NetworkWeights<T> out;
   const auto gradient = [&](std::size_t k) { return gradients.empty() ? nullptr : static_cast<T*>(gradients[k].data); };
   for (const Layer& layer : net.layers) {
     LayerWeights<T> l;
     l.in = layer.in, l.out = layer.out, l.copies = layer.copies();
     l.linear = layer.activation.kind == Activation::Kind::linear;
+    l.coded = coded, l.parameter = static_cast<int>(next);
     l.w = static_cast<const T*>(weights[next].data), l.dw = gradient(next), ++next;
     l.b = padded_copy(static_cast<const T*>(weights[next].data), l.out, T(0)), l.db = gradient(next), ++next;
     l.idt_given = !layer.idt.empty();
@@ -71,14 +75,14 @@ inline std::vector<int> widths_of(const Network& net) {
 }
 
 /// Views of a flat list of tensors (w, b and, where the layer has one, idt of every layer) as networks of `model`'s
-/// shape; `gradients` may be empty.
+/// shape; `gradients` may be empty. `coded` matrices replace those of the energy networks.
 template <class T>
 AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const TensorRef> weights,
-                           std::span<const TensorRef> gradients = {}) {
+                           std::span<const TensorRef> gradients = {}, const train::CodedWeights* coded = nullptr) {
   AllWeights<T> out;
   std::size_t next = 0;
-  for (const Network& net : model.embedding) out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next));
-  for (const Network& net : model.fitting) out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next));
+  for (const Network& net : model.embedding) out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next, nullptr));
+  for (const Network& net : model.fitting) out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next, coded));
   return out;
 }
 

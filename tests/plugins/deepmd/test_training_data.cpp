@@ -8,6 +8,7 @@
 #include "plugins/deepmd/train/deep_potential_network.hpp"
 #include "plugins/deepmd/train/statistics.hpp"
 #include "tests/messages/odd_dataset.hpp"
+#include "tests/plugins/deepmd/labelled_water.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;
@@ -22,27 +23,6 @@ struct World {
   Timing timing;
   Context context{comm, log, timing};
 };
-
-/// Frames labelled by a random model, as a system on disk.
-std::vector<LabelledFrame> labelled(const std::vector<Configuration>& configurations, const DeepPotentialModel& teacher) {
-  auto engine = make_engine(teacher, {});
-  std::vector<LabelledFrame> out;
-  for (const Configuration& c : configurations) {
-    const Evaluation e = cambium::deepmd::test::evaluate(*engine, c);
-    LabelledFrame f;
-    f.x = c.x, f.box = c.box, f.energy = e.energy, f.force = e.force;
-    f.virial.assign(e.virial, e.virial + 9);
-    out.push_back(f);
-  }
-  return out;
-}
-
-std::string write_water(const Scratch& scratch) {
-  const std::vector<Configuration> c = {water(2, 3), water(2, 5), water(2, 7)};
-  const std::string folder = scratch.file("system");
-  write_system(folder, {"O", "H"}, c[0].types, labelled(c, uneven_model(small_model(9))));
-  return folder;
-}
 
 DeepPotentialNetwork::Params small_network() {
   DeepPotentialNetwork::Params p;

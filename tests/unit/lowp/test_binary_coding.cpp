@@ -53,6 +53,28 @@ TEST_CASE("products with binary-coded weights agree with plain sums over signs")
   CHECK(worst_product(ternary_coded(normal(70 * 90, 1), 70, 90), 3) < 1e-6);
 }
 
+TEST_CASE("products with the transpose agree with plain sums over the same matrix") {
+  for (auto [rows, columns] : {std::array<std::int64_t, 2>{1, 1}, {17, 33}, {48, 130}, {130, 77}})
+    for (int bits = 0; bits <= 4; ++bits) {
+      const auto m = bits == 0 ? ternary_coded(normal(rows * columns, 1), rows, columns) : binary_coded(normal(rows * columns, bits), rows, columns, bits, 2);
+      const auto y = normal(3 * rows, 6), w = m.dense();
+      std::vector<float> x(static_cast<std::size_t>(3 * columns), 7.0f);
+      multiply_transposed(m, transposed_planes(m), y.data(), 3, x.data());
+      double worst = 0;
+      for (std::int64_t k = 0; k < 3; ++k)
+        for (std::int64_t c = 0; c < columns; ++c) {
+          double sum = 0, size = 1e-300;
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const double term = static_cast<double>(w[r * columns + c]) * y[k * rows + r];
+            sum += term, size += std::abs(term);
+          }
+          worst = std::max(worst, std::abs(sum - x[k * columns + c]) / size);
+        }
+      INFO(rows << " x " << columns << ", " << bits << " bits");
+      CHECK(worst < 2e-6);
+    }
+}
+
 TEST_CASE("binary coding: greedy is the textbook's, alternation only improves it, more bits are closer") {
   const std::int64_t rows = 9, columns = 400;
   const auto w = normal(rows * columns, 77);

@@ -2,10 +2,8 @@
 // where each group's own scale meets them: the Hadamard transform gains less than on numbers with outliers everywhere
 // (test_wire_schemes.cpp), where it halves the error.
 #include <cmath>
-#include <iomanip>
 #include <iostream>
 
-#include "core/lowp/wire/groups.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/mlp/expression_set.hpp"
 #include "core/train/mlp/mlp.hpp"
@@ -13,8 +11,10 @@
 #include "core/train/transformer/grammar_set.hpp"
 #include "core/train/transformer/transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/gradient_tails.hpp"
 
 using namespace cambium;
+using namespace cambium::test;
 using namespace cambium::train;
 
 namespace {
@@ -53,12 +53,6 @@ std::vector<float> gradient_after(int steps, Mlp::Activation activation) {
   return all;
 }
 
-double kurtosis(std::span<const float> x) {
-  double two = 0, four = 0;
-  for (float v : x) two += std::pow(v, 2), four += std::pow(v, 4);
-  return two > 0 ? four * static_cast<double>(x.size()) / (two * two) : 0.0;
-}
-
 double mean_kurtosis_of_groups(const std::vector<float>& x) {
   double sum = 0, groups = 0;
   for (std::size_t k = 0; k < x.size(); k += 128) {
@@ -66,18 +60,6 @@ double mean_kurtosis_of_groups(const std::vector<float>& x) {
     sum += found, groups += found > 0;  // zeros throughout: a neuron that no sample of the batch reaches
   }
   return sum / groups;
-}
-
-double error_of_4_bits(const std::vector<float>& exact, bool hadamard) {
-  auto x = exact;
-  std::vector<std::byte> message(static_cast<std::size_t>(lowp::int4_groups.bytes(std::ssize(x))));
-  if (hadamard) lowp::hadamard32(x);
-  lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3, 0}, message);
-  lowp::decode_groups(lowp::int4_groups, message, x);
-  if (hadamard) lowp::inverse_hadamard32(x);
-  double error = 0, size = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) error += std::pow(double(x[k]) - exact[k], 2), size += std::pow(exact[k], 2);
-  return std::sqrt(error / size);
 }
 
 }  // namespace
@@ -156,13 +138,8 @@ TEST_CASE("4-bit gradients of a transformer in training: where the Hadamard tran
   CHECK(embedding > 30);  // most bytes do not occur
 }
 
-// For docs/using/low_precision.md: tail of each gradient and how much smaller its error of 4 bits is after the transform.
+// For docs/measured/low_precision_gradients.json: tail of each gradient and its error of 4 bits without and with the transform.
 TEST_CASE("4-bit gradients of a transformer: table", "[.table]") {
-  std::cout << "steps tensor kurtosis within_groups error_plain error_hadamard gain\n";
   for (int steps : {0, 10, 100, 300})
-    for (const auto& [name, g] : transformer_gradients(steps, 128)) {
-      const double plain = error_of_4_bits(g, false), transformed = error_of_4_bits(g, true);
-      std::cout << std::setprecision(4) << steps << ' ' << name << ' ' << kurtosis(g) << ' ' << mean_kurtosis_of_groups(g) << ' ' << plain << ' '
-                << transformed << ' ' << plain / transformed << '\n';
-    }
+    for (const auto& [name, g] : transformer_gradients(steps, 128)) write_tail(std::cout, "transformer", steps, name, g);
 }
