@@ -4,7 +4,8 @@
 BUILD/bin holds the tests that print the tables: a byte transformer, a Deep Potential on water and a convolutional network on digits (the
 last two with CAMBIUM_DATA). A matrix is heavy-tailed where the kurtosis within its groups of 128, weighted by their squares, is 8 or more:
 there the largest number is at least 5.66 times the root mean square, twice what it is after the Hadamard transform, so that a half
-of the error is expected (tests/gradient_tails.hpp derives it). Exit status 1 when the mean gain of heavy-tailed matrices is below 2.
+of the error is expected (tests/gradient_tails.hpp derives it). "expected_gain" takes that ratio before and after the transform as it is: blocks
+of 32 stay apart, so that an outlier raises its own block above the rest of the group, and kurtosis alone expects too much. Exit status 1 when the mean gain of heavy-tailed matrices is below 2.
 """
 
 import argparse
@@ -51,14 +52,17 @@ def main():
     heavy = [row for row in rows if row["within_groups"] >= HEAVY]
     networks = sorted({row["network"] for row in rows})
     of = lambda chosen: {"all": summary(chosen)} | {name: summary([row for row in chosen if row["network"] == name]) for name in networks}
+    expected = [row for row in rows if row["expected_gain"] >= 2.0]
     result = {"heavy_tailed": f"kurtosis within groups of 128, weighted by their squares, of {HEAVY:g} or more",
-              "heavy": of(heavy), "others": of([row for row in rows if row["within_groups"] < HEAVY])}
+              "heavy": of(heavy), "others": of([row for row in rows if row["within_groups"] < HEAVY]), "expected_2_or_more": of(expected)}
     met = result["heavy"]["all"].get("mean_gain", 0.0) >= 2.0
     result["check"] = ("ok" if met else "failed") + ": mean gain of heavy-tailed matrices, 2 is asked"
     print(json.dumps(result, indent=1))
     if options.json:
-        with open(options.json, encoding="utf-8") as file:
-            measured = json.load(file).get("measured", {}) if os.path.exists(options.json) else {}
+        measured = {}
+        if os.path.exists(options.json):  # the machine, as it stands there
+            with open(options.json, encoding="utf-8") as file:
+                measured = json.load(file).get("measured", {})
         measured["command"] = "tests/bench/low_precision_gradients.py build --json FILE"
         measured["commit"] = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
         with open(options.json, "w", encoding="utf-8") as file:

@@ -99,8 +99,8 @@ table.file("evaluate.yaml", "run: {name: evaluate, directory: evaluated}\nstages
 says("the data set is empty: there is nothing to evaluate", deck="evaluate.yaml", command="run")
 CODED = "  - evaluate: {model: '%s/train/model.h5', dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}, quantize: {bits: 2}}\n"
 table.file("coded.yaml", "run: {name: coded, directory: coded}\nstages:\n" + CODED % "out")
-says("quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for larger models of type mlp and "
-     "transformer)", deck="coded.yaml", command="run")
+says("quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for larger models of type mlp, "
+     "transformer and deep_potential)", deck="coded.yaml", command="run")
 table.file("double.yaml", DECK.replace("directory: out", "directory: double") + CODED % "double")
 says("quantize works with tables of float32, and this model is float64; train it in precision float32", T + "model.precision=float64",
      deck="double.yaml", command="run")
