@@ -54,8 +54,8 @@ class Divided {
     out_.slices = ordered ? settings_.reduce.slices / settings_.ranks : settings_.accumulate;
     const auto grouping = group_tensors(model_.parameters, model_.modules, part_.whole_below,
                                         std::max<std::int64_t>(1, static_cast<std::int64_t>(settings_.reduce.group) / size_of(model_.dtype)));
-    const FlatLayout layout(model_.parameters, grouping.tensors,
-                            part_.codecs.any() ? lowp::wire_piece * settings_.ranks : group_padding(settings_.ranks));
+    const FlatLayout layout = part_.codecs.any() ? FlatLayout(model_.parameters, grouping.tensors, lowp::wire_piece * settings_.ranks, lowp::wire_piece)
+                                                 : FlatLayout(model_.parameters, grouping.tensors, group_padding(settings_.ranks));
     std::int64_t largest = 0;
     for (std::size_t g = 0; g < layout.groups().size(); ++g) {
       const std::int64_t n = layout.groups()[g].elements();
