@@ -11,7 +11,7 @@
 
 namespace cambium::kinetic {
 
-Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), context_(context) {
+Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), context_(context), rank_sums_(context.comm) {
   if (params.species.empty()) throw InputError("'species' is empty; give at least one");
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
   for (std::size_t k = 1; k < species_.size(); ++k)
@@ -181,24 +181,27 @@ static bool all_finite(const std::vector<double>& values) {
   return sum == 0.0;
 }
 
-double Vlasov::gather(int slot, std::vector<std::vector<double>>& fresh, double fastest) {
-  for (std::size_t k = 0; k < species_.size(); ++k) species_[k]->moments(slot) = std::move(fresh[k]);
-  sum_moments(slot);
-  for (auto& s : species_)  // a maximum would drop NaN
-    if (!all_finite(s->moments(slot))) fastest = std::numeric_limits<double>::infinity();
-  return context_.comm.size() > 1 ? context_.comm.max(fastest) : fastest;
+void Vlasov::gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest) {
+  std::vector<std::span<double>> sums;
+  for (auto& stage : fresh) sums.insert(sums.end(), stage.begin(), stage.end());
+  rank_sums_.reduce(sums, fastest);
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    for (std::size_t i = 0; i < species_.size(); ++i) {
+      auto& moments = species_[i]->moments(slots[k]) = std::move(fresh[k][i]);
+      if (!all_finite(moments)) fastest[k] = std::numeric_limits<double>::infinity();  // a maximum would drop NaN
+    }
 }
 
 double Vlasov::take_stage(const Stage& stage, double time) {
   double fastest = fields_ ? fields_->frequency() : 0.0;
-  std::vector<std::vector<double>> fresh;
+  std::vector<std::vector<double>> fresh[1];
   for (auto& s : species_) {
-    fresh.emplace_back(s->moments(stage.out).size(), 0.0);
-    fastest = std::max(fastest, s->solver().stage(stage, force_on(*s, stage.in, time, 0), fresh.back()));
+    fresh[0].emplace_back(s->moments(stage.out).size(), 0.0);
+    fastest = std::max(fastest, s->solver().stage(stage, force_on(*s, stage.in, time, 0), fresh[0].back()));
   }
   const Sources before = sources(stage.in);
   const auto timer = context_.timing.scope("fields");
-  fastest = gather(stage.out, fresh, fastest);
+  gather(std::array{stage.out}, fresh, std::span(&fastest, 1));
   if (fields_) fields_->stage(stage, before, sources(stage.out));
   return fastest;
 }
@@ -208,20 +211,6 @@ bool Vlasov::fuses() const {
   for (const auto& s : species_)
     if (s->solver().fusing() != Solver::Fusing::pays) return false;
   return true;
-}
-
-/// Two stages' moments over ranks in one message: ranks wait for each other once.
-static void sum_together(const Comm& comm, std::vector<std::vector<double>> (&moments)[2]) {
-  std::vector<double> all;
-  for (const auto& stage : moments)
-    for (const auto& m : stage) all.insert(all.end(), m.begin(), m.end());
-  comm.sum(std::span<double>(all));
-  auto from = all.begin();
-  for (auto& stage : moments)
-    for (auto& m : stage) {
-      std::copy_n(from, m.size(), m.begin());
-      from += static_cast<std::ptrdiff_t>(m.size());
-    }
 }
 
 std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second, double second_time) {
@@ -241,20 +230,9 @@ std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time,
     for (int k = 0; k < 2; ++k) fastest[k] = std::max(fastest[k], found[k]);
   }
   const auto timer = context_.timing.scope("fields");
-  if (context_.comm.size() > 1) sum_together(context_.comm, fresh);
-  for (int k = 0; k < 2; ++k)
-    for (std::size_t i = 0; i < species_.size(); ++i) {
-      auto& moments = species_[i]->moments(k == 0 ? first.out : second.out) = std::move(fresh[k][i]);
-      if (!all_finite(moments)) fastest[k] = std::numeric_limits<double>::infinity();
-    }
-  if (context_.comm.size() > 1) context_.comm.max(std::span<double>(fastest));
+  gather(std::array{first.out, second.out}, fresh, fastest);
   if (fields_) fields_->stage(second, sources(first.out), {});
   return fastest;
-}
-
-void Vlasov::sum_moments(int slot) {
-  if (context_.comm.size() == 1) return;
-  for (auto& s : species_) context_.comm.sum(s->moments(slot));
 }
 
 Sources Vlasov::sources(int slot) const {

@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "plugins/kinetic/physics/end_time.hpp"
 #include "plugins/kinetic/physics/external_field.hpp"
 #include "plugins/kinetic/physics/growth.hpp"
+#include "plugins/kinetic/physics/rank_sums.hpp"
 #include "plugins/kinetic/physics/species.hpp"
 
 namespace cambium::kinetic {
@@ -77,11 +80,11 @@ class Vlasov : public Physics {
   double take_stage(const Stage& stage, double time);
   /// Two stages that follow each other, in one pass over the cells; returns both largest frequencies.
   std::array<double, 2> take_stages(const Stage& first, double first_time, const Stage& second, double second_time);
-  /// The moments of a stage, summed over ranks; infinite when one is not finite, otherwise `fastest`.
-  double gather(int slot, std::vector<std::vector<double>>& fresh, double fastest);
+  /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is infinite where a
+  /// moment is not finite.
+  void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);
   /// Values point into fields or into `total_[which]`.
   ForceField force_on(const Species& species, int slot, double time, int which);
-  void sum_moments(int slot);
   Sources sources(int slot) const;
   void require_finite(double frequency, std::int64_t step) const;  ///< NumericalError when a stage was not
   void require_stable(double dt, double frequency) const;
@@ -100,6 +103,7 @@ class Vlasov : public Physics {
   std::int64_t repeated_ = 0;
   bool measured_ = false;
   std::optional<bool> fuses_;  ///< once asked
+  RankSums rank_sums_;
   double first_energy_ = 0.0, last_energy_ = 0.0, first_particles_ = 0.0, last_particles_ = 0.0;
 };
 

@@ -1,7 +1,11 @@
-// Faces of slabs between ranks: every byte arrives in its pass, by messages and in shared memory, whoever is late.
+// What ranks tell each other: every byte of a face arrives in its pass, by messages and in shared memory, whoever is late; sums of
+// moments are the same on all of them.
 #include <chrono>
+#include <cmath>
+#include <span>
 #include <thread>
 
+#include "plugins/kinetic/physics/rank_sums.hpp"
 #include "plugins/kinetic/solver/slab_messages.hpp"
 #include "tests/catch.hpp"
 
@@ -86,6 +90,30 @@ TEST_CASE("faces wait for whoever asks for them") {
       }
       if (time == pass % 3 - 1) messages.finish();
     }
+  }
+  CHECK(right);
+}
+
+TEST_CASE("moments are summed over ranks and frequencies compared, bit by bit alike") {
+  const Comm comm;
+  const bool share = GENERATE(false, true);
+  RankSums ranks(comm);
+  bool right = true;
+  for (int turn = 0; turn < 30; ++turn) {
+    const std::size_t n = turn < 10 ? 3 : 40;  // one stage, then two of more species
+    std::vector<double> a(n), b(2 * n), fastest{1.0 * ((comm.rank() + turn) % comm.size()), -1.0};
+    for (std::size_t k = 0; k < n; ++k) a[k] = turn + k + 0.1 * comm.rank(), b[k] = 7.0 * comm.rank(), b[n + k] = -turn;
+    if (turn % (comm.size() + 1) == comm.rank()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ranks.reduce({a, b}, fastest, share);
+    const int others = comm.size() * (comm.size() - 1) / 2;
+    for (std::size_t k = 0; k < n; ++k) {
+      right = right && std::abs(a[k] - (comm.size() * (turn + static_cast<double>(k)) + 0.1 * others)) < 1e-12;
+      right = right && b[k] == 7.0 * others && b[n + k] == -turn * comm.size();
+    }
+    right = right && fastest[0] == comm.size() - 1.0 && fastest[1] == -1.0;
+    auto same = a;
+    comm.broadcast(std::span<double>(same));
+    right = right && same == a;
   }
   CHECK(right);
 }
