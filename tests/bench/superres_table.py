@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Super-resolution against its baselines: superres_table.py PROGRAM FOLDER [--steps N] [--gamma G] [--only d4|d8] [--seeds N].
+"""Super-resolution against its baselines: superres_table.py PROGRAM FOLDER [--steps N] [--gamma G] [--only d4|d8] [--seeds N] [--unet-steps N]
+[--frames N].
 
 For every fourth point and every second frame (d4), and for every eighth point and every fourth frame (d8), of convection at Ra 1e6:
 trains the decoder with the equations, without them and with a stream function (without them), and the U-Net, some seeds each, on one run, and
 judges all of them, and interpolation, on a run from other noise; the first two also with their answers refined by the equations. Simulations and finished trainings in FOLDER are used again.
-Prints one JSON object: mean and spread over seeds of every score. On one idle core a step
+The U-Net takes its own number of steps, since it needs more. Prints one JSON object: mean and spread over seeds of every score. On one idle core a step
 takes some 20 to 100 ms."""
 
 import argparse
@@ -60,19 +61,20 @@ def run(program, folder, stages):
     open(os.path.join(folder, "done"), "w", encoding="utf-8").close()
 
 
-def scores(program, folder, ratio, gamma, steps, seeds):
+def scores(program, folder, ratio, wanted):
     """One row per column of the task's table, by name."""
     data = [os.path.join(folder, "data", name, "fields.h5") for name in ("simulate", "simulate_2")]
     run(program, os.path.join(folder, "data"), [simulate(1), simulate(2)])
     models = {}
-    for name, model in networks(RATIOS[ratio], gamma, steps).items():
+    seeds = wanted.seeds
+    for name, model in networks(RATIOS[ratio], wanted.gamma, wanted.steps).items():
         place = os.path.join(folder, f"{ratio}_{name}")
-        run(program, place, [train(model, RATIOS[ratio], data, steps, seeds)])
+        run(program, place, [train(model, RATIOS[ratio], data, wanted.unet_steps if name == "unet" else wanted.steps, seeds)])
         for k in range(1, seeds + 1):
             models[f"{name}_{k}"] = os.path.join(place, "train", *([f"model_{k}"] if seeds > 1 else []), "model.h5")
     place = os.path.join(folder, f"{ratio}_refined_scores")
     refined = sorted(name for name in models if name.startswith(("constrained", "free")))
-    run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": 41, "models": models,
+    run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": wanted.frames, "models": models,
                                           "refine": {"models": refined}, **LAWS}}])
     with open(os.path.join(place, "reconstruct", "scores.csv"), encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
@@ -101,17 +103,20 @@ def main():
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--gamma", type=float, default=0.0125)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--unet-steps", type=int, default=2000)
+    parser.add_argument("--frames", type=int, default=41)
     parser.add_argument("--only", choices=list(RATIOS))
     wanted = parser.parse_args()
     folder = os.path.abspath(wanted.folder)
-    out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": wanted.seeds}
+    out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": wanted.seeds, "unet_steps": wanted.unet_steps, "frames": wanted.frames}
     for ratio in [wanted.only] if wanted.only else RATIOS:
-        out[ratio] = summary(scores(wanted.program, folder, ratio, wanted.gamma, wanted.steps, wanted.seeds))
+        out[ratio] = summary(scores(wanted.program, folder, ratio, wanted))
     measured = subprocess.run([wanted.program, "bench", "rayleigh_benard", "accuracy=no", "steps=1", "repeat=1", "--json"],
                               capture_output=True, text=True, check=True)
     out["measured"] = json.loads(measured.stdout.strip().splitlines()[-1])["measured"]
     out["measured"]["command"] = " ".join(
         ["superres_table.py cambium FOLDER", f"--steps {wanted.steps} --gamma {wanted.gamma} --seeds {wanted.seeds}",
+         f"--unet-steps {wanted.unet_steps} --frames {wanted.frames}",
          *([f"--only {wanted.only}"] if wanted.only else [])])
     print(json.dumps(out, indent=2, sort_keys=True))
 

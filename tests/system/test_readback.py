@@ -147,6 +147,22 @@ class Trajectories(unittest.TestCase):
         np.testing.assert_allclose(run.trajectory.position(0), atoms.get_positions(wrap=True), atol=1e-7)
 
 
+class Plates(unittest.TestCase):
+    def test_a_model_that_knows_them_answers_up_to_the_plates(self):
+        folder = program.fresh("readback_plates")
+        code, out, error = program.run("run", os.path.join(program.SOURCE, "inputs/superres/any_sampling.yaml"), "--test-size",
+                                       f"run.directory={folder}")
+        self.assertEqual(code, 0, out + error)
+        fields = cambium_io.Run(folder).reconstruction
+        z = np.asarray(fields["z"])
+        self.assertEqual((z[0], z[-1]), (0.0, 1.0))
+        for name, lower, upper in (("b", 0.5, -0.5), ("u", 0.0, 0.0), ("w", 0.0, 0.0)):
+            values = np.asarray(fields[name])
+            np.testing.assert_allclose(values[:, :, 0], lower, atol=1e-6)
+            np.testing.assert_allclose(values[:, :, -1], upper, atol=1e-6)
+            self.assertGreater(np.ptp(values[:, :, 5]), 1e-6)
+
+
 class Fields(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

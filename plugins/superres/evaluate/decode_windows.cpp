@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/h5.hpp"
+#include "plugins/superres/evaluate/refinement.hpp"
 #include "plugins/superres/evaluate/resampling.hpp"
 #include "plugins/superres/samples/window.hpp"
 
@@ -25,9 +26,20 @@ double rise(double s) {
   return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
 }
 
-std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::vector<double>& places) {
+/// Between which places along z a network answers.
+std::array<double, 2> reach_of(const train::LoadedModel& model, const FieldData& coarse) {
+  std::array<double, 2> out{coarse.axis[2].front(), coarse.axis[2].back()};
+  const auto* const network = dynamic_cast<const KnowsPlates*>(model.network.get());
+  if (const auto plates = network ? network->plates() : std::nullopt)
+    out = {std::min(out[0], (*plates)[0]), std::max(out[1], (*plates)[1])};
+  return out;
+}
+
+/// The outermost windows along z reach to the ends of `reach`.
+std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::vector<double>& places, const std::array<double, 2>& reach) {
   const auto nodes = windows.nodes(axis, start);
-  const double low = nodes.front(), high = nodes.back(), slack = 1e-9 * (high - low);
+  const double low = axis == 2 && start == 0 ? reach[0] : nodes.front();
+  const double high = axis == 2 && start == windows.starts(axis) - 1 ? reach[1] : nodes.back(), slack = 1e-9 * (high - low);
   const bool periodic = axis == 1 && windows.coarse().period > 0.0;
   const bool alone = axis == 1 && windows.wraps();
   const bool first = alone || (!periodic && start == 0), last = alone || (!periodic && start == windows.starts(axis) - 1);
@@ -52,10 +64,11 @@ std::vector<int> starts(const Windows& windows, int axis) {
   return out;
 }
 
-void require_inside(const FieldData& coarse, const Places& places) {
+void require_inside(const FieldData& coarse, const Places& places, const std::array<double, 2>& reach) {
   constexpr const char* names[3] = {"t", "x", "z"};
   for (int a = 0; a < 3; ++a) {
-    const double low = coarse.axis[a].front(), high = a == 1 && coarse.period > 0.0 ? low + coarse.period : coarse.axis[a].back();
+    const double low = a == 2 ? reach[0] : coarse.axis[a].front();
+    const double high = a == 2 ? reach[1] : a == 1 && coarse.period > 0.0 ? low + coarse.period : coarse.axis[a].back();
     const double slack = 1e-9 * (high - low);
     for (double x : places[a])
       if (x < low - slack - (a == 1 ? coarse.period : 0.0) || x > high + slack)
@@ -76,7 +89,8 @@ std::array<int, 3> crop_of(const train::LoadedModel& model, const std::string& f
 
 FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file, const FieldData& coarse,
                              const std::array<double, 3>& ratio, const Places& places, const WindowsDone& tell) {
-  require_inside(coarse, places);
+  const auto reach = reach_of(model, coarse);
+  require_inside(coarse, places, reach);
   const Windows windows(coarse, crop_of(model, file), ratio);
   FieldData out = coarse;
   out.axis = places;
@@ -90,7 +104,8 @@ FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file,
       for (int z : along_z) {
         if (tell && done > 0) tell(done, along_t.size() * along_x.size() * along_z.size());
         ++done;
-        const auto ht = hits(windows, 0, t, places[0]), hx = hits(windows, 1, x, places[1]), hz = hits(windows, 2, z, places[2]);
+        const auto ht = hits(windows, 0, t, places[0], reach), hx = hits(windows, 1, x, places[1], reach),
+                   hz = hits(windows, 2, z, places[2], reach);
         std::vector<double> points;
         for (const auto& a : ht)
           for (const auto& b : hx)
@@ -117,7 +132,8 @@ FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file,
   return out;
 }
 
-Places spanning_places(const FieldData& data, const std::array<int, 3>& count, const std::array<double, 2>& times) {
+Places spanning_places(const FieldData& data, const std::array<int, 3>& count, const std::array<double, 2>& times,
+                       const std::array<double, 2>& heights) {
   Places out;
   for (int k = 0; k < count[0]; ++k)
     out[0].push_back(times[0] + (count[0] > 1 ? (times[1] - times[0]) * k / (count[0] - 1) : 0.0));
@@ -126,7 +142,11 @@ Places spanning_places(const FieldData& data, const std::array<int, 3>& count, c
     for (int k = 0; k < count[1]; ++k) out[1].push_back(x0 + data.period * k / count[1]);
   else
     out[1] = coarse_places(data.axis[1], count[1], false);
-  out[2] = coarse_places(data.axis[2], count[2], false);
+  std::vector<double> z{heights[0]};
+  for (double height : data.axis[2])
+    if (height > heights[0] && height < heights[1]) z.push_back(height);
+  z.push_back(heights[1]);
+  out[2] = coarse_places(z, count[2], false);
   return out;
 }
 

@@ -67,7 +67,9 @@ void Reconstruct::Write::describe(deck::Describe<Write>& d) {
   d("file", &Write::file, "name in the folder of the stage").def("reconstruction.h5");
   d("points", &Write::points, "frames, points along x and along z: any number").example("[41, 512, 128]");
   d("times", &Write::times, "first and last time; those of the data when absent");
+  d("heights", &Write::heights, "lowest and highest place along z; those of the data when absent. Models with 'plates' answer up to these");
   d.check([](const Write& w) { return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis" : ""; });
+  d.check([](const Write& w) { return w.heights && (*w.heights)[0] >= (*w.heights)[1] ? "'heights' must rise" : ""; });
 }
 
 Reconstruct::Reconstruct(const Params& params, Context&) : params_(params) {
@@ -117,7 +119,8 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
 
 void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
   const auto& w = *params_.write;
-  const auto places = spanning_places(coarse, w.points, w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()}));
+  const auto places = spanning_places(coarse, w.points, w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()}),
+                                      w.heights.value_or(std::array{coarse.axis[2].front(), coarse.axis[2].back()}));
   write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models, context), context);
   context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file, w.points[0],
                                w.points[1], w.points[2], w.method));

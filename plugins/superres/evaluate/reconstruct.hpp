@@ -19,7 +19,7 @@ class Reconstruct : public Task {
   struct Write {
     std::string method, file;
     std::array<int, 3> points{};
-    std::optional<std::array<double, 2>> times;
+    std::optional<std::array<double, 2>> times, heights;
     static void describe(deck::Describe<Write>& d);
   };
   struct Params {

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,14 @@ class Refinable {
   virtual bool can_refine() const = 0;
   /// For all answers from here on; null: as trained.
   virtual void refine(const Refinement* how) = 0;
+};
+
+/// A network that knows the fields on two plates, and so answers between its outermost samples and these.
+class KnowsPlates {
+ public:
+  virtual ~KnowsPlates() = default;
+  /// Heights of the plates; empty where the model was not given any.
+  virtual std::optional<std::array<double, 2>> plates() const = 0;
 };
 
 }  // namespace cambium::superres

@@ -16,7 +16,7 @@ namespace cambium::superres {
 /// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to the data
 /// and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the decoder itself, by
 /// jets on the true coordinates.
-class MeshfreeFlowNet : public FlowNetwork, public Refinable {
+class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates {
  public:
   struct Params {
     std::int64_t features = 16, most_features = 256, latent = 32;
@@ -45,6 +45,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable {
   torch::Tensor jets(const train::TorchBatch& batch);
   bool can_refine() const override { return !equations_.empty(); }
   void refine(const Refinement* how) override { refinement_ = how; }
+  std::optional<std::array<double, 2>> plates() const override;
   /// Derivatives that the equations ask for.
   const JetBasis& basis() const { return basis_; }
 

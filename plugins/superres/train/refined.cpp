@@ -7,6 +7,11 @@
 
 namespace cambium::superres {
 
+std::optional<std::array<double, 2>> MeshfreeFlowNet::plates() const {
+  if (!params_.plates) return {};
+  return params_.plates->z;
+}
+
 /// Places of the coarse samples themselves, (samples, nodes, 3).
 static torch::Tensor nodes_of(const std::vector<LatentCells>& cells) {
   std::vector<torch::Tensor> out;

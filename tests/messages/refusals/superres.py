@@ -120,6 +120,7 @@ says("write.method 'quintic' is none of methods and models", R + "write={method:
 says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
+says("'heights' must rise", R + "write={method: cubic, points: [4, 8, 8], heights: [1, 0]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
 says("'scales': ratio times a scale must be at least 1", T + "dataset.scales=[0.2]", deck="train.yaml")
 says("'scales' names no scale; 1 is that of 'ratio'", T + "dataset.scales=[]", deck="train.yaml")

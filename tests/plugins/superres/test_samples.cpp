@@ -183,7 +183,7 @@ TEST_CASE("overlapping windows give every place its weighted mean") {
     model.layout = std::make_unique<train::FlatLayout>(plane.parameters(), 1000);
     model.weights = train::FlatBuffer(*model.layout, DType::f64);
     model.info.fields = {{{"coarse", "", {4, 3, width, 4}, DType::f32}, 0.0, 1.0}};
-    const auto places = spanning_places(coarse, {7, 10, 6}, {0.0, 2.0});
+    const auto places = spanning_places(coarse, {7, 10, 6}, {0.0, 2.0}, {coarse.axis[2].front(), coarse.axis[2].back()});
     const auto out = decoded_in_windows(model, "model.h5", coarse, {2, 4, 3}, places);
     CHECK(plane.asked > 2);
     for (std::size_t t = 0; t < 7; ++t)
