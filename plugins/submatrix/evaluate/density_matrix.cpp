@@ -89,25 +89,32 @@ KrylovOptions DensityStep::krylov() const {
   return out;
 }
 
+RootResult overlap_root(const MatrixSystem& system, const DensityOptions& options, Context& context) {
+  const auto timer = context.timing.scope("overlap");
+  KrylovOptions krylov;
+  krylov.tolerance = std::clamp(options.eps_overlap, 1e-10, 1e-2);
+  // About what is needed for a condition number of ten; looking costs a diagonalisation.
+  krylov.first = std::max(4, static_cast<int>(-2.5 * std::log10(options.eps_overlap))), krylov.step = 1;
+  // Single precision would limit the root to 1e-7, far below the truncation.
+  const bool narrow = options.precision == Precision::float32 && options.eps_overlap > 1e-6;
+  const auto solver = narrow ? make_lanczos<float>(system.layout->blocks(), krylov) : make_lanczos<double>(system.layout->blocks(), krylov);
+  std::int64_t bytes = 0;
+  double flops = 0.0;
+  RootResult out = inverse_root(system.overlap, system.ranges, options.eps_overlap, *solver, context.comm, bytes, flops);
+  out.bytes = bytes, out.flops = flops;
+  return out;
+}
+
 void DensityStep::orthogonalise() {
   // With an error estimate, blocks down to eps / 10 stay for the columns on which a smaller eps is tried.
   const double keep = options_.sample > 0 ? 0.1 * options_.eps : options_.eps;
   if (options_.orthogonal) {
     hamiltonian_ = filtered(system_.hamiltonian, keep);
   } else {
-    {
-      const auto timer = context_.timing.scope("overlap");
-      KrylovOptions options;
-      options.tolerance = std::clamp(options_.eps_overlap, 1e-10, 1e-2);
-      // About what is needed for a condition number of ten; looking costs a diagonalisation.
-      options.first = std::max(4, static_cast<int>(-2.5 * std::log10(options_.eps_overlap))), options.step = 1;
-      // Single precision would limit the root to 1e-7, far below the truncation.
-      const bool narrow = options_.precision == Precision::float32 && options_.eps_overlap > 1e-6;
-      const auto root_solver = narrow ? make_lanczos<float>(system_.layout->blocks(), options) : make_lanczos<double>(system_.layout->blocks(), options);
-      RootResult root = inverse_root(system_.overlap, system_.ranges, options_.eps_overlap, *root_solver, context_.comm, result_.bytes, result_.flops);
-      result_.root_dimension = root.mean_dimension, result_.root_steps = root.mean_steps, result_.smallest_overlap = root.smallest;
-      root_ = std::move(root.root);
-    }
+    const auto root = options_.root ? options_.root : std::make_shared<const RootResult>(overlap_root(system_, options_, context_));
+    result_.root_dimension = root->mean_dimension, result_.root_steps = root->mean_steps, result_.smallest_overlap = root->smallest;
+    if (!options_.root) result_.bytes += root->bytes, result_.flops += root->flops;
+    root_ = root->root;
     const auto timer = context_.timing.scope("transform");
     const double prune = options_.prune * options_.eps;
     hamiltonian_ = congruence(*root_, filtered(system_.hamiltonian, prune), system_.ranges, context_.comm,

@@ -16,6 +16,8 @@ namespace cambium::submatrix {
 /// Where the overlap enters: H is made orthogonal as a whole, S^-1/2 H S^-1/2, or each submatrix of H and S is solved as it is.
 enum class Form { orthogonal, local };
 
+struct RootResult;
+
 struct DensityOptions {
   double eps = 1e-5;           ///< blocks of the orthogonalised Hamiltonian with a smaller Frobenius norm are dropped (Hartree)
   double eps_overlap = 1e-5;   ///< the same for S in S^-1/2
@@ -34,6 +36,7 @@ struct DensityOptions {
   /// Solver of the caller's own instead of the one named by `solver`; may be empty.
   std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
   bool mid_gap = false;        ///< without mu: the middle of the gap that a sample of columns shows, whatever the number of electrons
+  std::shared_ptr<const RootResult> root;  ///< S^-1/2 from an earlier step with the same overlap; may be empty
   std::shared_ptr<const LevelPredictor> predictor;  ///< starts the search for mu; only without groups, in the orthogonal form
   std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/submatrix/evaluate/inverse_root.hpp"
 
 namespace cambium::submatrix {
 
@@ -82,14 +83,27 @@ DensityResult channel_of(const DensityResult& both, int channel, const std::shar
 SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& options, std::optional<double> magnetisation, Context& context) {
   if (!system.hamiltonian_down) throw InternalError("spin_density() needs two Hamiltonians");
   DensityOptions own = options;
-  if (!magnetisation) {
-    own.electrons = 2.0 * options.electrons;  // one electron in each state of the step, which counts two
-    const DensityResult both = density_matrix(both_channels(system), own, context);
-    return {{channel_of(both, 0, system.layout), channel_of(both, 1, system.layout)}, true};
-  }
-  if (std::abs(*magnetisation) >= options.electrons)
+  if (magnetisation && std::abs(*magnetisation) >= options.electrons)
     throw InputError(fmt::format("magnetisation is {}, but there are {} electrons; it is the number of electrons of spin up less that of spin down", *magnetisation,
                                  options.electrons));
+  std::shared_ptr<const RootResult> root;  // both channels have one overlap
+  if (!options.orthogonal && options.form != Form::local) root = std::make_shared<const RootResult>(overlap_root(system, options, context));
+  const auto add_root = [&](DensityResult& to) {
+    if (root) to.bytes += root->bytes, to.flops += root->flops;
+  };
+  if (!magnetisation) {
+    own.electrons = 2.0 * options.electrons;  // one electron in each state of the step, which counts two
+    const MatrixSystem together = both_channels(system);
+    if (root) {
+      RootResult twice = *root;
+      twice.root = interleaved(root->root, root->root, together.layout);
+      own.root = std::make_shared<const RootResult>(std::move(twice));
+    }
+    DensityResult both = density_matrix(together, own, context);
+    add_root(both);
+    return {{channel_of(both, 0, system.layout), channel_of(both, 1, system.layout)}, true};
+  }
+  own.root = root;
   const auto run = [&](const BlockColumns& hamiltonian, double electrons) {
     MatrixSystem channel = system;
     channel.hamiltonian = hamiltonian;
@@ -99,6 +113,7 @@ SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& optio
     return out;
   };
   DensityResult up = run(system.hamiltonian, 0.5 * (options.electrons + *magnetisation));
+  add_root(up);
   return {{std::move(up), run(*system.hamiltonian_down, 0.5 * (options.electrons - *magnetisation))}, false};
 }
 

@@ -1,9 +1,13 @@
 // Two spin channels against the dense eigenproblems of both.
 #include <numeric>
 
+#include "core/io/atomic_file.hpp"
+#include "core/io/h5.hpp"
 #include "plugins/submatrix/evaluate/spin_density.hpp"
+#include "plugins/submatrix/task/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
+#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;
@@ -50,6 +54,39 @@ double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
         for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k) sum += column.block(e)[k] * other[k];
   }
   return comm.sum(sum);
+}
+
+/// The file of a polarised chain: of one cell, or lattice-resolved with one lattice vector.
+void write_file(const std::string& path, const Chain& chain, bool lattice) {
+  std::vector<int> sizes, molecule, block, place;
+  for (int b = 0; b < blocks; ++b) {
+    sizes.push_back(chain.size(b)), molecule.push_back(b);
+    for (int i = 0; i < chain.size(b); ++i) block.push_back(b), place.push_back(i);
+  }
+  const auto functions = static_cast<int>(block.size());
+  io::write_h5_atomically(path, [&](io::File& file) {
+    file.set_attribute("n_electrons", 2.0 * blocks);
+    file.write("block_sizes_atom", sizes);
+    file.write("molecule_of_atom", molecule);
+    if (lattice) file.write("R", io::tensor_of(std::vector<int>{0, 0, 0}.data(), {1, 3}));
+    for (const std::string name : {"K", "S", "K_down"}) {
+      std::vector<int> indices;
+      std::vector<std::int64_t> indptr{0};
+      std::vector<double> data;
+      for (int r = 0; r < functions; ++r) {
+        const auto a = static_cast<std::size_t>(r);
+        for (int c = 0; c < functions; ++c) {
+          const auto b = static_cast<std::size_t>(c);
+          if (std::abs(block[a] - block[b]) > chain.range()) continue;
+          const double s = chain.overlap(block[a], place[a], block[b], place[b]), h = chain.hamiltonian(block[a], place[a], block[b], place[b]);
+          indices.push_back(c), data.push_back(name == "S" ? s : name == "K" ? h : h + splitting * s);
+        }
+        indptr.push_back(std::ssize(data));
+      }
+      io::Group group = file.create_group(lattice ? "R_00/" + name : name);
+      group.write("data", data), group.write("indices", indices), group.write("indptr", indptr);
+    }
+  });
 }
 
 double lowest(const std::vector<double>& levels, int count, double shift) { return std::accumulate(levels.begin(), levels.begin() + count, 0.0) + count * shift; }
@@ -127,4 +164,26 @@ TEST_CASE("equal channels are the answer without spin, and any number of ranks g
         for (int k = 0; k < chain.size(r) * chain.size(c); ++k) worst = std::max(worst, std::abs(a.block(r, c)[k] - b.block(r, c)[k]));
   }
   CHECK(worst < 1e-12);
+}
+
+TEST_CASE("K_down of an HDF5 file is the Hamiltonian of spin down") {
+  World world;
+  const Chain chain(blocks);
+  const auto options = tight(2.0 * blocks);
+  const auto wanted = spin_density(polarised(chain, world.comm), options, 0.0, world.context);
+  const Scratch scratch("submatrix_spin");
+  for (bool lattice : {false, true}) {
+    MatrixInput input;
+    input.file = scratch.file("spin.h5");
+    write_file(input.file, chain, lattice);  // every rank has a folder and reads the cell
+    const MatrixSystem system = read_matrices(input, world.context);
+    REQUIRE(system.hamiltonian_down);
+    CHECK(system.electrons == 2.0 * blocks);
+    const auto found = spin_density(system, options, 0.0, world.context);
+    for (std::size_t s = 0; s < 2; ++s) {
+      CHECK(found.channel[s].energy == Approx(wanted.channel[s].energy).epsilon(1e-10));
+      CHECK(found.channel[s].mu == Approx(wanted.channel[s].mu).margin(1e-8));
+    }
+    CHECK(found.channel[1].energy - found.channel[0].energy == Approx(splitting * blocks).epsilon(1e-8));
+  }
 }
