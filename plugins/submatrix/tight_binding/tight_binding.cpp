@@ -149,7 +149,8 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
 }
 
 std::string TightBinding::summary() const {
-  return fmt::format("tight_binding {}: sp3, cut-off {} Å, {}{}", model_ ? model_->symbol : "", model_ ? model_->cutoff : 0.0,
+  // Before the structure is known, as in `cambium check`, there is no model.
+  return fmt::format("tight_binding {}, {}{}", model_ ? fmt::format("{}: sp3, cut-off {} Å", model_->symbol, model_->cutoff) : "of carbon or silicon: sp3",
                      params_.eps > 0.0     ? fmt::format("submatrices of all atoms with a bond order of at least {:g}", params_.eps)
                      : params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach)
                                            : "all atoms diagonalised at once",
