@@ -43,13 +43,15 @@ def main():
     parser.add_argument("program")
     parser.add_argument("overrides", nargs="*")
     parser.add_argument("--repeats", type=int, default=5)
-    wanted = parser.parse_args()
+    wanted = parser.parse_intermixed_args()
     runs = {"ahead": [], "waiting": []}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(wanted.repeats):
             for name, turns in runs.items():
                 turns.append(once(wanted.program, folder, name == "ahead", wanted.overrides))
-    out = {"repeats": wanted.repeats, "command": f"prefetch.py --repeats {wanted.repeats} " + " ".join(wanted.overrides)}
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    command = " ".join(["tests/bench/prefetch.py", "PROGRAM", f"--repeats {wanted.repeats}", *wanted.overrides])
+    out = {"repeats": wanted.repeats, "measured": {"commit": commit, "command": command, "ranks": 2}}
     for name, turns in runs.items():
         out[name] = {"waited_seconds": min(t["waited_seconds"] for t in turns), "waited_percent": min(t["waited_percent"] for t in turns),
                      "samples_per_second": max(t["samples_per_second"] for t in turns), "modules_in_use_mb": turns[0]["modules_in_use_mb"],

@@ -65,14 +65,14 @@ TEST_CASE("direct weights have the same bits whatever is divided") {
   const LinearLayers network(3, 9, 20);  // 180, 200 and 220 numbers, so that parts are cut within matrices
   for (auto kind : {DirectParams::Weights::int8, DirectParams::Weights::ternary}) {
     const auto params = direct(kind);
-    const auto expected = plainly(network, params, 8, 20);
+    const auto expected = plainly(network, params, 8, 10);
     for (int stage = 0; stage <= 3; ++stage)
       for (bool prefetch : {true, false}) {
         if (!prefetch && stage < 3) continue;
         auto p = partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1);
         p.prefetch = prefetch;
         DirectRun run(MPI_COMM_WORLD, p, network, params);
-        for (int k = 0; k < 20; ++k) run.step(network, 8);
+        for (int k = 0; k < 10; ++k) run.step(network, 8);
         INFO("stage " << stage << ", ternary " << (kind == DirectParams::Weights::ternary));
         CHECK(same_bits(run.weights(), expected));
         CHECK(run.model.over_parts(static_cast<double>(run.model.changed())) > 0.0);
