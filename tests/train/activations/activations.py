@@ -9,8 +9,8 @@ run, and what it holds is not run again; --seeds and --arms choose.
 What an absurd bound leaves. Zeros stay zeros and signs stay signs, whatever the bound: activations of a few units under a bound of 100 come back as
 0 and 50. So each weight's gradient keeps the products that it is made of, with other factors, and is some fifty times too large; masks of relu,
 places of maxima and gradients of biases are exact. Adam divides by the gradient's own size, so that a network whose signal passes around its
-blocks still learns (no larger bound changes that: the gradient only grows by one more factor). Descent with momentum takes the gradient at its
-word, as COMET's own experiments do, and is where the bound must show: arms _sgd.
+blocks still learns (a larger bound should change nothing: the gradient grows by one more factor). Descent with momentum takes the gradient at its
+word (COMET's bound is a share of the mean momentum), and is where the bound must show: arms _sgd.
 """
 
 import argparse
