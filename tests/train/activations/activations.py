@@ -28,7 +28,7 @@ except ImportError:
     h5py = None
 
 ABSURD = "{keep: compressed, bound: 100}"
-ADAM, SGD = ("adam", 2e-3), ("{type: sgd, momentum: 0.9}", 1e-2)
+ADAM, SGD = ("adam", 2e-3), ("{type: sgd, momentum: 0.9}", 2e-3)
 #: Name: activations, blocks of the network, optimizer and first rate.
 ARMS = {"whole": ("{keep: whole}", 20, ADAM), "compressed": ("{keep: compressed}", 20, ADAM), "recomputed": ("{keep: recomputed}", 20, ADAM),
         "absurd": (ABSURD, 20, ADAM), "whole_sgd": ("{keep: whole}", 20, SGD), "compressed_sgd": ("{keep: compressed}", 20, SGD), "absurd_sgd": (ABSURD, 20, SGD),
