@@ -28,14 +28,14 @@ class Codecs(unittest.TestCase):
 
     def test_bytes_and_error(self):
         _, _, plain = self.trained("none")
-        # 193 parameters (2 to 48 to 1) in arrays of at most 96, padded to a multiple of 16 each and of 128 per rank: 256 numbers
-        # between two ranks, of which one rank sends 128 in each direction.
-        for codec, bytes_of_128 in {"bf16": 256, "int8": 132, "int4": 68}.items():
+        # 193 parameters (2 to 48 to 1) in four arrays of at most 96, padded to a multiple of 16 each (128 where groups have scales)
+        # and of 128 per rank: 256 (512) numbers between two ranks, of which one rank sends half in each direction.
+        for codec, sent in {"bf16": 256, "int8": 2 * 132, "int4": 2 * 68}.items():
             _, out, error = self.trained(codec)
             for collective in ("reduce-scatter", "all-gather"):
                 row = re.search(collective + r" +world +(\d+) +([\d.]+)", out)
                 self.assertEqual(int(row.group(1)), 200)
-                self.assertAlmostEqual(float(row.group(2)), 200 * bytes_of_128 / 1e6, delta=5.1e-4, msg=codec)
+                self.assertAlmostEqual(float(row.group(2)), 200 * sent / 1e6, delta=5.1e-4, msg=codec)
             self.assertLess(error, 1.1 * plain, codec)
 
     def test_messages_within_a_bound(self):

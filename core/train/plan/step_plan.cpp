@@ -132,7 +132,7 @@ StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   using Mode = ReduceParams::Mode;
   StepPlan plan;
   const std::int64_t real = size_of(model.dtype), ranks = settings.ranks;
-  const FlatLayout layout(model.parameters, std::max<std::int64_t>(1, static_cast<std::int64_t>(settings.reduce.group) / real));
+  const FlatLayout layout = layout_of(settings.reduce, model.parameters, model.dtype);
   const std::int64_t bytes = layout.size() * real;
   plan.weights = plan.gradients = bytes;
   plan.states = layout.size() * state_bytes(model);

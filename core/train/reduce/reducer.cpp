@@ -71,6 +71,12 @@ void require_ranks(const ReduceParams& params, int ranks) {
                                  ranks));
 }
 
+FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype) {
+  const auto group = std::max<std::int64_t>(1, static_cast<std::int64_t>(params.group) / size_of(dtype));
+  if (params.codec != Codec::int8 && params.codec != Codec::int4) return FlatLayout(std::move(tensors), group);
+  return FlatLayout(std::move(tensors), group, lowp::wire_piece, lowp::wire_piece);
+}
+
 std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype) {
   require_ranks(params, mesh.world().size());
   if (params.mode == ReduceParams::Mode::ordered) return std::make_unique<OrderedReducer>(mesh, layout, dtype);

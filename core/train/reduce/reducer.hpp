@@ -130,6 +130,10 @@ class OrderedReducer : public Reducer {
 /// InputError when ordered mode cannot serve this number of ranks.
 void require_ranks(const ReduceParams& params, int ranks);
 
+/// Where tensors lie whose gradients are added as `params` say: with messages in few bits, whose scales serve 128 numbers, each tensor
+/// begins a group of its own, because gradients of different tensors differ by orders of magnitude.
+FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype);
+
 std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype);
 
 }  // namespace cambium::train

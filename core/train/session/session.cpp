@@ -74,8 +74,7 @@ void Session::make_buffers() {
   terms_ = network_->terms();
   metrics_ = network_->metrics();
   mesh_ = std::make_unique<Mesh>(comm_);
-  const auto group = std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype));
-  layout_ = std::make_unique<FlatLayout>(network_->parameters(), group);
+  layout_ = std::make_unique<FlatLayout>(layout_of(params_.reduce, network_->parameters(), dtype));
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
   gradients_ = reducer_->make_buffer(*layout_, dtype);
   progress_ = {};

@@ -112,8 +112,7 @@ void Trainer::make_buffers() {
     return after_buffers();
   }
   mesh_ = std::make_unique<Mesh>(context_.comm);
-  layout_ = std::make_unique<FlatLayout>(network_->parameters(),
-                                         std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(dtype)));
+  layout_ = std::make_unique<FlatLayout>(layout_of(params_.reduce, network_->parameters(), dtype));
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
   gradients_ = reducer_->make_buffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);

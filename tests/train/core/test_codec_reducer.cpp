@@ -125,6 +125,26 @@ TEST_CASE("a gradient that is no number stays one through messages within a boun
   CHECK(gradients.values<float>(3)[0] == 0.0f);
 }
 
+TEST_CASE("a tensor of small gradients beside one of large ones keeps them through messages in few bits") {
+  const Comm comm;
+  if (comm.size() == 1) return;
+  const Mesh mesh(comm);
+  ReduceParams params;
+  params.codec = WireCodec::int8;
+  const FlatLayout layout = layout_of(params, {{"large", {50}}, {"small", {30}}}, DType::f64);
+  const auto reducer = make_reducer(params, mesh, layout, DType::f64);
+  FlatBuffer gradients(layout, DType::f64);
+  const auto values = gradients.values<double>();
+  const auto place = [&](int tensor) { return static_cast<std::size_t>(layout.tensors()[tensor].offset); };
+  reducer->begin_step(9, 4);
+  reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) {
+    const auto to = into.values<double>();
+    for (int k = 0; k < 50; ++k) to[place(0) + k] += 1.0;
+    for (int k = 0; k < 30; ++k) to[place(1) + k] += 1e-4;
+  });
+  for (int k = 0; k < 30; ++k) CHECK(values[place(1) + k] == Approx(1e-4 * comm.size()).epsilon(0.02));
+}
+
 TEST_CASE("sums through codecs have the exact sum as their expectation, and depend on seed and step alone") {
   const Comm comm;
   if (comm.size() == 1) return;

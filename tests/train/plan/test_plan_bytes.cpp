@@ -198,7 +198,7 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
       settings.reduce.mode = mode, settings.reduce.codec = codec, settings.reduce.slices = 8, settings.reduce.group = 4000;
       settings.ranks = w.comm.size();
       const auto plan = plan_step(planned_model(network, *optimizer), settings);
-      const FlatLayout layout(network.parameters(), 1000);
+      const FlatLayout layout = layout_of(settings.reduce, network.parameters(), DType::f32);
       FlatBuffer weights(layout, DType::f32);
       const auto reducer = make_reducer(settings.reduce, mesh, layout, DType::f32);
       FlatBuffer gradients = reducer->make_buffer(layout, DType::f32);
