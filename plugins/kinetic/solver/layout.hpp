@@ -5,6 +5,13 @@
 #include "core/base/pack.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
+// Loops over dimensions belong into the loop over cells that they stand in.
+#ifdef CAMBIUM_SCALAR_PACKS_ONLY
+#define CAMBIUM_INLINE_LAMBDA
+#else
+#define CAMBIUM_INLINE_LAMBDA __attribute__((always_inline))
+#endif
+
 namespace cambium::kinetic {
 
 /// Lane l gets the value of lane l - 1, lane 0 that of the last one.
@@ -86,7 +93,7 @@ struct Layout {
 /// f(integral_constant<0>), f(integral_constant<1>), ... for N values.
 template <int N, class F>
 CAMBIUM_FN void for_each_index(F&& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
+  [&]<int... I>(std::integer_sequence<int, I...>) CAMBIUM_INLINE_LAMBDA {
     (f(std::integral_constant<int, I>{}), ...);
   }(std::make_integer_sequence<int, N>{});
 }

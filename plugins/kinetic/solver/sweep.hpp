@@ -4,12 +4,10 @@
 #include "core/parallel/kokkos.hpp"
 #include "plugins/kinetic/solver/block.hpp"
 
-// The loops over dimensions belong into the loop over cells, and that is one function, from however many places it is called.
+// The loop over cells is one function, from however many places it is called.
 #ifdef CAMBIUM_SCALAR_PACKS_ONLY
-#define CAMBIUM_INLINE_LAMBDA
 #define CAMBIUM_CELL_LOOP CAMBIUM_FN
 #else
-#define CAMBIUM_INLINE_LAMBDA __attribute__((always_inline))
 #define CAMBIUM_CELL_LOOP __attribute__((noinline))
 #endif
 
