@@ -85,6 +85,32 @@ ElectronCount::Gap ElectronCount::gap_around_count(double electrons, double weig
   return {edge(electrons - weight, start ? &start->low : nullptr, width), edge(electrons + weight, start ? &start->high : nullptr, width)};
 }
 
+std::vector<double> ElectronCount::on_grid(double low, double high, std::size_t points) const {
+  ++evaluations_;
+  std::vector<double> out(points);
+  for (std::size_t k = 0; k < points; ++k) {
+    const double x = low + (high - low) * static_cast<double>(k) / static_cast<double>(points - 1);
+    out[k] = 2.0 * below_[static_cast<std::size_t>(std::upper_bound(node_.begin(), node_.end(), x) - node_.begin())];
+  }
+  comm_.sum(std::span<double>(out));
+  return out;
+}
+
+ElectronCount::Gap ElectronCount::widest_gap(double electrons, double uncertainty, double weight) const {
+  const double window = 20.0 * uncertainty;  // beyond it a gap would have to be 400 times as wide
+  const double low = std::max(lowest_, edge(electrons - window, nullptr, 0.0)), high = std::min(highest_, edge(electrons + window, nullptr, 0.0));
+  constexpr std::size_t points = 4096;
+  const std::vector<double> count = on_grid(low, high, points);
+  const double most = 2.0 * weight + 1e-9 * electrons;  // sums over ranks differ in their last digits
+  double best = -1.0, found = electrons;
+  for (std::size_t i = 0, j = 0; j < points; ++j) {
+    while (count[j] - count[i] > most) ++i;
+    const double middle = count[(i + j) / 2], off = (middle - electrons) / uncertainty, score = static_cast<double>(j - i) / (1.0 + off * off);
+    if (score > best) best = score, found = middle;
+  }
+  return gap_around_count(found, weight);
+}
+
 double ElectronCount::mu_of(double electrons, double weight, const Gap* start) const {
   if (kt_ <= 0.0) {
     const Gap gap = gap_around_count(electrons, weight, start);

@@ -35,7 +35,9 @@ struct DensityOptions {
   bool energy_weighted = false;     ///< also W
   /// Solver of the caller's own instead of the one named by `solver`; may be empty.
   std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
-  bool mid_gap = false;        ///< without mu: the middle of the gap that a sample of columns shows, whatever the number of electrons
+  std::optional<double> mu_guess;   ///< Hartree; where to solve first, instead of asking a few columns
+  /// Without mu: well inside the gap that all columns show, whose number of electrons is only about the wanted one: truncation brings charge.
+  bool mid_gap = false;
   std::shared_ptr<const RootResult> root;  ///< S^-1/2 from an earlier step with the same overlap; may be empty
   std::shared_ptr<const LevelPredictor> predictor;  ///< starts the search for mu; only without groups, in the orthogonal form
   std::function<void(double done, double seconds_left)> progress;  ///< of the block columns of rank 0; may be empty

@@ -19,9 +19,11 @@ class DensityStep {
   void choose_columns();
   std::vector<int> needed_columns() const;
   void predict_mu();
+  double sampled_mu(const std::vector<int>& mine) const;
   void ask_predictor();
   void judge_columns();
   void solve_columns();
+  double mid_gap(const ElectronCount& count) const;
   void find_mu();
   void repeat_changed_columns();
   void return_columns();

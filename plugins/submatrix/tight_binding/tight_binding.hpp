@@ -72,6 +72,7 @@ class TightBinding : public Potential {
   BondGraph graph_;
   int choices_ = 0;
   std::optional<double> mu_;               ///< zero temperature, submatrices: since the last choice
+  std::optional<double> guess_;            ///< of mu: the middle of the last gap
   double gap_ = 0.0;                       ///< when mu was chosen
   int krylov_blocks_ = 0;                  ///< at which the last evaluation converged, on average
   bool near_band_ = false;                 ///< mu, since then

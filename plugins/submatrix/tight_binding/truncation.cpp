@@ -37,6 +37,7 @@ DensityOptions TightBinding::density_options(double tolerance) const {
   options.sample = 0;
   if (!truncated()) return options;
   options.mid_gap = params_.temperature <= 0.0;  // cut bonds carry a little charge, by which a count of electrons would miss the gap
+  options.mu_guess = guess_;
   options.make_solver = [this](KrylovOptions krylov) {
     krylov.most = most_krylov_blocks, krylov.step = 4;
     krylov.first = std::max(krylov.first, krylov_blocks_);
@@ -69,6 +70,7 @@ Regions::Lists TightBinding::by_bond_order(Context& context) {
   const int first = atoms_->ranges.begin(context.comm.rank());
   for (;;) {
     const DensityResult trial = density_matrix(hamiltonian(), density_options(std::max(params_.krylov_tolerance, 0.03 * std::sqrt(params_.eps))), context);
+    if (params_.temperature <= 0.0) guess_ = 0.5 * (trial.gap_low + trial.gap_high);
     Regions::Lists kept(region_.size());
     double grew = 0.0;
     for (std::size_t i = 0; i < kept.size(); ++i) {
@@ -93,7 +95,8 @@ void TightBinding::solve(Context& context) {
   krylov_blocks_ = static_cast<int>(last_->columns.mean_steps);  // looking whether it has converged costs a diagonalisation
   if (!options.mid_gap) return;
   const double gap = last_->gap_high - last_->gap_low;
-  if (!mu_) mu_ = 0.5 * (last_->gap_low + last_->gap_high), gap_ = gap;
+  guess_ = 0.5 * (last_->gap_low + last_->gap_high);
+  if (!mu_) mu_ = guess_, gap_ = gap;
   near_band_ = gap < 0.5 * gap_;  // the next step looks for another
 }
 
