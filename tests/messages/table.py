@@ -45,7 +45,8 @@ class Table:
         return os.path.join(self.folder, name)
 
     def file(self, name, content):
-        """Writes a file beside the deck: text, bytes, or a dictionary of HDF5 arrays (name -> array or (array, attributes))."""
+        """Writes a file beside the deck: text, bytes, or a dictionary of HDF5 arrays (name -> array or (array, attributes); no array:
+        a group)."""
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         if isinstance(content, dict):
             import h5py
@@ -53,7 +54,10 @@ class Table:
             with h5py.File(self.path(name), "w") as file:
                 for key, value in content.items():
                     value, attributes = value if isinstance(value, tuple) else (value, {})
-                    node = file if key == "/" else file.create_dataset(key, data=value)
+                    if value is None:
+                        node = file.require_group(key)
+                    else:
+                        node = file if key == "/" else file.create_dataset(key, data=value)
                     node.attrs.update(attributes)
         else:
             with open(self.path(name), "wb") as file:
