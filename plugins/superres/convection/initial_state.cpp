@@ -39,6 +39,8 @@ FieldData placed(const FieldData& data, int field, const Grid& g) {
 void set_from_file(const std::string& path, Flow& flow) {
   const Grid& g = flow.slab.grid;
   const auto data = read_fields(path, {"p", "b", "u", "w"}, 1, g.periodic);
+  if (!data.hidden.empty())
+    throw InputError(fmt::format("'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask", path));
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
   if (std::fabs(width / g.lx - 1.0) > 1e-6)
     throw InputError(fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));

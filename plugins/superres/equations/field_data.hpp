@@ -12,16 +12,18 @@ struct FieldData {
   double period = 0.0;                       ///< along x; 0 where x ends at walls
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;   ///< one array (t, x, z) per name
+  std::vector<char> hidden;                  ///< (t, x, z): 1 where a mask hides a point, whose values mean nothing; empty without mask
 
   std::size_t nx() const { return axis[1].size(); }
   std::size_t nz() const { return axis[2].size(); }
   double at(std::size_t field, std::size_t t, std::size_t x, std::size_t z) const {
     return values[field][(t * nx() + x) * nz() + z];
   }
+  bool is_hidden(std::size_t t, std::size_t x, std::size_t z) const { return !hidden.empty() && hidden[(t * nx() + x) * nz() + z] != 0; }
 };
 
 /// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or is not
-/// finite (with the place). x is taken as periodic where its points are equally spaced and `periodic` is set.
+/// finite (with the place). Points under the file's mask may hold anything; numbers from around them stand there. x is taken as periodic where its points are equally spaced and `periodic` is set.
 FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, bool periodic);
 
 }  // namespace cambium::superres

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/error.hpp"
 #include "core/base/tensor_ref.hpp"
@@ -23,6 +24,23 @@ std::vector<std::string> names_for(const std::string& name) {
   if (name == "p") return {"p", "pressure"};
   if (name == "b") return {"b", "buoyancy", "temperature", "T"};
   return {name};
+}
+
+std::string in_small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// A block of a dataset as numbers.
+std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& block) {
+  TensorRef out;
+  for (auto extent : block) out.shape[out.rank++] = extent;
+  for (std::int64_t stride = 1, k = out.rank - 1; k >= 0; stride *= out.shape[k--]) out.stride[k] = stride;
+  std::vector<double> values(static_cast<std::size_t>(out.elements()));
+  out.data = values.data();
+  out.dtype = DType::f64;
+  set.read_block(start, out);
+  return values;
 }
 
 }  // namespace
@@ -89,14 +107,56 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
   if (set.shape() != expected)
     throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_, fmt::join(set.shape(), ", "),
                                  fmt::join(expected, ", ")));
-  TensorRef out;
-  for (auto extent : block) out.shape[out.rank++] = extent;
-  for (std::int64_t stride = 1, k = out.rank - 1; k >= 0; stride *= out.shape[k--]) out.stride[k] = stride;
-  std::vector<double> values(static_cast<std::size_t>(out.elements()));
-  out.data = values.data();
-  out.dtype = DType::f64;
-  set.read_block(start, out);
-  return values;
+  return block_of(set, start, block);
+}
+
+std::vector<FieldFile::Mask> FieldFile::masks() const {
+  std::vector<Mask> out;
+  if (!well_ && file_.exists("/tasks/mask")) out.push_back({"/tasks/mask", false, file_.dataset("/tasks/mask").shape().size() == 3, false});
+  if (!well_ || !file_.is_group("/boundary_conditions")) return out;
+  const auto conditions = file_.group("/boundary_conditions");
+  for (const auto& name : conditions.list()) {
+    if (!conditions.is_group(name)) continue;
+    const auto one = conditions.group(name);
+    if (!one.exists("mask") || !one.has_attribute("bc_type") || !one.has_attribute("associated_dims")) continue;
+    const auto axes = one.attribute<std::vector<std::string>>("associated_dims");
+    if (in_small_letters(one.attribute<std::string>("bc_type")) != "wall" || axes.size() != 2) continue;
+    const auto varies = [&](const char* along) { return one.has_attribute(along) && one.attribute<int>(along) != 0; };
+    out.push_back({"/boundary_conditions/" + name + "/mask", varies("sample_varying"), varies("time_varying"), axes[0] != name_of_axis(1)});
+  }
+  return out;
+}
+
+void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first, std::vector<char>& out) const {
+  const auto set = file_.dataset(mask.path);
+  const auto shape = set.shape();
+  const std::int64_t slow = mask.z_first ? whole[2] : whole[1], fast = mask.z_first ? whole[1] : whole[2];
+  std::vector<std::int64_t> expected{slow, fast}, start{0, 0}, block = expected;
+  if (mask.by_frame) {
+    expected.insert(expected.begin(), whole[0]);
+    start.insert(start.begin(), first), block.insert(block.begin(), whole[0] - first);
+  }
+  if (mask.by_trajectory) {
+    expected.insert(expected.begin(), shape.empty() ? trajectory_ + 1 : std::max(shape[0], trajectory_ + 1));
+    start.insert(start.begin(), trajectory_), block.insert(block.begin(), 1);
+  }
+  if (shape != expected)
+    throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes ask for ({})", mask.path, path_, fmt::join(shape, ", "),
+                                 fmt::join(expected, ", ")));
+  const auto values = block_of(set, start, block);
+  for (std::int64_t t = 0, n = 0; t < whole[0] - first; ++t)
+    for (std::int64_t x = 0; x < whole[1]; ++x)
+      for (std::int64_t z = 0; z < whole[2]; ++z, ++n) {
+        const std::int64_t at = (mask.by_frame ? t * slow * fast : 0) + (mask.z_first ? z * fast + x : x * fast + z);
+        if (values[static_cast<std::size_t>(at)] != 0.0) out[static_cast<std::size_t>(n)] = 1;
+      }
+}
+
+std::vector<char> FieldFile::hidden(const std::array<std::int64_t, 3>& whole, std::int64_t first) const {
+  std::vector<char> out(static_cast<std::size_t>((whole[0] - first) * whole[1] * whole[2]), 0);
+  for (const auto& mask : masks()) hide(mask, whole, first, out);
+  if (std::find(out.begin(), out.end(), 1) == out.end()) out.clear();
+  return out;
 }
 
 }  // namespace cambium::superres

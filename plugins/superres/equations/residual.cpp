@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
+#include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/equations/stencil.hpp"
 
 namespace cambium::superres {
@@ -79,8 +80,10 @@ Residual residual_of(const Equation& equation, const FieldData& data) {
   for (int t = first; t < last; ++t) {
     std::map<Derivative, Plane> planes;
     for (const auto& d : needed) planes.emplace(d, derivative(d, data, t));
+    const Hidden left_out = touched(needed, data, t);
     for (std::size_t i = 0; i < data.nx(); ++i)
       for (std::size_t k = 0; k < data.nz(); ++k) {
+        if (!left_out.empty() && left_out[i * data.nz() + k]) continue;
         const double weight = wx[i] * wz[k];
         double sum = 0.0;
         for (std::size_t n = 0; n < equation.terms.size(); ++n) {
@@ -93,6 +96,7 @@ Residual residual_of(const Equation& equation, const FieldData& data) {
         weight_sum += weight;
       }
   }
+  require_judged(weight_sum, data, "'" + equation.text + "'");
   Residual out;
   out.rms = std::sqrt(squares.back() / weight_sum);
   for (std::size_t n = 0; n < equation.terms.size(); ++n) out.largest = std::max(out.largest, std::sqrt(squares[n] / weight_sum));

@@ -13,7 +13,8 @@ struct Residual {
   double relative() const { return largest > 0.0 ? rms / largest : 0.0; }
 };
 
-/// Derivatives are taken by interpolation through seven points on the true coordinates. Walls take part. InputError when
+/// Derivatives are taken by interpolation through seven points on the true coordinates. Walls take part, points
+/// whose derivatives look under a mask do not. InputError when no point is left, and when
 /// the equation asks for a derivative in time and there are fewer than three frames.
 Residual residual_of(const Equation& equation, const FieldData& data);
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/h5.hpp"
+#include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"
 #include "plugins/superres/evaluate/resampling.hpp"
 #include "plugins/superres/samples/window.hpp"
@@ -94,6 +95,7 @@ FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file,
   const Windows windows(coarse, crop_of(model, file), ratio);
   FieldData out = coarse;
   out.axis = places;
+  out.hidden = hidden_at(coarse, places);
   const std::size_t nx = places[1].size(), nz = places[2].size(), all = places[0].size() * nx * nz, fields = flow_fields.size();
   for (auto& values : out.values) values.assign(all, 0.0);
   std::vector<double> sum(all, 0.0);

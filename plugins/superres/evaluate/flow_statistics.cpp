@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/numerics/real_fft.hpp"
+#include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/equations/stencil.hpp"
 
 namespace cambium::superres {
@@ -38,14 +39,17 @@ std::vector<double> layers(const std::vector<double>& z) {
   return out;
 }
 
-/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height.
+/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest.
 std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int w, const std::vector<double>& share) {
   const auto nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz());
   const RealFft fft(nx);
   View<double**> rows("rows", 2 * nz, nx), transformed("transformed", 2 * nz, 2 * fft.modes());
   const auto host = Kokkos::create_mirror_view(rows);
   for (int k = 0; k < nz; ++k)
-    for (int i = 0; i < nx; ++i) host(k, i) = data.at(u, t, i, k), host(nz + k, i) = data.at(w, t, i, k);
+    for (int i = 0; i < nx; ++i) {
+      const double moves = data.is_hidden(t, i, k) ? 0.0 : 1.0;
+      host(k, i) = moves * data.at(u, t, i, k), host(nz + k, i) = moves * data.at(w, t, i, k);
+    }
   Kokkos::deep_copy(rows, host);
   fft.forward(rows, 0, transformed, fft.modes(), 2 * nz);
   const auto modes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), transformed);
@@ -70,16 +74,23 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
     const double *b = &data.values[fields[0]][t * size], *u = &data.values[fields[1]][t * size], *w = &data.values[fields[2]][t * size];
     const Plane ux = derivative(u, data, 1, along_x), uz = derivative(u, data, 2, along_z);
     const Plane wx = derivative(w, data, 1, along_x), wz = derivative(w, data, 2, along_z);
-    double energy = 0.0, strain = 0.0, divergence = 0.0, gradients = 0.0;
+    double energy = 0.0, strain = 0.0, divergence = 0.0, gradients = 0.0, seen = 0.0, differentiated = 0.0;
+    const Hidden near = touched({{fields[1], {0, 1, 0}}, {fields[1], {0, 0, 1}}}, data, static_cast<int>(t));
     FlowStatistics s;
     for (std::size_t n = 0; n < size; ++n) {
       const double weight = share[n % data.nz()] / static_cast<double>(data.nx());
+      if (data.is_hidden(t, n / data.nz(), n % data.nz())) continue;
+      seen += weight;
       energy += 0.5 * weight * (u[n] * u[n] + w[n] * w[n]);
+      s.flux += weight * w[n] * b[n];
+      if (!near.empty() && near[n]) continue;
+      differentiated += weight;
       strain += weight * (ux[n] * ux[n] + wz[n] * wz[n] + 0.5 * (uz[n] + wx[n]) * (uz[n] + wx[n]));
       divergence += weight * (ux[n] + wz[n]) * (ux[n] + wz[n]);
       gradients += weight * (ux[n] * ux[n] + uz[n] * uz[n] + wx[n] * wx[n] + wz[n] * wz[n]);
-      s.flux += weight * w[n] * b[n];
     }
+    require_judged(differentiated, data, "gradients");
+    if (!near.empty()) energy /= seen, s.flux /= seen, strain /= differentiated;
     s.spectrum = spectrum_of(data, t, fields[1], fields[2], share);
     double total = 0.0, length = 0.0;
     for (std::size_t k = 0; k < s.spectrum.size(); ++k) {

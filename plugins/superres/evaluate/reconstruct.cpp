@@ -117,10 +117,25 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
   return out;
 }
 
+/// Interpolations say nothing beyond the samples; models say so themselves.
+static void require_between(const FieldData& coarse, int axis, const std::array<double, 2>& ends, const std::string& method) {
+  const double low = coarse.axis[axis].front(), high = coarse.axis[axis].back(), slack = 1e-9 * (high - low);
+  if (ends[0] >= low - slack && ends[1] <= high + slack) return;
+  const std::string name = axis == 0 ? "t" : "z";
+  throw InputError(fmt::format("'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to {5:g}, and '{6}' knows nothing "
+                               "beyond them: ask within{7}", name, ends[0], ends[1], coarse.file, low, high, method,
+                               axis == 2 ? ", or choose a model with 'plates'" : ""));
+}
+
 void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
   const auto& w = *params_.write;
-  const auto places = spanning_places(coarse, w.points, w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()}),
-                                      w.heights.value_or(std::array{coarse.axis[2].front(), coarse.axis[2].back()}));
+  const auto times = w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()});
+  const auto heights = w.heights.value_or(std::array{coarse.axis[2].front(), coarse.axis[2].back()});
+  if (std::count(params_.methods.begin(), params_.methods.end(), w.method) > 0) {
+    require_between(coarse, 0, times, w.method);
+    require_between(coarse, 2, heights, w.method);
+  }
+  const auto places = spanning_places(coarse, w.points, times, heights);
   write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models, context), context);
   context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file, w.points[0],
                                w.points[1], w.points[2], w.method));
@@ -198,6 +213,9 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
 Task::Outcome Reconstruct::run(Context& context) {
   io::on_root(context.comm, [&] {
     const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), true);
+    if (params_.refine && !truth.hidden.empty())
+      throw InputError(fmt::format("'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
+                                   params_.data));
     const auto coarse = coarsened(truth, params_.ratio);
     context.log.info(fmt::format("{}: {} frames of {} x {} points, seen as {} frames of {} x {}", params_.data, truth.axis[0].size(),
                                  truth.nx(), truth.nz(), coarse.axis[0].size(), coarse.nx(), coarse.nz()));
@@ -207,7 +225,8 @@ Task::Outcome Reconstruct::run(Context& context) {
     Models models;
     for (const auto& [name, file] : params_.models) models.emplace(name, train::load_artifact(file, context));
     for (const auto& method : columns()) {
-      const FieldData field = rebuilt(method, coarse, truth.axis, models, context);
+      FieldData field = rebuilt(method, coarse, truth.axis, models, context);
+      field.hidden = truth.hidden;
       frames.push_back(middle_frame(field));
       scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
       for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/equations/stencil.hpp"
 
 namespace cambium::superres {
@@ -44,6 +45,7 @@ Source source_of(double place, const std::vector<double>& places, double period,
 FieldData resampled(const FieldData& data, int axis, const std::vector<double>& places, int points) {
   FieldData out = data;
   out.axis[axis] = places;
+  out.hidden = hidden_at(data, out.axis);
   std::vector<Source> sources;
   for (double place : places) sources.push_back(source_of(place, data.axis[axis], axis == 1 ? data.period : 0.0, points));
   std::size_t before = 1, after = 1;

@@ -21,6 +21,7 @@ Scores scores_of(const FieldData& truth, const FieldData& prediction, double vis
   for (std::size_t f = 0; f < truth.values.size(); ++f) {
     double error = 0.0, size = 0.0;
     for (std::size_t k = 0; k < truth.values[f].size(); ++k) {
+      if (!truth.hidden.empty() && truth.hidden[k]) continue;
       error += std::pow(prediction.values[f][k] - truth.values[f][k], 2);
       size += std::pow(truth.values[f][k], 2);
     }

@@ -26,6 +26,10 @@ void write_fields(const std::string& path, const FieldData& data, const Context&
       set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
       name_coordinates(file, data.names[f]);
     }
+    if (data.hidden.empty()) return;
+    const std::vector<std::uint8_t> mask(data.hidden.begin(), data.hidden.end());
+    file.write("/tasks/mask", io::tensor_of(mask.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
+    name_coordinates(file, "mask");
   });
 }
 

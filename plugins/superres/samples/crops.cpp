@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "core/parallel/random.hpp"
 #include "plugins/superres/evaluate/resampling.hpp"
 
 namespace cambium::superres {
@@ -61,38 +60,63 @@ std::vector<train::FieldInfo> Crops::fields() const {
           {"points", "", {params_.points, 3}, DType::f64},        {"values", "", {params_.points, fields}, DType::f32}};
 }
 
-train::SamplePtr Crops::make(std::int64_t id) const {
-  const auto seed = static_cast<std::uint64_t>(params_.seed), number = static_cast<std::uint64_t>(id);
-  const Random4 choice(seed, Stream::made_samples, number, 0);
-  auto pick = [](double uniform, std::int64_t count) { return std::min(static_cast<std::int64_t>(uniform * static_cast<double>(count)), count - 1); };
-  const auto& source = sources_[number % sources_.size()];
-  const auto& fine = *source.fine;
-  std::array<int, 3> start{};
-  std::array<std::vector<std::int64_t>, 3> inside;  // points of the data within the window, along x past the period, too
+static std::int64_t pick(double uniform, std::int64_t count) {
+  return std::min(static_cast<std::int64_t>(uniform * static_cast<double>(count)), count - 1);
+}
+
+Crops::Place Crops::place(const Source& source, const Random4& choice) const {
+  Place out;
   for (int a = 0; a < 3; ++a) {
-    start[a] = static_cast<int>(pick(choice.uniform(a), source.windows.starts(a)));
-    const auto nodes = source.windows.nodes(a, start[a]);
+    out.start[a] = static_cast<int>(pick(choice.uniform(a), source.windows.starts(a)));
+    const auto& axis = source.fine->axis[a];
+    const double period = source.fine->period;
+    const auto nodes = source.windows.nodes(a, out.start[a]);
     const double slack = 1e-9 * (nodes.back() - nodes.front());
-    const std::int64_t n = std::ssize(fine.axis[a]), turns = a == 1 && fine.period > 0.0 ? 2 : 1;
+    const std::int64_t n = std::ssize(axis), turns = a == 1 && period > 0.0 ? 2 : 1;
     for (std::int64_t k = 0; k < n * turns; ++k) {
-      const double x = fine.axis[a][k % n] + static_cast<double>(k / n) * fine.period;
-      if (x >= nodes.front() - slack && x <= nodes.back() + slack) inside[a].push_back(k);
+      const double x = axis[k % n] + static_cast<double>(k / n) * period;
+      if (x >= nodes.front() - slack && x <= nodes.back() + slack) out.inside[a].push_back(k);
     }
   }
+  return out;
+}
+
+/// Points of a window that no mask hides.
+static std::vector<std::array<std::int64_t, 3>> seen(const FieldData& fine, const std::array<std::vector<std::int64_t>, 3>& inside) {
+  std::vector<std::array<std::int64_t, 3>> out;
+  for (auto t : inside[0])
+    for (auto x : inside[1])
+      for (auto z : inside[2])
+        if (!fine.is_hidden(t, x % std::ssize(fine.axis[1]), z)) out.push_back({t, x, z});
+  return out;
+}
+
+train::SamplePtr Crops::make(std::int64_t id) const {
+  const auto seed = static_cast<std::uint64_t>(params_.seed), number = static_cast<std::uint64_t>(id);
+  const auto& source = sources_[number % sources_.size()];
+  const auto& fine = *source.fine;
+  auto window = place(source, Random4(seed, Stream::made_samples, number, 0));
+  std::vector<std::array<std::int64_t, 3>> open;
+  if (!fine.hidden.empty())  // some window holds a point that is seen, since windows cover the data and no frame is hidden whole
+    for (std::uint64_t again = 1; (open = seen(fine, window.inside)).empty(); ++again)
+      window = place(source, Random4(seed, Stream::made_samples, number, (again << 40)));
   std::vector<double> points;
   std::vector<float> values;
   for (std::int64_t p = 0; p < params_.points; ++p) {
     const Random4 random(seed, Stream::made_samples, number, static_cast<std::uint64_t>(p) + 1);
-    std::int64_t at[3];
+    std::array<std::int64_t, 3> at{};
+    if (open.empty())
+      for (int a = 0; a < 3; ++a) at[a] = window.inside[a][pick(random.uniform(a), std::ssize(window.inside[a]))];
+    else
+      at = open[pick(random.uniform(0), std::ssize(open))];
     for (int a = 0; a < 3; ++a) {
-      at[a] = inside[a][pick(random.uniform(a), std::ssize(inside[a]))];
       const auto n = std::ssize(fine.axis[a]);
       points.push_back(fine.axis[a][at[a] % n] + static_cast<double>(at[a] / n) * fine.period);
       at[a] %= n;
     }
     for (std::size_t f = 0; f < flow_fields.size(); ++f) values.push_back(static_cast<float>(fine.at(f, at[0], at[1], at[2])));
   }
-  return source.windows.sample(start, std::move(points), std::move(values), id);
+  return source.windows.sample(window.start, std::move(points), std::move(values), id);
 }
 
 std::vector<train::SamplePtr> Crops::read(std::span<const std::int64_t> ids) {

@@ -2,12 +2,13 @@
 #include <memory>
 
 #include "core/deck/describe.hpp"
+#include "core/parallel/random.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
 
 /// Random windows of simulated or measured fields, seen coarsely, with points of the fine data inside them. Sample k is a function
-/// of (seed, k).
+/// of (seed, k). Points under a mask are never drawn, nor windows that lie under it whole.
 class Crops : public train::Dataset {
  public:
   struct Params {
@@ -34,6 +35,12 @@ class Crops : public train::Dataset {
     std::shared_ptr<const FieldData> fine;
     Windows windows;
   };
+  /// A window of one sample: where it starts, and the points of the data within it, along x past the period, too.
+  struct Place {
+    std::array<int, 3> start{};
+    std::array<std::vector<std::int64_t>, 3> inside;
+  };
+  Place place(const Source& source, const Random4& choice) const;
   train::SamplePtr make(std::int64_t id) const;
 
   Params params_;

@@ -115,11 +115,37 @@ says("'fields.h5' is 2 wide and this run 4: start from fields of the same domain
 says("this output needs the fields u, w, b and p on a grid, and 'x_faces' is missing; use it with the physics rayleigh_benard or cavity",
      deck="gas.yaml", command="run")
 
+# Masks
+block = fields()
+table.file("wide_mask.h5", {**block, "tasks/mask": [[0] * 16] * 8})
+says("mask '/tasks/mask' of 'wide_mask.h5' has shape (8, 16), coordinates and attributes ask for (16, 8)", V + "data=wide_mask.h5",
+     deck="verify.yaml", command="run")
+table.file("all_hidden.h5", {**block, "tasks/mask": [[1] * 8] * 16})
+says("the mask of 'all_hidden.h5' hides every point at t = 0.5; leave that frame out", V + "data=all_hidden.h5", deck="verify.yaml",
+     command="run")
+rows = [[k % 3 == 0] * 8 for k in range(16)]
+table.file("rows_hidden.h5", {**block, "tasks/mask": rows})
+says("no point of 'rows_hidden.h5' lies so far from its mask that 'dx(b) = 0' could be judged there: derivatives look at seven points along "
+     "each axis", V + "data=rows_hidden.h5", V + "equations=['dx(b) = 0']", deck="verify.yaml", command="run")
+table.file("body.h5", {**block, "tasks/mask": [[k == 3] * 8 for k in range(16)]})
+says("'body.h5' hides points under a mask, and this flow has no bodies: start from fields without a mask", S + "initial={file: body.h5}",
+     command="run")
+# The Well says in booleans which points lie in bodies.
+table.file("hidden_well.h5", {**well, "boundary_conditions/xy_wall/mask": [[[True, True], [True, True]]], "boundary_conditions/xy_wall": (None, {
+    "bc_type": "WALL", "associated_dims": ["x", "y"], "sample_varying": True, "time_varying": False})})
+says("the mask of 'hidden_well.h5' hides every point at t = 0; leave that frame out", V + "data=hidden_well.h5", V + "fields=[b]",
+     V + "equations=['b=0']", deck="verify.yaml", command="run")
+
 # Reconstruction and crops
 says("write.method 'quintic' is none of methods and models", R + "write={method: quintic, points: [4, 8, 8]}", deck="reconstruct.yaml")
 says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", R + "ratio=[1, 0.5, 1]", deck="reconstruct.yaml")
 says("'points' must be at least 1 along every axis", R + "write={method: cubic, points: [4, 0, 8]}", deck="reconstruct.yaml")
+W = R + "write={method: cubic, points: [4, 8, 8], "
+says("'write' asks for z = 0 to 0.9375, the coarse samples of 'fields.h5' span z = 0.0625 to 0.9375, and 'cubic' knows nothing beyond them: ask "
+     "within, or choose a model with 'plates'", W + "heights: [0, 0.9375]}", deck="reconstruct.yaml", command="run")
+says("'write' asks for t = 0 to 4, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'cubic' knows nothing beyond them: ask within",
+     W + "times: [0, 4]}", deck="reconstruct.yaml", command="run")
 says("'heights' must rise", R + "write={method: cubic, points: [4, 8, 8], heights: [1, 0]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
 says("'scales': ratio times a scale must be at least 1", T + "dataset.scales=[0.2]", deck="train.yaml")
@@ -155,6 +181,8 @@ if built_with("torch"):
     says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
     says("model 'net' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may be 0), or leave it out of "
          "refine.models", deck="refine.yaml", command="run")
+    says("'refine' holds answers to the equations everywhere in a window, also under the mask of 'body.h5': leave it out",
+         "stages[1].reconstruct.data=body.h5", deck="refine.yaml", command="run")
     says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
          T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
     says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",
