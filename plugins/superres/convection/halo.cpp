@@ -1,6 +1,7 @@
 #include "plugins/superres/convection/halo.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "plugins/superres/convection/rows.hpp"
 
@@ -17,6 +18,13 @@ Halo::Halo(const Comm& comm, const Slab& slab)
       out_(Kokkos::create_mirror_view(sent_)),
       in_(Kokkos::create_mirror_view(received_)) {
   if (slab.share_memory && slab.ranks > 1) pieces_ = SharedPieces::make(comm, 2 * part_);
+}
+
+Halo::~Halo() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  // After an exception the neighbour may be gone.
+  if (!finalized && std::uncaught_exceptions() == 0) MPI_Waitall(4, requests_, MPI_STATUSES_IGNORE);
 }
 
 void Halo::start(const Fields& fields, int first, int count) {
@@ -46,7 +54,7 @@ void Halo::finish(const Fields& fields, int first, int count) {
   const bool below = below_ != MPI_PROC_NULL, above = above_ != MPI_PROC_NULL;
   if (!below && !above) return;
   const int m = rows_, columns = static_cast<int>(fields.extent(2));
-  const double *from_below = &received_(0, 0, 0), *from_above = &received_(1, 0, 0);
+  const double *from_below = received_.data(), *from_above = received_.data() + part_;
   if (pieces_) {
     const double* const lower = below ? pieces_->of(below_) + part_ : nullptr;  // what it has for the rank above
     const double* const upper = above ? pieces_->of(above_) : nullptr;

@@ -8,6 +8,10 @@ namespace cambium::superres {
 class Halo {
  public:
   Halo(const Comm& comm, const Slab& slab);
+  /// Waits for messages that nobody asked for: their memory goes.
+  ~Halo();
+  Halo(const Halo&) = delete;
+  Halo& operator=(const Halo&) = delete;
   /// Collective: fields first..first+count-1 (at most four), whole rows.
   /// Between the two, rows that need no ghosts may be worked on. One exchange at a time.
   void start(const Fields& fields, int first, int count);
@@ -19,7 +23,7 @@ class Halo {
   std::int64_t part_;                ///< most numbers for one neighbour
   View<double***> sent_, received_;  ///< (below or above, field, column)
   View<double***>::HostMirror out_, in_;
-  MPI_Request requests_[4];
+  MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::unique_ptr<SharedPieces> pieces_;  ///< where ranks share a node
 };
 
