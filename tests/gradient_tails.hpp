@@ -1,11 +1,11 @@
 #pragma once
-// What a gradient's tail says of its error in 4 bits, and that error, with and without the Hadamard transform.
+// What a gradient's tail says of its error in 4 bits, and that error without and with the Hadamard transforms of core/lowp/wire.
 //
 // A group of 128 is rounded at random to steps of max/7, which leaves an error of max/7/sqrt(6) per number: relative to the group's root
-// mean square r, max/r / (7 sqrt(6)). Numbers that 32 others were mixed into are nearly normal, whose largest of 128 is 2.8 r; the transform
+// mean square r, max/r / (7 sqrt(6)). Numbers that many others were mixed into are nearly normal, whose largest of 128 is 2.8 r; the transform
 // therefore halves the error where max/r is 5.66 or more before it. One number that stands out by that much among 128 alone makes the
-// kurtosis sum x^4 n / (sum x^2)^2 = (max/r)^4 / 128 = 8. So a matrix is called heavy-tailed where the kurtosis within its groups,
-// weighted by their squares (as errors are), is 8 or more. Normal numbers have 3.
+// kurtosis sum x^4 n / (sum x^2)^2 = (max/r)^4 / 128 = 8; two such numbers make 4. Normal numbers have 3. A matrix is called
+// heavy-tailed where the kurtosis within its groups, weighted by their squares (as errors are), is above 30; tables give 8 and more beside it.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -15,10 +15,11 @@
 #include <vector>
 
 #include "core/lowp/wire/groups.hpp"
+#include "core/lowp/wire/hadamard.hpp"
 
 namespace cambium::test {
 
-constexpr double heavy_tail = 8.0;
+constexpr double heavy_tail = 30.0;
 
 inline double kurtosis(std::span<const float> x) {
   double two = 0, four = 0;
@@ -43,44 +44,38 @@ inline double weighted_kurtosis_of_groups(std::span<const float> x) {
   return weight > 0 ? sum / weight : 0.0;
 }
 
-/// Root of the mean square of max/r of groups, weighted like errors.
-inline double peak_of_groups(std::span<const float> x) {
-  double sum = 0, weight = 0;
-  each_group(x, [&](auto group, double two) {
-    float most = 0;
-    for (float v : group) most = std::max(most, std::abs(v));
-    sum += 128.0 * most * most, weight += two;
-  });
-  return weight > 0 ? std::sqrt(sum / weight) : 0.0;
-}
+enum class Transform { none, of_32, randomised };
 
-/// How many times smaller the transform makes the error, by max/r before and after it.
-inline double expected_gain(const std::vector<float>& x) {
-  auto mixed = x;
-  lowp::hadamard32(mixed);
-  return peak_of_groups(x) / peak_of_groups(mixed);
+inline void forward(Transform transform, std::span<float> x) {
+  if (transform == Transform::of_32) lowp::hadamard32(x);
+  if (transform == Transform::randomised) lowp::randomised_hadamard(x);
+}
+inline void backward(Transform transform, std::span<float> x) {
+  if (transform == Transform::of_32) lowp::inverse_hadamard32(x);
+  if (transform == Transform::randomised) lowp::inverse_randomised_hadamard(x);
 }
 
 /// Relative error of 4 bits in groups of 128, root mean square over `draws` of the rounding.
-inline double error_of_4_bits(const std::vector<float>& exact, bool hadamard, int draws = 1) {
+inline double error_of_4_bits(const std::vector<float>& exact, Transform transform, int draws = 1) {
   double error = 0, size = 0;
   for (int draw = 0; draw < draws; ++draw) {
     auto x = exact;
     std::vector<std::byte> message(static_cast<std::size_t>(lowp::int4_groups.bytes(std::ssize(x))));
-    if (hadamard) lowp::hadamard32(x);
+    forward(transform, x);
     lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3 + static_cast<std::uint64_t>(draw), 0}, message);
     lowp::decode_groups(lowp::int4_groups, message, x);
-    if (hadamard) lowp::inverse_hadamard32(x);
+    backward(transform, x);
     for (std::size_t k = 0; k < x.size(); ++k) error += std::pow(double(x[k]) - exact[k], 2), size += std::pow(exact[k], 2);
   }
   return size > 0 ? std::sqrt(error / size) : 0.0;
 }
 
 /// A line of the table that tests/bench/low_precision_gradients.py reads.
-inline void write_tail(std::ostream& out, const std::string& network, int steps, const std::string& tensor, const std::vector<float>& g) {
-  const double plain = error_of_4_bits(g, false, 8), transformed = error_of_4_bits(g, true, 8);
-  out << std::setprecision(4) << "gradient " << network << ' ' << steps << ' ' << tensor << ' ' << g.size() << ' ' << kurtosis(g) << ' '
-      << weighted_kurtosis_of_groups(g) << ' ' << expected_gain(g) << ' ' << plain << ' ' << transformed << '\n';
+inline void write_tail(std::ostream& out, const std::string& network, int seed, int steps, const std::string& tensor, const std::vector<float>& g) {
+  out << std::setprecision(4) << "gradient " << network << ' ' << seed << ' ' << steps << ' ' << tensor << ' ' << g.size() << ' ' << kurtosis(g) << ' '
+      << weighted_kurtosis_of_groups(g);
+  for (auto transform : {Transform::none, Transform::of_32, Transform::randomised}) out << ' ' << error_of_4_bits(g, transform, 8);
+  out << '\n';
 }
 
 }  // namespace cambium::test

@@ -6,6 +6,7 @@
 #include "core/driver/bench_lowp/bench_lowp.hpp"
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/lowp/wire/groups.hpp"
+#include "core/lowp/wire/hadamard.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::bench {
@@ -36,12 +37,12 @@ std::string wire(nlohmann::json& out) {
     auto work = x;
     const double in = least_seconds(20, [&, format = format, hadamard = hadamard] {
       std::memcpy(work.data(), x.data(), 4 * count);
-      if (hadamard) lowp::hadamard32(work);
+      if (hadamard) lowp::randomised_hadamard(work);
       lowp::encode_groups(format, work, {1, 2, 3, 0}, message);
     });
     const double from = least_seconds(20, [&, format = format, hadamard = hadamard] {
       lowp::decode_groups(format, message, y);
-      if (hadamard) lowp::inverse_hadamard32(y);
+      if (hadamard) lowp::inverse_randomised_hadamard(y);
     });
     double error = 0, size = 0;
     for (std::size_t k = 0; k < count; ++k) error += std::pow(double(x[k]) - y[k], 2), size += std::pow(x[k], 2);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -82,32 +81,6 @@ void unpack_groups(GroupFormat format, std::span<const std::byte> in, std::span<
   }
 }
 
-typedef float Sixteen __attribute__((vector_size(64)));
-
-/// Each number plus, in the upper place minus, its partner's: x[k ^ D] + x[k] below, x[k ^ D] - x[k] above.
-template <int D, int... K>
-Sixteen butterfly(Sixteen x, std::integer_sequence<int, K...>) {
-  const Sixteen partner = __builtin_shufflevector(x, x, (K ^ D)...), sign = {(K & D ? -1.0f : 1.0f)...};
-  return partner + sign * x;
-}
-template <int D>
-Sixteen butterfly(Sixteen x) { return butterfly<D>(x, std::make_integer_sequence<int, 16>{}); }
-
-/// The transform of every 32 numbers, times `factor`.
-void transform(std::span<float> values, float factor) {
-  if (values.size() % 32 != 0) throw InternalError("hadamard32: the length is not a multiple of 32");
-  for (std::size_t at = 0; at < values.size(); at += 32) {
-    Sixteen a, b;
-    std::memcpy(&a, values.data() + at, sizeof a);
-    std::memcpy(&b, values.data() + at + 16, sizeof b);
-    a = butterfly<1>(butterfly<2>(butterfly<4>(butterfly<8>(a))));
-    b = butterfly<1>(butterfly<2>(butterfly<4>(butterfly<8>(b))));
-    const Sixteen sum = (a + b) * factor, difference = (a - b) * factor;
-    std::memcpy(values.data() + at, &sum, sizeof sum);
-    std::memcpy(values.data() + at + 16, &difference, sizeof difference);
-  }
-}
-
 }  // namespace
 
 void encode_groups(GroupFormat format, std::span<const float> values, const RoundingAddress& address, std::span<std::byte> out) {
@@ -143,8 +116,5 @@ void decode_groups(GroupFormat format, std::span<const std::byte> in, std::span<
 void add_groups(GroupFormat format, std::span<const std::byte> in, std::span<float> values) {
   unpack_groups<true>(format, in, values);
 }
-
-void hadamard32(std::span<float> values) { transform(values, 1.0f); }
-void inverse_hadamard32(std::span<float> values) { transform(values, 1.0f / 32.0f); }
 
 }  // namespace cambium::lowp

@@ -21,7 +21,7 @@ struct GroupFormat {
   double bits_per_number() const { return 8.0 * group_bytes() / group; }
 };
 constexpr GroupFormat int8_groups{8, 128};        ///< 8.25 bits per number: gradients within a node, weights
-constexpr GroupFormat int4_groups{4, 128};        ///< 4.25: gradients between nodes, after hadamard32()
+constexpr GroupFormat int4_groups{4, 128};        ///< 4.25: gradients between nodes, after randomised_hadamard()
 constexpr GroupFormat int4_differences{4, 2048};  ///< 4.016: differences of weights
 
 /// `out` has format.bytes(values.size()) bytes. A group with a number that is not finite becomes not-a-number altogether.
@@ -29,10 +29,5 @@ void encode_groups(GroupFormat format, std::span<const float> values, const Roun
 void decode_groups(GroupFormat format, std::span<const std::byte> in, std::span<float> values);
 /// values += what is decoded.
 void add_groups(GroupFormat format, std::span<const std::byte> in, std::span<float> values);
-
-/// Every 32 numbers become their sums with the signs of a Hadamard matrix (not normalised), which spreads an outlier over all of
-/// them; sums and quantisation commute with it. The length is a multiple of 32.
-void hadamard32(std::span<float> values);
-void inverse_hadamard32(std::span<float> values);
 
 }  // namespace cambium::lowp

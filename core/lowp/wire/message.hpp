@@ -7,7 +7,7 @@
 
 namespace cambium::lowp {
 
-/// How numbers travel: bfloat16 (nearest), or the groups of groups.hpp. `int4` is for numbers after hadamard32().
+/// How numbers travel: bfloat16 (nearest), or the groups of groups.hpp. `int4` is for numbers after randomised_hadamard().
 enum class WireCodec { none, bf16, int8, int4 };
 
 /// Messages are made of pieces of this many numbers (and of float32 where the codec is none).

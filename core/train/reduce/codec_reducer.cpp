@@ -4,6 +4,7 @@
 
 #include "core/base/timing.hpp"
 #include "core/lowp/wire/groups.hpp"
+#include "core/lowp/wire/hadamard.hpp"
 
 namespace cambium::train {
 
@@ -54,9 +55,9 @@ void CodecReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& c
     std::transform(from.begin(), from.end(), values_.begin(), [](T x) { return static_cast<float>(x); });
   });
   std::fill(values_.begin() + gradients.layout().size(), values_.end(), 0.0f);
-  if (codec_ == lowp::WireCodec::int4) lowp::hadamard32(values_);
+  if (codec_ == lowp::WireCodec::int4) lowp::randomised_hadamard(values_);
   exchange();
-  if (codec_ == lowp::WireCodec::int4) lowp::inverse_hadamard32(values_);
+  if (codec_ == lowp::WireCodec::int4) lowp::inverse_randomised_hadamard(values_);
   with_real(gradients.dtype(), [&]<class T>() {
     const auto to = gradients.values<T>();
     std::transform(values_.begin(), values_.begin() + std::ssize(to), to.begin(), [](float x) { return static_cast<T>(x); });

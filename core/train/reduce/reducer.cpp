@@ -36,7 +36,7 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   d("shared_memory", &ReduceParams::shared_memory, "up to 8 ranks of one node read each other's gradients where they lie, without messages (fast mode)").def(true);
   d("group", &ReduceParams::group, "size of a message").unit("B").positive().def(4e6);
   d("codec", &ReduceParams::codec, "how gradients travel between ranks: bf16; int8, 8 bits in groups of 128 with a scale each; int4, 4 bits "
-                                   "after a Hadamard transform of 32; none sends them in the model's precision")
+                                   "after a randomised Hadamard transform; none sends them in the model's precision")
       .options({{"none", Codec::none}, {"bf16", Codec::bf16}, {"int8", Codec::int8}, {"int4", Codec::int4}}).def(Codec::none);
   d("lossy", &ReduceParams::lossy, "gradients travel within a bound of error instead, in messages as long as they need (fast mode)");
   d.check([](const ReduceParams& p) -> std::string {

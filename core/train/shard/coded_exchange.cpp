@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/lowp/wire/hadamard.hpp"
 
 namespace cambium::train {
 
@@ -84,7 +85,7 @@ void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dty
   to_floats(values, dtype, floats(wide));
   const auto levels = codecs.subspan(size(from), size(to - from));
   const bool spread = std::find(levels.begin(), levels.end(), WireCodec::int4) != levels.end();
-  if (spread) lowp::hadamard32(floats(wide));
+  if (spread) lowp::randomised_hadamard(floats(wide));
   // Errors of different ranks must not be alike, or they would add up instead of cancelling.
   address.seed += 0x9E3779B97F4A7C15ull * static_cast<std::uint64_t>(wires.mesh.world().rank() + 1);
   auto mine = floats(wide);
@@ -95,7 +96,7 @@ void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dty
     here.first = share_of(wires.mesh, whole, level).begin - whole.begin;
     mine = reduce_level(mine, size(level), codecs[size(level)], here, wires);
   }
-  if (spread) lowp::inverse_hadamard32(mine);
+  if (spread) lowp::inverse_randomised_hadamard(mine);
   from_floats(mine, dtype, values + (share_of(wires.mesh, whole, to).begin - outer.begin) * size_of(dtype));
 }
 

@@ -33,7 +33,7 @@ void require_codecs(const Codecs& codecs, bool splits, bool direct, bool ordered
 
 /// Sum over the ranks of levels [from, to), each rank getting its own part, through coded messages: in each level a rank sends every
 /// other its part, and the parts are decoded and added in the order of coordinates. With int4 in any of these levels all of it
-/// happens after one Hadamard transform of 32, which is undone once, at the end. `values` begins at share_of(whole, from); parts are
+/// happens after one randomised Hadamard transform, which is undone once, at the end. `values` begins at share_of(whole, from); parts are
 /// multiples of lowp::wire_piece. `address.tensor` names the array; rounding differs between ranks and levels.
 void reduce_coded(std::byte* values, Interval whole, int from, int to, DType dtype, std::span<const lowp::WireCodec> codecs,
                   lowp::RoundingAddress address, const Wires& wires);

@@ -1,9 +1,12 @@
 // Codecs of messages: bits, bounds, expectation and reproducibility against plain formulas.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/base/error.hpp"
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/lowp/wire/groups.hpp"
+#include "core/lowp/wire/hadamard.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 
@@ -141,7 +144,7 @@ TEST_CASE("groups: a number that is not finite is not lost, and touches its own 
   for (float v : through(int8_groups, tiny, {})) CHECK(std::abs(v) <= 2e-44f);
 }
 
-TEST_CASE("the Hadamard transform is the matrix of signs, and its inverse undoes it") {
+TEST_CASE("the Hadamard transform of 32 is the matrix of signs, and its inverse undoes it") {
   auto x = normal(96, 4);
   const auto original = x;
   hadamard32(x);
@@ -153,4 +156,27 @@ TEST_CASE("the Hadamard transform is the matrix of signs, and its inverse undoes
     }
   inverse_hadamard32(x);
   for (int k = 0; k < 96; ++k) CHECK(x[k] == Approx(original[k]).margin(1e-6));
+}
+
+TEST_CASE("the randomised Hadamard transform is the matrix of signs after signs of its own, and its inverse undoes it") {
+  std::vector<float> sign(128);  // of a number, as its transform's first entry has it
+  for (int j = 0; j < 128; ++j) {
+    std::vector<float> one(128);
+    one[j] = 1.0f;
+    randomised_hadamard(one);
+    sign[j] = one[0];
+  }
+  CHECK(std::count(sign.begin(), sign.end(), 1.0f) > 50);
+  CHECK(std::count(sign.begin(), sign.end(), -1.0f) > 50);
+  auto x = normal(256, 4);
+  const auto original = x;
+  randomised_hadamard(x);
+  for (int k = 0; k < 256; ++k) {
+    double sum = 0;
+    for (int j = 0; j < 128; ++j) sum += (__builtin_popcount(k % 128 & j) % 2 ? -1.0 : 1.0) * sign[j] * original[k / 128 * 128 + j];
+    CHECK(x[k] == Approx(sum).margin(1e-4));
+  }
+  inverse_randomised_hadamard(x);
+  for (int k = 0; k < 256; ++k) CHECK(x[k] == Approx(original[k]).margin(1e-6));
+  CHECK_THROWS_AS(randomised_hadamard(std::span(x).first(100)), InternalError);
 }
