@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Training in few bits, arm by arm: low_precision_training.py PROGRAM [--model transformer|water] [--steps N] [--seeds 1,2,3] [--width W]
 [--arms a,b] [--json FILE].
-With --json, runs that the file holds already are kept, so that the table can be made in pieces.
+With --json, runs and whatever else the file holds already are kept, so that the table can be made in pieces.
 
 A byte transformer on the made language of known entropy; every arm sees the same first weights and texts for one seed. Arms with
 messages in few bits run on four ranks as 2 nodes x 2, the others on one. Losses are of 500 texts that no training saw. With --model
 water a small Deep Potential learns DeePMD-kit's water frames in CAMBIUM_DATA; what is compared is the force error on frames it did not see. It is so
-small, and its rate falls so far, that runs settle; the weights of energy and force in the loss stay as they are. "paired" holds, for each arm, the mean
+small, and its rate falls so far, that runs settle; the weights of energy and force in the loss stay as they are. "paired" holds, for each number and arm, the mean
 over seeds of the logarithm of its error over that of bf16, and the standard error of this mean.
 Exit status 1 when an arm misses its aim (see main).
 """
@@ -129,12 +129,12 @@ def main():
     measure = MODELS[options.model][1]
     default = list(ARMS) if options.model == "transformer" else WATER_ARMS
     arms, seeds = options.arms.split(",") if options.arms else default, [int(seed) for seed in options.seeds.split(",")]
-    runs = {arm: {} for arm in ARMS}
+    runs, result = {arm: {} for arm in ARMS}, {}
     if options.json and os.path.exists(options.json):
         with open(options.json, encoding="utf-8") as file:
-            for arm, known in json.load(file)["runs"].items():
-                runs[arm] = {int(seed): run for seed, run in known.items()}
-    result = {}
+            result = json.load(file)
+        for arm, known in result["runs"].items():
+            runs[arm] = {int(seed): run for seed, run in known.items()}
     for seed in seeds:
         for arm in arms:
             runs[arm][seed] = train(options, arm, seed)
@@ -143,9 +143,10 @@ def main():
             known = {name: of for name, of in runs.items() if of}
             mean = {name: sum(run[measure] for run in of.values()) / len(of) for name, of in known.items()}
             flips = {name: max(run["flips_by_tenths"][-1] for run in of.values()) for name, of in known.items() if "direct:" in ARMS[name][1]}
-            result = {"command": " ".join(["tests/bench/low_precision_training.py"] + sys.argv[2:]), "model": options.model, "steps": options.steps,
-                      "width": options.width, "mean_" + measure: mean, "checks": judge(mean, flips), "paired": paired(known, measure), "runs": known,
-                      "arms": {name: {"ranks": ARMS[name][0], "stage": ARMS[name][1], "linear": ARMS[name][2]} for name in known}}
+            result |= {"command": " ".join(["tests/bench/low_precision_training.py"] + sys.argv[2:]), "model": options.model, "steps": options.steps,
+                       "width": options.width, "mean_" + measure: mean, "checks": judge(mean, flips), "runs": known,
+                       "paired": {name: paired(known, name) for name in [measure] + MODELS[options.model][2]},
+                       "arms": {name: {"ranks": ARMS[name][0], "stage": ARMS[name][1], "linear": ARMS[name][2]} for name in known}}
             if options.json:
                 with open(options.json, "w", encoding="utf-8") as file:
                     json.dump(result, file, indent=1)
