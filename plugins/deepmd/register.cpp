@@ -2,6 +2,7 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/bench/bench_md.hpp"
 #include "plugins/deepmd/bench/bench_deepmd.hpp"
+#include "plugins/deepmd/bench/bench_few_bits.hpp"
 #include "plugins/deepmd/bench/bench_train.hpp"
 #include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/deepmd/label/label.hpp"
@@ -55,6 +56,7 @@ void register_types(Registry& registry) {
 
   registry.add_bench({"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", bench_md});
   registry.add_bench({"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", bench_deepmd});
+  registry.add_bench({"few_bits", "energy networks by tables of few bits, beside the same in float32", bench_few_bits});
 
   registry.add_bench({"train", "training the water example's Deep Potential, beside PyTorch where it is installed", bench_train});
 

@@ -101,15 +101,16 @@ TEST_CASE("trained copper: lattice constant and bulk modulus") {
 
 namespace {
 /// Mean and scatter about it of the conserved energy per atom along a run in the liquid.
-std::vector<double> conserved_energies(double timestep, int samples, int every) {
-  const std::string text = "{structure: {lattice: {type: fcc, a: 3.74, cells: [4, 4, 4], species: [Cu], displacement: 0.5}}, initial_temperature: 2500, "
-                           "potential: {type: deep_potential, model: " + model + ", compress: 1e-9}, timestep: " + std::to_string(timestep) + "}";
+std::vector<double> conserved_energies(double timestep, int samples, int every, int cells = 4, double melting = 0.4, const std::string& more = "") {
+  const std::string text = "{structure: {lattice: {type: fcc, a: 3.74, cells: [" + std::to_string(cells) + ", " + std::to_string(cells) + ", " +
+                           std::to_string(cells) + "], species: [Cu], displacement: 0.5}}, initial_temperature: 2500, potential: {type: deep_potential, model: " +
+                           model + ", compress: 1e-9" + more + "}, timestep: " + std::to_string(timestep) + "}";
   test::MdRun run(text, 5);
   std::vector<double> out;
-  run.advance(static_cast<int>(std::lround(0.4 / timestep)));  // the displaced crystal melts
+  run.advance(static_cast<int>(std::lround(melting / timestep)));  // the displaced crystal melts
   for (int k = 0; k < samples; ++k) {
     run.advance(every);
-    out.push_back(run.measure()[test::conserved] / 256.0);
+    out.push_back(run.measure()[test::conserved] / run.count());
   }
   return out;
 }
@@ -136,4 +137,15 @@ TEST_CASE("trained copper: energy of the liquid is conserved, to second order in
   std::cout << "copper liquid: drift " << drift << " eV/atom/ps at 1 fs, order of the scatter " << order << "\n";
   REQUIRE(std::abs(drift) < 1e-6);
   REQUIRE(order == Approx(2.0).margin(0.3));
+}
+
+TEST_CASE("trained copper: with energy networks of few bits NVE conserves energy as it does in full") {
+  const auto full = conserved_energies(0.001, 60, 2, 3, 0.06);
+  for (const std::string few : {"{bits: 4}", "{bits: 2}", "{weights: ternary}"}) {
+    const auto coded = conserved_energies(0.001, 60, 2, 3, 0.06, ", quantize: " + few);
+    INFO(few << ": scatter " << scatter(full) << ' ' << scatter(coded) << ", drift " << slope(full) / 0.002 << ' ' << slope(coded) / 0.002);
+    std::cout << "copper, quantize: " << few << ": scatter of the conserved energy " << scatter(coded) << " eV/atom, in full " << scatter(full) << "\n";
+    CHECK(scatter(coded) < 2.0 * scatter(full));
+    CHECK(std::abs(coded.back() - full.back()) > 1e-3);  // it is another energy
+  }
 }

@@ -19,12 +19,22 @@ struct BinaryCodedMatrix {
   std::int64_t column_blocks() const { return (columns + block_columns - 1) / block_columns; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(4 * (signs.size() + scales.size())); }
   bool positive(int plane, std::int64_t row, std::int64_t column) const {
-    const auto block = (plane * row_blocks() + row / block_rows) * column_blocks() + column / block_columns;
-    return (signs[static_cast<std::size_t>(block * block_rows + row % block_rows)] >> (column % block_columns) & 1) != 0;
+    return (signs[word(plane, row, column)] >> (column % block_columns) & 1) != 0;
+  }
+  void set(int plane, std::int64_t row, std::int64_t column, bool positive) {
+    const std::uint32_t bit = 1u << (column % block_columns);
+    auto& to = signs[word(plane, row, column)];
+    to = positive ? to | bit : to & ~bit;
   }
   float scale(int plane, std::int64_t row) const { return scales[static_cast<std::size_t>(plane * row_blocks() * block_rows + row)]; }
   /// The matrix that is meant, row-major.
   std::vector<float> dense() const;
+
+ private:
+  std::size_t word(int plane, std::int64_t row, std::int64_t column) const {
+    const auto block = (plane * row_blocks() + row / block_rows) * column_blocks() + column / block_columns;
+    return static_cast<std::size_t>(block * block_rows + row % block_rows);
+  }
 };
 
 /// Binary coding with the least squared error that greedy signs and alternating refinement find, row by row (Xu et al., ICLR
@@ -36,16 +46,25 @@ BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows
 /// to 3), as two bit planes of scale s/2: (+ +) is s, (+ -) is 0, (- -) is -s.
 BinaryCodedMatrix ternary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns);
 
-/// y[k] = W x[k] for k = 0..batch-1. x: (batch, columns), y: (batch, rows), row-major. Sums of four inputs with all sixteen sign
-/// patterns stand in a table that fits one register, and four weights select one entry (the scheme of BiQGEMM, Jeon et al.,
-/// SC20, with short tables); no multiplication by a weight.
+/// Rows of a matrix of numbers in host memory: row k begins at data + k * stride.
+template <class T>
+struct RowsOf {
+  T* data;
+  std::int64_t stride;
+};
+
+/// y[k] = W x[k] for k = 0..batch-1, or y[k] += W x[k] when `add`. x: (batch, columns), y: (batch, rows). Sums of four inputs with all
+/// sixteen sign patterns stand in a table that fits one register, and four weights select one entry (the scheme of BiQGEMM, Jeon et
+/// al., SC20, with short tables); no multiplication by a weight.
+void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t batch, bool add, RowsOf<float> y);
+/// The same for rows without gaps.
 void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, float* y);
 
-/// The signs of each bit plane read by columns: (columns, rows), one bit, scales 1.
-std::vector<BinaryCodedMatrix> transposed_planes(const BinaryCodedMatrix& w);
+/// The signs of all bit planes read by columns, side by side: (columns, bits * rows padded to 32), one bit, scales 1.
+BinaryCodedMatrix transposed_planes(const BinaryCodedMatrix& w);
 
-/// x[k] = W^T y[k] for k = 0..batch-1, by the planes of transposed_planes(w): the same matrix as multiply(), so that a derivative taken
-/// with it is that of what multiply() computes. y: (batch, rows), x: (batch, columns), row-major.
-void multiply_transposed(const BinaryCodedMatrix& w, std::span<const BinaryCodedMatrix> planes, const float* y, std::int64_t batch, float* x);
+/// x[k] = W^T y[k] for k = 0..batch-1, or += when `add`, by `planes` of transposed_planes(w): the same matrix as multiply(), so that a
+/// derivative taken with it is that of what multiply() computes. y: (batch, rows), x: (batch, columns).
+void multiply_transposed(const BinaryCodedMatrix& w, const BinaryCodedMatrix& planes, RowsOf<const float> y, std::int64_t batch, bool add, RowsOf<float> x);
 
 }  // namespace cambium::lowp

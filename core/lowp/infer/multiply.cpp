@@ -123,28 +123,36 @@ void multiply_rows(const BinaryCodedMatrix& w, const Tile& tile, int input, floa
 
 }  // namespace
 
-void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, float* y) {
+void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t batch, bool add, RowsOf<float> y) {
   constexpr std::int64_t tile_inputs = 8;
   const std::int64_t padded = w.row_blocks() * lanes;
+  // Tables of a tile stay in the first-level cache: 512 bytes per block of columns and input.
+  constexpr std::int64_t tile_tables = 32;
+  alignas(64) float tables[tile_tables * 8 * lanes];
   std::vector<float> sums(static_cast<std::size_t>(std::min(batch, tile_inputs) * padded));
   for (std::int64_t k = 0; k < batch; k += tile_inputs) {
     const int inputs = static_cast<int>(std::min(tile_inputs, batch - k));
-    // Tables of a tile stay in the first-level cache: 512 bytes per block of columns and input.
-    const std::int64_t tile_blocks = std::max<std::int64_t>(1, 32 / inputs);
-    std::vector<float> tables(static_cast<std::size_t>(tile_blocks * inputs * 8 * lanes));
+    const std::int64_t tile_blocks = std::max<std::int64_t>(1, tile_tables / inputs);
     std::fill(sums.begin(), sums.end(), 0.0f);
     for (std::int64_t first = 0; first < w.column_blocks(); first += tile_blocks) {
-      const Tile tile{first, std::min(tile_blocks, w.column_blocks() - first), tables.data(), inputs};
+      const Tile tile{first, std::min(tile_blocks, w.column_blocks() - first), tables, inputs};
       for (std::int64_t block = 0; block < tile.blocks; ++block)
         for (int c = 0; c < inputs; ++c)
-          make_tables(x + (k + c) * w.columns + (first + block) * 32, w.columns - (first + block) * 32,
-                      tables.data() + (block * inputs + c) * 8 * lanes);
+          make_tables(x.data + (k + c) * x.stride + (first + block) * 32, w.columns - (first + block) * 32, tables + (block * inputs + c) * 8 * lanes);
       int c = 0;
       for (; c + 4 <= inputs; c += 4) multiply_rows<4>(w, tile, c, sums.data() + c * padded, padded);
       for (; c < inputs; ++c) multiply_rows<1>(w, tile, c, sums.data() + c * padded, padded);
     }
-    for (int c = 0; c < inputs; ++c) std::copy_n(sums.data() + c * padded, w.rows, y + (k + c) * w.rows);
+    for (int c = 0; c < inputs; ++c) {
+      const float* from = sums.data() + c * padded;
+      float* to = y.data + (k + c) * y.stride;
+      for (std::int64_t r = 0; r < w.rows; ++r) to[r] = add ? to[r] + from[r] : from[r];
+    }
   }
+}
+
+void multiply(const BinaryCodedMatrix& w, const float* x, std::int64_t batch, float* y) {
+  multiply(w, {x, w.columns}, batch, false, {y, w.rows});
 }
 
 }  // namespace cambium::lowp

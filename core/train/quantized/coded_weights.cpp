@@ -6,18 +6,24 @@
 
 namespace cambium::train {
 
+void CalibrateParams::describe(deck::Describe<CalibrateParams>& d) {
+  d("dataset", &CalibrateParams::dataset, "samples of the kind that the model was trained on; labels do not matter");
+  d("samples", &CalibrateParams::samples, "how many of them, evenly spaced").at_least(1).def(32);
+}
+
 void QuantizeParams::describe(deck::Describe<QuantizeParams>& d) {
   d("weights", &QuantizeParams::weights, "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s "
     "the mean magnitude of the matrix").options({{"binary", Weights::binary}, {"ternary", Weights::ternary}}).def(Weights::binary);
   d("bits", &QuantizeParams::bits, "of a binary weight").range(1, 4).def(3);
+  d("calibrate", &QuantizeParams::calibrate, "the few bits are fitted to what these samples multiply them by, and means of products are kept; left out, "
+    "each matrix is rounded by itself");
 }
 
 void Network::use_coded(const CodedWeights&) {
   throw InternalError("a network names linear layers, but multiplies by no weights of few bits");
 }
 
-/// n_in x n_out to n_out x n_in.
-static std::vector<float> transposed(const TensorRef& w) {
+std::vector<float> transposed(const TensorRef& w) {
   const auto inputs = static_cast<std::size_t>(w.shape[0]), outputs = static_cast<std::size_t>(w.shape[1]);
   const auto* from = static_cast<const float*>(w.data);
   std::vector<float> out(inputs * outputs);
@@ -33,6 +39,7 @@ CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network,
   for (std::size_t k = 0; k < infos.size(); ++k) {
     const auto& shape = infos[k].shape;
     all_ += 4 * weights[k].elements();
+    if (infos[k].linear && shape.size() == 2) inputs_of_[static_cast<int>(k)] = shape[0];
     if (!infos[k].linear || shape.size() != 2 || shape[0] < least_inputs || shape[1] < least_outputs) continue;
     const auto w = transposed(weights[k]);
     auto coded = params.weights == QuantizeParams::Weights::ternary ? lowp::ternary_coded(w, shape[1], shape[0])
@@ -48,25 +55,33 @@ CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network,
 }
 
 bool CodedWeights::add_product(int k, const float* x, int rows, float* y) const {
+  if (watch_) watch(k, x, rows);
+  if (watch_ && (watch_->all || !shift_.contains(k))) return false;
+  add_shift(k, rows, y);
   const auto found = coded_.find(k);
   if (found == coded_.end()) return false;
-  product_.resize(static_cast<std::size_t>(found->second.rows * rows));
-  lowp::multiply(found->second, x, rows, product_.data());
-  for (std::size_t at = 0; at < product_.size(); ++at) y[at] += product_[at];
+  const auto& w = found->second;
+  lowp::multiply(w, {x, w.columns}, rows, true, {y, w.rows});
   return true;
+}
+
+void CodedWeights::add_shift(int k, int rows, float* y) const {
+  const auto found = shift_.find(k);
+  if (found == shift_.end()) return;
+  const std::size_t n = found->second.size();
+  for (std::size_t at = 0; at < n * static_cast<std::size_t>(rows); ++at) y[at] += found->second[at % n];
 }
 
 bool CodedWeights::add_transposed_product(int k, const float* y, int rows, float* x) const {
   const auto found = coded_.find(k);
-  if (found == coded_.end()) return false;
+  if (found == coded_.end() || (watch_ && (watch_->all || !shift_.contains(k)))) return false;
+  const auto& w = found->second;
   auto& planes = by_columns_[k];
-  if (planes.empty()) {
-    planes = lowp::transposed_planes(found->second);
-    for (const auto& plane : planes) bytes_ += static_cast<std::int64_t>(4 * plane.signs.size());  // all scales are 1
+  if (planes.rows == 0) {
+    planes = lowp::transposed_planes(w);
+    bytes_ += static_cast<std::int64_t>(4 * planes.signs.size());  // all scales are 1
   }
-  product_.resize(static_cast<std::size_t>(found->second.columns * rows));
-  lowp::multiply_transposed(found->second, planes, y, rows, product_.data());
-  for (std::size_t at = 0; at < product_.size(); ++at) x[at] += product_[at];
+  lowp::multiply_transposed(w, planes, {y, w.rows}, rows, true, {x, w.columns});
   return true;
 }
 

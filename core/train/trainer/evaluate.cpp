@@ -23,6 +23,7 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
 
 void Evaluate::check(Context& context) {
   context.registry->make<Dataset>(params_.dataset, context);
+  if (params_.quantize && params_.quantize->calibrate) context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
   context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
 }
 
@@ -97,6 +98,18 @@ std::vector<std::string> Table::lines(const std::string& second) const {
   return out;
 }
 
+/// The samples that matrices of few bits are fitted to, the same on every rank.
+std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path, const LoadedModel& model, Context& context) {
+  auto data = context.registry->make<Dataset>(params.dataset, context);
+  data->open(context);
+  if (data->size() == 0) throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
+  require_fields(model.info, path, *data);
+  std::vector<std::int64_t> ids;
+  const std::int64_t count = std::min(params.samples, data->size());
+  for (std::int64_t k = 0; k < count; ++k) ids.push_back(k * data->size() / count);
+  return data->read(ids);
+}
+
 }  // namespace
 
 Task::Outcome Evaluate::run(Context& context) {
@@ -113,14 +126,18 @@ Task::Outcome Evaluate::run(Context& context) {
   std::string second;
   if (params_.quantize) {
     table.rows[0] = row_of(table.metrics, samples, model, context.comm);  // again, now that samples are in memory
+    const auto& calibrate = params_.quantize->calibrate;
+    std::vector<SamplePtr> seen;
+    if (calibrate) seen = calibration_samples(*calibrate, params_.model, model, context);
     coded.emplace(*params_.quantize, *model.network, model.weights.views());
+    if (calibrate) coded->calibrate(*model.network, model.weights.views(), seen);
     model.network->use_coded(*coded);
     table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
     const double numbers = static_cast<double>(coded->numbers());
     table.rows[0].bits = 32.0, table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
     table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers, table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
-    second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales; the rest stays in float32", coded->name(), coded->matrices(),
-                         coded->numbers(), table.rows[1].bits);
+    second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32", coded->name(), coded->matrices(),
+                         coded->numbers(), table.rows[1].bits, calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
   }
   context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
   for (const auto& line : table.lines(second)) context.log.info(line);

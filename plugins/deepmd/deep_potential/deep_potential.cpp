@@ -24,20 +24,9 @@ void DeepPotential::Params::describe(deck::Describe<Params>& d) {
       .def(CutOffPrecision::float64);
   d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
   d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
+  d("quantize", &Params::quantize, "energy networks with weights of few bits, in every model; left out, weights are as stored");
   d("min_distance", &Params::min_distance, "pairs closer than this are warned of; absent: the closest pair of the "
     "model's training data, where the file knows it").unit("angstrom").positive();
-}
-
-std::unique_ptr<Engine> DeepPotential::load(const std::string& path) const {
-  DeepPotentialModel model = DeepPotentialModel::load(path);
-  EngineOptions options;
-  options.precision = params_.precision;
-  options.compress_tolerance = params_.compress.value_or(0.0);
-  options.float32_cutoffs = params_.cutoff_precision == CutOffPrecision::float32;
-  options.close_limit = params_.min_distance.value_or(model.min_distance);
-  options.fparam = params_.fparam;
-  options.aparam = params_.aparam;
-  return make_engine(model, options);
 }
 
 /// `cambium check` of a deck whose earlier stage writes the model.
@@ -47,13 +36,32 @@ static bool is_still_to_be_made(const std::string& path, const Context& context)
   return context.dry_run && !fs::exists(path) && path.rfind(run, 0) == 0;
 }
 
+DeepPotential::Member DeepPotential::load(const std::string& path, const Context& context) const {
+  DeepPotentialModel model = DeepPotentialModel::load(path);
+  EngineOptions options;
+  options.precision = params_.precision;
+  options.compress_tolerance = params_.compress.value_or(0.0);
+  options.float32_cutoffs = params_.cutoff_precision == CutOffPrecision::float32;
+  options.close_limit = params_.min_distance.value_or(model.min_distance);
+  options.fparam = params_.fparam;
+  options.aparam = params_.aparam;
+  Member member{make_engine(model, options), {}, {}, {}};
+  if (!params_.quantize) return member;
+  FewBits few = *params_.quantize;
+  if (few.calibrate && std::any_of(few.calibrate->systems.begin(), few.calibrate->systems.end(),
+                                   [&](const std::string& folder) { return is_still_to_be_made(folder, context); }))
+    few.calibrate.reset();  // a dry run does not need them
+  member.few_bits = set_few_bits(*member.engine, few, params_.precision).text;
+  return member;
+}
+
 DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {
   std::vector<std::string> paths = {params.model};
   paths.insert(paths.end(), params.committee.begin(), params.committee.end());
   for (const std::string& path : paths)
     if (is_still_to_be_made(path, context)) return;
   for (const std::string& path : paths) {
-    members_.push_back({load(path), {}, {}});
+    members_.push_back(load(path, context));
     cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
   }
   min_distance_ = params.min_distance.value_or(members_[0].engine->model().min_distance);
@@ -160,6 +168,7 @@ std::string DeepPotential::summary() const {
                                  widths(m.fitting.front(), false),
                                  params_.precision == Precision::mixed ? "mixed precision" : "float64");
   if (engine.table()) text += "; " + engine.table()->summary();
+  if (!members_[0].few_bits.empty()) text += "; " + members_[0].few_bits;
   if (members_.size() > 1) text += fmt::format("; committee of {}", members_.size());
   return text;
 }

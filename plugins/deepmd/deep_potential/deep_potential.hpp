@@ -8,6 +8,7 @@
 #include "core/plugin/potential.hpp"
 #include "plugins/deepmd/deep_potential/deviation.hpp"
 #include "plugins/deepmd/deep_potential/engine.hpp"
+#include "plugins/deepmd/deep_potential/few_bits.hpp"
 
 namespace cambium::deepmd {
 
@@ -24,6 +25,7 @@ class DeepPotential : public Potential {
     std::optional<double> compress;          ///< tolerance; absent: the embedding networks themselves
     CutOffPrecision cutoff_precision = CutOffPrecision::float64;
     std::vector<double> fparam, aparam;
+    std::optional<FewBits> quantize;         ///< absent: weights as stored
     std::optional<double> min_distance;      ///< Å; absent: the model's own
     static void describe(deck::Describe<Params>& d);
   };
@@ -48,10 +50,11 @@ class DeepPotential : public Potential {
  private:
   struct Member {
     std::unique_ptr<Engine> engine;
+    std::string few_bits;    ///< what quantize did
     View<int*> model_type;   ///< model type by deck type
     View<double* [3]> f;     ///< this member's forces, committees only
   };
-  std::unique_ptr<Engine> load(const std::string& path) const;
+  Member load(const std::string& path, const Context& context) const;
   void compute_alone(Member& member, const Particles&, const NeighborList&, const ForceRequest&, ForceOutput&,
                      EngineOutput& result);
   void compute_committee(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,

@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 
 #include "core/base/pack_math.hpp"
+#include "core/lowp/infer/binary_coding.hpp"
 #include "core/numerics/packed_gemm.hpp"
 #include "plugins/deepmd/deep_potential/lanes.hpp"
 #include "plugins/deepmd/deep_potential/model.hpp"
@@ -23,6 +25,12 @@ void reserve(Matrix<T>& matrix, const std::string& label, int rows, int columns)
   matrix = Matrix<T>(label, height, width);
 }
 
+/// A matrix of few bits that is multiplied by tables: out x in, and its signs by columns.
+struct TableProducts {
+  lowp::BinaryCodedMatrix w, by_columns;
+  std::size_t bytes() const { return static_cast<std::size_t>(w.bytes() + by_columns.bytes()); }
+};
+
 /// A layer's numbers where the kernels read them.
 template <class T>
 struct DenseLayer {
@@ -32,10 +40,18 @@ struct DenseLayer {
   PackedMatrix<T> w_t; ///< its transpose, for the layers of networks that go backward
   View<T*> row;        ///< in == 1: the weights, padded with zeros
   View<T*> b, scale;   ///< padded with zeros: bias, and idt (ones without)
+  std::optional<TableProducts> tables;  ///< in the place of w and w_t; host memory
 
   DenseLayer() = default;
-  explicit DenseLayer(const Layer& layer, bool backward = false);
-  std::size_t bytes() const { return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T); }
+  /// A matrix `coded` of layer.out rows replaces the layer's own where it is not empty; only float32 layers on a host take one.
+  explicit DenseLayer(const Layer& layer, bool backward = false, const lowp::BinaryCodedMatrix& coded = {});
+  std::size_t bytes() const {
+    return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T) + (tables ? tables->bytes() : 0);
+  }
+  /// y = x w, for the first rows of both.
+  void multiply(int rows, const Matrix<T>& x, const Matrix<T>& y) const;
+  /// x = y w^T, or x += when `add`.
+  void multiply_transposed(int rows, const Matrix<T>& y, bool add, const Matrix<T>& x) const;
 };
 
 /// x[(c + lane) mod in] for the columns c.. of a layer that adds one or two copies of its input; 0 beyond the last.

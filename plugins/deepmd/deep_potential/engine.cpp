@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "plugins/deepmd/deep_potential/atoms_by_type.hpp"
 #include "plugins/deepmd/deep_potential/contraction.hpp"
 #include "plugins/deepmd/deep_potential/embedding_net.hpp"
 #include "plugins/deepmd/deep_potential/fitting_net.hpp"
@@ -16,35 +17,6 @@
 namespace cambium::deepmd {
 
 namespace {
-
-/// Rows of the owned atoms sorted by model type; begin[t] is the first of type t.
-struct AtomsByType {
-  View<int*> rows;
-  std::vector<int> begin;
-
-  void sort(const EngineInput& input, int ntypes) {
-    const int n = input.particles.nlocal;
-    if (rows.extent(0) < static_cast<std::size_t>(n)) rows = View<int*>("deep_potential: rows", n + n / 8 + 1);
-    begin.assign(static_cast<std::size_t>(ntypes) + 1, 0);
-    for (int t = 0; t < ntypes; ++t)
-      begin[static_cast<std::size_t>(t) + 1] = append(input, t, begin[static_cast<std::size_t>(t)]);
-  }
-
-  int append(const EngineInput& input, int type, int first) const {
-    const View<double* [4]> x = input.particles.x;
-    const View<int*> model_type = input.model_type, out = rows;
-    int found = 0;
-    Kokkos::parallel_scan(
-        "deep_potential: sort", Range(0, input.particles.nlocal),
-        KOKKOS_LAMBDA(const int i, int& next, const bool final) {
-          if (model_type(static_cast<int>(x(i, 3))) != type) return;
-          if (final) out(first + next) = i;
-          ++next;
-        },
-        found);
-    return first + found;
-  }
-};
 
 /// Appends the frame and atom parameters to the descriptor rows.
 template <class T>
@@ -138,8 +110,14 @@ class TypedEngine : public Engine {
     return net ? net->flops() : 0.0;
   }
   std::size_t bytes() const override;
+  Network fitting_network(int type) const override {
+    return whole_ ? model_.fitting_of(type) : folded(shape_, model_.fitting_of(type));
+  }
+  void set_fitting_network(int type, const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) override;
+  void watch_inputs(std::vector<std::vector<double>>* by_type) override { watched_ = by_type; }
 
  private:
+  void watch(int type, int atoms, const Matrix<T>& x);
   void prepare_parameters();
   void prepare_centre(int type);
   double vacuum_energy(int type) const;
@@ -147,7 +125,7 @@ class TypedEngine : public Engine {
   void compute_chunk(int type, int first, int atoms, const EngineInput& input, EngineOutput& output);
   void run_networks(int type);
   template <class Rows>
-  void run_pairs(const Centre<T>& centre, const Rows& rows, int first, const EngineInput& input);
+  void run_pairs(int type, const Rows& rows, int first, const EngineInput& input);
 
   DeepPotentialModel model_;
   EngineOptions options_;
@@ -157,6 +135,8 @@ class TypedEngine : public Engine {
   std::vector<EmbeddingNet<T>> nets_;
   std::optional<TableSet<T>> tables_;
   std::vector<Centre<T>> centres_;
+  std::vector<Network> others_;      ///< energy networks set in the place of the model's, by type; or none
+  std::vector<std::vector<double>>* watched_ = nullptr;
   std::vector<double> common_host_;  ///< normalised fparam and aparam
   View<T*> common_;
   View<double*> aparam_mean_, aparam_inverse_;
@@ -221,9 +201,29 @@ void TypedEngine<T>::prepare_parameters() {
 template <class T>
 double TypedEngine<T>::vacuum_energy(int type) const {
   if (!model_.subtract_vacuum[static_cast<std::size_t>(type)]) return 0.0;
-  std::vector<double> input(static_cast<std::size_t>(model_.descriptor_size()), 0.0);
+  const Network& net = others_.empty() ? model_.fitting_of(type) : others_[static_cast<std::size_t>(type)];
+  std::vector<double> input(static_cast<std::size_t>(net.in()) - common_host_.size(), 0.0);
   input.insert(input.end(), common_host_.begin(), common_host_.end());
-  return evaluate(model_.fitting_of(type), input)[0];
+  return evaluate(net, input)[0];
+}
+
+template <class T>
+void TypedEngine<T>::set_fitting_network(int type, const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) {
+  if (others_.empty())
+    for (int t = 0; t < model_.ntypes(); ++t) others_.push_back(fitting_network(t));
+  others_[static_cast<std::size_t>(type)] = net;
+  Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
+  if (centre.fitted) centre.fitting.emplace(net, coded);
+  centre.bias = bias_of(type);
+}
+
+template <class T>
+void TypedEngine<T>::watch(int type, int atoms, const Matrix<T>& x) {
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+  auto& rows = (*watched_)[static_cast<std::size_t>(type)];
+  const int n = centres_[static_cast<std::size_t>(type)].fitting->in();
+  for (int row = 0; row < atoms; ++row)
+    for (int c = 0; c < n; ++c) rows.push_back(static_cast<double>(host(row, c)));
 }
 
 template <class T>
@@ -267,7 +267,7 @@ void TypedEngine<T>::prepare_centre(int type) {
   Kokkos::deep_copy(kinds.hidden, hidden);
   centre.padding = tables_ ? padding_of_tables(model_, *tables_, type)
                            : padding_of_networks(model_, nets_, net_work_, type);
-  if (centre.fitted) centre.fitting.emplace(whole_ ? model_.fitting_of(type) : folded(shape_, model_.fitting_of(type)));
+  if (centre.fitted) centre.fitting.emplace(fitting_network(type));
   centres_.push_back(std::move(centre));
 }
 
@@ -304,13 +304,15 @@ void TypedEngine<T>::run_networks(int type) {
 
 template <class T>
 template <class Rows>
-void TypedEngine<T>::run_pairs(const Centre<T>& centre, const Rows& rows, int first, const EngineInput& input) {
+void TypedEngine<T>::run_pairs(int type, const Rows& rows, int first, const EngineInput& input) {
+  const Centre<T>& centre = centres_[static_cast<std::size_t>(type)];
   contract_pairs(pairs_, rows, shape_, centre.padding, slots_, a_);
   make_descriptor(pairs_.atoms, a_, shape_, d_);
   const Matrix<T> x = whole_ ? file_d_ : d_;
   if (whole_) expand_descriptor(pairs_.atoms, shape_, d_, x);
   append_parameters(pairs_.atoms, whole_ ? shape_.file_columns() : shape_.columns(), common_, atoms_.rows, first, input.aparam,
                     aparam_mean_, aparam_inverse_, x);
+  if (watched_) watch(type, pairs_.atoms, x);
   centre.fitting->evaluate(pairs_.atoms, x, fit_work_, fitted_, x);
   if (whole_) fold_adjoint(pairs_.atoms, shape_, x, d_);
   descriptor_adjoint(pairs_.atoms, a_, d_, shape_, da_);
@@ -338,10 +340,10 @@ void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineI
     if (gradient_.extent(0) < static_cast<std::size_t>(pairs_.pairs))
       gradient_ = View<double* [3]>("deep_potential: gradient", static_cast<std::size_t>(pairs_.pairs) * 5 / 4);
     if (tables_) {
-      run_pairs(centre, TableRows<T>{tables_->coefficients.data(), tables_->stride()}, first, input);
+      run_pairs(type, TableRows<T>{tables_->coefficients.data(), tables_->stride()}, first, input);
     } else {
       run_networks(type);
-      run_pairs(centre, NetworkRows<T>{embedded_.data(), static_cast<int>(embedded_.extent(1))}, first, input);
+      run_pairs(type, NetworkRows<T>{embedded_.data(), static_cast<int>(embedded_.extent(1))}, first, input);
     }
     scatter_forces(pairs_, atoms_.rows, first, gradient_, output.f);
     if (input.totals) add_virial(pairs_, gradient_, output.virial);

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "core/lowp/infer/binary_coding.hpp"
 #include "core/state/neighbors.hpp"
 #include "core/state/particles.hpp"
 #include "plugins/deepmd/deep_potential/model.hpp"
@@ -57,6 +58,13 @@ class Engine {
   /// Floating-point operations of matrix products per atom of a type (without the embedding networks).
   virtual double fitting_flops(int type) const = 0;
   virtual std::size_t bytes() const = 0;         ///< held now: weights, tables, work arrays
+
+  /// The energy network of a type as it is evaluated: its inputs may be in another order than the model's, and fewer.
+  virtual Network fitting_network(int type) const = 0;
+  /// Another energy network for a type, with the same inputs. `coded`: see FittingNet.
+  virtual void set_fitting_network(int type, const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) = 0;
+  /// From now on compute() appends what energy networks take in, row by row, to an array for each type; until null.
+  virtual void watch_inputs(std::vector<std::vector<double>>* by_type) = 0;
 };
 
 std::unique_ptr<Engine> make_engine(const DeepPotentialModel& model, const EngineOptions& options);

@@ -71,8 +71,8 @@ std::size_t FittingWorkspace<T>::bytes() const {
 }
 
 template <class T>
-FittingNet<T>::FittingNet(const Network& net) : in_(net.in()) {
-  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k) hidden_.emplace_back(net.layers[k], true);
+FittingNet<T>::FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) : in_(net.in()) {
+  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k) hidden_.emplace_back(net.layers[k], true, coded.empty() ? lowp::BinaryCodedMatrix{} : coded[k]);
   const Layer& last = net.layers.back();
   last_w_ = View<T*>("fitting_net: last w", static_cast<std::size_t>(padded<T>(last.in)));
   auto host = Kokkos::create_mirror_view(last_w_);
@@ -105,8 +105,7 @@ void FittingNet<T>::forward(int rows, const Matrix<T>& x, FittingWorkspace<T>& w
     reserve(work.value[k], "fitting_net: value", rows, layer.out);
     reserve(work.slope[k], "fitting_net: slope", rows, layer.out);
     const Matrix<T>& input = k == 0 ? x : work.value[k - 1];
-    layer.w.multiply(rows, input.data(), static_cast<int>(input.extent(1)), false, work.value[k].data(),
-                     static_cast<int>(work.value[k].extent(1)));
+    layer.multiply(rows, input, work.value[k]);
     activate_rows(rows, layer, input, work.value[k], work.slope[k]);
   }
 }
@@ -131,8 +130,7 @@ void FittingNet<T>::backward(int rows, FittingWorkspace<T>& work, const Matrix<T
       target = layer.copies == 1 ? adjoint : other;
     }
     if (layer.copies && target.data() != adjoint.data()) fold_copies(rows, layer, adjoint, target);
-    layer.w_t.multiply(rows, work.scaled.data(), static_cast<int>(work.scaled.extent(1)), layer.copies > 0, target.data(),
-                       static_cast<int>(target.extent(1)));
+    layer.multiply_transposed(rows, work.scaled, layer.copies > 0, target);
     adjoint = target;
   }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "plugins/deepmd/deep_potential/dense_layer.hpp"
@@ -17,7 +18,8 @@ struct FittingWorkspace {
 template <class T>
 class FittingNet {
  public:
-  explicit FittingNet(const Network& net);
+  /// `coded`: matrices of few bits that are multiplied by tables, by layer, with no rows where there is none; or none at all.
+  explicit FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded = {});
 
   /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide;
   /// `gradient` may be `x`.

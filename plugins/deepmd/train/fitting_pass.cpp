@@ -80,8 +80,10 @@ void FittingPass<T>::forward(const NetworkWeights<T>& net, int n, double* energy
     }
   }
   const LayerWeights<T>& last = net[hidden];
+  std::vector<T> shift(static_cast<std::size_t>(n), T(0));  // of few bits that were fitted to samples
+  if (last.coded) last.coded->add_product(last.parameter, packed(x_[hidden], n, last.in).data(), n, shift.data());
   for (int r = 0; r < n; ++r) {
-    double e = last.b[0];
+    double e = last.b[0] + static_cast<double>(shift[static_cast<std::size_t>(r)]);
     for (int c = 0; c < last.in; ++c) e += static_cast<double>(x_[hidden].row(r)[c]) * last.w[c];
     energy[r] = e;
   }

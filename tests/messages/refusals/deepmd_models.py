@@ -86,6 +86,17 @@ changed("cannot be trained further: its embedding networks have resnet_dt", lamb
 changed("cannot be trained further: one energy network serves all species", lambda m: (m["fitting"].update(mixed_types=True),
         m["fitting"]["nets"].update(ndim=0), m["fitting"]["nets"]["networks"].pop()), how="init")
 
+# Weights of few bits
+POTENTIAL = "stages[0].simulate.potential."
+table.says("quantize found no hidden layer of at least 32 inputs and 16 outputs in the energy networks of train/train/model.dp; remove quantize (it is for "
+           "larger networks)", POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={bits: 4}", command="run")
+table.says("quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for processors), or take "
+           "products: decoded", POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={bits: 4, products: tables}", command="run")
+table.says("quantize.calibrate has no frame; name folders of deepmd/npy data with configurations like those of the simulation",
+           POTENTIAL + "model=train/train/model.dp", POTENTIAL + "quantize={calibrate: {systems: []}}", command="run")
+for bits in (0, 5):
+    table.says(f"found {bits}, expected a whole number from 1 to 4", POTENTIAL + "model=train/train/model.dp", POTENTIAL + f"quantize={{bits: {bits}}}")
+
 # Tables of a compressed model
 table.begins(command=["deepmd", "compress", "train/train/model.dp", "small.dp"])
 with open(table.path("small.dp"), "rb") as file:

@@ -101,6 +101,8 @@ CODED = "  - evaluate: {model: '%s/train/model.h5', dataset: {type: hdf5, files:
 table.file("coded.yaml", "run: {name: coded, directory: coded}\nstages:\n" + CODED % "out")
 says("quantize found no linear layer of at least 32 inputs and 16 outputs in this model; remove quantize (it is for larger models of type mlp, "
      "transformer and deep_potential)", deck="coded.yaml", command="run")
+says("the data set of calibrate is empty; name samples of the kind that the model was trained on",
+     "stages[0].evaluate.quantize.calibrate={dataset: {type: odd}}", deck="coded.yaml", command="run")
 table.file("double.yaml", DECK.replace("directory: out", "directory: double") + CODED % "double")
 says("quantize works with tables of float32, and this model is float64; train it in precision float32", T + "model.precision=float64",
      deck="double.yaml", command="run")

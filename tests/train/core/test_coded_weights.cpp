@@ -1,4 +1,5 @@
 // A trained network whose matrices are in few bits, against the same network with the matrices that these bits mean.
+#include <array>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -121,4 +122,86 @@ TEST_CASE("a transformer trained with ternary products loses nothing by ternary 
   p.linear.weights = Transformer::LinearWeights::ternary;
   const auto found = errors_of<Transformer>(p, data, world, 0);
   CHECK(found.coded == Approx(found.full).epsilon(1e-5));
+}
+
+namespace {
+
+/// Root mean square difference of outputs to those in full, and the largest difference of their means.
+std::array<double, 2> off_by(const std::vector<double>& found, const std::vector<double>& full, std::size_t outputs) {
+  double square = 0.0;
+  std::vector<double> mean(outputs, 0.0);
+  for (std::size_t k = 0; k < full.size(); ++k) {
+    square += std::pow(found[k] - full[k], 2) / static_cast<double>(full.size());
+    mean[k % outputs] += (found[k] - full[k]) * static_cast<double>(outputs) / static_cast<double>(full.size());
+  }
+  double largest = 0.0;
+  for (double m : mean) largest = std::max(largest, std::abs(m));
+  return {std::sqrt(square), largest};
+}
+
+}  // namespace
+
+TEST_CASE("calibration brings a fully connected network nearer to itself in full and keeps the means of its outputs") {
+  World world;
+  auto data = made(world);
+  Mlp::Params p;
+  p.layers = {40, 72, 20};
+  Mlp network(p, world.context);
+  network.fit_statistics(data, world.context);
+  const FlatLayout layout(network.parameters(), 100000);
+  FlatBuffer weights(layout, DType::f32);
+  network.initialise(weights.views(), 11);
+  std::vector<std::int64_t> ids(50);
+  for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
+  const auto samples = data.read(ids);
+  const auto outputs = [&] {
+    std::vector<double> values(samples.size());
+    TensorRef out;
+    out.data = values.data(), out.dtype = DType::f64, out.rank = 2;
+    out.shape[0] = static_cast<std::int64_t>(samples.size()), out.shape[1] = 1, out.stride[0] = out.stride[1] = 1;
+    network.infer(samples, weights.views(), std::array{out});
+    return values;
+  };
+  const auto full = outputs();
+  for (const int bits : {0, 1, 2, 3}) {
+    const CodedWeights plain(in_bits(bits), network, weights.views());
+    network.use_coded(plain);
+    const auto before = off_by(outputs(), full, 1);
+    CodedWeights fitted(in_bits(bits), network, weights.views());
+    const std::int64_t bytes = fitted.bytes();
+    fitted.calibrate(network, weights.views(), samples);
+    const auto after = off_by(outputs(), full, 1);
+    INFO(bits << " bits: rms " << before[0] << ' ' << after[0] << ", means " << before[1] << ' ' << after[1]);
+    CHECK(after[0] < 0.5 * before[0]);
+    CHECK(after[1] < 1e-5);
+    CHECK(fitted.bytes() == bytes + 4 * (40 + 72 + 20 + 1));
+  }
+}
+
+TEST_CASE("calibration of a transformer: means of all coded products are those in full, one layer after the other") {
+  World world;
+  GrammarSet::Params g;
+  g.samples = 20, g.length = 12, g.classes = 3, g.words = 4;
+  GrammarSet data(g, world.context);
+  Transformer::Params p;
+  p.layers = 2, p.width = 32, p.heads = 2, p.expand = 2;
+  Transformer network(p, world.context);
+  network.fit_statistics(data, world.context);
+  const FlatLayout layout(network.parameters(), 100000);
+  FlatBuffer weights(layout, DType::f32);
+  network.initialise(weights.views(), 11);
+  std::vector<std::int64_t> ids(20);
+  for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
+  const auto samples = data.read(ids);
+  const double full = error_of(network, samples, weights);
+  for (const int bits : {1, 2}) {
+    const CodedWeights plain(in_bits(bits), network, weights.views());
+    network.use_coded(plain);
+    const double before = error_of(network, samples, weights);
+    CodedWeights fitted(in_bits(bits), network, weights.views());
+    fitted.calibrate(network, weights.views(), samples);
+    const double after = error_of(network, samples, weights);
+    INFO(bits << " bits: " << full << ' ' << before << ' ' << after);
+    CHECK(std::abs(after - full) < 0.5 * std::abs(before - full));
+  }
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/lowp/infer/binary_coding.hpp"
+#include "core/lowp/infer/calibrated.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/scratch.hpp"
@@ -59,7 +60,7 @@ TEST_CASE("products with the transpose agree with plain sums over the same matri
       const auto m = bits == 0 ? ternary_coded(normal(rows * columns, 1), rows, columns) : binary_coded(normal(rows * columns, bits), rows, columns, bits, 2);
       const auto y = normal(3 * rows, 6), w = m.dense();
       std::vector<float> x(static_cast<std::size_t>(3 * columns), 7.0f);
-      multiply_transposed(m, transposed_planes(m), y.data(), 3, x.data());
+      multiply_transposed(m, transposed_planes(m), {y.data(), rows}, 3, false, {x.data(), columns});
       double worst = 0;
       for (std::int64_t k = 0; k < 3; ++k)
         for (std::int64_t c = 0; c < columns; ++c) {
@@ -114,4 +115,60 @@ TEST_CASE("ternary weights are rounded to the mean magnitude") {
 
 TEST_CASE("messages of binary coding") {
   CHECK(message([] { binary_coded(std::vector<float>(4), 2, 2, 5); }) == "weights of 5 bits; binary coding takes 1 to 4");
+}
+
+TEST_CASE("calibration: products of samples come nearer, never farther, and keep their means") {
+  const std::int64_t rows = 12, columns = 48, samples = 300;
+  const auto w = normal(rows * columns, 31);
+  // Inputs of strongly different widths that hang together, with a mean; behind rounded layers they are a little off.
+  auto x = normal(samples * columns, 32);
+  const auto noise = normal(samples * columns, 33);
+  for (std::int64_t k = 0; k < samples; ++k)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      float& v = x[static_cast<std::size_t>(k * columns + c)];
+      v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f + (c > 0 ? 0.5f * x[static_cast<std::size_t>(k * columns + c - 1)] : 0.0f);
+    }
+  auto seen = x;
+  for (std::size_t k = 0; k < seen.size(); ++k) seen[k] += 0.05f * noise[k] + 0.1f;
+  const auto inputs = input_moments(x, seen, columns);
+  /// Mean squared error of the products about their means, and the largest difference of the means.
+  const auto error = [&](const BinaryCodedMatrix& m, const std::vector<float>& shift) {
+    const auto meant = m.dense();
+    double square = 0.0, off = 0.0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::vector<double> d(static_cast<std::size_t>(samples), shift.empty() ? 0.0 : shift[static_cast<std::size_t>(r)]);
+      double mean = 0.0;
+      for (std::int64_t k = 0; k < samples; ++k) {
+        for (std::int64_t c = 0; c < columns; ++c)
+          d[k] += static_cast<double>(meant[r * columns + c]) * seen[k * columns + c] - static_cast<double>(w[r * columns + c]) * x[k * columns + c];
+        mean += d[k] / samples;
+      }
+      for (double v : d) square += (v - mean) * (v - mean) / samples;
+      off = std::max(off, std::abs(mean));
+    }
+    return std::array{square, off};
+  };
+  for (int bits = 1; bits <= 4; ++bits) {
+    const auto plain = binary_coded(w, rows, columns, bits);
+    const auto once = calibrated(plain, false, w, inputs, 1), better = calibrated(plain, false, w, inputs);
+    const double before = error(plain, {})[0], first = error(once.matrix, once.shift)[0], after = error(better.matrix, better.shift)[0];
+    INFO(bits << " bits: " << before << ' ' << first << ' ' << after);
+    CHECK(after < 0.6 * before);
+    CHECK(after < first);
+    CHECK(error(plain, {})[1] > 0.1);
+    CHECK(error(better.matrix, better.shift)[1] < 1e-4);
+    CHECK(better.matrix.bytes() == plain.bytes());
+  }
+  const auto plain = ternary_coded(w, rows, columns);
+  const auto better = calibrated(plain, true, w, inputs);
+  CHECK(better.matrix.scales == plain.scales);
+  CHECK(error(better.matrix, better.shift)[0] < 0.7 * error(plain, {})[0]);
+  const float s = plain.scale(0, 0);
+  for (float v : better.matrix.dense()) CHECK((v == 0.0f || std::abs(std::abs(v) - 2 * s) < 1e-6f));
+  // Without rounded layers before it and with all the bits it needs, a matrix stays what it is.
+  std::vector<float> exact(static_cast<std::size_t>(columns));
+  for (std::int64_t c = 0; c < columns; ++c) exact[c] = (c % 2 ? 1.0f : -1.0f) + (c % 3 ? 0.25f : -0.25f);
+  const auto kept = calibrated(binary_coded(exact, 1, columns, 2), false, exact, input_moments(x, x, columns));
+  CHECK(squared_error(exact, kept.matrix.dense()) < 1e-9);
+  CHECK(std::abs(kept.shift[0]) < 1e-4);
 }

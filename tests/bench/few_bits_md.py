@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Molten copper by the model that ships with energy networks in few bits: few_bits_md.py PROGRAM [--json FILE] [--steps N].
+
+One melt of the model makes the configurations that the bits are fitted to. Then, for the model in full (two seeds: what chance does), and in 4 to 1 bits,
+fitted and not: energies and forces on strained and displaced crystals that nothing was fitted to, beside those in full; the radial distribution
+function at 1600 K; the drift of the energy in NVE at 1 fs.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+MODEL = os.path.join(ROOT, "inputs", "deepmd", "models", "copper.dp")
+
+CALIBRATION = """
+run: {{name: few_bits, directory: {folder}/melt, seed: 1}}
+plugins: [deepmd]
+stages:
+  - label:
+      structure: {{lattice: {{type: fcc, a: 3.65, cells: [3, 3, 3], species: [Cu]}}}}
+      potential: {{type: deep_potential, model: {model}, compress: 1e-6, precision: mixed}}
+      dynamics:
+        - {{temperature: [1600], strain: [0.03], melt_at: 4500 K, equilibrate: 400, frames: 32}}
+      validation: 0
+"""
+
+ARM = """
+run: {{name: few_bits, directory: {folder}/{arm}, seed: {seed}}}
+plugins: [deepmd]
+stages:
+  - label:
+      structure: {{lattice: {{type: fcc, a: 3.65, cells: [2, 2, 2], species: [Cu]}}}}
+      potential: {{type: deep_potential, model: {model}{quantize}}}
+      perturbed: {{frames: 24, strain: 0.03, volume: 0.04, displacement: 0.25 angstrom}}
+      validation: 0
+  - simulate:
+      physics: md
+      structure: {{lattice: {{type: fcc, a: 3.74, cells: [5, 5, 5], species: [Cu], displacement: 0.4}}}}
+      initial_temperature: 3000 K
+      potential: {{type: deep_potential, model: {model}, compress: 1e-6, precision: mixed{quantize}}}
+      integrator: {{type: langevin, temperature: 1600 K, damping_time: 0.1 ps}}
+      timestep: 2 fs
+      steps: {steps}
+      thermo: {{every: 250}}
+      output:
+        - {{type: rdf, every: 20, from: {start}, r_max: 6.5}}
+  - simulate:
+      physics: md
+      structure: {{lattice: {{type: fcc, a: 3.70, cells: [3, 3, 3], species: [Cu], displacement: 0.3}}}}
+      initial_temperature: 2000 K
+      potential: {{type: deep_potential, model: {model}, compress: 1e-9{quantize}}}
+      timestep: 1 fs
+      steps: {steps}
+      thermo: {{every: 10}}
+"""
+
+ARMS = {"full": None, "4 bits": "{bits: 4, %s}", "3 bits": "{bits: 3, %s}", "2 bits": "{bits: 2, %s}", "1 bit": "{bits: 1, %s}",
+        "3 bits, not calibrated": "{bits: 3}", "2 bits, not calibrated": "{bits: 2}"}
+
+
+def run(program, text, folder, name):
+    deck = os.path.join(folder, name + ".yaml")
+    with open(deck, "w", encoding="utf-8") as file:
+        file.write(text)
+    answer = subprocess.run([program, "run", deck], capture_output=True, text=True)
+    if answer.returncode != 0:
+        sys.exit(answer.stdout + answer.stderr)
+    return answer.stdout
+
+
+def table(path):
+    with open(path, encoding="utf-8") as file:
+        rows = list(csv.reader(line for line in file if not line.startswith("#")))
+    return rows[0], np.array([[float(v) for v in row] for row in rows[1:]])
+
+
+def arm(program, folder, name, quantize, seed, steps):
+    key = re.sub(r"\W+", "_", f"{name}_{seed}")
+    given = f", quantize: {quantize % ('calibrate: {systems: [%s/melt/label/train], frames: 32}' % folder) if '%' in quantize else quantize}" if quantize else ""
+    out = run(program, ARM.format(folder=folder, arm=key, model=MODEL, quantize=given, seed=seed, steps=steps, start=steps // 3), folder, key)
+    place = os.path.join(folder, key)
+    labels = os.path.join(place, "label", "train", "set.000")
+    _, rdf = table(os.path.join(place, "simulate", "rdf.csv"))
+    head, thermo = table(os.path.join(place, "simulate_2", "thermo.csv"))
+    column = [h.split(" ")[0] for h in head].index("conserved")
+    time = [h.split(" ")[0] for h in head].index("time")
+    rows = thermo[len(thermo) // 10:]
+    drift = np.polyfit(rows[:, time], rows[:, column], 1)[0] / 108.0
+    said = re.search(r"\d+ energy matrices in [^\n]*", out)
+    return {"energy": np.load(os.path.join(labels, "energy.npy")).ravel(), "force": np.load(os.path.join(labels, "force.npy")), "rdf": rdf, "drift": drift,
+            "said": said.group(0) if said else ""}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--json")
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--folder")
+    options = parser.parse_args()
+    program = os.path.abspath(options.program)
+    scratch = tempfile.TemporaryDirectory()
+    folder = options.folder or scratch.name
+    os.makedirs(folder, exist_ok=True)
+    run(program, CALIBRATION.format(folder=folder, model=MODEL), folder, "calibration")
+    full = arm(program, folder, "full", None, 1, options.steps)
+    found = {"check": "ok: crystals that nothing was fitted to, eV/A and eV/atom against the model in full; largest difference of g(r) to it at 1600 K",
+             "rdf_by_chance": float(np.max(np.abs(arm(program, folder, "full", None, 2, options.steps)["rdf"][:, 1] - full["rdf"][:, 1]))), "arms": {}}
+    for name, quantize in ARMS.items():
+        here = arm(program, folder, name, quantize, 1, options.steps) if quantize else full
+        off = (here["energy"] - full["energy"]) / 32.0
+        found["arms"][name] = {"energy": float(np.sqrt(np.mean(off ** 2))), "energy_without_mean": float(np.std(off)),
+                               "force": float(np.sqrt(np.mean((here["force"] - full["force"]) ** 2))),
+                               "rdf": float(np.max(np.abs(here["rdf"][:, 1] - full["rdf"][:, 1]))), "drift_per_ps": float(here["drift"]), "said": here["said"]}
+        print(name, json.dumps(found["arms"][name]), flush=True)
+    print("rdf by chance", found["rdf_by_chance"])
+    if options.json:
+        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+        found["measured"] = {"command": f"tests/bench/few_bits_md.py PROGRAM --steps {options.steps} --json FILE", "commit": commit,
+                             "date": datetime.datetime.utcnow().strftime("%Y-%m-%dT%H:%M:%SZ"), "ranks": 1, "threads_per_rank": 1}
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
