@@ -51,6 +51,8 @@ class ReadyCallback {
 
   void operator()(int parameter) const { ready_(parameter); }
   explicit operator bool() const { return static_cast<bool>(ready_); }
+  /// Weights come and go with the modules; else all of them are there all the time.
+  bool by_module() const { return static_cast<bool>(forward_); }
 
   /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of weights
   /// have memory behind them. Modules come in ascending order.
