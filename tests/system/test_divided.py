@@ -1,8 +1,11 @@
 """Training with weights, gradients and states divided among ranks, through the program: the same weights whatever is divided,
 checkpoints that any division reads, and what is refused."""
+import json
 import os
+import re
 import unittest
 
+import h5py
 import program
 from test_train import deck, stage, text, weights
 
@@ -47,6 +50,28 @@ class Divided(unittest.TestCase):
             self.assertIn("resumed at step 50", out)
             self.assertEqual(weights(whole), weights(part))
             self.assertEqual(weights(whole, "restart.100.h5"), weights(part, "restart.100.h5"))
+
+    def test_a_deep_potential_is_divided_by_its_networks_as_planned(self):
+        copper = os.path.join(program.SOURCE, "inputs", "deepmd", "copper_divided.yaml")
+        train, pages, models = "stages[1].train.", [], []
+        for ranks, preset in ((1, "ddp"), (2, "zero3")):
+            folder = program.fresh(f"copper_{preset}")
+            code, out, error = program.run("run", copper, "--test-size", f"run.directory={folder}", train + f"parallel.preset={preset}", ranks=ranks)
+            self.assertEqual(code, 0, error)
+            pages.append(out)
+            with h5py.File(os.path.join(folder, "train", "model.h5")) as file:
+                models.append({name: data[()].tobytes() for name, data in file["weights"].items()})
+        self.assertEqual(*models)
+        code, out, error = program.run("plan", copper, "--test-size", train + f"dataset.systems=[{folder}/label/train]", "--ranks", "2", "--json",
+                                       "--machine", os.path.join(program.SOURCE, "machines", "frontier.yaml"))
+        self.assertEqual(code, 0, error)
+        self.assertRegex(out, r"in 11 arrays and 2 modules, float32")
+        planned = json.loads(out.splitlines()[-1])["plans"][0]["exchanges"]
+        self.assertEqual({e["collective"] for e in planned}, {"gather forward", "gather backward", "reduce-scatter", "gather update", "allreduce"})
+        for e in planned:  # of six steps
+            calls, megabytes = re.search(rf"^{e['collective']} +{e['level']} +(\d+) +([\d.]+)$", pages[1], re.M).groups()
+            self.assertEqual(int(calls), 6 * e["calls"], e)
+            self.assertAlmostEqual(float(megabytes), 6e-6 * e["bytes"], delta=6e-4, msg=str(e))
 
     def test_divisions_that_cannot_be_are_refused(self):
         for ranks, parallel, optimizer, message in (

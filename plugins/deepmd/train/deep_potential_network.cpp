@@ -26,86 +26,6 @@ FramePtr FrameCache::get(const train::Sample& sample, const std::vector<std::str
   return frame;
 }
 
-struct DeepPotentialNetwork::Work {
-  virtual ~Work() = default;
-  virtual void gradient(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                        std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) = 0;
-  virtual void evaluate(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) = 0;
-  const train::CodedWeights* coded = nullptr;
-};
-
-namespace {
-
-/// Ends of runs of frames that together are large enough for efficient matrix products.
-std::vector<std::size_t> portions(const std::vector<FramePtr>& frames) {
-  constexpr int enough = 192;  // atoms
-  std::vector<std::size_t> ends;
-  int atoms = 0;
-  for (std::size_t k = 0; k < frames.size(); ++k) {
-    atoms += frames[k]->atoms();
-    if (atoms >= enough || k + 1 == frames.size()) ends.push_back(k + 1), atoms = 0;
-  }
-  return ends;
-}
-
-}  // namespace
-
-template <class T>
-struct DeepPotentialNetwork::TypedWork : Work {
-  const DeepPotentialModel& shape;
-  bool intensive;
-  ModelPass<T> pass;
-  Batch batch;
-  typename ModelPass<T>::Adjoint adjoint;
-  std::vector<int> first;  ///< parameter of each network
-
-  TypedWork(const DeepPotentialModel& model, bool per_atom, double interpolation)
-      : shape(model), intensive(per_atom), pass(model, interpolation), first(first_parameters(model)) {}
-
-  void gradient(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) override {
-    const AllWeights<T> bound = bind_weights<T>(shape, weights, gradients);
-    std::size_t from = 0;
-    for (const std::size_t to : portions(frames)) {
-      batch.assign(std::span(frames).subspan(from, to - from), shape.ntypes());
-      pass.evaluate(batch, bound);
-      adjoint.reset(batch);
-      for (int f = 0; f < batch.frames(); ++f) {
-        const LossTerms values = loss_terms(batch.frame(f), errors_of(batch, f, pass), intensive);
-        for (std::size_t k = 0; k < terms.size(); ++k)
-          if (values.labelled[k]) terms[k].sum += values.value[k], terms[k].count += 1.0;
-        loss_adjoint(batch, f, pass, term_weights, intensive, adjoint);
-      }
-      const bool last = to == frames.size();
-      pass.backward(batch, bound, adjoint, [&](int network) {
-        if (!last || !ready) return;
-        const auto n = static_cast<std::size_t>(network);
-        for (int k = first[n + 1] - 1; k >= first[n]; --k) ready(k);
-      });
-      from = to;
-    }
-    for (int k = first.back() - 1; frames.empty() && ready && k >= 0; --k) ready(k);
-  }
-
-  void evaluate(const std::vector<FramePtr>& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) override {
-    const AllWeights<T> bound = bind_weights<T>(shape, weights, {}, coded);
-    std::size_t from = 0;
-    for (const std::size_t to : portions(frames)) {
-      batch.assign(std::span(frames).subspan(from, to - from), shape.ntypes());
-      pass.evaluate(batch, bound);
-      for (int f = 0; f < batch.frames(); ++f) {
-        const FrameErrors e = errors_of(batch, f, pass);
-        const TrainingFrame& frame = batch.frame(f);
-        const double n = frame.atoms();
-        if (!frame.force.empty()) metrics[0].sum += e.force_squares, metrics[0].count += 3.0 * n;
-        if (frame.has_energy) metrics[1].sum += e.energy * e.energy / (n * n), metrics[1].count += 1.0;
-        if (!frame.virial.empty() && metrics.size() > 2) metrics[2].sum += e.virial_squares / (n * n), metrics[2].count += 9.0;
-      }
-      from = to;
-    }
-  }
-};
-
 void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   d("descriptor", &Params::descriptor, "se_e2_a: distances and angles; se_e2_r: distances only")
       .options({{"se_e2_a", Descriptor::se_e2_a}, {"se_e2_r", Descriptor::se_e2_r}}).def(Descriptor::se_e2_a);
@@ -218,9 +138,7 @@ void DeepPotentialNetwork::build_shape() {
 }
 
 void DeepPotentialNetwork::make_work() {
-  const double tolerance = params_.interpolation_tolerance();
-  if (params_.precision == DType::f64) work_ = std::make_unique<TypedWork<double>>(shape_, params_.loss.intensive, tolerance);
-  else work_ = std::make_unique<TypedWork<float>>(shape_, params_.loss.intensive, tolerance);
+  work_ = LossGradient::make(params_.precision, shape_, params_.loss.intensive, params_.interpolation_tolerance());
 }
 
 /// Species in the order in which the data set names them, where the deck names none.
@@ -285,6 +203,12 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
 }
 
 std::vector<train::ParameterInfo> DeepPotentialNetwork::parameters() const { return parameters_of(shape_); }
+
+std::vector<int> DeepPotentialNetwork::modules() const {
+  std::vector<int> out = first_parameters(shape_);
+  out.pop_back();
+  return out;
+}
 
 /// Weights normal with deviation 1/sqrt(in + out), biases standard normal, time steps 0.1 +- 0.001 as in DeePMD-kit; the
 /// bias of the last layer is 0, because the energy bias is in the statistics.

@@ -6,7 +6,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/network.hpp"
 #include "plugins/deepmd/deep_potential/engine.hpp"
-#include "plugins/deepmd/train/loss.hpp"
+#include "plugins/deepmd/train/loss_gradient.hpp"
 #include "plugins/deepmd/train/sample.hpp"
 
 namespace cambium::deepmd {
@@ -52,6 +52,7 @@ class DeepPotentialNetwork : public train::Network {
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override;
+  std::vector<int> modules() const override;  ///< the networks: embeddings, then energies by type
   DType dtype() const override { return params_.precision; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<train::TermInfo> terms() const override;
@@ -76,10 +77,6 @@ class DeepPotentialNetwork : public train::Network {
   DeepPotentialModel model(std::span<const TensorRef> weights) const;
 
  private:
-  /// Batch and network pass in one precision.
-  struct Work;
-  template <class T>
-  struct TypedWork;
   void collect_species(train::Dataset& training);
   void require_sane(const Statistics& statistics) const;
   void build_shape();
@@ -90,7 +87,7 @@ class DeepPotentialNetwork : public train::Network {
   DeepPotentialModel shape_;
   std::optional<DeepPotentialModel> start_;  ///< of `init`
   FrameCache cache_;
-  std::unique_ptr<Work> work_;
+  std::unique_ptr<LossGradient> work_;
 };
 
 }  // namespace cambium::deepmd

@@ -74,6 +74,8 @@ void ModelPass<T>::environment(const Batch& batch) {
 
 template <class T>
 void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
+  environment(batch);
+  energy_.assign(static_cast<std::size_t>(batch.frames()), 0.0);
   sums_->evaluate(batch, weights, rows_);
   for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_}) rows->reserve(static_cast<std::int64_t>(batch.atoms()) * kernels_.components);
   const int length = kernels_.components * kernels_.stride, blocks = batch.ntypes() * batch.ntypes();
@@ -95,22 +97,19 @@ void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
 }
 
 template <class T>
-void ModelPass<T>::fit(const Batch& batch, const AllWeights<T>& weights) {
-  energy_.assign(static_cast<std::size_t>(batch.frames()), 0.0);
-  std::vector<double> energies;
-  for (int t = 0; t < batch.ntypes(); ++t) {
-    const int first = batch.type_begin(t), n = batch.type_begin(t + 1) - first;
-    FittingPass<T>& net = fitting_[static_cast<std::size_t>(t)];
-    net.reserve(n);
-    for (int i = 0; i < n; ++i) kernels_.descriptor(a(first + i), net.input(i));
-    energies.resize(static_cast<std::size_t>(n));
-    net.forward(weights.fitting[static_cast<std::size_t>(t)], n, energies.data());
-    net.gradient(weights.fitting[static_cast<std::size_t>(t)], n);
-    const double bias = shape_.fitting_bias[static_cast<std::size_t>(t)] + shape_.output_bias[static_cast<std::size_t>(t)];
-    for (int i = 0; i < n; ++i) {
-      energy_[static_cast<std::size_t>(batch.frame_of(first + i))] += energies[static_cast<std::size_t>(i)] + bias;
-      kernels_.descriptor_adjoint(a(first + i), net.input_gradient(i), nullptr, nullptr, static_cast<T>(inverse_slots_), p(first + i));
-    }
+void ModelPass<T>::fit(const Batch& batch, const NetworkWeights<T>& net, int type) {
+  const auto t = static_cast<std::size_t>(type);
+  const int first = batch.type_begin(type), n = batch.type_begin(type + 1) - first;
+  FittingPass<T>& pass = fitting_[t];
+  pass.reserve(n);
+  for (int i = 0; i < n; ++i) kernels_.descriptor(a(first + i), pass.input(i));
+  std::vector<double> energies(static_cast<std::size_t>(n));
+  pass.forward(net, n, energies.data());
+  pass.gradient(net, n);
+  const double bias = shape_.fitting_bias[t] + shape_.output_bias[t];
+  for (int i = 0; i < n; ++i) {
+    energy_[static_cast<std::size_t>(batch.frame_of(first + i))] += energies[static_cast<std::size_t>(i)] + bias;
+    kernels_.descriptor_adjoint(a(first + i), pass.input_gradient(i), nullptr, nullptr, static_cast<T>(inverse_slots_), p(first + i));
   }
 }
 
@@ -149,9 +148,8 @@ void ModelPass<T>::forces(const Batch& batch) {
 
 template <class T>
 void ModelPass<T>::evaluate(const Batch& batch, const AllWeights<T>& weights) {
-  environment(batch);
   embed(batch, weights);
-  fit(batch, weights);
+  for (int t = 0; t < batch.ntypes(); ++t) fit(batch, weights.fitting[static_cast<std::size_t>(t)], t);
   forces(batch);
 }
 
@@ -181,24 +179,23 @@ void ModelPass<T>::changes(const Batch& batch, const Adjoint& adjoint) {
 }
 
 template <class T>
-void ModelPass<T>::backward_fitting(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint, int type) {
+void ModelPass<T>::backward_fitting(const Batch& batch, const NetworkWeights<T>& net, const Adjoint& adjoint, int type) {
   const int first = batch.type_begin(type), n = batch.type_begin(type + 1) - first;
   const int length = kernels_.components * kernels_.stride;
-  FittingPass<T>& net = fitting_[static_cast<std::size_t>(type)];
+  FittingPass<T>& pass = fitting_[static_cast<std::size_t>(type)];
   std::vector<double> bar(static_cast<std::size_t>(n)), energy_dot(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) {
     T* change = a_dot(first + i);
     std::fill_n(change, length, T(0));
     for (int tj = 0; tj < batch.ntypes(); ++tj) sums_->add_changes(batch, tj, first + i, rows_, change);
     for (int k = 0; k < length; ++k) change[k] *= static_cast<T>(inverse_slots_);
-    kernels_.descriptor_dot(a(first + i), change, net.input_dot(i));
+    kernels_.descriptor_dot(a(first + i), change, pass.input_dot(i));
     bar[static_cast<std::size_t>(i)] = adjoint.energy[static_cast<std::size_t>(batch.frame_of(first + i))];
   }
-  const NetworkWeights<T>& own = weights.fitting[static_cast<std::size_t>(type)];
-  net.tangent(own, n, energy_dot.data());
-  net.backward(own, n, bar.data());
+  pass.tangent(net, n, energy_dot.data());
+  pass.backward(net, n, bar.data());
   for (int i = 0; i < n; ++i)
-    kernels_.descriptor_adjoint(a(first + i), net.input_bar(i), a_dot(first + i), net.input_gradient(i),
+    kernels_.descriptor_adjoint(a(first + i), pass.input_bar(i), a_dot(first + i), pass.input_gradient(i),
                                 static_cast<T>(inverse_slots_), a_bar(first + i));
 }
 
@@ -214,24 +211,21 @@ void ModelPass<T>::padding_adjoint(const Batch& batch, int tj, int ti) {
 }
 
 template <class T>
-void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint,
-                            const std::function<void(int network)>& finished) {
-  changes(batch, adjoint);
-  const int embeddings = static_cast<int>(weights.embedding.size());
-  for (int t = 0; t < batch.ntypes(); ++t) {
-    backward_fitting(batch, weights, adjoint, t);
-    if (finished) finished(embeddings + t);
-  }
+void ModelPass<T>::backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int index) {
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti) {
-      const int net = shape_.embedding_index(ti, tj);
-      const NetworkWeights<T>& own = weights.embedding[static_cast<std::size_t>(net)];
+      if (shape_.embedding_index(ti, tj) != index) continue;
       padding_adjoint(batch, tj, ti);
-      sums_->backward(batch, tj, ti, own, rows_, {&a_bar_, &p_, &padding_});
-      if (shape_.type_one_side && ti != batch.ntypes() - 1) continue;
-      sums_->finish(net, own);
-      if (finished) finished(net);
+      sums_->backward(batch, tj, ti, net, rows_, {&a_bar_, &p_, &padding_});
     }
+  sums_->finish(index, net);
+}
+
+template <class T>
+void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint) {
+  changes(batch, adjoint);
+  for (int t = batch.ntypes(); t-- > 0;) backward_fitting(batch, weights.fitting[static_cast<std::size_t>(t)], adjoint, t);
+  for (std::size_t k = weights.embedding.size(); k-- > 0;) backward_embedding(batch, weights.embedding[k], static_cast<int>(k));
 }
 
 template class ModelPass<double>;

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <functional>
 
 #include "plugins/deepmd/deep_potential/environment.hpp"
 #include "plugins/deepmd/train/batch.hpp"
@@ -35,18 +34,21 @@ class ModelPass {
     std::vector<std::array<double, 9>> virial;
     void reset(const Batch& batch);
   };
-  /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights. `finished`
-  /// (may be empty) is called with the number of a network, embeddings first, when its gradient is complete.
-  void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint,
-                const std::function<void(int network)>& finished = {});
+  /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights.
+  void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint);
+
+  /// Both in parts, for weights of which only some networks' are there at a time: embed(), fit() of every type, forces() are
+  /// evaluate(); changes(), backward_fitting() of every type, backward_embedding() of every network are backward(). Types and
+  /// networks come in any order.
+  void embed(const Batch& batch, const AllWeights<T>& weights);  ///< reads the embedding networks
+  void fit(const Batch& batch, const NetworkWeights<T>& net, int type);
+  void forces(const Batch& batch);
+  void changes(const Batch& batch, const Adjoint& adjoint);
+  void backward_fitting(const Batch& batch, const NetworkWeights<T>& net, const Adjoint& adjoint, int type);
+  void backward_embedding(const Batch& batch, const NetworkWeights<T>& net, int index);
 
  private:
   void environment(const Batch& batch);
-  void embed(const Batch& batch, const AllWeights<T>& weights);
-  void fit(const Batch& batch, const AllWeights<T>& weights);
-  void forces(const Batch& batch);
-  void changes(const Batch& batch, const Adjoint& adjoint);
-  void backward_fitting(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint, int type);
   void padding_adjoint(const Batch& batch, int tj, int ti);
   double empty_slots(const Batch& batch, int neighbour, int centre, int atom) const;
   T* a(int atom) { return a_.row(static_cast<std::int64_t>(atom) * kernels_.components); }

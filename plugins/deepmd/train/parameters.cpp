@@ -35,9 +35,9 @@ std::size_t file_row(const DeepPotentialModel& m, std::size_t ours) {
 
 std::vector<train::ParameterInfo> parameters_of(const DeepPotentialModel& model) {
   std::vector<train::ParameterInfo> out;
-  // Embeddings are interpolated: of their matrices no products with rows are left.
+  // Embeddings are interpolated: of their matrices no products with rows are left. The last matrix is a single column.
   visit_tensors(model, [&](const auto&, const auto& shape, const std::string& name, bool) {
-    out.push_back({name, shape, shape.size() == 2, shape.size() == 2 && name.starts_with("fitting")});
+    out.push_back({name, shape, shape.size() == 2, shape.size() == 2 && shape[1] > 1 && name.starts_with("fitting")});
   });
   return out;
 }

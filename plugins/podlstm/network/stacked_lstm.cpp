@@ -73,9 +73,21 @@ void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t f
             add(fmt::format("{}.from{}.b", name, skip.value), {node.width}, false);
   }
   first_parameter_.push_back(static_cast<int>(parameters_.size()));
+  module_.clear();
+  int modules = 0;
+  for (std::size_t k = 0; k + 1 < first_parameter_.size(); ++k)
+    module_.push_back(first_parameter_[k] == first_parameter_[k + 1] ? -1 : modules++);
+  module_.push_back(modules);
   const std::int64_t width = graph_.width_of(graph_.output);
   if (params_.head == Head::recurrent) return recurrent("head", width, modes);
   add("head.w", {past, width, future * modes}, true), add("head.b", {future * modes}, false);
+}
+
+std::vector<int> StackedLstm::modules() const {
+  std::vector<int> out;
+  for (std::size_t k = 0; k < module_.size(); ++k)
+    if (module_[k] >= 0) out.push_back(first_parameter_[k]);
+  return out;
 }
 
 void StackedLstm::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
@@ -132,7 +144,7 @@ void StackedLstm::gradient(std::span<const train::SamplePtr> samples, std::span<
                            std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   if (samples.empty()) return;
   gather(samples);
-  forward(std::ssize(samples), weights);
+  forward(std::ssize(samples), weights, ready);
   terms[0].sum += error_of(samples, term_weights[0]);
   terms[0].count += static_cast<double>(samples.size());
   backward(std::ssize(samples), weights, gradients, ready);

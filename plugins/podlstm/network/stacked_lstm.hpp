@@ -27,6 +27,7 @@ class StackedLstm : public train::Network {
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override { return parameters_; }
+  std::vector<int> modules() const override;  ///< nodes that have weights, and the head
   DType dtype() const override { return DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<train::TermInfo> terms() const override { return {{"mse", "", train::TermInfo::Report::mean}}; }
@@ -48,7 +49,9 @@ class StackedLstm : public train::Network {
   void build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes);
   void add(const std::string& name, std::vector<std::int64_t> shape, bool decay);
   void gather(std::span<const train::SamplePtr> samples);
-  const float* forward(std::int64_t batch, std::span<const TensorRef> weights);
+  const float* forward(std::int64_t batch, std::span<const TensorRef> weights, const train::ReadyCallback& ready = {});
+  void forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights);
+  void backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
   void backward(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                 const train::ReadyCallback& ready);
   void forward_head(std::int64_t batch, std::span<const TensorRef> weights);
@@ -61,6 +64,7 @@ class StackedLstm : public train::Network {
   Graph graph_;
   std::vector<train::ParameterInfo> parameters_;
   std::vector<int> first_parameter_;  ///< of every node, the head's last
+  std::vector<int> module_;           ///< of every node, the head's last; -1 for nodes without weights
 
   // Of the batch at hand: values by number, then the head's; time-major.
   std::vector<std::vector<float>> values_, slopes_;

@@ -21,41 +21,48 @@ void add_to(std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-const float* StackedLstm::forward(std::int64_t batch, std::span<const TensorRef> weights) {
+const float* StackedLstm::forward(std::int64_t batch, std::span<const TensorRef> weights, const train::ReadyCallback& ready) {
   const std::size_t n = graph_.nodes.size();
   values_.resize(n + 2);
   (params_.cell == Cell::lstm ? lstm_.resize(n + 1) : gru_.resize(n + 1));
-  for (std::size_t k = 0; k < n; ++k) {
-    const auto& node = graph_.nodes[k];
-    int p = first_parameter_[k];
-    auto& out = values_[k + 1];
-    const auto& in = values_[static_cast<std::size_t>(node.input)];
-    if (node.kind == GraphNode::Kind::recurrent) {
-      const auto s = shape(batch, graph_.width_of(node.input), node.width);
-      out.resize(static_cast<std::size_t>(s.rows() * s.width));
-      if (params_.cell == Cell::lstm) lstm_forward(s, cell_weights(weights, p), in.data(), out.data(), lstm_[k]);
-      else gru_forward(s, cell_weights(weights, p), in.data(), out.data(), gru_[k]);
+  for (std::size_t k = 0; k <= n; ++k) {
+    const int module = module_[k];
+    if (module >= 0) ready.forward(module);
+    if (k < n) forward_node(k, batch, weights);
+    else forward_head(batch, weights);
+    if (module >= 0) ready.release(module);
+  }
+  return output_.data();
+}
+
+void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights) {
+  const auto& node = graph_.nodes[k];
+  int p = first_parameter_[k];
+  auto& out = values_[k + 1];
+  const auto& in = values_[static_cast<std::size_t>(node.input)];
+  if (node.kind == GraphNode::Kind::recurrent) {
+    const auto s = shape(batch, graph_.width_of(node.input), node.width);
+    out.resize(static_cast<std::size_t>(s.rows() * s.width));
+    if (params_.cell == Cell::lstm) lstm_forward(s, cell_weights(weights, p), in.data(), out.data(), lstm_[k]);
+    else gru_forward(s, cell_weights(weights, p), in.data(), out.data(), gru_[k]);
+    return;
+  }
+  out = in;
+  const std::int64_t rows = past_ * batch, width = node.width;
+  for (const auto& skip : node.skips) {
+    const auto& from = values_[static_cast<std::size_t>(skip.value)];
+    if (!skip.projected) {
+      add_to(out, from);
       continue;
     }
-    out = in;
-    const std::int64_t rows = past_ * batch, width = node.width;
-    for (const auto& skip : node.skips) {
-      const auto& from = values_[static_cast<std::size_t>(skip.value)];
-      if (!skip.projected) {
-        add_to(out, from);
-        continue;
-      }
-      const std::int64_t in_width = graph_.width_of(skip.value);
-      multiply(Op::none, Op::none, rows, width, in_width, from.data(), in_width, weight(weights, p), width, 1.0f, out.data(), width);
-      const float* bias = weight(weights, p + 1);
-      for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t j = 0; j < width; ++j) out[static_cast<std::size_t>(r * width + j)] += bias[j];
-      p += 2;
-    }
-    for (float& x : out) x = std::max(x, 0.0f);
+    const std::int64_t in_width = graph_.width_of(skip.value);
+    multiply(Op::none, Op::none, rows, width, in_width, from.data(), in_width, weight(weights, p), width, 1.0f, out.data(), width);
+    const float* bias = weight(weights, p + 1);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t j = 0; j < width; ++j) out[static_cast<std::size_t>(r * width + j)] += bias[j];
+    p += 2;
   }
-  forward_head(batch, weights);
-  return output_.data();
+  for (float& x : out) x = std::max(x, 0.0f);
 }
 
 void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> weights) {
@@ -111,48 +118,51 @@ void StackedLstm::backward_head(std::int64_t batch, std::span<const TensorRef> w
     gru_backward(s, cell_weights(weights, p), in.data(), values_.back().data(), gru_.back(), dh.data(), dx, cell_gradients(gradients, p));
 }
 
+void StackedLstm::backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients) {
+  const auto& node = graph_.nodes[k];
+  int p = first_parameter_[k];
+  auto& d = slopes_[k + 1];
+  const auto source = static_cast<std::size_t>(node.input);
+  if (node.kind == GraphNode::Kind::recurrent) {
+    const auto s = shape(batch, graph_.width_of(node.input), node.width);
+    float* dx = source > 0 ? slopes_[source].data() : nullptr;
+    const auto *x = values_[source].data(), *h = values_[k + 1].data();
+    if (params_.cell == Cell::lstm) lstm_backward(s, cell_weights(weights, p), x, h, lstm_[k], d.data(), dx, cell_gradients(gradients, p));
+    else gru_backward(s, cell_weights(weights, p), x, h, gru_[k], d.data(), dx, cell_gradients(gradients, p));
+    return;
+  }
+  for (std::size_t i = 0; i < d.size(); ++i)
+    if (!(values_[k + 1][i] > 0.0f)) d[i] = 0.0f;
+  if (source > 0) add_to(slopes_[source], d);
+  const std::int64_t rows = past_ * batch, width = node.width;
+  for (const auto& skip : node.skips) {
+    const auto from = static_cast<std::size_t>(skip.value);
+    if (!skip.projected) {
+      if (from > 0) add_to(slopes_[from], d);
+      continue;
+    }
+    const std::int64_t in_width = graph_.width_of(skip.value);
+    multiply(Op::transposed, Op::none, in_width, width, rows, values_[from].data(), in_width, d.data(), width, 1.0f, slope(gradients, p), width);
+    add_rows(rows, width, d.data(), slope(gradients, p + 1));
+    if (from > 0)
+      multiply(Op::none, Op::transposed, rows, in_width, width, d.data(), width, weight(weights, p), width, 1.0f, slopes_[from].data(), in_width);
+    p += 2;
+  }
+}
+
 void StackedLstm::backward(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                            const train::ReadyCallback& ready) {
   const std::size_t n = graph_.nodes.size();
   slopes_.resize(n + 2);
   for (std::size_t k = 1; k <= n; ++k) slopes_[k].assign(values_[k].size(), 0.0f);
-  backward_head(batch, weights, gradients);
-  auto tell = [&](int first, int last) {
-    for (int k = last; ready && k-- > first;) ready(k);
-  };
-  tell(first_parameter_.back(), static_cast<int>(parameters_.size()));
-  for (std::size_t k = n; k-- > 0;) {
-    const auto& node = graph_.nodes[k];
-    const int first = first_parameter_[k];
-    auto& d = slopes_[k + 1];
-    const auto source = static_cast<std::size_t>(node.input);
-    if (node.kind == GraphNode::Kind::recurrent) {
-      const auto s = shape(batch, graph_.width_of(node.input), node.width);
-      float* dx = source > 0 ? slopes_[source].data() : nullptr;
-      const auto *x = values_[source].data(), *h = values_[k + 1].data();
-      if (params_.cell == Cell::lstm) lstm_backward(s, cell_weights(weights, first), x, h, lstm_[k], d.data(), dx, cell_gradients(gradients, first));
-      else gru_backward(s, cell_weights(weights, first), x, h, gru_[k], d.data(), dx, cell_gradients(gradients, first));
-    } else {
-      for (std::size_t i = 0; i < d.size(); ++i)
-        if (!(values_[k + 1][i] > 0.0f)) d[i] = 0.0f;
-      if (source > 0) add_to(slopes_[source], d);
-      const std::int64_t rows = past_ * batch, width = node.width;
-      int p = first;
-      for (const auto& skip : node.skips) {
-        const auto from = static_cast<std::size_t>(skip.value);
-        if (!skip.projected) {
-          if (from > 0) add_to(slopes_[from], d);
-          continue;
-        }
-        const std::int64_t in_width = graph_.width_of(skip.value);
-        multiply(Op::transposed, Op::none, in_width, width, rows, values_[from].data(), in_width, d.data(), width, 1.0f, slope(gradients, p), width);
-        add_rows(rows, width, d.data(), slope(gradients, p + 1));
-        if (from > 0)
-          multiply(Op::none, Op::transposed, rows, in_width, width, d.data(), width, weight(weights, p), width, 1.0f, slopes_[from].data(), in_width);
-        p += 2;
-      }
-    }
-    tell(first, first_parameter_[k + 1]);
+  for (std::size_t k = n + 1; k-- > 0;) {
+    const int module = module_[k];
+    if (module >= 0) ready.backward(module);
+    if (k == n) backward_head(batch, weights, gradients);
+    else backward_node(k, batch, weights, gradients);
+    const int first = first_parameter_[k], last = k == n ? static_cast<int>(parameters_.size()) : first_parameter_[k + 1];
+    for (int parameter = last; ready && parameter-- > first;) ready(parameter);
+    if (module >= 0) ready.release(module);
   }
 }
 
