@@ -73,6 +73,22 @@ class Direct(unittest.TestCase):
         for name, values in matrices(whole).items():
             self.assertEqual(values.tobytes(), matrices(part)[name].tobytes(), name)
 
+    def test_a_deep_potential_whole_and_divided(self):
+        copper = os.path.join(program.SOURCE, "inputs", "deepmd", "copper_divided.yaml")
+        train, models = "stages[1].train.", []
+        for name, parallel, ranks in (("whole", "null", 1), ("parts", "{preset: zero3, whole_below: 100}", 2)):
+            folder = program.fresh(f"direct_copper_{name}")
+            code, out, error = program.run("run", copper, "--test-size", f"run.directory={folder}", train + f"parallel={parallel}",
+                                           train + "direct={weights: int8}", ranks=ranks)
+            self.assertEqual(code, 0, error)
+            # Energy network 48-32-32-1: the hidden matrices.
+            self.assertRegex(out, r"weights: 2560 of \d+ parameters in 8 bits, the others in 32")
+            models.append(matrices(folder))
+        for name, values in models[0].items():
+            self.assertEqual(values.tobytes(), models[1][name].tobytes(), name)
+            if name in ("fitting.0.0.w", "fitting.0.1.w"):
+                self.assertLessEqual(len(numpy.unique(values)), 255)
+
     def test_a_checkpoint_with_direct_is_not_resumed_without(self):
         folder, _ = self.trained("changed")
         os.remove(os.path.join(folder, "stages_done.txt"))
