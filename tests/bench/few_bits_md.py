@@ -63,8 +63,8 @@ stages:
       thermo: {{every: 10}}
 """
 
-ARMS = {"full": None, "4 bits": "{bits: 4, %s}", "3 bits": "{bits: 3, %s}", "2 bits": "{bits: 2, %s}", "1 bit": "{bits: 1, %s}",
-        "3 bits, not calibrated": "{bits: 3}", "2 bits, not calibrated": "{bits: 2}"}
+ARMS = {"full": None, "4 bits": "{bits: 4, %s}", "3 bits": "{bits: 3, %s}", "2 bits": "{bits: 2, %s}",
+        "3 bits, not calibrated": "{bits: 3}", "1 bit": "{bits: 1, %s}"}
 
 
 def run(program, text, folder, name):
@@ -86,8 +86,9 @@ def table(path):
 def arm(program, folder, name, quantize, seed, steps):
     key = re.sub(r"\W+", "_", f"{name}_{seed}")
     given = f", quantize: {quantize % ('calibrate: {systems: [%s/melt/label/train], frames: 32}' % folder) if '%' in quantize else quantize}" if quantize else ""
-    out = run(program, ARM.format(folder=folder, arm=key, model=MODEL, quantize=given, seed=seed, steps=steps, start=steps // 3), folder, key)
     place = os.path.join(folder, key)
+    if not os.path.exists(os.path.join(place, "simulate_2", "thermo.csv")):  # a folder of --folder goes on where it was
+        run(program, ARM.format(folder=folder, arm=key, model=MODEL, quantize=given, seed=seed, steps=steps, start=steps // 3), folder, key)
     labels = os.path.join(place, "label", "train", "set.000")
     _, rdf = table(os.path.join(place, "simulate", "rdf.csv"))
     head, thermo = table(os.path.join(place, "simulate_2", "thermo.csv"))
@@ -95,9 +96,19 @@ def arm(program, folder, name, quantize, seed, steps):
     time = [h.split(" ")[0] for h in head].index("time")
     rows = thermo[len(thermo) // 10:]
     drift = np.polyfit(rows[:, time], rows[:, column], 1)[0] / 108.0
-    said = re.search(r"\d+ energy matrices in [^\n]*", out)
+    with open(os.path.join(place, "log.txt"), encoding="utf-8") as file:
+        said = re.search(r"\d+ energy matrices in [^\n]*", file.read())
     return {"energy": np.load(os.path.join(labels, "energy.npy")).ravel(), "force": np.load(os.path.join(labels, "force.npy")), "rdf": rdf, "drift": drift,
             "said": said.group(0) if said else ""}
+
+
+def write(path, found, steps):
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    found["measured"] = {"command": f"tests/bench/few_bits_md.py PROGRAM --steps {steps} --json FILE", "commit": commit,
+                         "date": datetime.datetime.utcnow().strftime("%Y-%m-%dT%H:%M:%SZ"), "ranks": 1, "threads_per_rank": 1}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(found, file, indent=1)
+        file.write("\n")
 
 
 def main():
@@ -111,7 +122,8 @@ def main():
     scratch = tempfile.TemporaryDirectory()
     folder = options.folder or scratch.name
     os.makedirs(folder, exist_ok=True)
-    run(program, CALIBRATION.format(folder=folder, model=MODEL), folder, "calibration")
+    if not os.path.exists(os.path.join(folder, "melt", "label", "train")):
+        run(program, CALIBRATION.format(folder=folder, model=MODEL), folder, "calibration")
     full = arm(program, folder, "full", None, 1, options.steps)
     found = {"check": "ok: crystals that nothing was fitted to, eV/A and eV/atom against the model in full; largest difference of g(r) to it at 1600 K",
              "rdf_by_chance": float(np.max(np.abs(arm(program, folder, "full", None, 2, options.steps)["rdf"][:, 1] - full["rdf"][:, 1]))), "arms": {}}
@@ -122,14 +134,9 @@ def main():
                                "force": float(np.sqrt(np.mean((here["force"] - full["force"]) ** 2))),
                                "rdf": float(np.max(np.abs(here["rdf"][:, 1] - full["rdf"][:, 1]))), "drift_per_ps": float(here["drift"]), "said": here["said"]}
         print(name, json.dumps(found["arms"][name]), flush=True)
+        if options.json:
+            write(options.json, found, options.steps)
     print("rdf by chance", found["rdf_by_chance"])
-    if options.json:
-        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-        found["measured"] = {"command": f"tests/bench/few_bits_md.py PROGRAM --steps {options.steps} --json FILE", "commit": commit,
-                             "date": datetime.datetime.utcnow().strftime("%Y-%m-%dT%H:%M:%SZ"), "ranks": 1, "threads_per_rank": 1}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
-            file.write("\n")
     return 0
 
 

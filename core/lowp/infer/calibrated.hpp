@@ -30,6 +30,6 @@ struct CalibratedMatrix {
 /// ever raises the error. `ridge` is a share of the mean of A's diagonal and holds on to the weights where samples say nothing.
 /// Matrices of ternary_coded() keep their scale (`ternary`).
 CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<const float> weights, const InputMoments& inputs, int rounds = 20,
-                            double ridge = 1e-2);
+                            double ridge = 1e-4);
 
 }  // namespace cambium::lowp
