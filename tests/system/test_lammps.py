@@ -14,9 +14,11 @@ KJ_PER_MOL = 96.48533212331002  # of one eV: e N_A / 1000
 # g/mol Å²/ps² in eV: CODATA 2018 over what LAMMPS of 2021 has for units metal, which is rounded at 6e-8.
 MASS_SCALE = (1.66053906660e-27 * 1e4 / 1.602176634e-19) / 1.0364269e-4
 
+FEW_BITS = f"model: {program.SOURCE}/inputs/deepmd/models/copper.dp, compress: 1e-6, quantize: {{bits: 3}}"
 POTENTIALS = {  # deck, pair_style, pair_coeff, species, lattice
     "sutton_chen": ("{type: sutton_chen, element: Cu, cutoff: 6.5}", "cambium sutton_chen",
                     '"{element: Cu, cutoff: 6.5}" Cu', "Cu", "fcc 3.61"),
+    "few_bits": (f"{{type: deep_potential, {FEW_BITS}}}", "cambium", f'"{{{FEW_BITS}}}" Cu', "Cu", "fcc 3.61"),
     "stillinger_weber": ("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "Si", "diamond 5.431"),
 }
 READ = """
