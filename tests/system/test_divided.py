@@ -6,10 +6,16 @@ import re
 import unittest
 
 import h5py
+
 import program
 from test_train import deck, stage, text, weights
 
 AVERAGE = "      average: {decay: 0.9}\n"
+
+
+def model(folder):
+    with h5py.File(os.path.join(folder, "train", "model.h5"), "r") as file:
+        return {name: array[...].tobytes() for name, array in file["weights"].items()}
 
 
 class Divided(unittest.TestCase):
@@ -72,6 +78,28 @@ class Divided(unittest.TestCase):
             calls, megabytes = re.search(rf"^{e['collective']} +{e['level']} +(\d+) +([\d.]+)$", pages[1], re.M).groups()
             self.assertEqual(int(calls), 6 * e["calls"], e)
             self.assertAlmostEqual(float(megabytes), 6e-6 * e["bytes"], delta=6e-4, msg=str(e))
+
+    def test_a_torch_network_of_a_plugin_is_divided(self):
+        """The training of inputs/superres/any_sampling.yaml on what one simulation wrote: two ranks, divided, and one that keeps all."""
+        source = os.path.join(program.SOURCE, "inputs", "superres", "any_sampling.yaml")
+        folder = program.fresh("divided_superres")
+        ordered = "stages[2].train.reduce={mode: ordered, slices: 2}"
+        code, out, error = program.run("run", source, "--test-size", f"run.directory={folder}", ordered, ranks=2)
+        if "CAMBIUM_TORCH" in error:
+            self.skipTest("built without Torch")
+        self.assertEqual(code, 0, error)
+        self.assertIn("divided: weights by 2, gradients by 2, states by 2 of 2 ranks", out)
+        self.assertRegex(out, r"states +8 +2 ")
+        with open(source) as file:
+            deck_text = file.read()
+        train = deck_text[deck_text.index("  - train:"):deck_text.index("  - reconstruct:")].replace("{run}/", folder + "/").replace("zero3", "ddp")
+        sizes = [line.split('"')[1].replace("stages[2]", "stages[0]") + "=" + line.split('": ')[1]
+                 for line in deck_text.splitlines() if line.startswith('  "stages[2]')]
+        alone = program.fresh("divided_superres_alone")
+        path = program.write(os.path.join(alone, "deck.yaml"), f"run: {{name: alone, directory: {alone}, seed: 42}}\nplugins: [superres]\nstages:\n{train}")
+        code, out, error = program.run("run", path, ordered.replace("stages[2]", "stages[0]"), *sizes)
+        self.assertEqual(code, 0, error)
+        self.assertEqual(model(folder), model(alone))
 
     def test_divisions_that_cannot_be_are_refused(self):
         for ranks, parallel, optimizer, message in (

@@ -100,6 +100,13 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
   layers->push_back(torch::nn::ReLU());
   layers->push_back(torch::nn::Linear(params_.hidden, classes_));
   layers_ = layers.ptr();
+  pieces_.clear(), segments_.clear();
+  for (std::size_t k = 0; k < layers->size(); ++k) {
+    if (layers->ptr(k)->parameters().empty()) continue;
+    if (!segments_.empty()) pieces_.push_back(k);
+    segments_.push_back(std::to_string(k));
+  }
+  pieces_.push_back(layers->size());
   return layers_;
 }
 
@@ -114,23 +121,20 @@ void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const Tenso
 torch::Tensor ConvNet::scores(const TorchBatch& batch) {
   torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
   x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
-  if (!recomputes() || !torch::GradMode::is_enabled()) return layers_->forward(x).to(real());
+  const bool again = recomputes() && torch::GradMode::is_enabled();
   // Convolution and relu are computed again together, each block alone; the maximum goes with what is before it.
-  const auto apply = [this](std::size_t from, std::size_t to, torch::Tensor y) {
-    for (std::size_t k = from; k < to; ++k) y = (*(layers_->begin() + static_cast<std::ptrdiff_t>(k))).any_forward(y).get<torch::Tensor>();
-    return y;
-  };
-  const auto again = [&](std::size_t from, std::size_t to) {
-    x = recomputed([=](const torch::Tensor& in) { return apply(from, to, in); }, x);
-    return to;
-  };
-  const auto blocks = static_cast<std::size_t>(params_.residual);
   std::size_t at = 0;
-  for (std::size_t k = 0; k < params_.channels.size(); ++k) {
-    at = again(at, at + (blocks > 0 ? 2 : 3));
-    for (std::size_t b = 1; b <= blocks; ++b) at = again(at, at + (b < blocks ? 1 : 2));
+  for (std::size_t k = 0; k < pieces_.size(); ++k) {
+    const auto piece = [this, from = at, to = pieces_[k]](torch::Tensor y) {
+      for (std::size_t layer = from; layer < to; ++layer)
+        y = (*(layers_->begin() + static_cast<std::ptrdiff_t>(layer))).any_forward(y).get<torch::Tensor>();
+      return y;
+    };
+    enter(static_cast<int>(k));
+    x = again && k + 2 < pieces_.size() ? recomputed(piece, x) : piece(x);
+    at = pieces_[k];
   }
-  return apply(at, layers_->size(), x).to(real());
+  return x.to(real());
 }
 
 torch::Tensor ConvNet::labels(const TorchBatch& batch) const {

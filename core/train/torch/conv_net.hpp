@@ -40,6 +40,7 @@ class ConvNet : public TorchNetwork {
   std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
   void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
   bool can_recompute() const override { return true; }
+  std::vector<std::string> segments() const override { return segments_; }
   torch::Tensor scores(const TorchBatch& batch);
   torch::Tensor labels(const TorchBatch& batch) const;
 
@@ -48,6 +49,8 @@ class ConvNet : public TorchNetwork {
   std::vector<std::int64_t> image_;  ///< channels, height, width
   std::int64_t classes_ = 0;
   std::shared_ptr<torch::nn::SequentialImpl> layers_;
+  std::vector<std::string> segments_;  ///< the layers that have weights
+  std::vector<std::size_t> pieces_;    ///< of each of them, the layer behind the last that goes with it
 };
 
 }  // namespace cambium::train

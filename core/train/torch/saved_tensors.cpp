@@ -1,12 +1,10 @@
 #include "core/train/torch/saved_tensors.hpp"
 
 #include <fmt/format.h>
-#include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
-#include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,42 +21,7 @@ namespace {
 
 constexpr std::int64_t smallest = 1024;  ///< elements; below, headers outweigh what is saved
 
-/// Of the pass on this thread; Torch asks for hooks without saying for whom.
-thread_local SavedTensors* active = nullptr;
-
 }  // namespace
-
-/// One saved tensor: Torch hands it over, drops its own reference, and asks for it once more in the backward pass.
-class SavedHook : public ag::SavedVariableHooks {
- public:
-  explicit SavedHook(SavedTensors& to) : to_(to) {}
-  void call_pack_hook(const at::Tensor& tensor) override {
-    sizes_ = tensor.sizes().vec();
-    entry_ = to_.pack(tensor);
-    if (!entry_) kept_ = tensor;
-  }
-  at::Tensor call_unpack_hook() override { return entry_ ? to_.unpack(*entry_).view(sizes_) : kept_; }
-
- private:
-  SavedTensors& to_;
-  std::vector<std::int64_t> sizes_;
-  std::shared_ptr<SavedTensors::Entry> entry_;
-  at::Tensor kept_;
-};
-
-/// Torch's own engine, which also gives our hooks to what is saved.
-class HookEngine : public ag::Engine {
- public:
-  std::unique_ptr<ag::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    return active ? std::make_unique<SavedHook>(*active) : nullptr;
-  }
-  ~HookEngine() override { stop(); }
-};
-
-static ag::Engine& hook_engine() {
-  static HookEngine engine;  // Torch knows one engine per process
-  return engine;
-}
 
 /// Bytes that Torch's allocator gives out on this thread, and those of encoded arrays, which it does not see.
 struct SavedTensors::Counter : c10::MemoryReportingInfoBase {
@@ -89,8 +52,7 @@ void SavedTensors::hold(double packed, double plain, bool encoded) {
   plain_peak_ = std::max(plain_peak_, plain_);
 }
 
-SavedTensors::Saving::Saving(SavedTensors& to, const std::vector<torch::Tensor>& parameters) {
-  ag::set_default_engine_stub(hook_engine);
+SavedTensors::Saving::Saving(SavedTensors& to, const std::vector<torch::Tensor>& parameters) : keeping_(to) {
   to.next_ = 0;
   to.known_.clear();
   to.parameters_.clear();
@@ -98,10 +60,13 @@ SavedTensors::Saving::Saving(SavedTensors& to, const std::vector<torch::Tensor>&
   to.counting_.reset();
   to.counter_ = std::make_shared<Counter>();
   to.counting_ = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, to.counter_);
-  active = &to;
 }
 
-SavedTensors::Saving::~Saving() { active = nullptr; }
+Keeper::Again SavedTensors::keep(const torch::Tensor& saved) {
+  auto entry = pack(saved);
+  if (!entry) return {};
+  return [this, entry] { return unpack(*entry); };
+}
 
 std::size_t SavedTensors::slot_of(const torch::Tensor& data) {
   std::vector<std::int64_t> shape(data.sizes().begin() + (data.dim() > 1 ? 1 : 0), data.sizes().end());
@@ -125,13 +90,11 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
     if (!k.storage.expired() && k.offset == data.storage_offset() && k.elements == data.numel() && data.is_contiguous())
       if (auto entry = k.entry.lock()) return entry;
   const torch::NoGradGuard no_graph;
-  SavedTensors* const mine = std::exchange(active, nullptr);  // what follows saves nothing
   auto entry = std::make_shared<Entry>();
   entry->owner = this, entry->type = data.scalar_type(), entry->elements = data.numel();
   entry->slot = real ? slot_of(data) : slots_.size();
   entry->plain = static_cast<double>(data.nbytes());
   encode(*entry, data.contiguous());
-  active = mine;
   hold(entry->held, entry->plain, !entry->whole.defined());
   if (data.is_contiguous())
     list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()), data.storage_offset(), data.numel(), entry});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/train/activations.hpp"
+#include "core/train/torch/keeper.hpp"
 
 namespace cambium::train {
 
@@ -19,7 +20,7 @@ namespace cambium::train {
 ///
 /// What only ReLU and maxima read in the backward pass is kept as signs. Integers are kept exactly; parameters, small arrays and
 /// other types as they are. One thread.
-class SavedTensors {
+class SavedTensors : public Keeper {
  public:
   explicit SavedTensors(const ActivationParams& params) : params_(params) {}
   SavedTensors(const SavedTensors&) = delete;
@@ -28,8 +29,9 @@ class SavedTensors {
   class Saving {
    public:
     Saving(SavedTensors& to, const std::vector<torch::Tensor>& parameters);
-    ~Saving();
-    Saving(const Saving&) = delete;
+
+   private:
+    Keeping keeping_;
   };
   /// Before backward(): watches the nodes behind `loss` for what the bounds follow from.
   void watch(const torch::Tensor& loss);
@@ -60,7 +62,7 @@ class SavedTensors {
   std::vector<std::string> report() const;
 
  private:
-  friend class SavedHook;
+  Again keep(const torch::Tensor& saved) override;
   friend struct BeforeNode;
   friend struct AfterNode;
   struct Entry;

@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/train/torch/initial_values.hpp"
 #include "core/train/torch/saved_tensors.hpp"
+#include "core/train/torch/segments.hpp"
 
 namespace cambium::train {
 
@@ -38,18 +39,6 @@ class Announcer {
  private:
   const ReadyCallback* ready_ = nullptr;
   std::vector<bool> told_;
-};
-
-/// Called by Torch after it has added a gradient to its parameter's.
-struct AfterAccumulation : torch::autograd::FunctionPostHook {
-  AfterAccumulation(Announcer& a, std::size_t k) : announcer(a), parameter(k) {}
-  torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
-                                            const torch::autograd::variable_list&) override {
-    announcer.tell(parameter);
-    return outputs;
-  }
-  Announcer& announcer;
-  std::size_t parameter;
 };
 
 /// Matrix products and convolutions in bfloat16 while this lives.
@@ -94,10 +83,30 @@ void calling_torch(F&& f) {
 struct TorchNetwork::Bound {
   std::shared_ptr<torch::nn::Module> module;
   std::vector<std::string> names;
-  std::vector<torch::Tensor> parameters;
+  std::unique_ptr<ParameterViews> views;
   std::vector<std::shared_ptr<torch::autograd::Node>> accumulators;  ///< Torch itself keeps weak references only
-  std::vector<void*> weights, gradients;                             ///< addresses that the parameters view now
   Announcer announcer;
+  std::vector<int> first;              ///< parameter of each segment
+  std::unique_ptr<Segments> segments;  ///< where the network names any
+
+  /// Once Torch has added to the gradient of parameter k.
+  void added(std::size_t k) {
+    if (!views->adds_in_place(k))
+      throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", names[k]));
+    announcer.tell(k);
+  }
+};
+
+/// Called by Torch after it has added a gradient to its parameter's.
+struct TorchNetwork::AfterAccumulation : torch::autograd::FunctionPostHook {
+  AfterAccumulation(Bound& b, std::size_t k) : bound(b), parameter(k) {}
+  torch::autograd::variable_list operator()(const torch::autograd::variable_list& outputs,
+                                            const torch::autograd::variable_list&) override {
+    bound.added(parameter);
+    return outputs;
+  }
+  Bound& bound;
+  std::size_t parameter;
 };
 
 TorchNetwork::TorchNetwork(Precision precision) : precision_(precision) {
@@ -120,21 +129,43 @@ TorchNetwork::Bound& TorchNetwork::bound() const {
         fmt::format("the module keeps a buffer '{}' that training would change differently on every rank; "
                     "use group or layer normalisation",
                     buffer.key()));
+  std::vector<torch::Tensor> parameters;
   for (const auto& item : made->module->named_parameters()) {
     made->names.push_back(item.key());
-    made->parameters.push_back(item.value());
+    parameters.push_back(item.value());
   }
-  made->weights.resize(made->parameters.size());
-  made->gradients.resize(made->parameters.size());
+  made->views = std::make_unique<ParameterViews>(std::move(parameters));
   bound_ = std::move(made);
+  find_segments();
   return *bound_;
+}
+
+void TorchNetwork::find_segments() const {
+  Bound& b = *bound_;
+  const auto wanted = segments();
+  std::size_t k = 0;
+  for (const auto& name : wanted) {
+    b.first.push_back(static_cast<int>(k));
+    while (k < b.names.size() && b.names[k].starts_with(name + ".")) ++k;
+    if (static_cast<int>(k) == b.first.back())
+      throw InternalError(fmt::format("the segment '{}' is not where the parameters come to it", name));
+  }
+  if (wanted.empty()) return;
+  if (k < b.names.size()) throw InternalError(fmt::format("the parameter '{}' belongs to no segment", b.names[k]));
+  b.segments = std::make_unique<Segments>(*b.views, wanted, b.first, [&b](std::size_t parameter) { b.announcer.tell(parameter); });
+}
+
+std::vector<int> TorchNetwork::modules() const { return bound().first; }
+
+void TorchNetwork::enter(int segment) {
+  if (bound().segments) bound().segments->enter(segment);
 }
 
 std::vector<ParameterInfo> TorchNetwork::parameters() const {
   const Bound& b = bound();
   std::vector<ParameterInfo> out;
-  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
-    const auto sizes = b.parameters[k].sizes();
+  for (std::size_t k = 0; k < b.views->size(); ++k) {
+    const auto sizes = b.views->parameters()[k].sizes();
     out.push_back({b.names[k], {sizes.begin(), sizes.end()}, sizes.size() > 1});
   }
   return out;
@@ -156,31 +187,24 @@ void TorchNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t 
   for (std::size_t k = 0; k < infos.size(); ++k) initial(infos[k], static_cast<std::int64_t>(k), weights[k], seed);
 }
 
-/// Lets the module's parameters, and their gradients where given, live in the caller's memory. With a gradient that
-/// exists, Torch adds to it in place.
+/// Lets the module's parameters, and their gradients where given, live in the caller's memory.
 void TorchNetwork::bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients) {
   Bound& b = bound();
-  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
-    torch::Tensor& parameter = b.parameters[k];
-    if (b.weights[k] != weights[k].data) {
-      parameter.set_data(tensor_on(weights[k]));
-      b.weights[k] = weights[k].data;
-    }
-    if (!gradients.empty() && b.gradients[k] != gradients[k].data) {
-      parameter.mutable_grad() = tensor_on(gradients[k]);
-      b.gradients[k] = gradients[k].data;
-    }
-  }
-  if (!b.accumulators.empty() || gradients.empty()) return;
-  for (std::size_t k = 0; k < b.parameters.size(); ++k) {
-    b.accumulators.push_back(torch::autograd::impl::grad_accumulator(b.parameters[k]));
-    b.accumulators.back()->add_post_hook(std::make_unique<AfterAccumulation>(b.announcer, k));
+  for (std::size_t k = 0; k < weights.size(); ++k) b.views->show_weights(k, weights[k]);
+  for (std::size_t k = 0; k < gradients.size(); ++k) b.views->show_gradient(k, gradients[k]);
+}
+
+void TorchNetwork::watch_gradients() {
+  Bound& b = bound();
+  for (std::size_t k = b.accumulators.size(); k < b.views->size(); ++k) {
+    b.accumulators.push_back(torch::autograd::impl::grad_accumulator(b.views->parameters()[k]));
+    b.accumulators.back()->add_post_hook(std::make_unique<AfterAccumulation>(b, k));
   }
 }
 
 torch::Tensor TorchNetwork::weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights,
                                           std::span<TermSum> terms) {
-  const auto saving = saved_ ? std::make_unique<SavedTensors::Saving>(*saved_, bound().parameters) : nullptr;
+  const auto saving = saved_ ? std::make_unique<SavedTensors::Saving>(*saved_, bound().views->parameters()) : nullptr;
   const Autocast autocast(precision_ == Precision::bfloat16);
   const auto parts = loss(TorchBatch(samples, real()));
   torch::Tensor total;
@@ -203,28 +227,48 @@ void TorchNetwork::backward(const torch::Tensor& loss) {
 void TorchNetwork::probe(std::span<const SamplePtr> samples, std::span<const double> term_weights) {
   constexpr std::size_t few = 8;
   std::vector<torch::Tensor> before;
-  for (const auto& parameter : bound().parameters) before.push_back(parameter.grad().clone());
+  for (const auto& parameter : bound().views->parameters()) before.push_back(parameter.grad().clone());
   std::vector<TermSum> dropped(term_weights.size());
   backward(weighted_loss(samples.first(std::min(few, samples.size())), term_weights, dropped));
-  for (std::size_t k = 0; k < before.size(); ++k) bound().parameters[k].mutable_grad().copy_(before[k]);
+  for (std::size_t k = 0; k < before.size(); ++k) bound().views->parameters()[k].grad().copy_(before[k]);
 }
 
 void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                             std::span<const double> term_weights, std::span<const TensorRef> gradients,
                             std::span<TermSum> terms, const ReadyCallback& ready) {
   Bound& b = bound();
-  if (!samples.empty())
-    calling_torch([&] {
+  calling_torch([&] {
+    watch_gradients();
+    if (b.segments && ready.by_module()) return divided_gradient(samples, weights, term_weights, gradients, terms, ready);
+    if (!samples.empty()) {
       bind(weights, gradients);
       if (saved_ && saved_->wants_probe()) probe(samples, term_weights);
-      b.announcer.begin(ready, b.parameters.size());
-      backward(weighted_loss(samples, term_weights, terms));
-    });
-  else
-    b.announcer.begin(ready, b.parameters.size());
-  for (std::size_t k = 0; k < b.parameters.size(); ++k)
-    if (!samples.empty() && b.parameters[k].grad().data_ptr() != gradients[k].data)
-      throw InternalError(fmt::format("Torch gave '{}' a gradient of its own instead of adding to ours", b.names[k]));
+    }
+    b.announcer.begin(ready, b.views->size());
+    if (!samples.empty()) backward(weighted_loss(samples, term_weights, terms));
+    b.announcer.end();
+  });
+}
+
+/// The same for weights and gradients that come and go. There is no probe: what it would ask for is gathered by all ranks together.
+void TorchNetwork::divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                                    std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                                    const ReadyCallback& ready) {
+  Bound& b = bound();
+  struct Pass {
+    Segments& segments;
+    ~Pass() { segments.stop(); }
+  } pass{*b.segments};
+  b.announcer.begin(ready, b.views->size());
+  pass.segments.begin(weights, gradients, ready);
+  torch::Tensor loss;
+  {
+    const Keeping tokens(pass.segments);
+    if (!samples.empty()) loss = weighted_loss(samples, term_weights, terms);
+  }
+  pass.segments.turn(loss);
+  backward(loss);
+  pass.segments.end();
   b.announcer.end();
 }
 

@@ -25,6 +25,8 @@ class TorchNetwork : public Network {
   enum class Precision { float64, float32, bfloat16 };
 
   std::vector<ParameterInfo> parameters() const final;
+  /// Those of segments().
+  std::vector<int> modules() const final;
   DType dtype() const final { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) final;
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
@@ -70,6 +72,12 @@ class TorchNetwork : public Network {
   /// What a host program gets, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
 
+  /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the next: then weights and
+  /// gradients can be divided among ranks. Together they hold all parameters, in their order. None by default.
+  virtual std::vector<std::string> segments() const { return {}; }
+  /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another. They come in ascending order.
+  void enter(int segment);
+
   /// Whether loss() takes its parts through recomputed() when asked to.
   virtual bool can_recompute() const { return false; }
   bool recomputes() const { return recompute_; }
@@ -78,8 +86,13 @@ class TorchNetwork : public Network {
 
  private:
   struct Bound;
+  struct AfterAccumulation;
   Bound& bound() const;
+  void find_segments() const;
+  void watch_gradients();
   void bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+  void divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
+                        std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready);
   /// A pass over a few samples, whose gradient is dropped, so that the first batch is compressed like those after it.
   void probe(std::span<const SamplePtr> samples, std::span<const double> term_weights);
   /// The weighted loss with its graph; adds to `terms`.

@@ -74,7 +74,7 @@ LatentCells FlowUnet::refined(const LatentCells& coarse) const {
 
 torch::Tensor FlowUnet::values(const train::TorchBatch& batch) {
   const auto samples = coarse(batch);
-  const auto fine = unet_->forward(samples).to(real());
+  const auto fine = unet_->forward(samples, [this](int block) { enter(block); }).to(real());
   const auto points = batch.stored("points");
   std::vector<torch::Tensor> out;
   for (std::int64_t b = 0; b < batch.size(); ++b) {

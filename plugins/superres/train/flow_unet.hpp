@@ -28,6 +28,7 @@ class FlowUnet : public FlowNetwork {
 
  private:
   std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<std::string> segments() const override { return unet_->blocks(); }
   std::vector<Term> loss(const train::TorchBatch& batch) override { return {data_term(values(batch), batch)}; }
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;

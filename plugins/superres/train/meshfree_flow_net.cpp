@@ -102,6 +102,13 @@ std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
   return whole;
 }
 
+std::vector<std::string> MeshfreeFlowNet::segments() const {
+  std::vector<std::string> out;
+  for (const auto& block : encoder_->blocks()) out.push_back("encoder." + block);
+  out.push_back("decoder");
+  return out;
+}
+
 /// Beside an interpolation the decoder begins with little to say.
 void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
   if (info.name != "decoder." + std::to_string(shape_.layers() - 1) + ".weight")
@@ -181,7 +188,8 @@ static std::vector<double> between(const LatentCells& cells, const Plates& plate
 
 MeshfreeFlowNet::Asked MeshfreeFlowNet::asked(const TorchBatch& batch) {
   Asked out{batch, coarse(batch), {}, batch.stored("points").to(torch::kFloat64), decoder_weights_};
-  out.latents = encoder_->forward(out.samples).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  out.latents = encoder_->forward(out.samples, [this](int block) { enter(block); }).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  enter(static_cast<int>(std::ssize(encoder_->blocks())));
   if (shape_.carries) out.latents = torch::cat({carried(batch, out.samples), out.latents}, 1);
   return out;
 }

@@ -57,6 +57,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::vector<torch::Tensor> weights;
   };
   std::shared_ptr<torch::nn::Module> build() override;
+  /// The blocks of the encoder, and the decoder, which reads all its weights at once.
+  std::vector<std::string> segments() const override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;

@@ -57,6 +57,7 @@ torch::Tensor ResBlock::forward(const torch::Tensor& x) {
 }
 
 std::shared_ptr<ResBlock> Unet::block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu) {
+  names_.push_back(name);
   return register_module(name, std::make_shared<ResBlock>(in, neck, out, shape_.wraps, final_relu));
 }
 
@@ -85,18 +86,23 @@ Unet::Unet(const UnetShape& shape) : shape_(shape) {
   } while (size != shape.refined);
 }
 
-torch::Tensor Unet::forward(torch::Tensor x) {
-  std::vector<torch::Tensor> kept{x = in_->forward(x)};
+torch::Tensor Unet::forward(torch::Tensor x, const std::function<void(int)>& enter) {
+  int next = 0;
+  const auto through = [&](const std::shared_ptr<ResBlock>& block, const torch::Tensor& in) {
+    if (enter) enter(next++);
+    return block->forward(in);
+  };
+  std::vector<torch::Tensor> kept{x = through(in_, x)};
   for (std::size_t l = 0; l < down_.size(); ++l)
-    kept.push_back(x = pooled(down_[l]->forward(x), grids_[l], grids_[l + 1]));
+    kept.push_back(x = pooled(through(down_[l], x), grids_[l], grids_[l + 1]));
   const std::size_t levels = down_.size();
-  x = mid_->forward(enlarged(x, grids_[levels - 1]));
+  x = through(mid_, enlarged(x, grids_[levels - 1]));
   for (std::size_t k = 0; k < up_.size(); ++k) {
     const std::size_t level = levels - 1 - k;
-    x = enlarged(up_[k]->forward(torch::cat({x, kept[level]}, 1)), grids_[level - 1]);
+    x = enlarged(through(up_[k], torch::cat({x, kept[level]}, 1)), grids_[level - 1]);
   }
-  x = out_->forward(torch::cat({x, kept[0]}, 1));
-  for (std::size_t k = 0; k < expand_.size(); ++k) x = expand_[k]->forward(enlarged(x, finer_[k]));
+  x = through(out_, torch::cat({x, kept[0]}, 1));
+  for (std::size_t k = 0; k < expand_.size(); ++k) x = through(expand_[k], enlarged(x, finer_[k]));
   return x;
 }
 

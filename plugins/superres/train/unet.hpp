@@ -2,6 +2,8 @@
 #include <torch/torch.h>
 
 #include <array>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace cambium::superres {
@@ -32,7 +34,10 @@ class ResBlock : public torch::nn::Module {
 class Unet : public torch::nn::Module {
  public:
   explicit Unet(const UnetShape& shape);
-  torch::Tensor forward(torch::Tensor x);
+  /// Calls `enter`, where given, with each block's number before it is used: they are used once each, in the order of blocks().
+  torch::Tensor forward(torch::Tensor x, const std::function<void(int)>& enter = {});
+  /// Names of the blocks; together they hold all parameters.
+  const std::vector<std::string>& blocks() const { return names_; }
   /// Name of the block whose answer is the network's.
   std::string last_block() const { return expand_.empty() ? "out" : "expand" + std::to_string(expand_.size()); }
 
@@ -41,6 +46,7 @@ class Unet : public torch::nn::Module {
   std::shared_ptr<ResBlock> block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu = true);
 
   UnetShape shape_;
+  std::vector<std::string> names_;
   std::vector<Sizes> grids_;  ///< of each level, the input's first
   std::vector<Sizes> finer_;  ///< of the stages behind it, for a refined output
   std::shared_ptr<ResBlock> in_, mid_, out_;
