@@ -78,7 +78,7 @@ def train(options, arm, seed):
     page = re.split(r"on \d+ samples:", answer.stdout)[1]
     out = {name: float(re.search(name + r" +([-\d.e+]+)", page).group(1)) for name in [first] + others}
     if "direct" in more:
-        rows = re.findall(r"^ +\d+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +[\d.e+-]+ +([\d.e+-]+)$", answer.stdout, re.M)
+        rows = re.findall(r"^ +\d+(?: +[\d.e+-]+){4,} +([\d.e+-]+)$", answer.stdout, re.M)
         out["flips_by_tenths"] = [float(row) for row in rows]
         out["memory"] = re.search(r"weights: .*", answer.stdout).group(0)
     return out
