@@ -95,10 +95,13 @@ def arm(program, folder, name, quantize, seed, steps):
     column = [h.split(" ")[0] for h in head].index("conserved")
     time = [h.split(" ")[0] for h in head].index("time")
     rows = thermo[len(thermo) // 10:]
+    parts = [np.polyfit(part[:, time], part[:, column], 1)[0] / 108.0 for part in np.array_split(rows, 4)]
     drift = np.polyfit(rows[:, time], rows[:, column], 1)[0] / 108.0
+    head, melt = table(os.path.join(place, "simulate", "thermo.csv"))
+    pressure = np.mean(melt[len(melt) // 3:, [h.split(" ")[0] for h in head].index("pressure")])
     with open(os.path.join(place, "log.txt"), encoding="utf-8") as file:
         said = re.search(r"\d+ energy matrices in [^\n]*", file.read())
-    return {"energy": np.load(os.path.join(labels, "energy.npy")).ravel(), "force": np.load(os.path.join(labels, "force.npy")), "rdf": rdf, "drift": drift,
+    return {"energy": np.load(os.path.join(labels, "energy.npy")).ravel(), "force": np.load(os.path.join(labels, "force.npy")), "rdf": rdf, "drift": drift, "drift_scatter": np.std(parts, ddof=1), "pressure": pressure,
             "said": said.group(0) if said else ""}
 
 
@@ -109,6 +112,12 @@ def write(path, found, steps):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(found, file, indent=1)
         file.write("\n")
+
+
+def apart(a, b):
+    """Largest difference of two distribution functions: in their own bins, and in bins of five."""
+    difference = a["rdf"][:, 1] - b["rdf"][:, 1]
+    return {"rdf": float(np.max(np.abs(difference))), "rdf_bins_of_five": float(np.max(np.abs(difference.reshape(-1, 5).mean(1))))}
 
 
 def main():
@@ -126,17 +135,20 @@ def main():
         run(program, CALIBRATION.format(folder=folder, model=MODEL), folder, "calibration")
     full = arm(program, folder, "full", None, 1, options.steps)
     found = {"check": "ok: crystals that nothing was fitted to, eV/A and eV/atom against the model in full; largest difference of g(r) to it at 1600 K",
-             "rdf_by_chance": float(np.max(np.abs(arm(program, folder, "full", None, 2, options.steps)["rdf"][:, 1] - full["rdf"][:, 1]))), "arms": {}}
+             "rms_force": float(np.sqrt(np.mean(full["force"] ** 2))), "by_chance": None, "arms": {}}
+    again = arm(program, folder, "full", None, 2, options.steps)
+    found["by_chance"] = apart(again, full) | {"pressure": float(again["pressure"])}
     for name, quantize in ARMS.items():
         here = arm(program, folder, name, quantize, 1, options.steps) if quantize else full
         off = (here["energy"] - full["energy"]) / 32.0
         found["arms"][name] = {"energy": float(np.sqrt(np.mean(off ** 2))), "energy_without_mean": float(np.std(off)),
                                "force": float(np.sqrt(np.mean((here["force"] - full["force"]) ** 2))),
-                               "rdf": float(np.max(np.abs(here["rdf"][:, 1] - full["rdf"][:, 1]))), "drift_per_ps": float(here["drift"]), "said": here["said"]}
+                               "drift_per_ps": float(here["drift"]), "drift_scatter_of_quarters": float(here["drift_scatter"]),
+                               "pressure": float(here["pressure"]), "said": here["said"]} | apart(here, full)
         print(name, json.dumps(found["arms"][name]), flush=True)
         if options.json:
             write(options.json, found, options.steps)
-    print("rdf by chance", found["rdf_by_chance"])
+    print("by chance", found["by_chance"])
     return 0
 
 

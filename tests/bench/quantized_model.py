@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What few bits cost a trained model that is not trained again: quantized_model.py PROGRAM [--steps N] [--json FILE].
 
-Trains the transformer of inputs/train/quantized.yaml once and evaluates it with weights of 1 to 4 bits and ternary ones, each beside the
-model in full in the same run; and a transformer that was trained with ternary products, by ternary weights.
+Trains the transformer of inputs/train/quantized.yaml once and evaluates it with weights of 1 to 4 bits and ternary ones, rounded each by itself
+and fitted to texts of the training (calibrate), each beside the model in full in the same run; and a transformer that was trained with ternary
+products, by ternary weights.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import tempfile
 
 DECK = os.path.join(os.path.dirname(__file__), "..", "..", "inputs", "train", "quantized.yaml")
 ARMS = {"1_bit": "{bits: 1}", "2_bits": "{bits: 2}", "3_bits": "{bits: 3}", "4_bits": "{bits: 4}", "ternary": "{weights: ternary}"}
+CALIBRATE = "calibrate: {dataset: {type: grammar, samples: 1000, length: 65}, samples: 64}"
+ARMS |= {name + "_fitted": quantize[:-1] + ", " + CALIBRATE + "}" for name, quantize in ARMS.items()}
 
 
 EVALUATE = """
@@ -57,7 +60,7 @@ def main():
             folder = os.path.join(scratch, re.sub(r"\W+", "", linear))
             run(options.program, "run", DECK, f"run.directory={folder}", f"stages[0].train.steps={options.steps}", f"stages[0].train.model.linear={linear}")
             for arm, quantize in ARMS.items():
-                if linear == "{weights: full}" or arm == "ternary":
+                if linear == "{weights: full}" or arm == "ternary":  # what was trained ternary loses nothing and needs no fit
                     found[f"trained with {linear}, {arm}"] = evaluated(options.program, folder, arm, quantize)
     for name, (full, few) in found.items():
         print(name, "full", full, "few bits", few, sep="\n  ")
