@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/parallel/random.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/mlp/field.hpp"
 #include "core/train/mlp/mlp_layers.hpp"
@@ -89,15 +88,7 @@ std::vector<std::int64_t> Mlp::widths() const {
   return out;
 }
 
-std::vector<ParameterInfo> Mlp::parameters() const {
-  const auto w = widths();
-  std::vector<ParameterInfo> out;
-  for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    out.push_back({fmt::format("layers.{}.w", l), {w[l], w[l + 1]}, true, true});
-    out.push_back({fmt::format("layers.{}.b", l), {w[l + 1]}, false});
-  }
-  return out;
-}
+std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(widths(), true); }
 
 std::vector<int> Mlp::modules() const {
   std::vector<int> out;
@@ -105,21 +96,10 @@ std::vector<int> Mlp::modules() const {
   return out;
 }
 
-/// Normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio 2010), for relu and its smooth forms 2 / n_in (He et
-/// al. 2015); biases are zero.
 void Mlp::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
-  const auto w = widths();
   const bool rectifies = params_.activation == Activation::relu || params_.activation == Activation::gelu ||
                          params_.activation == Activation::silu;
-  with_real(dtype(), [&]<class T>() {
-    for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-      const double deviation = std::sqrt(2.0 / static_cast<double>(rectifies ? w[l] : w[l] + w[l + 1]));
-      auto* values = static_cast<T*>(weights[2 * l].data);
-      for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
-        values[k] = static_cast<T>(deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
-      std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
-    }
-  });
+  with_real(dtype(), [&]<class T>() { initialise_mlp<T>(weights, widths(), seed, rectifies); });
 }
 
 std::vector<TermInfo> Mlp::terms() const {

@@ -1,7 +1,12 @@
 #include "core/train/mlp/mlp_layers.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/parallel/random.hpp"
 #include "core/train/quantized/coded_weights.hpp"
 
 namespace cambium::train {
@@ -46,6 +51,29 @@ T slope(Mlp::Activation kind, T x, T y) {
 }
 
 }  // namespace
+
+std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, bool may_round) {
+  std::vector<ParameterInfo> out;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    out.push_back({fmt::format("layers.{}.w", l), {widths[l], widths[l + 1]}, true, may_round});
+    out.push_back({fmt::format("layers.{}.b", l), {widths[l + 1]}, false});
+  }
+  return out;
+}
+
+template <class T>
+void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed, bool rectifies) {
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const double deviation = std::sqrt(2.0 / static_cast<double>(rectifies ? widths[l] : widths[l] + widths[l + 1]));
+    auto* values = static_cast<T*>(weights[2 * l].data);
+    for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
+      values[k] = static_cast<T>(deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
+    std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
+  }
+}
+
+template void initialise_mlp<double>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
+template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
 
 template <class T>
 MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,

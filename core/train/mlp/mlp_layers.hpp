@@ -9,6 +9,16 @@
 
 namespace cambium::train {
 
+/// Parameters of a fully connected network of these widths (inputs, hidden layers, outputs): of layer l the weights
+/// "layers.<l>.w", n_in x n_out, then the biases "layers.<l>.b", n_out. `may_round`: the weights may be kept in fewer bits.
+std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, bool may_round = false);
+
+/// First values of those parameters, in T: weights are normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio 2010), or,
+/// if the activation `rectifies` (relu and its smooth forms), 2 / n_in (He et al. 2015), a function of (seed, layer, element);
+/// biases are zero.
+template <class T>
+void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed, bool rectifies = false);
+
 /// Forward and backward passes of a fully connected network in T, batch x width row-major. Weights of layer l are n_in x
 /// n_out ("layers.<l>.w") and n_out ("layers.<l>.b").
 template <class T>
@@ -43,5 +53,7 @@ class MlpLayers {
 
 extern template class MlpLayers<double>;
 extern template class MlpLayers<float>;
+extern template void initialise_mlp<double>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
+extern template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
 
 }  // namespace cambium::train
