@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/parallel/random.hpp"
 #include "core/train/mlp/field.hpp"
 #include "core/train/mlp/mlp_layers.hpp"
 
@@ -57,26 +56,10 @@ std::vector<std::int64_t> HeatFluxKernel::widths() const {
   return out;
 }
 
-std::vector<train::ParameterInfo> HeatFluxKernel::parameters() const {
-  const auto w = widths();
-  std::vector<train::ParameterInfo> out;
-  for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    out.push_back({fmt::format("layers.{}.w", l), {w[l], w[l + 1]}, true});
-    out.push_back({fmt::format("layers.{}.b", l), {w[l + 1]}, false});
-  }
-  return out;
-}
+std::vector<train::ParameterInfo> HeatFluxKernel::parameters() const { return train::mlp_parameters(widths()); }
 
-/// Normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio 2010); biases are zero.
 void HeatFluxKernel::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
-  const auto w = widths();
-  for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    const double deviation = std::sqrt(2.0 / static_cast<double>(w[l] + w[l + 1]));
-    auto* values = static_cast<double*>(weights[2 * l].data);
-    for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
-      values[k] = deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0);
-    std::fill_n(static_cast<double*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), 0.0);
-  }
+  train::initialise_mlp<double>(weights, widths(), seed);
 }
 
 /// Wavenumbers mapped to [-1, 1]; a pointwise closure does not look at them.

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/parallel/random.hpp"
 #include "core/train/mlp/field.hpp"
 #include "core/train/mlp/mlp_layers.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
@@ -83,26 +81,10 @@ std::vector<std::int64_t> LocalLevels::widths() const {
   return out;
 }
 
-std::vector<train::ParameterInfo> LocalLevels::parameters() const {
-  const auto w = widths();
-  std::vector<train::ParameterInfo> out;
-  for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    out.push_back({fmt::format("layers.{}.w", l), {w[l], w[l + 1]}, true});
-    out.push_back({fmt::format("layers.{}.b", l), {w[l + 1]}, false});
-  }
-  return out;
-}
+std::vector<train::ParameterInfo> LocalLevels::parameters() const { return train::mlp_parameters(widths()); }
 
-/// Normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio 2010); biases are zero.
 void LocalLevels::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
-  const auto w = widths();
-  for (std::size_t l = 0; l + 1 < w.size(); ++l) {
-    const double deviation = std::sqrt(2.0 / static_cast<double>(w[l] + w[l + 1]));
-    auto* values = static_cast<double*>(weights[2 * l].data);
-    for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
-      values[k] = deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0);
-    std::fill_n(static_cast<double*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), 0.0);
-  }
+  train::initialise_mlp<double>(weights, widths(), seed);
 }
 
 std::vector<double> LocalLevels::scaled(std::span<const double> moments) const {
