@@ -19,11 +19,14 @@ import sys
 QUICK = {
     "md": ["steps=20"],
     "deepmd": ["molecules=8", "seconds=0.2"],
+    "few_bits": ["seconds=0.02"],
     "train": ["seconds=0.5"],
     "kinetic": ["seconds=0.2", "size=0"],
     "search": ["networks=2", "repeat=1"],
     "submatrix": ["copies=1", "repeat=1"],
     "submatrix_precision": ["copies=1"],
+    "submatrix_scaling": ["from=1", "to=2", "repeat=1"],
+    "lowp": ["size=256"],
     "rayleigh_benard": ["steps=10", "repeat=1", "accuracy=no"],
     "meshfree_flow_net": ["repeat=1"],
 }

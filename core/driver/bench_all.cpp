@@ -10,7 +10,7 @@ BenchResults bench_all(std::span<const Bench> benches, Context& context, bool js
     context.log.info(fmt::format("--- {}: {}", bench.name, bench.doc));
     nlohmann::json& figures = results.figures[bench.name];
     try {
-      figures = bench.run(nlohmann::json::object(), context);
+      figures = bench.run(BenchOptions(bench.name, bench.options), context);
     } catch (...) {
       if (!every_rank_arrives(context.comm)) throw;
       const auto failure = failure_of(std::current_exception());

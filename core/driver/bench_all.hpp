@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/driver/failure.hpp"
-#include "core/plugin/command.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium {
 

@@ -81,7 +81,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   DeckOptions deck_options;
   std::string deck, directory, kind, name, destination;
   std::vector<std::string> options;
-  bool schema = false, json = false;
+  bool schema = false, json = false, help = false;
 
   auto deck_command = [&](const char* verb, const char* doc) {
     auto* sub = app.add_subcommand(verb, doc);
@@ -101,15 +101,20 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   list->add_option("kind", kind, "only this kind");
   list->callback([&] { code = commands.list(kind); });
   auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
-  doc->add_option("kind", kind, "for example potential");
+  doc->add_option("kind", kind, "for example potential, or bench");
   doc->add_option("name", name, "for example lennard_jones");
   doc->add_flag("--schema", schema, "JSON schema of a deck, for editors");
   doc->callback([&] { code = commands.doc(kind, name, schema); });
   auto* bench = app.add_subcommand("bench", "measure; the last line is one JSON object with --json");
   bench->add_option("name", name, "which, or all; none lists them");
-  bench->add_option("options", options, "key=value");
-  bench->add_flag("--json", json, "print one JSON object as the last line");
-  bench->callback([&] { code = commands.bench(name, options, json); });
+  bench->add_option("options", options, "key=value; `cambium bench NAME --help` lists them");
+  bench->add_flag("--json", json, "print one JSON object as the last line; without a name the list of benches and what is measured with");
+  bench->set_help_flag();
+  bench->add_flag("-h,--help", help, "this page, or the options of the bench that is named");
+  bench->callback([&, bench] {
+    if (help && name.empty()) commands.say(bench->help());
+    code = commands.bench(name, options, json, help);
+  });
   auto* report = app.add_subcommand("report", "one HTML page about a run: pictures, timing, provenance, citations");
   report->add_option("directory", directory, "run directory")->required();
   report->add_option("-o,--output", destination, "page to write; RUN/report.html when absent");
@@ -134,7 +139,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     registry.set_plugin("core");
     registry.add<Simulate>("simulate", "advance a physics in time");
     add_core_writers(registry);
-    registry.add_bench({"lowp", "low-precision kernels: lossy codec, few-bit products and softmax beside their peers, codecs of messages", bench_lowp});
+    registry.add_bench(bench_lowp());
     register_plugins(registry);
     Commands commands(comm, registry, joined(argc, argv));
     return dispatch(argc, argv, commands, registry);

@@ -121,45 +121,56 @@ static nlohmann::json measured_where(const Context& context) {
           {"blas", fmt::format("{}, {} kernels, {} thread(s)", blas.library, blas.core, blas.threads)}};
 }
 
-ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& options, bool json) {
+/// InputError where there is none of this name.
+static const Bench& bench_named(const Registry& registry, const std::string& name) {
   std::vector<std::string> names;
-  nlohmann::json given = nlohmann::json::object();
-  if (name == "all" && !options.empty())
-    throw InputError(fmt::format("'{}': options belong to one bench; name it instead of all", options.front()));
-  for (const auto& option : options) {
-    const auto equals = option.find('=');
-    if (equals == std::string::npos)
-      throw InputError(fmt::format("option '{}' has no value; write key=value, for example steps=100", option));
-    given[option.substr(0, equals)] = option.substr(equals + 1);
-  }
-  nlohmann::json result = nlohmann::json::object();
-  ExitCode code = ExitCode::done;
-  for (const auto& bench : registry_.benches()) {
+  for (const auto& bench : registry.benches()) {
+    if (bench.name == name) return bench;
     names.push_back(bench.name);
-    if (bench.name != name) continue;
-    print_banner(context_);
-    result = bench.run(given, context_);
   }
+  throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
+}
+
+ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& words, bool json, bool help) {
+  if (name.empty() && json) {
+    nlohmann::json list{{"measured", measured_where(context_)}};
+    for (const auto& bench : registry_.benches()) list["benches"][bench.name] = bench.doc;
+    log_.info(list.dump());
+    return ExitCode::done;
+  }
+  if (name.empty()) {
+    for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
+    log_.info(fmt::format("{:<22}{}", "all", "every one of them, each beside its peer where that is installed; some minutes"));
+    return ExitCode::done;
+  }
+  if (name == "all" && !words.empty())
+    throw InputError(fmt::format("'{}': options belong to one bench; name it instead of all", words.front()));
+  BenchResults results;
   if (name == "all") {
+    if (help) return doc("bench", "", false);
     print_banner(context_);
-    auto all = bench_all(registry_.benches(), context_, json);
-    result = std::move(all.figures);
-    code = all.code;
+    results = bench_all(registry_.benches(), context_, json);
+  } else {
+    const Bench& bench = bench_named(registry_, name);
+    if (help) return doc("bench", name, false);
+    const BenchOptions options(name, bench.options, words);
+    print_banner(context_);
+    results.figures = bench.run(options, context_);
   }
-  if (!result.empty()) {
-    result["measured"] = measured_where(context_);
-    log_.info(json ? result.dump() : result.dump(2));
-    return code;
-  }
-  if (!name.empty()) throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, names)));
-  for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
-  log_.info(fmt::format("{:<22}{}", "all", "every one of them, each beside its peer where that is installed; some minutes"));
-  return ExitCode::done;
+  results.figures["measured"] = measured_where(context_);
+  log_.info(json ? results.figures.dump() : results.figures.dump(2));
+  return results.code;
 }
 
 ExitCode Commands::doc(const std::string& kind, const std::string& name, bool schema) {
   if (schema) {
     log_.info(deck::json_schema(deck::schema_of<DeckFile>(), registry_, "Cambium deck"));
+    return ExitCode::done;
+  }
+  if (kind == "bench") {
+    if (!name.empty()) log_.info(markdown(bench_named(registry_, name)));
+    else
+      for (const auto& bench : registry_.benches()) log_.info(markdown(bench));
     return ExitCode::done;
   }
   if (name.empty()) {

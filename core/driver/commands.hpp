@@ -19,10 +19,12 @@ class Commands {
   ExitCode restart(const std::string& directory, const DeckOptions& options);
   ExitCode list(const std::string& word);
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
-  ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json);
+  /// `help`: prints what the bench is and which options it takes.
+  ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
   ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
   ExitCode report(const std::string& directory, const std::string& page);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
+  void say(const std::string& text) { log_.info(text); }
   bool root() const { return context_.comm.root(); }
 
  private:

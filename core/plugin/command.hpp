@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "core/parallel/context.hpp"
 
 namespace cambium {
@@ -14,13 +12,6 @@ namespace cambium {
 struct Command {
   std::string plugin, verb, doc;
   std::function<int(std::vector<std::string> arguments, Context&)> run;
-};
-
-/// A measurement: `cambium bench NAME [--json] [key=value ...]`. Returns one flat object; the key `check` holds a
-/// physical result of the timed run compared with its reference.
-struct Bench {
-  std::string name, doc;
-  std::function<nlohmann::json(const nlohmann::json& options, Context&)> run;
 };
 
 }  // namespace cambium

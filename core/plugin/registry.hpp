@@ -7,6 +7,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 #include "core/plugin/command.hpp"
 
 namespace cambium {
@@ -48,7 +49,7 @@ class Registry : public deck::TypeTable {
   /// Plugins that have added types, in order.
   std::vector<std::string> plugins() const;
 
-  /// Tools and measurements of a plugin (core/plugin/command.hpp).
+  /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp).
   void add_command(Command command) { commands_.push_back(std::move(command)); }
   void add_bench(Bench bench) { benches_.push_back(std::move(bench)); }
   const std::vector<Command>& commands() const { return commands_; }

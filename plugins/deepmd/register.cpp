@@ -54,11 +54,11 @@ void register_types(Registry& registry) {
   registry.add<ExtxyzSet>("extxyz", "labelled configurations in extended XYZ files");
   registry.add<DeepPotentialNetwork>("deep_potential", "Deep Potential, trained on energies, forces and virials");
 
-  registry.add_bench({"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", bench_md});
-  registry.add_bench({"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", bench_deepmd});
-  registry.add_bench({"few_bits", "energy networks by tables of few bits, beside the same in float32", bench_few_bits});
+  registry.add_bench(bench_md());
+  registry.add_bench(bench_deepmd());
+  registry.add_bench(bench_few_bits());
 
-  registry.add_bench({"train", "training the water example's Deep Potential, beside PyTorch where it is installed", bench_train});
+  registry.add_bench(bench_train());
 
   for (Command& command : model_commands()) registry.add_command(std::move(command));
 }

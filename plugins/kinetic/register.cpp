@@ -25,7 +25,7 @@ void register_types(Registry& registry) {
   registry.add<HeatFluxWriter>("heat_flux", "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
   registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations");
 
-  registry.add_bench({"kinetic", "full Vlasov-Maxwell steps of several configurations", bench_kinetic});
+  registry.add_bench(bench_kinetic());
 }
 
 }  // namespace cambium::kinetic

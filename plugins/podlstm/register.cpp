@@ -20,7 +20,7 @@ void register_types(Registry& registry) {
   registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone");
   registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome");
 
-  registry.add_bench({"search", "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are", bench_search});
+  registry.add_bench(bench_search());
 }
 
 }  // namespace cambium::podlstm

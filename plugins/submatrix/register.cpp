@@ -19,9 +19,9 @@ void register_types(Registry& registry) {
 
   registry.add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
 
-  registry.add_bench({"submatrix", "density matrix of water supercells by each solver, beside CP2K where it is installed", bench_submatrix});
-  registry.add_bench({"submatrix_scaling", "seconds and memory per molecule from 864 to 6,912 molecules, and one rank beside all", bench_scaling});
-  registry.add_bench({"submatrix_precision", "every solver in every precision: error, and share of the speed of a matrix product", bench_precision});
+  registry.add_bench(bench_submatrix());
+  registry.add_bench(bench_scaling());
+  registry.add_bench(bench_precision());
 }
 
 }  // namespace cambium::submatrix

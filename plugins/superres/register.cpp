@@ -24,7 +24,7 @@ void register_types(Registry& registry) {
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it");
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x");
 
-  registry.add_bench({"rayleigh_benard", "cell-steps per second of convection, and the time to a given accuracy", bench_rayleigh_benard});
+  registry.add_bench(bench_rayleigh_benard());
 }
 
 }  // namespace cambium::superres

@@ -167,6 +167,34 @@ class BenchPage(unittest.TestCase):
                          (2, "cambium: 'steps=3': options belong to one bench; name it instead of all"))
 
 
+class BenchOptions(unittest.TestCase):
+    def test_help_lists_the_options(self):
+        for words in (("bench", "lowp", "--help"), ("doc", "bench", "lowp")):
+            code, page, err = program.run(*words)
+            self.assertEqual((code, err), (0, ""))
+            for part in ("## bench lowp", "    cambium bench lowp [--json] [option=value ...]", "| `size` | `4096` | rows and columns of the few-bit matrices |",
+                         "| `part` | `all` | what is measured: all, infer, lossy, wire |", "| `fields` | none | HDF5 file"):
+                self.assertIn(part, page)
+        code, page, _ = program.run("bench", "--help")
+        self.assertEqual(code, 0)
+        self.assertIn("--json", page)
+        self.assertIn("every one of them", page)
+
+    def test_the_quick_look_knows_the_options(self):
+        sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+        from bench_all import QUICK
+        code, said, _ = program.run("bench", "--json")
+        listed = json.loads(said)
+        self.assertEqual(code, 0)
+        self.assertLessEqual({"commit", "machine", "blas", "date"}, set(listed["measured"]))
+        _, pages, _ = program.run("doc", "bench")
+        options = {page.split("\n")[0]: set(re.findall(r"^\| `(\w+)` \|", page, re.M)) for page in pages.split("## bench ")[1:]}
+        self.assertEqual(set(options), set(listed["benches"]))
+        for name, words in QUICK.items():
+            if name in options:
+                self.assertLessEqual({word.split("=")[0] for word in words}, options[name])
+
+
 class BenchAll(unittest.TestCase):
     """The script that gives each bench a process of its own, with a program that stands for cambium."""
     FAKE = """#!/usr/bin/env python3

@@ -34,19 +34,11 @@ double least_seconds(int repeats, const std::function<void()>& call) { return le
 
 }  // namespace bench
 
-nlohmann::json bench_lowp(const nlohmann::json& options, Context& context) {
-  int size = 4096;
-  std::string part = "all", file;
-  if (const char* data = std::getenv("CAMBIUM_DATA")) file = std::string(data) + "/fields/fields.h5";
-  for (const auto& [key, value] : options.items()) {
-    const std::string text = value;
-    if (key == "size") size = std::atoi(text.c_str());
-    else if (key == "fields") file = text;
-    else if (key == "part" && (text == "lossy" || text == "infer" || text == "wire" || text == "all")) part = text;
-    else
-      throw InputError(fmt::format("bench lowp has no option '{}={}'; there are size=4096, fields=FILE and part=lossy, infer, wire or all",
-                                   key, text));
-  }
+static nlohmann::json measure_lowp(const BenchOptions& options, Context& context) {
+  const int size = options.integer("size");
+  const std::string& part = options.text("part");
+  std::string file = options.text("fields");
+  if (const char* data = std::getenv("CAMBIUM_DATA"); data && file.empty()) file = std::string(data) + "/fields/fields.h5";
   if (size < 64 || size > 16384) throw InputError(fmt::format("bench lowp: size is {}; give 64 to 16384", size));
   nlohmann::json out;
   std::vector<std::string> faults;
@@ -61,6 +53,13 @@ nlohmann::json bench_lowp(const nlohmann::json& options, Context& context) {
   out["check"] = faults.empty() ? "ok: products and softmax agree with double precision, every bound holds"
                                   : fmt::format("FAILED: {}", fmt::join(faults, "; "));
   return out;
+}
+
+Bench bench_lowp() {
+  return {"lowp", "low-precision kernels: lossy codec, few-bit products and softmax beside their peers, codecs of messages", measure_lowp,
+          {{"part", "what is measured", "all", {"all", "infer", "lossy", "wire"}},
+           {"size", "rows and columns of the few-bit matrices", 4096},
+           {"fields", "HDF5 file of fields for the lossy codec; fields/fields.h5 in CAMBIUM_DATA when none is given", ""}}};
 }
 
 }  // namespace cambium

@@ -2,13 +2,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium {
 
-/// `cambium bench lowp`: the low-precision kernels, each beside its peer in the same run, one core. Options: size (of the matrices,
-/// 4096), fields (an HDF5 file for the lossy codec; by default $CAMBIUM_DATA/fields/fields.h5), part (lossy, infer, wire).
-nlohmann::json bench_lowp(const nlohmann::json& options, Context& context);
+/// `cambium bench lowp`: the low-precision kernels, each beside its peer in the same run, one core.
+Bench bench_lowp();
 
 namespace bench {
 /// Adds keys to `out`; returns "" or what is wrong.

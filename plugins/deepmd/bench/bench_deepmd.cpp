@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/base/timing.hpp"
 #include "core/numerics/gemm.hpp"
@@ -184,18 +185,13 @@ SizeResult bench_size(int n, const DeepPotentialModel& model, const Settings& se
   return out;
 }
 
-double number(const Json& options, const char* key, const char* fallback) {
-  return std::stod(options.value(key, std::string(fallback)));
-}
-
 }  // namespace
 
-Json bench_deepmd(const Json& options, Context& context) {
+static Json measure_deepmd(const BenchOptions& options, Context& context) {
   const DeepPotentialModel model = random_model({});
-  const Settings settings{number(options, "tolerance", "1e-8"), number(options, "skin", "2"),
-                          number(options, "seconds", "1"), gemm_peak<double>(), gemm_peak<float>()};
+  const Settings settings{options.number("tolerance"), options.number("skin"), options.number("seconds"), gemm_peak<double>(), gemm_peak<float>()};
   std::vector<int> sizes = {8, 16};
-  if (options.contains("molecules")) sizes = {static_cast<int>(number(options, "molecules", "8"))};
+  if (const int given = options.integer("molecules"); given > 0) sizes = {given};
   Json out;
   double table_error = 0.0, mixed_error = 0.0;
   for (int n : sizes) {
@@ -220,6 +216,14 @@ Json bench_deepmd(const Json& options, Context& context) {
   out["check"] = fmt::format("{}: forces differ from the float64 networks' by {:.1e} (compressed) and {:.1e} (mixed) of "
                              "the largest force", ok ? "ok" : "WRONG", table_error, mixed_error);
   return out;
+}
+
+Bench bench_deepmd() {
+  return {"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", measure_deepmd,
+          {{"molecules", "molecules along an edge; 0: 8, then 16", 0},
+           {"tolerance", "of the compression", 1e-8},
+           {"skin", "of the neighbour list, Å", 2.0},
+           {"seconds", "at least, for each engine and size", 1.0}}};
 }
 
 }  // namespace cambium::deepmd

@@ -1,7 +1,5 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium::deepmd {
 
@@ -10,8 +8,7 @@ namespace cambium::deepmd {
 /// float64_us, mixed_us (per atom-step), bytes_per_atom (weights, tables and work arrays of the float64 compressed engine),
 /// gemm_share and mixed_gemm_share (what the compressed evaluation reaches, in operations of the fitting networks, of the
 /// peak rate of matrix products measured in the same run); each the worst of all sizes and, with _ATOMS appended, for
-/// each; gemm_peak_gflops and mixed_gemm_peak_gflops; check (forces against the float64 networks). Options: molecules=N
-/// per edge (default: 8 and 16), tolerance=1e-8 of the compression, skin=2 Å of the list, seconds=1 at least for each.
-nlohmann::json bench_deepmd(const nlohmann::json& options, Context& context);
+/// each; gemm_peak_gflops and mixed_gemm_peak_gflops; check (forces against the float64 networks).
+Bench bench_deepmd();
 
 }  // namespace cambium::deepmd

@@ -107,13 +107,18 @@ double bench_width(int inputs, int width, double seconds, Json& out, Context& co
 
 }  // namespace
 
-Json bench_few_bits(const Json& options, Context& context) {
+static Json measure_few_bits(const BenchOptions& options, Context& context) {
   if (!device_is_host) return {{"check", "ok: nothing to measure, tables are multiplied by processors only"}};
-  const double seconds = std::stod(options.value("seconds", std::string("0.2")));
+  const double seconds = options.number("seconds");
   Json out;
   const double worst = std::max(bench_width(755, 120, seconds, out, context), bench_width(1480, 240, seconds, out, context));
   out["check"] = fmt::format("{}: gradients by tables differ from those of the decoded weights by {:.1e} of the largest", worst < 1e-4 ? "ok" : "WRONG", worst);
   return out;
+}
+
+Bench bench_few_bits() {
+  return {"few_bits", "energy networks by tables of few bits, beside the same in float32", measure_few_bits,
+          {{"seconds", "at least, for each comparison", 0.2}}};
 }
 
 }  // namespace cambium::deepmd

@@ -1,7 +1,5 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium::deepmd {
 
@@ -9,7 +7,6 @@ namespace cambium::deepmd {
 /// the copper model that ships (755 inputs, 120-120-120) and of the water example (1480, 240-240-240), random weights. For each width,
 /// number of atoms and bits speedup_WIDTH_ATOMS_BITS (time in full over time by tables, turn about in one loop; above 1 tables are
 /// faster), full_us_WIDTH_ATOMS and kB_WIDTH, kB_WIDTH_BITS of all weights. check: gradients against those of the decoded weights.
-/// Options: seconds=0.2 at least for each comparison.
-nlohmann::json bench_few_bits(const nlohmann::json& options, Context& context);
+Bench bench_few_bits();
 
 }  // namespace cambium::deepmd

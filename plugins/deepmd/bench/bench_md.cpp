@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <filesystem>
@@ -33,15 +34,15 @@ std::string conserved(const MdTimes& ours, std::int64_t atoms) {
 
 }  // namespace
 
-nlohmann::json bench_md(const nlohmann::json& options, Context& context) {
+static nlohmann::json measure_md(const BenchOptions& options, Context& context) {
   namespace fs = std::filesystem;
   const std::string folder = (fs::temp_directory_path() / fmt::format("cambium-bench-{}", ::getpid())).string();
   if (context.comm.root()) fs::create_directories(folder);
   nlohmann::json out;
   out["ranks"] = context.comm.size();
-  const bool peer_wanted = options.value("peer", std::string("yes")) == "yes";
+  const bool peer_wanted = options.yes("peer");
   for (auto c : {argon_case(), silicon_case()}) {
-    c.steps = std::stoi(options.value("steps", std::to_string(c.steps)));
+    c.steps = options.integer("steps");
     const std::string data = (fs::path(folder) / (c.key + ".data")).string();
     const auto ours = run_cambium(c, data, context);
     const std::int64_t atoms = c.key == "lj" ? 32000 : 32768;
@@ -64,6 +65,11 @@ nlohmann::json bench_md(const nlohmann::json& options, Context& context) {
   out["check"] = check;
   if (context.comm.root()) fs::remove_all(folder);
   return out;
+}
+
+Bench bench_md() {
+  return {"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", measure_md,
+          {{"steps", "timed steps of each system", 400}, {"peer", "run LAMMPS where it is installed", true}}};
 }
 
 }  // namespace cambium::deepmd

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
@@ -115,17 +116,18 @@ Json run_peer(const std::string& model, const Settings& s) {
   return pclose(pipe) == 0 ? Json::parse(text, nullptr, false) : Json::object();
 }
 
-Settings settings_of(const Json& options) {
+Settings settings_of(const BenchOptions& options) {
   Settings s;
   const char* data = std::getenv("CAMBIUM_DATA");
-  s.system = options.value("system", data ? std::string(data) + "/deepmd/water/data_0" : std::string());
+  s.system = options.text("system");
+  if (data && s.system.empty()) s.system = std::string(data) + "/deepmd/water/data_0";
   if (s.system.empty() || !std::filesystem::exists(s.system))
     throw InputError("bench train: name a deepmd/npy system of water with system=FOLDER, or set CAMBIUM_DATA");
-  s.peer = options.value("peer", std::string("tests/bench/train_pytorch.py"));
-  s.frame = std::stoll(options.value("frame", std::string("0")));
-  if (options.contains("interpolation")) s.interpolation = std::stod(options["interpolation"].get<std::string>());
-  s.shared_memory = options.value("shared_memory", std::string("true")) != "false";
-  s.seconds = std::stod(options.value("seconds", std::string("4")));
+  s.peer = options.text("peer");
+  s.frame = options.integer("frame");
+  if (const double given = options.number("interpolation"); given >= 0.0) s.interpolation = given;
+  s.shared_memory = options.yes("shared_memory");
+  s.seconds = options.number("seconds");
   return s;
 }
 
@@ -160,7 +162,7 @@ void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& 
 
 }  // namespace
 
-Json bench_train(const Json& options, Context& context) {
+static Json measure_train(const BenchOptions& options, Context& context) {
   const Settings s = settings_of(options);
   DeepmdNpy data({{s.system}}, context);
   data.open(context);
@@ -186,6 +188,16 @@ Json bench_train(const Json& options, Context& context) {
     out["late_rank_share"] = exposed[2], out["late_rank_share_no_overlap"] = exposed[3];
   }
   return out;
+}
+
+Bench bench_train() {
+  return {"train", "training the water example's Deep Potential, beside PyTorch where it is installed", measure_train,
+          {{"system", "folder of a deepmd/npy system of water; deepmd/water/data_0 in CAMBIUM_DATA when none is given", ""},
+           {"frame", "which of its frames", 0},
+           {"seconds", "for each measurement", 4.0},
+           {"interpolation", "tolerance of the tabulated embedding networks; 0: not tabulated, below 0: as a deck without it", -1.0},
+           {"shared_memory", "ranks of a node exchange gradients through shared memory", true},
+           {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}}};
 }
 
 }  // namespace cambium::deepmd

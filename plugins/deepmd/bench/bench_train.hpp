@@ -1,7 +1,5 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium::deepmd {
 
@@ -10,8 +8,7 @@ namespace cambium::deepmd {
 /// fastest), frames_per_s_float32; where Python has PyTorch (Debian: python3-torch) pytorch_ms_float32, pytorch_ms_float64,
 /// ratio_pytorch_float32, ratio_pytorch_float64 (of processor time, which others on the machine disturb less; cpu_ms_* are the
 /// times); with more ranks two_rank_ratio (frames per second of all ranks over those of
-/// one), no_overlap_ratio and exposed_share (of a step, waiting for messages). Options: system=FOLDER (default: water/data_0
-/// in CAMBIUM_DATA), frame=0, seconds=4 for each, peer=SCRIPT (default tests/bench/train_pytorch.py).
-nlohmann::json bench_train(const nlohmann::json& options, Context& context);
+/// one), no_overlap_ratio and exposed_share (of a step, waiting for messages).
+Bench bench_train();
 
 }  // namespace cambium::deepmd

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "core/base/pack.hpp"
 #include "core/base/timing.hpp"
@@ -140,10 +141,10 @@ double memory_limit() {
 
 }  // namespace
 
-Json bench_kinetic(const Json& options, Context& context) {
-  const double seconds = std::stod(options.value("seconds", std::string("2")));
-  const bool full = options.value("size", std::string("1")) != "0";
-  const std::string only = options.value("only", std::string());
+static Json measure_kinetic(const BenchOptions& options, Context& context) {
+  const double seconds = options.number("seconds");
+  const bool full = options.integer("size") != 0;
+  const std::string only = options.text("only");
   const int ranks = context.comm.size();
   const double peak = arithmetic_limit() * ranks, memory = memory_limit() * ranks;
   Json out;
@@ -152,7 +153,7 @@ Json bench_kinetic(const Json& options, Context& context) {
   double worst_particles = 0.0, worst_energy = 0.0, single = 0.0;
   for (const auto& c : cases(full)) {
     const std::string name = c.name;
-    if (!only.empty() && only != name) continue;
+    if (only != "all" && only != name) continue;
     const Timed t = time_case(c, Precision::float64, seconds, context);
     const int modes = find_built(static_cast<int>(c.cells.size()), static_cast<int>(c.velocity_cells.size()), c.basis.order, false).info.modes;
     out["m_cell_steps_" + name] = 1e-6 * t.rate;
@@ -176,6 +177,15 @@ Json bench_kinetic(const Json& options, Context& context) {
                              worst_particles < 1e-12 && single < 1e-5 && worst_energy < 1e-4 ? "ok" : "WRONG", worst_particles, single,
                              worst_energy);
   return out;
+}
+
+Bench bench_kinetic() {
+  std::vector<std::string> names{"all"};
+  for (const auto& c : cases(true)) names.push_back(c.name);
+  return {"kinetic", "full Vlasov-Maxwell steps of several configurations", measure_kinetic,
+          {{"only", "which configuration", "all", names},
+           {"seconds", "for each configuration", 2.0},
+           {"size", "1: as quoted; 0: fewer and smaller ones, for tests", 1}}};
 }
 
 }  // namespace cambium::kinetic

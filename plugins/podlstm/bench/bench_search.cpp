@@ -1,6 +1,7 @@
 #include "plugins/podlstm/bench/bench_search.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <chrono>
@@ -112,8 +113,8 @@ Json run_peer(const std::string& script, const std::string& file, Context& conte
   return context.log.info("no peer: python3 with torch and h5py did not run"), Json();
 }
 
-void time_training(const Json& options, Json& out, Context& context) {
-  const int n = std::stoi(options.value("networks", std::string("6"))), repeat = std::stoi(options.value("repeat", std::string("3")));
+void time_training(const BenchOptions& options, Json& out, Context& context) {
+  const int n = options.integer("networks"), repeat = options.integer("repeat");
   const auto a = series();
   const auto all = samples(a);
   const std::string path = (std::filesystem::temp_directory_path() / fmt::format("cambium-bench-search-{}.h5", ::getpid())).string();
@@ -138,7 +139,7 @@ void time_training(const Json& options, Json& out, Context& context) {
     file.close();
   }
   out["evaluations_per_hour"] = 3600.0 * n / seconds;
-  const Json peer = run_peer(options.value("peer", std::string("tests/bench/podlstm_torch.py")), path, context);
+  const Json peer = run_peer(options.text("peer"), path, context);
   std::filesystem::remove(path);
   out["check"] = "no peer";
   if (peer.is_null()) return;
@@ -179,18 +180,26 @@ double utilisation(bool synchronous, double mean_seconds, Context& context) {
 
 }  // namespace
 
-Json bench_search(const Json& options, Context& context) {
+static Json measure_search(const BenchOptions& options, Context& context) {
   Json out;
   out["ranks"] = context.comm.size();
   if (context.comm.size() == 1) {
     time_training(options, out, context);
     return out;
   }
-  const double seconds = std::stod(options.value("trial_seconds", std::string("0.3")));
+  const double seconds = options.number("trial_seconds");
   out["utilisation"] = utilisation(false, seconds, context);
   out["utilisation_synchronous"] = utilisation(true, seconds, context);
   out["check"] = out["utilisation"] > out["utilisation_synchronous"] ? "ok: busier than in rounds" : "WRONG: rounds are busier";
   return out;
+}
+
+Bench bench_search() {
+  return {"search", "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are", measure_search,
+          {{"networks", "that one rank trains", 6},
+           {"repeat", "trainings of each, of which the fastest counts", 3},
+           {"peer", "script that times PyTorch", "tests/bench/podlstm_torch.py"},
+           {"trial_seconds", "mean length of a trial on more ranks", 0.3}}};
 }
 
 }  // namespace cambium::podlstm

@@ -1,6 +1,7 @@
 #include "plugins/submatrix/bench/bench_submatrix.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <cmath>
@@ -77,25 +78,23 @@ void run_set(nlohmann::json& out, const MatrixSystem& system, const std::string&
   }
 }
 
-std::string text(const nlohmann::json& options, const char* key, const std::string& fallback) { return options.value(key, fallback); }
-
 }  // namespace
 
-nlohmann::json bench_submatrix(const nlohmann::json& options, Context& context) {
+static nlohmann::json measure_submatrix(const BenchOptions& options, Context& context) {
   const fs::path folder = water_folder(options);
-  const int copies = std::stoi(text(options, "copies", "3")), repeat = std::stoi(text(options, "repeat", "3")), large = std::stoi(text(options, "large", "0"));
+  const int copies = options.integer("copies"), repeat = options.integer("repeat"), large = options.integer("large");
   nlohmann::json out;
   out["ranks"] = context.comm.size();
   out["copies"] = copies;
   out["error_mev_cp2k_submatrix_reported"] = cp2k_error_mev;
   for (const char* set : {"iter1", "scf"}) {
-    if (text(options, "set", set) != set) continue;
+    if (options.text("set") != "all" && options.text("set") != set) continue;
     const MatrixSystem system = load_water((folder / fmt::format("h2o32_szv_lattice_{}.h5", set)).string(), copies, context.comm);
     out["atoms"] = system.atoms;
-    if (text(options, "krylov", "yes") == "yes") run_set(out, system, set, SolverKind::lanczos, repeat, context);
-    if (text(options, "diag", "yes") == "yes") run_set(out, system, set, SolverKind::diagonalise, 1, context);
+    if (options.yes("krylov")) run_set(out, system, set, SolverKind::lanczos, repeat, context);
+    if (options.yes("diag")) run_set(out, system, set, SolverKind::diagonalise, 1, context);
   }
-  if (text(options, "peer", "yes") == "yes") add_peer(out, read_cp2k_cell((folder / "h2o32_szv_lattice_iter1.h5").string()), copies, context);
+  if (options.yes("peer")) add_peer(out, read_cp2k_cell((folder / "h2o32_szv_lattice_iter1.h5").string()), copies, context);
   if (large > 0) {
     const MatrixSystem system = load_water((folder / "h2o32_szv_lattice_iter1.h5").string(), large, context.comm);
     out["atoms_large"] = system.atoms;
@@ -111,6 +110,18 @@ nlohmann::json bench_submatrix(const nlohmann::json& options, Context& context) 
   const double error = out.value("error_mev_krylov", out.value("error_mev_diag", 0.0));
   out["check"] = fmt::format("{}: band energy of {} atoms differs from the exact one by {:+.1e} meV/atom", std::abs(error) < 0.05 ? "ok" : "WRONG", out["atoms"].get<int>(), error);
   return out;
+}
+
+Bench bench_submatrix() {
+  return {"submatrix", "density matrix of water supercells by each solver, beside CP2K where it is installed", measure_submatrix,
+          {{"data", "folder of h2o32_szv_lattice_iter1.h5 and _scf.h5; submatrix in CAMBIUM_DATA when none is given", ""},
+           {"set", "which Hamiltonian", "all", {"all", "iter1", "scf"}},
+           {"copies", "of the cell of 32 molecules along each edge", 3},
+           {"repeat", "runs of the Krylov solver, of which the fastest counts", 3},
+           {"krylov", "measure it", true},
+           {"diag", "measure the diagonalisation", true},
+           {"peer", "run CP2K where it is installed", true},
+           {"large", "copies along each edge of another Krylov run; 0: none", 0}}};
 }
 
 }  // namespace cambium::submatrix

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/numerics/gemm.hpp"
@@ -42,10 +43,10 @@ constexpr Variant variants[] = {
 
 }  // namespace
 
-nlohmann::json bench_precision(const nlohmann::json& options, Context& context) {
+static nlohmann::json measure_precision(const BenchOptions& options, Context& context) {
   const std::filesystem::path folder = water_folder(options);
-  const int copies = std::stoi(options.value("copies", std::string("2")));
-  const double eps = std::stod(options.value("eps", std::string("1e-5")));
+  const int copies = options.integer("copies");
+  const double eps = options.number("eps");
   nlohmann::json out;
   out["ranks"] = context.comm.size();
   const double speed64 = product_speed<double>(context.comm), speed32 = product_speed<float>(context.comm);
@@ -74,6 +75,13 @@ nlohmann::json bench_precision(const nlohmann::json& options, Context& context) 
   out["float32_off_float64_mev"] = worst;
   out["check"] = fmt::format("{}: Lanczos in float32 is within {:.1e} meV/atom of float64", worst < 0.01 ? "ok" : "WRONG", worst);
   return out;
+}
+
+Bench bench_precision() {
+  return {"submatrix_precision", "every solver in every precision: error, and share of the speed of a matrix product", measure_precision,
+          {{"data", "folder of h2o32_szv_lattice_iter1.h5 and _scf.h5; submatrix in CAMBIUM_DATA when none is given", ""},
+           {"copies", "of the cell of 32 molecules along each edge", 2},
+           {"eps", "filter threshold", 1e-5}}};
 }
 
 }  // namespace cambium::submatrix

@@ -1,6 +1,7 @@
 #include "plugins/submatrix/bench/scaling.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -40,9 +41,10 @@ double alone(const std::string& file, int copies, double eps, int repeat, std::m
 
 }  // namespace
 
-std::string water_folder(const nlohmann::json& options) {
+std::string water_folder(const BenchOptions& options) {
   const char* data = std::getenv("CAMBIUM_DATA");
-  const std::string folder = options.value("data", data ? std::string(data) + "/submatrix" : std::string());
+  std::string folder = options.text("data");
+  if (data && folder.empty()) folder = std::string(data) + "/submatrix";
   if (folder.empty() || !std::filesystem::exists(std::filesystem::path(folder) / "h2o32_szv_lattice_iter1.h5"))
     throw InputError("bench submatrix needs h2o32_szv_lattice_iter1.h5 and _scf.h5: name their folder with data=FOLDER");
   return folder;
@@ -57,11 +59,11 @@ void sleeping_barrier(const Comm& comm) {
   }
 }
 
-nlohmann::json bench_scaling(const nlohmann::json& options, Context& context) {
+static nlohmann::json measure_scaling(const BenchOptions& options, Context& context) {
   const std::string file = (std::filesystem::path(water_folder(options)) / "h2o32_szv_lattice_iter1.h5").string();
-  const auto number = [&](const char* key, const char* fallback) { return std::stod(options.value(key, std::string(fallback))); };
-  const int from = static_cast<int>(number("from", "3")), to = static_cast<int>(number("to", "6")), repeat = static_cast<int>(number("repeat", "2"));
-  const double eps = number("eps", "1e-4");
+  const int from = options.integer("from"), to = options.integer("to"), repeat = options.integer("repeat");
+  if (from < 1 || to < from) throw InputError(fmt::format("bench submatrix_scaling: from={} to={} holds no size; give 1 <= from <= to", from, to));
+  const double eps = options.number("eps");
   nlohmann::json out, rows = nlohmann::json::array();
   double least = 1e300, most = 0.0;
   for (int copies = from; copies <= to; ++copies) {
@@ -89,6 +91,15 @@ nlohmann::json bench_scaling(const nlohmann::json& options, Context& context) {
   const double error = rows.back()["error_mev"].get<double>();
   out["check"] = fmt::format("{}: E of the largest system differs from the exact one by {:+.1e} meV/atom", std::abs(error) < 0.05 ? "ok" : "WRONG", error);
   return out;
+}
+
+Bench bench_scaling() {
+  return {"submatrix_scaling", "seconds and memory per molecule from 864 to 6,912 molecules, and one rank beside all", measure_scaling,
+          {{"data", "folder of h2o32_szv_lattice_iter1.h5 and _scf.h5; submatrix in CAMBIUM_DATA when none is given", ""},
+           {"from", "copies of the cell of 32 molecules along each edge", 3},
+           {"to", "copies, the largest", 6},
+           {"repeat", "runs, of which the fastest counts", 2},
+           {"eps", "filter threshold", 1e-4}}};
 }
 
 }  // namespace cambium::submatrix

@@ -1,20 +1,18 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium::submatrix {
 
 /// `cambium bench submatrix_scaling`: seconds and memory per molecule from 864 to 6,912 molecules, and the same step by rank 0
-/// alone. Options: data=FOLDER, eps=NUMBER, from=N, to=N (copies), repeat=N.
-nlohmann::json bench_scaling(const nlohmann::json& options, Context& context);
+/// alone.
+Bench bench_scaling();
 
 /// `cambium bench submatrix_precision`: every solver in every precision on the same submatrices of 256 molecules at eps
 /// 1e-5, with its difference from diagonalisation and its share of the speed of a matrix product of that precision.
-nlohmann::json bench_precision(const nlohmann::json& options, Context& context);
+Bench bench_precision();
 
 /// The folder of the water matrices: data=FOLDER, or submatrix in CAMBIUM_DATA. InputError without.
-std::string water_folder(const nlohmann::json& options);
+std::string water_folder(const BenchOptions& options);
 
 /// A barrier in which waiting ranks leave their cores to others.
 void sleeping_barrier(const Comm& comm);

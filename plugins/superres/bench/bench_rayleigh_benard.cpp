@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/base/timing.hpp"
 #include "core/deck/node.hpp"
@@ -85,9 +86,9 @@ double best_rate(int steps, int repeat, Context& context, double& divergence) {
 
 }  // namespace
 
-nlohmann::json bench_rayleigh_benard(const nlohmann::json& options, Context& context) {
-  const int steps = std::stoi(options.value("steps", std::string("100")));
-  const int repeat = std::stoi(options.value("repeat", std::string("5")));
+static nlohmann::json measure_rayleigh_benard(const BenchOptions& options, Context& context) {
+  const int steps = options.integer("steps");
+  const int repeat = options.integer("repeat");
   double divergence = 0.0;
   const double total = best_rate(steps, repeat, context, divergence);
   nlohmann::json out;
@@ -100,7 +101,7 @@ nlohmann::json bench_rayleigh_benard(const nlohmann::json& options, Context& con
   std::string check = fmt::format("largest |div u| {:.1e}", divergence);
   context.log.info(fmt::format("512 x 128: {:.2f} M cell-steps/s per core, {} stages and Poisson solutions a step", total / context.comm.size(),
                                Stepper::stage_count));
-  if (options.value("accuracy", std::string("yes")) == "yes") {
+  if (options.yes("accuracy")) {
     Case coarse(512, 128, context);
     const double start = wall_seconds();
     coarse.run();
@@ -118,6 +119,13 @@ nlohmann::json bench_rayleigh_benard(const nlohmann::json& options, Context& con
   }
   out["check"] = (good ? "ok: " : "WRONG: ") + check;
   return out;
+}
+
+Bench bench_rayleigh_benard() {
+  return {"rayleigh_benard", "cell-steps per second of convection, and the time to a given accuracy", measure_rayleigh_benard,
+          {{"steps", "timed steps", 100},
+           {"repeat", "timings, of which the fastest counts", 5},
+           {"accuracy", "run to t = 10 and compare with 1024 x 256 cells", true}}};
 }
 
 }  // namespace cambium::superres

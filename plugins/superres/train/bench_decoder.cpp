@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "plugins/superres/train/decode.hpp"
 #include "plugins/superres/train/nested_decoder.hpp"
@@ -78,10 +79,10 @@ void keep_least(double& best, F&& f) {
 
 }  // namespace
 
-nlohmann::json bench_decoder(const nlohmann::json& options, Context& context) {
+static nlohmann::json measure_decoder(const BenchOptions& options, Context& context) {
   torch::set_num_threads(1);
-  const int repeat = std::stoi(options.value("repeat", std::string("5")));
-  const std::int64_t count = std::stoll(options.value("points", std::string("128")));
+  const int repeat = options.integer("repeat");
+  const std::int64_t count = options.integer("points");
   PublishedStep step(count, Blend::c2);
   const auto& decoder = step.decode.decoder();
   const auto latents = step.latents().detach().contiguous();
@@ -122,6 +123,12 @@ nlohmann::json bench_decoder(const nlohmann::json& options, Context& context) {
   context.log.info(fmt::format("training step: {:.4f} s by jets, {:.4f} s by nested differentiation, {:.2f} times", with_jets, with_nested,
                                with_nested / with_jets));
   return result;
+}
+
+Bench bench_decoder() {
+  return {"meshfree_flow_net", "decoder with derivatives against its products, and a training step against nested differentiation", measure_decoder,
+          {{"points", "of a sample; the graphs of nested differentiation take much memory", 128},
+           {"repeat", "timings, of which the fastest counts", 5}}};
 }
 
 }  // namespace cambium::superres

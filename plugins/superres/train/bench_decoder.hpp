@@ -1,7 +1,5 @@
 #pragma once
-#include <nlohmann/json.hpp>
-
-#include "core/parallel/context.hpp"
+#include "core/plugin/bench.hpp"
 
 namespace cambium::superres {
 
@@ -9,6 +7,6 @@ namespace cambium::superres {
 /// differentiation take much memory), one core: the decoder with the six streams of the Boussinesq equations against its matrix
 /// products alone, and a whole training step (encoder, decoder, data and residual loss, back-propagation) with jets and with
 /// nested differentiation. Least processor times of `repeat` rounds.
-nlohmann::json bench_decoder(const nlohmann::json& options, Context& context);
+Bench bench_decoder();
 
 }  // namespace cambium::superres

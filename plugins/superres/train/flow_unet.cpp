@@ -95,8 +95,7 @@ std::vector<train::TorchNetwork::Term> FlowUnet::measure(const train::TorchBatch
 void register_training(Registry& registry) {
   registry.add<MeshfreeFlowNet>("meshfree_flow_net", "continuous space-time field from coarse samples, held to equations (Torch)");
   registry.add<FlowUnet>("flow_unet", "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)");
-  registry.add_bench({"meshfree_flow_net", "decoder with derivatives against its products, and a training step against nested "
-                                           "differentiation", bench_decoder});
+  registry.add_bench(bench_decoder());
 }
 
 }  // namespace cambium::superres

@@ -40,8 +40,16 @@ says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?",
 table.file("tab.yaml", "run:\n\tname: copper\n")
 says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML wants blanks", deck="tab.yaml")
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
-says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "gemm", "steps"])
+says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "md", "steps"])
 says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["bench", "kinetics"])
+says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["doc", "bench", "kinetics"])
+says("bench lowp has no option 'sise'; did you mean 'size'? It takes part=all, size=4096, fields= (`cambium bench lowp --help`)",
+     command=["bench", "lowp", "sise=64"])
+says("bench lowp has no option 'repetitions'. It takes part=all, size=4096, fields= (`cambium bench lowp --help`)",
+     command=["bench", "lowp", "repetitions=2"])
+says("bench lowp: part is 'wires'; it must be one of all, infer, lossy, wire, for example part=all", command=["bench", "lowp", "part=wires"])
+says("bench lowp: size is '64.5'; it must be a whole number, for example size=4096", command=["bench", "lowp", "size=64.5"])
+says("bench lowp: size is 32; give 64 to 16384", command=["bench", "lowp", "size=32"])
 says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
 says("walltime 'soon' is not a time; write HH:MM:SS, for example \"00:10:00\"", "run.walltime=soon", command="run")
 table.file("occupied", "a file, no folder")
