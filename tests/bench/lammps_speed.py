@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import tempfile
 
+import measured
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(SOURCE, "inputs/deepmd/models/copper.dp")
 CASES = {  # deck, pair_style, pair_coeff, species, mass, lattice, steps
@@ -75,10 +77,7 @@ def main():
         mine, other = (min(pair[k] for pair in times) for k in (0, 1))
         out.update({f"{name}_cambium_s": mine, f"{name}_lammps_s": other, f"{name}_ratio": other / mine,
                     f"{name}_all_s": times})
-    probe = subprocess.run([cambium, "bench", "deepmd", "molecules=2", "seconds=0.01", "--json"], capture_output=True,
-                           text=True, check=True)
-    out["measured"] = json.loads(probe.stdout.strip().splitlines()[-1])["measured"]
-    out["measured"]["command"] = f"lammps_speed.py cambium lmp_cambium --turns {wanted.turns}"
+    out["measured"] = measured.by_program(cambium, f"lammps_speed.py cambium lmp_cambium --turns {wanted.turns}")
     print(json.dumps(out, indent=2, sort_keys=True))
 
 

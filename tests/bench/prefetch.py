@@ -11,6 +11,8 @@ import re
 import subprocess
 import tempfile
 
+import measured
+
 DECK = """run: {name: prefetch, seed: 3}
 stages:
   - train:
@@ -49,9 +51,8 @@ def main():
         for _ in range(wanted.repeats):
             for name, turns in runs.items():
                 turns.append(once(wanted.program, folder, name == "ahead", wanted.overrides))
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     command = " ".join(["tests/bench/prefetch.py", "PROGRAM", f"--repeats {wanted.repeats}", *wanted.overrides])
-    out = {"repeats": wanted.repeats, "measured": {"commit": commit, "command": command, "ranks": 2}}
+    out = {"repeats": wanted.repeats, "measured": measured.by_program(wanted.program, command, ranks=2)}
     for name, turns in runs.items():
         out[name] = {"waited_seconds": min(t["waited_seconds"] for t in turns), "waited_percent": min(t["waited_percent"] for t in turns),
                      "samples_per_second": max(t["samples_per_second"] for t in turns), "modules_in_use_mb": turns[0]["modules_in_use_mb"],

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import measured
+
 DECK = os.path.join(os.path.dirname(__file__), "..", "..", "inputs", "train", "quantized.yaml")
 ARMS = {"1_bit": "{bits: 1}", "2_bits": "{bits: 2}", "3_bits": "{bits: 3}", "4_bits": "{bits: 4}", "ternary": "{weights: ternary}"}
 CALIBRATE = "calibrate: {dataset: {type: grammar, samples: 1000, length: 65}, samples: 64}"
@@ -65,10 +67,9 @@ def main():
     for name, (full, few) in found.items():
         print(name, "full", full, "few bits", few, sep="\n  ")
     if options.json:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"steps": options.steps, "arms": ARMS, "rows": found,
-                       "measured": {"commit": commit, "command": "tests/bench/quantized_model.py PROGRAM --json FILE"}}, file, indent=1)
+                       "measured": measured.by_program(options.program, "tests/bench/quantized_model.py PROGRAM --json FILE")}, file, indent=1)
             file.write("\n")
     return 0
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Errors of levels learned from small crystals: submatrix_levels.py PROGRAM [OVERRIDE ...]. Runs inputs/submatrix/diamond_levels.yaml (two
-minutes) and prints one JSON object. Commit and machine are of the folder and the computer on which it runs."""
+minutes) and prints one JSON object."""
 
-import datetime
 import json
 import os
 import re
@@ -10,14 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+import measured
+
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-
-
-def machine():
-    with open("/proc/cpuinfo") as file:
-        fields = dict(re.findall(r"^(vendor_id|cpu family|model)\s*:\s*(\S+)", file.read(), re.M))
-    vendor = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}.get(fields.get("vendor_id"), "unknown")
-    return f"{vendor} (family {fields.get('cpu family')}, model {fields.get('model')})"
 
 
 def numbers(text, pattern, names):
@@ -43,9 +37,7 @@ def main():
                               **numbers(text, r"\(gap \S+ hartree, (\S+) eV\)", ("gap_ev",))},
            "what": "diamond, carbon xu: trained on 64 and 216 atoms, test 64 atoms, larger 512 atoms, density_matrix 1,000 atoms; root mean square errors",
            "check": "ok" if done.returncode == 0 and len(errors) == 2 else "failed",
-           "measured": {"command": " ".join(["submatrix_levels.py", os.path.basename(program), *overrides]),
-                        "commit": subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip(), "machine": machine(),
-                        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}}
+           "measured": measured.by_program(program, " ".join(["submatrix_levels.py", os.path.basename(program), *overrides]))}
     print(json.dumps(out, indent=1))
 
 

@@ -15,6 +15,8 @@ import os
 import re
 import subprocess
 
+import measured
+
 EQUATIONS = ["dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0",
              "dt(u) + u*dx(u) + w*dz(u) + dx(p) - R*(dxx(u) + dzz(u)) = 0",
              "dt(w) + u*dx(w) + w*dz(w) + dz(p) - b - R*(dxx(w) + dzz(w)) = 0",
@@ -111,13 +113,10 @@ def main():
     out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": wanted.seeds, "unet_steps": wanted.unet_steps, "frames": wanted.frames}
     for ratio in [wanted.only] if wanted.only else RATIOS:
         out[ratio] = summary(scores(wanted.program, folder, ratio, wanted))
-    measured = subprocess.run([wanted.program, "bench", "rayleigh_benard", "accuracy=no", "steps=1", "repeat=1", "--json"],
-                              capture_output=True, text=True, check=True)
-    out["measured"] = json.loads(measured.stdout.strip().splitlines()[-1])["measured"]
-    out["measured"]["command"] = " ".join(
+    out["measured"] = measured.by_program(wanted.program, " ".join(
         ["superres_table.py cambium FOLDER", f"--steps {wanted.steps} --gamma {wanted.gamma} --seeds {wanted.seeds}",
          f"--unet-steps {wanted.unet_steps} --frames {wanted.frames}",
-         *([f"--only {wanted.only}"] if wanted.only else [])])
+         *([f"--only {wanted.only}"] if wanted.only else [])]))
     print(json.dumps(out, indent=2, sort_keys=True))
 
 

@@ -3,23 +3,16 @@
 in the plugin's README (TEST_PROGRAM is test_tight_binding; minutes each), both or one of them, and prints one JSON object. Commit and
 machine are of the folder and the computer on which it runs."""
 
-import datetime
 import json
 import os
-import re
 import subprocess
 import sys
+
+import measured
 
 CASES = {"forces": "force errors at eps 1e-4\\, 1e-5 and 1e-6\\, 512 atoms", "drift": "drift of dynamics at eps 1e-4\\, 1e-5 and 1e-6\\, 216 atoms",
          "silicon_forces": "silicon: force errors at eps 1e-3\\, 1e-4 and 1e-5\\, 512 atoms",
          "silicon_drift": "silicon: drift of dynamics at eps 1e-2\\, 1e-3 and 1e-4\\, 216 atoms"}
-
-
-def machine():
-    with open("/proc/cpuinfo") as file:
-        fields = dict(re.findall(r"^(vendor_id|cpu family|model)\s*:\s*(\S+)", file.read(), re.M))
-    vendor = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}.get(fields.get("vendor_id"), "unknown")
-    return f"{vendor} (family {fields.get('cpu family')}, model {fields.get('model')})"
 
 
 def rows_of(program, case):
@@ -30,13 +23,11 @@ def rows_of(program, case):
 
 def main():
     program, chosen = sys.argv[1], sys.argv[2:] or sorted(CASES)
-    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
     out = {case: rows_of(program, case) for case in chosen}
     out["what"] = ("carbon xu (silicon_*: bowler), diamond, every coordinate moved by up to 0.1 angstrom at random; forces and energy against one diagonalisation of the "
                    "same cell, then velocity Verlet: slope of the total energy by least squares, its standard error from four windows, and what is "
                    "left around the line; eps 0 is one diagonalisation of all atoms")
-    out["measured"] = {"command": " ".join(["tight_binding_truncation.py", os.path.basename(program), *sys.argv[2:]]), "commit": commit, "machine": machine(),
-                       "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    out["measured"] = measured.here(" ".join(["tight_binding_truncation.py", os.path.basename(program), *sys.argv[2:]]))
     print(json.dumps(out, indent=1))
 
 

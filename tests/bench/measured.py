@@ -1,0 +1,26 @@
+"""The block `measured` of a file in docs/measured: who took the figures, where and with which libraries."""
+
+import datetime
+import json
+import re
+import subprocess
+
+
+def by_program(program, command, ranks=1):
+    """What the program cambium says about itself and the machine; the command is that of the script which measured."""
+    said = subprocess.run([program, "bench", "--json"], capture_output=True, text=True, check=True).stdout
+    return {**json.loads(said.strip().splitlines()[-1])["measured"], "command": command, "ranks": ranks}
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        fields = dict(re.findall(r"^(vendor_id|cpu family|model)\s*:\s*(\S+)", file.read(), re.M))
+    vendor = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}.get(fields.get("vendor_id"), "unknown")
+    return f"{vendor} (family {fields.get('cpu family')}, model {fields.get('model')})"
+
+
+def here(command):
+    """Where the program is a test, which tells nothing of itself: commit of the folder, machine and date."""
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return {"command": command, "commit": commit, "machine": machine(),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
