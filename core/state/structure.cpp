@@ -60,7 +60,7 @@ double mass_of(const Species& declared, double from_structure) {
   const double mass = standard_mass(declared.symbol);
   if (mass <= 0.0)
     throw InputError(fmt::format("species '{0}' is not an element, so its mass must be given: "
-                                 "species: [{{symbol: {0}, mass: ... }}] in g/mol",
+                                 "masses: {{{0}: ...}} in g/mol",
                                  declared.symbol));
   return mass;
 }

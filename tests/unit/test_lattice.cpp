@@ -133,7 +133,7 @@ TEST_CASE("what a lattice cannot be is said") {
                     "the structure holds species 'Cu', which is not among the deck's (species: [Ni, Zn]): add it there");
   spec.species = {"Xx"};
   CHECK_THROWS_WITH(particles_of(whole(spec)), "species 'Xx' is not an element, so its mass must be given: "
-                                               "species: [{symbol: Xx, mass: ... }] in g/mol");
+                                               "masses: {Xx: ...} in g/mol");
   spec.cells = {2, 0, 1};
   CHECK_THROWS_AS(whole(spec), InputError);
 }

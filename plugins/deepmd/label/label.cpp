@@ -54,8 +54,12 @@ std::vector<Label::Item> Label::items() const {
 }
 
 void Label::check(Context& context) {
-  context.registry->make<Potential>(params_.potential, context);
-  if (params_.explore_with) context.registry->make<Potential>(*params_.explore_with, context);
+  const auto species = species_of(params_.structure, {}, context);
+  for (const auto* choice : {&params_.potential, params_.explore_with ? &*params_.explore_with : nullptr})
+    if (choice) {
+      const auto potential = context.registry->make<Potential>(*choice, context);
+      if (species) potential->bind(*species);
+    }
   std::int64_t frames = 0;
   for (const Item& item : items()) frames += item.frames;
   context.log.info(fmt::format("label: {} configurations, {} perturbed, the rest from {} trajectories", frames, params_.perturbed.frames,

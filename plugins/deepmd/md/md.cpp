@@ -29,7 +29,10 @@ Md::Md(const Params& params, Context& context)
     : params_(params),
       groups_(params.groups),
       potential_(context.registry->make<Potential>(params.potential, context)),
-      integrator_(context.registry->make<Integrator>(params.integrator, context)) {}
+      integrator_(context.registry->make<Integrator>(params.integrator, context)) {
+  if (!context.dry_run) return;
+  if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
+}
 
 void Md::declare(State& state, Context&) {
   Particles* p = &state.particles;

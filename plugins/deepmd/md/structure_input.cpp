@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "core/base/error.hpp"
 #include "core/io/extxyz_reader.hpp"
 #include "core/io/lammps_data_reader.hpp"
@@ -51,6 +54,19 @@ Particles build_structure(const StructureInput& input, const std::map<std::strin
     if (!known) throw InputError(fmt::format("masses: the structure has no species '{}'", symbol));
   }
   return particles_of(structure, declared);
+}
+
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses, Context& context) {
+  namespace fs = std::filesystem;
+  StructureInput small = input;
+  if (small.lattice) {
+    for (int& cells : small.lattice->cells) cells = std::min(cells, 1);
+  } else {
+    const std::string run = fs::path(context.run_directory).parent_path().string() + "/";
+    const bool there = input.file.rfind(run, 0) != 0 && fs::exists(input.file);
+    if (context.comm.max(there ? 1 : 0) == 0) return std::nullopt;
+  }
+  return build_structure(small, masses, context).species;
 }
 
 }  // namespace cambium::deepmd

@@ -26,4 +26,8 @@ struct StructureInput {
 /// the standard weights. Throws InputError for a mass of a species that does not occur.
 Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context);
 
+/// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal or from the
+/// file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage will write it anew.
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses, Context& context);
+
 }  // namespace cambium::deepmd

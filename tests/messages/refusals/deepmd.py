@@ -54,7 +54,18 @@ says("a slab needs low < high", G + "{a: {slab: {axis: x, low: 1, high: 0}}}")
 says("a block needs low < high in all three directions", G + "{a: {block: {low: [0, 0, 0], high: [1, 0, 1]}}}")
 says("40 groups are given, at most 31 are possible", G + "{" + ", ".join(f"g{k}: {{tags: [[1, 2]]}}" for k in range(40)) + "}")
 says("give either 'lattice' or 'file'", S + "structure.file=a.xyz")
-says("masses: the structure has no species 'Cu'", S + "masses={Cu: 63.5}", command="run")
+says("masses: the structure has no species 'Cu'", S + "masses={Cu: 63.5}")
+# Species, without a run
+LATTICE = S + "structure.lattice."
+NO_ELEMENT = "species 'Xx' is not an element, so its mass must be given: masses: {Xx: ...} in g/mol"
+says(NO_ELEMENT, LATTICE + "species=[Xx]")
+says(NO_ELEMENT, L + "structure.lattice.species=[Xx]", deck="label.yaml")
+says("the lattice has 4 atoms per cell but 2 species are given: give one for all, or one per atom of the cell", LATTICE + "species=[Ar, Kr]")
+says("sutton_chen describes one species, Cu, but the deck has Ar", P + "{type: sutton_chen, element: Cu, cutoff: 5.5}")
+says("stillinger_weber describes one species, but the deck has 2: H, O", P + "stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
+says("zbl: Xx is no element; give its nuclear charge: `charges: {Xx: ...}`", LATTICE + "species=[Xx]", S + "masses={Xx: 1}",
+     P + "{type: sum, terms: [{type: zbl}]}")
+says("stillinger_weber describes one species, but the deck has 2: O, H", L + "structure={file: two.xyz}", L + "potential=stillinger_weber", deck="label.yaml")
 table.file("numbers.h5", {"x": [1.0]})
 says("'numbers.h5' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an extended XYZ or a LAMMPS data file",
      S + "structure={file: numbers.h5}", command="run")
