@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "plugins/submatrix/evaluate/congruence.hpp"
 #include "plugins/submatrix/evaluate/density_step.hpp"
+#include "plugins/submatrix/evaluate/gap_check.hpp"
 #include "plugins/submatrix/evaluate/inverse_root.hpp"
 #include "plugins/submatrix/evaluate/symmetrise.hpp"
 #include "plugins/submatrix/tight_binding/edges.hpp"
@@ -193,8 +194,7 @@ void DensityStep::predict_mu() {
 
 /// The predicted mu where it is well inside the gap, so that no column is solved twice; the middle otherwise.
 double DensityStep::mid_gap(const ElectronCount& count) const {
-  // Truncation brings some charge: 0.3 % of the electrons of silicon at a bond order of 1e-2.
-  const auto gap = count.widest_gap(options_.electrons, 1.0 + 2e-3 * options_.electrons, plateau());
+  const auto gap = count.widest_gap(options_.electrons, truncation_charge(options_.electrons), plateau());
   if (std::abs(predicted_mu_ - gap.middle()) < 0.25 * gap.width()) return predicted_mu_;
   return std::round(gap.middle() * 1e6) * 1e-6;
 }

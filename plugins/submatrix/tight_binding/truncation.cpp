@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plugins/submatrix/evaluate/dense_density.hpp"
+#include "plugins/submatrix/evaluate/gap_check.hpp"
 #include "plugins/submatrix/tight_binding/tight_binding.hpp"
 
 namespace cambium::submatrix {
@@ -94,6 +95,7 @@ void TightBinding::solve(Context& context) {
   last_.emplace(truncated() ? density_matrix(system, options, context) : dense_density(system, options, context.comm));
   krylov_blocks_ = static_cast<int>(last_->columns.mean_steps);  // looking whether it has converged costs a diagonalisation
   if (!options.mid_gap) return;
+  require_gap(*last_, options, context.log);
   const double gap = last_->gap_high - last_->gap_low;
   guess_ = 0.5 * (last_->gap_low + last_->gap_high);
   if (!mu_) mu_ = guess_, gap_ = gap;

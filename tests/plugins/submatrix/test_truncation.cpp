@@ -282,6 +282,20 @@ TEST_CASE("mu is in the gap of silicon, however small: forces by eps are those o
   }
 }
 
+// Moved by up to 0.6 Å the crystal has a gap of 6 meV at its 256 electrons, and a wider one at 252.
+TEST_CASE("silicon without a gap is refused at zero temperature, and has all its electrons at another") {
+  test::World world;
+  const Diamond crystal(2, 0.6, silicon);
+  Run cold(crystal, by_eps(1e-5), world);
+  CHECK_THROWS_WITH(cold(), "no gap of the submatrices holds 256 electrons: the nearest that is wide enough, of 0.5 eV, holds 252.0; metals and liquids "
+                            "need an electronic temperature, for example temperature: 1000 K");
+  TightBinding::Params params = by_eps(1e-5);
+  params.temperature = 1000.0;
+  Run warm(crystal, params, world);
+  warm();
+  CHECK(warm.potential.last()->electrons == Approx(256.0).epsilon(1e-9));
+}
+
 TEST_CASE("forces and the conservation of energy get better with eps") {
   test::World world;
   check_shrink(table(2, {1e-2, 1e-3, 1e-4}, 15, 1e-3, 600.0, world));
