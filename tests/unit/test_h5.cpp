@@ -1,3 +1,5 @@
+#include <hdf5.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -155,6 +157,45 @@ TEST_CASE("a file that cannot be opened is explained") {
         "cannot make the file '" + nowhere +
             "': No such file or directory; choose a folder that exists and that you may "
             "write to");
+}
+
+namespace {
+
+/// A dataset of an enumeration over `base` with these members, as numpy writes booleans.
+void write_enumeration(const std::string& path, hid_t base, const std::vector<const char*>& members, const std::vector<std::int8_t>& values) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = H5Tenum_create(base);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const std::int64_t number = static_cast<std::int64_t>(k);  // its first bytes are the number in any width
+    H5Tenum_insert(type, members[k], &number);
+  }
+  const hsize_t n = values.size();
+  const hid_t space = H5Screate_simple(1, &n, nullptr), set = H5Dcreate2(file, "mask", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t memory = H5Tenum_create(H5T_NATIVE_INT8);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto number = static_cast<std::int8_t>(k);
+    H5Tenum_insert(memory, members[k], &number);
+  }
+  REQUIRE(H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+  H5Dclose(set), H5Sclose(space), H5Tclose(memory), H5Tclose(type), H5Fclose(file);
+}
+
+}  // namespace
+
+TEST_CASE("booleans are read as 0 and 1, other enumerations are refused") {
+  Scratch scratch;
+  const std::string name = scratch.file("mask.h5");
+  write_enumeration(name, H5T_STD_I8LE, {"FALSE", "TRUE"}, {1, 0, 0, 1, 1});
+  {
+    const auto file = io::File::open(name);
+    CHECK(file.read<std::vector<double>>("mask") == std::vector<double>{1, 0, 0, 1, 1});
+    CHECK(file.read<std::vector<float>>("mask") == std::vector<float>{1, 0, 0, 1, 1});
+    CHECK(file.read<std::vector<int>>("mask") == std::vector<int>{1, 0, 0, 1, 1});
+    CHECK(file.read<std::vector<std::int64_t>>("mask") == std::vector<std::int64_t>{1, 0, 0, 1, 1});
+  }
+  write_enumeration(name, H5T_STD_I8LE, {"RED", "GREEN", "BLUE"}, {2, 0});
+  CHECK(message([&] { io::File::open(name).read<std::vector<int>>("mask"); }) == "'/mask' in '" + name + "' is an enumeration, expected integers");
+  write_enumeration(name, H5T_STD_I32LE, {"FALSE", "TRUE"}, {1, 0});
+  CHECK(message([&] { io::File::open(name).read<std::vector<double>>("mask"); }) == "'/mask' in '" + name + "' is an enumeration, expected numbers");
 }
 
 TEST_CASE("what a file does not hold is named together with what it holds") {

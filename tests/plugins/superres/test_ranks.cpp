@@ -1,5 +1,9 @@
 // The same flow on any number of ranks, and the same bits after a restart.
+#include <chrono>
+#include <thread>
+
 #include "core/io/checkpoint.hpp"
+#include "plugins/superres/convection/halo.hpp"
 #include "plugins/superres/convection/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 #include "tests/shared_scratch.hpp"
@@ -82,6 +86,34 @@ TEST_CASE("memory that ranks share gives the bits of messages") {
       }
   CHECK(same);
   CHECK(most > 0.1);
+}
+
+// Rows of 2 MB are not sent before someone receives them: what a Halo frees too early never arrives as it was.
+TEST_CASE("ghosts arrive whole where the sender's halo is gone before anyone has asked for them") {
+  const Comm comm;
+  Slab slab = Slab::make(Grid::make(1 << 18, 8, 1.0, 1.0, 0.0, true), comm.rank(), comm.size());
+  slab.share_memory = false;
+  const int pitch = pitch_of(slab.grid.nx);
+  const Fields fields("fields", 1, slab.rows + 2, pitch);
+  const auto value = [](int rank, int row, int i) { return 1e6 * (rank + 1) + 1e3 * row + i % 997; };
+  for (int row = 1; row <= slab.rows; ++row)
+    for (int i = 0; i < pitch; ++i) fields(0, row, i) = value(comm.rank(), row, i);
+  auto halo = std::make_unique<Halo>(comm, slab);
+  const bool late = comm.rank() % 2 == 1;
+  if (late) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  halo->start(fields, 0, 1);
+  if (late) halo->finish(fields, 0, 1);
+  halo.reset();
+  if (late) {
+    const int below = Slab::begin(8, comm.rank(), comm.size()) - Slab::begin(8, comm.rank() - 1, comm.size());  // rows of the rank below
+    int wrong = 0;
+    for (int i = 0; i < pitch; ++i) {
+      wrong += fields(0, 0, i) != value(comm.rank() - 1, below, i);
+      if (!slab.top()) wrong += fields(0, slab.rows + 1, i) != value(comm.rank() + 1, 1, i);
+    }
+    CHECK(wrong == 0);
+  }
+  comm.barrier();
 }
 
 TEST_CASE("a restart gives the same bits") {

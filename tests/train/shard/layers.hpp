@@ -118,28 +118,39 @@ struct Run {
   std::vector<float> weights() { return packed<float>(model.whole_weights().numbers); }
 };
 
-/// The same by the reducer and buffers that divide nothing, on one rank.
-inline std::vector<float> plainly(const Layers& network, int all, int steps) {
-  const Comm alone(MPI_COMM_SELF);
-  const Mesh mesh(alone);
-  const FlatLayout layout(network.parameters(), 100000);
-  OrderedReducer reducer(mesh, layout, DType::f32);
+/// Reducer, buffers and optimizer that divide nothing, on one rank; the weights are those with which a Run begins.
+struct Undivided {
+  Comm alone{MPI_COMM_SELF};
+  Mesh mesh{alone};
+  FlatLayout layout;
+  OrderedReducer reducer{mesh, layout, DType::f32};
   Log log;
   Timing timing;
-  Context context{const_cast<Comm&>(alone), log, timing};
-  AdamW adam({}, context);
-  FlatBuffer weights(layout, DType::f32), gradients(layout, DType::f32);
-  auto states = make_states(adam, layout, DType::f32);
-  fill(weights, 5, 0.1);
-  for (int step = 0; step < steps; ++step) {
-    const auto views = weights.views();
+  Context context{alone, log, timing};
+  AdamW adam{{}, context};
+  FlatBuffer weights{layout, DType::f32}, gradients{layout, DType::f32};
+  std::vector<FlatBuffer> states = make_states(adam, layout, DType::f32);
+
+  explicit Undivided(const Network& network) : layout(network.parameters(), 100000) { fill(weights, 5, 0.1); }
+  /// The mean gradient of `all` slices: slice(number, gradients, ready) adds that of one.
+  template <class F>
+  void sum(int all, int step, F&& slice) {
     reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
-      network.slice(static_cast<std::uint64_t>(1000 * step + s), views, into.views(), ready);
+      slice(static_cast<std::uint64_t>(1000 * step + s), into.views(), ready);
     });
     scale(gradients, 1.0 / all);
-    adam.step({weights, gradients, states, 1e-2, step + 1});
   }
-  return packed<float>(weights);
+};
+
+/// The same as a Run by an Undivided.
+inline std::vector<float> plainly(const Layers& network, int all, int steps) {
+  Undivided u(network);
+  for (int step = 0; step < steps; ++step) {
+    const auto views = u.weights.views();
+    u.sum(all, step, [&](auto number, auto into, const auto& ready) { network.slice(number, views, into, ready); });
+    u.adam.step({u.weights, u.gradients, u.states, 1e-2, step + 1});
+  }
+  return packed<float>(u.weights);
 }
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {

@@ -33,29 +33,18 @@ struct DirectRun : Run {
 
 /// The same by DirectWeights, which divides nothing, on one rank.
 std::vector<float> plainly(const Layers& network, const DirectParams& params, int all, int steps) {
-  const Comm alone(MPI_COMM_SELF);
-  const Mesh mesh(alone);
-  const FlatLayout layout(network.parameters(), 100000);
-  OrderedReducer reducer(mesh, layout, DType::f32);
-  Log log;
-  Timing timing;
-  Context context{const_cast<Comm&>(alone), log, timing};
-  AdamW adam({}, context);
-  DirectWeights weights(params, network, adam, layout, 77);
-  FlatBuffer whole(layout, DType::f32), gradients(layout, DType::f32);
-  auto states = make_states(adam, layout, DType::f32);
-  fill(whole, 5, 0.1);
-  weights.start(whole);
+  Undivided u(network);
+  DirectWeights weights(params, network, u.adam, u.layout, 77);
+  weights.start(u.weights);
   for (int step = 0; step < steps; ++step) {
-    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
-      network.slice(static_cast<std::uint64_t>(1000 * step + s), weights.views(), into.views(),
+    u.sum(all, step, [&](auto number, auto into, const auto& ready) {
+      network.slice(number, weights.views(), into,
                     ReadyCallback(ready, [&](int m) { weights.open(m); }, [&](int m) { weights.open(m); }, [&](int m) { weights.close(m); }));
     });
-    scale(gradients, 1.0 / all);
-    weights.step(adam, gradients, states, 1e-2, step + 1);
+    weights.step(u.adam, u.gradients, u.states, 1e-2, step + 1);
   }
-  weights.copy_to(whole);
-  return packed<float>(whole);
+  weights.copy_to(u.weights);
+  return packed<float>(u.weights);
 }
 
 }  // namespace
