@@ -61,10 +61,10 @@ NO_ELEMENT = "species 'Xx' is not an element, so its mass must be given: masses:
 says(NO_ELEMENT, LATTICE + "species=[Xx]")
 says(NO_ELEMENT, L + "structure.lattice.species=[Xx]", deck="label.yaml")
 says("the lattice has 4 atoms per cell but 2 species are given: give one for all, or one per atom of the cell", LATTICE + "species=[Ar, Kr]")
-says("sutton_chen describes one species, Cu, but the deck has Ar", P + "{type: sutton_chen, element: Cu, cutoff: 5.5}")
-says("stillinger_weber describes one species, but the deck has 2: H, O", P + "stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
+says("sutton_chen describes one species, Cu, but the deck has Ar", S + "potential={type: sutton_chen, element: Cu, cutoff: 5.5}")
+says("stillinger_weber describes one species, but the deck has 2: H, O", S + "potential=stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
 says("zbl: Xx is no element; give its nuclear charge: `charges: {Xx: ...}`", LATTICE + "species=[Xx]", S + "masses={Xx: 1}",
-     P + "{type: sum, terms: [{type: zbl}]}")
+     S + "potential={type: sum, terms: [{type: zbl, inner: 1, outer: 2}]}")
 says("stillinger_weber describes one species, but the deck has 2: O, H", L + "structure={file: two.xyz}", L + "potential=stillinger_weber", deck="label.yaml")
 table.file("numbers.h5", {"x": [1.0]})
 says("'numbers.h5' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an extended XYZ or a LAMMPS data file",

@@ -287,7 +287,7 @@ TEST_CASE("silicon without a gap is refused at zero temperature, and has all its
   test::World world;
   const Diamond crystal(2, 0.6, silicon);
   Run cold(crystal, by_eps(1e-5), world);
-  CHECK_THROWS_WITH(cold(), "no gap of the submatrices holds 256 electrons: the nearest that is wide enough, of 0.5 eV, holds 252.0; metals and liquids "
+  CHECK_THROWS_WITH(cold(), "no gap of the submatrices holds 256 electrons: the nearest that is wide enough, of 0.75 eV, holds 252.0; metals and liquids "
                             "need an electronic temperature, for example temperature: 1000 K");
   TightBinding::Params params = by_eps(1e-5);
   params.temperature = 1000.0;
