@@ -8,8 +8,10 @@ run, and what it holds is not run again; --seeds and --arms choose.
 
 What an absurd bound leaves. Zeros stay zeros and signs stay signs, whatever the bound: activations of a few units under a bound of 100 come back as
 0 and 50. So each weight's gradient keeps the products that it is made of, with other factors, and is some fifty times too large; masks of relu,
-places of maxima and gradients of biases are exact. Adam divides by the gradient's own size, so that a network whose signal passes around its
-blocks still learns (a larger bound should change nothing: the gradient grows by one more factor). Descent with momentum takes the gradient at its
+places of maxima and gradients of biases are exact. Measured on the network here (tests/train/torch/test_deep_activations.cpp): gradients of
+convolutions have a cosine of 0.77 with the exact ones within 100 as within 10000, and are 21 and 2084 times as large. Adam divides by the gradient's own
+size and takes the same steps under both, so no factor breaks it: it learns along a rougher direction, more slowly, and catches up with enough steps. Under
+Adam the bound is therefore asked to show after 60 steps (arms _early); what is left of it at the end is reported. Descent with momentum takes the gradient at its
 word (COMET's bound is a share of the mean momentum), and is where the bound must show: arms _sgd.
 """
 
@@ -29,10 +31,12 @@ except ImportError:
 
 ABSURD = "{keep: compressed, bound: 100}"
 ADAM, SGD = ("adam", 2e-3), ("{type: sgd, momentum: 0.9}", 2e-3)
-#: Name: activations, blocks of the network, optimizer and first rate.
+EARLY = 60
+#: Name: activations, blocks of the network, optimizer and first rate; steps, where they are others.
 ARMS = {"whole": ("{keep: whole}", 20, ADAM), "compressed": ("{keep: compressed}", 20, ADAM), "recomputed": ("{keep: recomputed}", 20, ADAM),
         "absurd": (ABSURD, 20, ADAM), "whole_sgd": ("{keep: whole}", 20, SGD), "compressed_sgd": ("{keep: compressed}", 20, SGD), "absurd_sgd": (ABSURD, 20, SGD),
-        "whole_without_blocks": ("{keep: whole}", 0, ADAM), "absurd_without_blocks": (ABSURD, 0, ADAM)}
+        "whole_without_blocks": ("{keep: whole}", 0, ADAM), "absurd_without_blocks": (ABSURD, 0, ADAM),
+        "whole_early": ("{keep: whole}", 20, ADAM, EARLY), "absurd_early": (ABSURD, 20, ADAM, EARLY)}
 ONCE = ("recomputed", "absurd", "compressed_sgd", "whole_without_blocks", "absurd_without_blocks")  # the same bits and the same ruin: one seed shows them
 DECK = """
 run: {{name: activations, directory: {folder}, seed: {seed}}}
@@ -70,7 +74,8 @@ def train(program, data, arm, seed, steps, show=False):
     """What the last page and the validation say: per cent right (10 where training broke down), MB kept, MB allocated, s."""
     with tempfile.TemporaryDirectory() as folder:
         deck = os.path.join(folder, "deck.yaml")
-        keep, blocks, (optimizer, rate) = arm
+        keep, blocks, (optimizer, rate), *own = arm
+        steps = min([steps, *own])
         with open(deck, "w", encoding="utf-8") as file:
             file.write(DECK.format(folder=os.path.join(folder, "run"), seed=seed, data=data, steps=steps, keep=keep, residual=blocks, optimizer=optimizer, rate=rate,
                                    channels="[16]" if blocks else "[16, 16]"))
@@ -94,7 +99,7 @@ def mean(runs, key, seeds):
     return sum(runs[seed][key] for seed in seeds) / len(seeds)
 
 
-def judge(runs, lost_at_most):
+def judge(runs, lost_at_most, short):
     """Figures and whether they meet the bar, by the seeds that both arms of a comparison have."""
     both = sorted(set(runs["whole"]) & set(runs["compressed"]))
     less = {name: mean(runs["whole"], of, both) / mean(runs["compressed"], by, both)
@@ -105,10 +110,10 @@ def judge(runs, lost_at_most):
     if sgd := sorted(set(runs["whole_sgd"]) & set(runs["compressed_sgd"])):
         out["lost_points_sgd"] = mean(runs["whole_sgd"], "right", sgd) - mean(runs["compressed_sgd"], "right", sgd)
         good = good and out["lost_points_sgd"] <= 1.0  # of one seed
-    for kind in ("", "_sgd", "_without_blocks"):
+    for kind in ("", "_early", "_sgd", "_without_blocks"):
         if absurd := sorted(set(runs["whole" + kind]) & set(runs["absurd" + kind])):
             points = out["lost_points_absurd" + kind] = mean(runs["whole" + kind], "right", absurd) - mean(runs["absurd" + kind], "right", absurd)
-            good = good and points > 5.0
+            good = good and ((kind == "" and not short) or points > 5.0)
     for seed in set(runs["whole"]) & set(runs["recomputed"]):
         good = good and runs["recomputed"][seed]["right"] == runs["whole"][seed]["right"]
     return good, out
@@ -125,12 +130,13 @@ def load(path, steps):
 
 def save(path, runs, steps, good, figures):
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    measured = {"commit": commit, "command": "tests/train/activations/activations.py build/bin/cambium --json FILE"}
-    if os.path.exists(path):  # the machine, as it stands there
+    known = {}
+    if os.path.exists(path):  # the machine, and studies beside this one
         with open(path, encoding="utf-8") as file:
-            measured = json.load(file).get("measured", {}) | measured
+            known = json.load(file)
+    measured = known.get("measured", {}) | {"commit": commit, "command": "tests/train/activations/activations.py build/bin/cambium --json FILE"}
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"check": "ok" if good else "failed", **figures, "arms": ARMS, "runs": runs, "steps": steps, "deck": DECK, "measured": measured},
+        json.dump(known | {"check": "ok" if good else "failed", **figures, "arms": ARMS, "runs": runs, "steps": steps, "deck": DECK, "measured": measured},
                   file, indent=1)
         file.write("\n")
 
@@ -157,13 +163,13 @@ def main():
         data = prepare(folder)
         for seed in seeds:
             for arm in options.arms:
-                if seed in runs[arm] or (arm in ONCE and seed != seeds[0]):
+                if seed in runs[arm] or (arm in ONCE and seed != seeds[0]) or (options.short and len(ARMS[arm]) > 3):  # short runs are early ones
                     continue
                 runs[arm][seed] = train(options.program, data, ARMS[arm], seed, steps, options.v)
                 print(arm, seed, runs[arm][seed], flush=True)
                 if runs["whole"] and runs["compressed"] and set(runs["whole"]) & set(runs["compressed"]):
                     # One short run of one seed tells 2,000 digits apart only by chance.
-                    good, figures = judge(runs, 1.0 if options.short else 0.3)
+                    good, figures = judge(runs, 1.0 if options.short else 0.3, options.short)
                 if options.json:
                     save(options.json, runs, steps, good, figures)
     print("ok" if good else "failed", figures)

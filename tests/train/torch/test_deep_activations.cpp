@@ -134,3 +134,28 @@ TEST_CASE("an absurd bound on a deep network makes gradients of its own") {
   const auto whole = pass("{keep: whole}"), absurd = pass("{keep: compressed, bound: 100}");
   CHECK(distance(whole.gradients[2], absurd.gradients[2]) > 0.5 * mean_size(whole.gradients[2]));
 }
+
+/// Of all weights of convolutions between the first and the last two layers.
+static std::pair<double, double> direction_and_size(const Passed& rough, const Passed& exact) {
+  double ab = 0.0, aa = 0.0, bb = 0.0;
+  for (std::size_t k = 2; k + 4 < exact.gradients.size(); k += 2)
+    for (std::size_t i = 0; i < exact.gradients[k].size(); ++i) {
+      const double a = rough.gradients[k][i], b = exact.gradients[k][i];
+      ab += a * b, aa += a * a, bb += b * b;
+    }
+  return {ab / std::sqrt(aa * bb), std::sqrt(aa / bb)};
+}
+
+TEST_CASE("beyond what activations are, a bound changes the size of gradients and no longer their direction") {
+  const auto whole = pass("{keep: whole}");
+  const auto [close, same] = direction_and_size(pass("{keep: compressed}"), whole);
+  const auto [rough, larger] = direction_and_size(pass("{keep: compressed, bound: 100}"), whole);
+  const auto [rougher, largest] = direction_and_size(pass("{keep: compressed, bound: 10000}"), whole);
+  CAPTURE(close, same, rough, larger, rougher, largest);
+  CHECK(close > 0.999);
+  CHECK(same == Approx(1.0).epsilon(0.01));
+  CHECK(rough == Approx(0.77).margin(0.03));
+  CHECK(larger > 10.0);
+  CHECK(rougher == Approx(rough).epsilon(0.001));
+  CHECK(largest == Approx(100.0 * larger).epsilon(0.001));
+}
