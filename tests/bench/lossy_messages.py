@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import measured
 from low_precision_training import MODELS, MPIRUN
 
 ARMS = {"float32": "", "bf16": ", reduce: {codec: bf16}"} | {bound: ", reduce: {lossy: {relative: %s}}" % bound for bound in ("1e-1", "1e-2", "1e-3", "1e-4")}
@@ -36,11 +37,6 @@ def train(options, model, arm, seed):
     return sum(map(float, rows)), float(error.group(1))
 
 
-def measured(options):
-    bench = subprocess.run([options.program, "bench", "lowp", "part=wire", "--json"], capture_output=True, text=True, check=True)
-    return json.loads(bench.stdout[bench.stdout.index("\n{") :])["measured"] | {"ranks": 2, "command": "tests/bench/lossy_messages.py build/bin/cambium --json FILE"}
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -59,7 +55,7 @@ def main():
             table[arm]["times_shorter"] = round(table["float32"]["MB_per_rank"] / sent, 2)
             print(model, arm, table[arm], flush=True)
     if options.json:
-        result["measured"] = measured(options)
+        result["measured"] = measured.by_program(options.program, "tests/bench/lossy_messages.py build/bin/cambium --json FILE", 2)
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(result | {"check": "ok: bytes as the runs count them"}, file, indent=1)
             file.write("\n")

@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 
+import measured
+
 PROGRAMS = ("test_wire", "test_deepmd_water", "test_train_gradient_tails")
 #: Name and least kurtosis within groups of the kinds of matrices in the table.
 KINDS = (("heavy_tailed", 30.0), ("kurtosis_8_or_more", 8.0), ("all", 0.0))
@@ -44,15 +46,6 @@ def summary(rows):
     return out
 
 
-def measured(build):
-    """What `cambium bench` says of this machine, with this command."""
-    program = os.path.join(build, "bin", "cambium")
-    bench = subprocess.run([program, "bench", "lowp", "part=wire", "--json"], capture_output=True, text=True, check=True)
-    out = json.loads(bench.stdout[bench.stdout.index("\n{") :])["measured"]
-    out["command"] = "tests/bench/low_precision_gradients.py build --json FILE"
-    return out
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
@@ -68,7 +61,7 @@ def main():
     result["check"] = ("ok" if met else "failed") + ": mean gain of heavy-tailed matrices, 2 is asked"
     print(json.dumps(result, indent=1))
     if options.json:
-        result["measured"] = measured(options.build)
+        result["measured"] = measured.by_program(os.path.join(options.build, "bin", "cambium"), "tests/bench/low_precision_gradients.py build --json FILE")
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(result | {"gradients": rows}, file, indent=1)
             file.write("\n")

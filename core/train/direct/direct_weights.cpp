@@ -23,8 +23,8 @@ void require_direct(const Network& network, const Optimizer& optimizer) {
   const auto parameters = network.parameters();
   const bool linear = std::any_of(parameters.begin(), parameters.end(), [](const auto& p) { return p.linear; });
   if (!linear || network.modules().empty())
-    throw InputError("direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp or "
-                     "transformer, or remove direct");
+    throw InputError("direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp, "
+                     "transformer or deep_potential, or remove direct");
   if (network.dtype() != DType::f32) throw InputError("direct rounds weights of float32, but the model trains in float64; set the model's precision to float32");
   const auto states = optimizer.states(DType::f32);
   const bool splits = std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });

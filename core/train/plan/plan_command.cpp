@@ -60,7 +60,7 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
   if (params.reduce.lossy)
     throw InputError("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither");
   if (params.direct) throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
-  if (params.parallel == std::nullopt) require_ranks(params.reduce, ranks);
+  require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
   if (params.parallel) settings.partition = planned_partition(params, ranks, model);
   const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(params.batch);

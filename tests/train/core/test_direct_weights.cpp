@@ -163,6 +163,6 @@ TEST_CASE("networks without layers of their own are refused") {
   Sgd sgd({}, world.context);
   const FlatLayout layout(network.parameters(), 100000);
   CHECK_THROWS_WITH(DirectWeights(params(DirectParams::Weights::int8), network, sgd, layout, 9),
-                    "direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp or transformer, or "
-                    "remove direct");
+                    "direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp, transformer or "
+                    "deep_potential, or remove direct");
 }
