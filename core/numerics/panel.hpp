@@ -8,7 +8,8 @@ namespace cambium {
 /// to it, entries between n and the next multiple are read and written too. Host memory.
 template <class T>
 int panel_width();
-/// n rounded up to a whole number of registers.
+/// n rounded up to a whole number of registers. A call, as the width is that of the library's own instruction set: never the
+/// bound of a loop over entries.
 template <class T>
 int padded(int n) { return (n + panel_width<T>() - 1) / panel_width<T>() * panel_width<T>(); }
 

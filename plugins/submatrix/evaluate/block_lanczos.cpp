@@ -19,7 +19,7 @@ void BlockLanczos<T>::start(const T* a, int n, int ld, int first, int width) {
 template <class T>
 void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int first, int width) {
   product_ = std::move(product), product_flops_ = flops;
-  n_ = n, width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
+  n_ = n, padded_n_ = padded<T>(n), width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
   ld_ = ld;
   alpha_.clear();
   beta_.clear();
@@ -74,12 +74,21 @@ void BlockLanczos<T>::orthogonalise(T* w) {
   if (!exhausted_) beta_.insert(beta_.end(), beta.begin(), beta.end());
 }
 
+template <class T>
+static void scale(T factor, int n, T* row) {
+  for (int j = 0; j < n; ++j) row[j] *= factor;
+}
+template <class T>
+static void subtract(T factor, int n, const T* direction, T* row) {
+  for (int j = 0; j < n; ++j) row[j] -= factor * direction[j];
+}
+
 /// Takes the component along a unit row out of another; it is added to `component` where given.
 template <class T>
 void BlockLanczos<T>::remove(const T* direction, T* row, T* component) {
   T dot;
   panel_dots(1, 1, n_, direction, ld_, row, ld_, &dot);
-  for (int j = 0; j < padded<T>(n_); ++j) row[j] -= dot * direction[j];
+  subtract(dot, padded_n_, direction, row);
   if (component) *component += dot;
 }
 
@@ -95,7 +104,7 @@ bool BlockLanczos<T>::purify(T* w, int q) {
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     norm = std::sqrt(norm);
     const T factor = norm > T(0.5) ? T(1) / norm : T(0);
-    for (int j = 0; j < padded<T>(n_); ++j) row[j] *= factor;
+    scale(factor, padded_n_, row);
     if (factor == T(0)) return false;
   }
   flops_ += 8.0 * n_ * (blocks_ * width_ + q);
@@ -119,7 +128,7 @@ T BlockLanczos<T>::normalise(T* w, T* beta) {
     // Below this a direction is rounding.
     bool vanished = static_cast<double>(norm) <= 100.0 * std::numeric_limits<T>::epsilon() * scale_;
     const T factor = vanished ? T(0) : T(1) / norm;
-    for (int j = 0; j < padded<T>(n_); ++j) row[j] *= factor;
+    scale(factor, padded_n_, row);
     if (!vanished && static_cast<double>(norm) < suspect * scale_) vanished = !purify(w, q);
     beta[q * width_ + q] = vanished ? T(0) : norm;
     largest = std::max(largest, beta[q * width_ + q]);

@@ -43,7 +43,7 @@ class BlockLanczos {
 
   Product product_;
   double product_flops_ = 0.0;
-  int n_ = 0, ld_ = 0, width_ = 0, blocks_ = 0, capacity_ = 0;
+  int n_ = 0, padded_n_ = 0, ld_ = 0, width_ = 0, blocks_ = 0, capacity_ = 0;
   bool exhausted_ = false;
   double flops_ = 0.0, scale_ = 0.0;
   AlignedBuffer<T> basis_;
