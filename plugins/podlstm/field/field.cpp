@@ -27,7 +27,8 @@ void FieldParams::describe(deck::Describe<FieldParams>& d) {
   d("axes", &FieldParams::axes, "coordinates of its other axes; none: latitude and longitude by their usual names").def({});
   d("mask", &FieldParams::mask, "cells to keep");
   d("missing", &FieldParams::missing, "numbers that are missing or NaN: refuse them, leave out cells that never have any "
-                                      "(land), leave out cells that lack one (drop), put the cell's mean there (fill)")
+                                      "(land), leave out cells that lack one (drop), put the cell's mean over the training snapshots there (fill; cells that have none among "
+                                      "these are left out)")
       .options({{"refuse", Missing::refuse}, {"land", Missing::land}, {"drop", Missing::drop}, {"fill", Missing::fill}})
       .def(Missing::refuse);
   d.check([](const FieldParams& p) { return p.files.empty() ? "files: name at least one file" : ""; });
@@ -155,18 +156,22 @@ std::string Field::place(std::int64_t cell) const {
 }
 
 bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const {
-  std::int64_t absent = 0, first = -1;
+  std::int64_t absent = 0, first = -1, seen = 0;
   double sum = 0.0;
   for (std::int64_t t = 0; t < snapshots(); ++t) {
     const double x = column[t * stride];
-    if (std::isfinite(x)) sum += x;
-    else if (++absent; first < 0) first = t;
+    if (!std::isfinite(x)) {
+      if (++absent; first < 0) first = t;
+    } else if (t < training_) {  // later years must not reach what is trained on
+      sum += x, ++seen;
+    }
   }
   if (absent == 0) return true;
   const bool land = absent == snapshots();
   if (params_.missing == Missing::drop || (land && params_.missing != Missing::refuse)) return false;
   if (params_.missing == Missing::fill) {
-    const double mean = sum / static_cast<double>(snapshots() - absent);
+    if (seen == 0) return false;
+    const double mean = sum / static_cast<double>(seen);
     for (std::int64_t t = 0; t < snapshots(); ++t)
       if (!std::isfinite(column[t * stride])) column[t * stride] = mean;
     return true;
@@ -174,7 +179,7 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
   throw InputError(fmt::format(
       "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; {}", params_.array,
       absent, snapshots(), place(cell), first,
-      land ? "name a mask, or say missing: land" : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean)"));
+      land ? "name a mask, or say missing: land" : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training snapshots)"));
 }
 
 CellBlock Field::read(const Tile& tile) {

@@ -71,7 +71,7 @@ class Field {
   void read_mask();
   void make_tiles(std::int64_t most_cells);
   CellBlock read(const Tile& tile);
-  /// False when the cell is left out; fills holes where the deck says so.
+  /// False when the cell is left out; fills holes where the deck says so, by what the training snapshots say alone.
   bool accept(double* column, std::int64_t stride, std::int64_t cell) const;
   void normalise(CellBlock& block) const;
   std::string place(std::int64_t cell) const;

@@ -45,9 +45,37 @@ TEST_CASE("numbers that are not there", "[messages]") {
   bad.q[6 * 2 + 1] = std::nan("");
   CHECK(bad.says(", missing: land}, modes: 1}") ==
         "'q' is NaN or missing in 1 of 4 snapshots at lat -30, lon 120 (first in snapshot 2) and no mask leaves that cell out; "
-        "say missing: drop (leave such cells out) or missing: fill (use the cell's mean)");
+        "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training snapshots)");
   CHECK(bad.says(", missing: drop}, modes: 1}") == "no error");
   CHECK(bad.says(", missing: fill}, modes: 1}") == "no error");
+}
+
+TEST_CASE("what fills holes of the training snapshots does not depend on later ones", "[field]") {
+  Stage stage;
+  constexpr int times = 12, training = 8, cells = 6;
+  auto coefficients = [&](double later) {
+    std::vector<double> q, time;
+    for (int t = 0; t < times; ++t) {
+      time.push_back(7.0 * t);
+      for (int c = 0; c < cells; ++c) q.push_back((t < training ? 1.0 : later) * (3.0 + std::sin(c + 2.0 * t) + 0.1 * t));
+    }
+    q[cells * 3 + 1] = q[cells * 5 + 4] = q[cells * 10 + 2] = std::nan("");
+    const auto path = stage.file("holes.h5");
+    if (stage.comm.root())
+      io::write_h5_atomically(path, [&](io::File& f) {
+        f.write("q", io::tensor_of(q.data(), {times, 2, 3}));
+        f.write("lat", std::vector<double>{-30, 30}), f.write("lon", std::vector<double>{0, 120, 240});
+        f.write("time", time).set_attribute("units", "days since 2000-01-01");
+      });
+    stage.comm.barrier();
+    stage.run("pod", "{field: {files: ['" + path + "'], array: q, missing: fill}, modes: 2, training: 8}");
+    stage.comm.barrier();
+    auto out = io::File::open(stage.file("pod.h5")).read<std::vector<double>>("coefficients");
+    out.resize(2 * training);
+    return out;
+  };
+  const auto as_they_are = coefficients(1.0), ten_times = coefficients(10.0);
+  for (std::size_t k = 0; k < as_they_are.size(); ++k) CHECK(ten_times[k] == as_they_are[k]);
 }
 
 TEST_CASE("times and sizes", "[messages]") {
