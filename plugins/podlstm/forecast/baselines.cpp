@@ -235,16 +235,18 @@ class VectorAutoregression : public Forecaster {
 /// Harmonics of the year, and ridge regression of what they leave, scaled by the series' own range.
 class HarmonicRidge : public Forecaster {
  public:
-  HarmonicRidge(int order, double period, double penalty) : harmonics_(order, period), penalty_(penalty) {}
-  std::string name() const override { return "harmonics + ridge"; }
+  enum class Sees { window, last };  ///< all times of a window, or its last one alone
+  HarmonicRidge(int order, double period, double penalty, Sees sees = Sees::window)
+      : harmonics_(order, period), penalty_(penalty), sees_(sees) {}
+  std::string name() const override { return sees_ == Sees::last ? "harmonics + ridge (last time)" : "harmonics + ridge"; }
   void fit(const FitData& d) override {
     harmonics_.fit(d);
     scale_ = MinMax::of(d.seen().a);
     const Matrix a = anomalies(d.stretch);
-    ridge_.fit(inputs(a, d.starts, d.shape), targets(a, d.starts, d.shape), penalty_);
+    ridge_.fit(seen(a, d.starts, d.shape), targets(a, d.starts, d.shape), penalty_);
   }
   Matrix predict(const Stretch& s, const Starts& starts, const WindowShape& shape) const override {
-    Matrix out = ridge_.predict(inputs(anomalies(s), starts, shape));
+    Matrix out = ridge_.predict(seen(anomalies(s), starts, shape));
     for (std::int64_t i = 0; i < out.rows; ++i)
       for (std::int64_t j = 0; j < out.cols; ++j) out(i, j) *= scale_.width[static_cast<std::size_t>(j % s.a.cols)];
     return plus(std::move(out), harmonics_.predict(s, starts, shape));
@@ -267,8 +269,14 @@ class HarmonicRidge : public Forecaster {
       for (std::int64_t k = 0; k < a.cols; ++k) a(t, k) /= scale_.width[static_cast<std::size_t>(k)];
     return a;
   }
+  Matrix seen(const Matrix& a, Starts starts, const WindowShape& shape) const {
+    if (sees_ == Sees::window) return inputs(a, starts, shape);
+    for (auto& start : starts) start += shape.past - 1;
+    return inputs(a, starts, {1, shape.future});
+  }
   Harmonics harmonics_;
   double penalty_;
+  Sees sees_ = Sees::window;
   MinMax scale_;
   Ridge ridge_;
 };
@@ -277,6 +285,10 @@ class HarmonicRidge : public Forecaster {
 
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& o) {
   return std::make_unique<HarmonicRidge>(o.harmonics, o.period, o.anomaly_ridge);
+}
+
+std::unique_ptr<Forecaster> last_time_ridge(const BaselineOptions& o) {
+  return std::make_unique<HarmonicRidge>(o.harmonics, o.period, o.last_ridge, HarmonicRidge::Sees::last);
 }
 
 void write_harmonic_ridge(const Forecaster& fitted, io::Group& group) { dynamic_cast<const HarmonicRidge&>(fitted).write(group); }
@@ -290,6 +302,7 @@ std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& o) {
   out.push_back(std::make_unique<RidgeForecast>(o.ridge));
   out.push_back(std::make_unique<VectorAutoregression>(o.var_order));
   out.push_back(harmonic_ridge(o));
+  out.push_back(last_time_ridge(o));
   return out;
 }
 

@@ -55,6 +55,15 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
   context.log.info(fmt::format("wrote: {}\nwrote: {}", table, file));
 }
 
+std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& series, Context& context) {
+  auto options = o.baselines();
+  options.last_ridge = choose_last_ridge(options, series, o.shape(), o.split(context.seed));
+  context.log.info(fmt::format("harmonics + ridge (last time): penalty {:g}, chosen by validation", options.last_ridge));
+  std::vector<TableRow> rows;
+  for (auto& method : baselines(options)) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  return rows;
+}
+
 TableRow ForecastTask::ensemble_row(const Series& series, Context& context) const {
   const WindowShape shape = params_.common.shape();
   const Ensemble ensemble(params_.ensemble, shape, series.modes(), context);
@@ -75,7 +84,7 @@ Task::Outcome ForecastTask::run(Context& context) {
   context.log.info(fmt::format("forecast: {} modes, {} training windows, {} test windows of {} + {} times", series.modes(), n, tests,
                                o.window, o.horizon));
   std::vector<TableRow> rows;
-  for (auto& method : baselines(o.baselines())) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  for (auto& row : baseline_rows(o, series, context)) rows.push_back(std::move(row));
   if (!params_.ensemble.empty()) rows.push_back(ensemble_row(series, context));
   report_table(rows, series, o.shape(), context);
   write_citations(forecast_citations(), context);

@@ -53,12 +53,17 @@ struct BaselineOptions {
   int harmonics = 3;           ///< of the year
   int var_order = 4;
   double period = 365.2425;    ///< of the year in the unit of time, d
+  double last_ridge = 0.1;     ///< added to X^T X of the anomalies of the last time; see choose_last_ridge()
 };
 
-/// Persistence, annual harmonics, ridge regression, vector autoregression, harmonics with ridge regression of the anomalies.
+/// Persistence, annual harmonics, ridge regression, vector autoregression, harmonics with ridge regression of the anomalies, and the same
+/// of the last time alone.
 std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& options);
-/// The last of them alone.
+/// Harmonics with ridge regression alone.
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& options);
+/// Harmonics with ridge regression of the anomalies of the last time that a forecast sees, alone: fewer inputs than windows have, of which
+/// a short series can find the factors.
+std::unique_ptr<Forecaster> last_time_ridge(const BaselineOptions& options);
 /// Into a group of a file and back.
 void write_harmonic_ridge(const Forecaster& fitted, io::Group& group);
 std::unique_ptr<Forecaster> read_harmonic_ridge(const io::Group& group);

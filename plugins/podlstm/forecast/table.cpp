@@ -54,6 +54,17 @@ double validation_r2(Forecaster& method, const Stretch& s, const std::vector<Spl
 
 }  // namespace
 
+double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape, const SplitOptions& split) {
+  const auto splits = split.splits(window_count(series.train, shape, "training"), shape, Protocol::blocked);
+  double best = -1e300, chosen = options.last_ridge;
+  for (double penalty : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {
+    options.last_ridge = penalty;
+    const double r2 = validation_r2(*last_time_ridge(options), series.train, splits, shape);
+    if (r2 > best) best = r2, chosen = penalty;
+  }
+  return chosen;
+}
+
 TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& shape, const SplitOptions& options) {
   const std::int64_t n = window_count(series.train, shape, "training"), tests = window_count(series.test, shape, "test");
   TableRow row;

@@ -25,6 +25,9 @@ std::vector<std::int64_t> validation_windows(const std::vector<Split>& splits);
 /// Fits a method to each split and forecasts what it leaves out: rows as in validation_windows().
 Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape);
 
+/// The penalty of last_time_ridge(), of 0.01, 0.03, 0.1, 0.3, 1 and 3, that validates best by the blocked protocol; no test year is looked at.
+double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape, const SplitOptions& split);
+
 /// One line of the table: scores under both protocols and, fitted to all training windows, on the test years.
 struct TableRow {
   std::string name;

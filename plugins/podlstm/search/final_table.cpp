@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "plugins/podlstm/forecast/ensemble.hpp"
+#include "plugins/podlstm/forecast/forecast_task.hpp"
 #include "plugins/podlstm/search/search_task.hpp"
 
 namespace cambium::podlstm {
@@ -90,10 +91,10 @@ class FinalTable {
     io::on_root(context_.comm, [&] { journal_->select(selection); });
     context_.log.info(fmt::format("chosen by validation and recorded: {} networks x {} seeds, {:.0f} % harmonics + ridge, R2 {:.4f}",
                                   found_.genomes.size(), p_.ensemble.seeds, 100.0 * selection.linear_share, selection.validation));
-    std::vector<TableRow> rows;
-    for (auto& method : baselines(p_.data.baselines())) rows.push_back(evaluate(*method, series_, shape_, p_.data.split(context_.seed)));
+    count_test_evaluation(selection);
+    std::vector<TableRow> rows = baseline_rows(p_.data, series_, context_);
     forecast_test(rows, selection);
-    selection.test_evaluations = 1, selection.test = rows.back().test.r2;
+    selection.test = rows.back().test.r2;
     io::on_root(context_.comm, [&] { journal_->select(selection); });
     return rows;
   }
@@ -111,7 +112,19 @@ class FinalTable {
     line_r2_ = score(truth, line, series_.modes()).r2;
     found_.share = best_share(truth, networks, line, series_.modes(), found_.mixed_r2);
     plain_.share = best_share(truth, plains, line, series_.modes(), plain_.mixed_r2);
-    return {found_.numbers, found_.epochs, found_.share, found_.mixed_r2, journal_ ? std::ssize(journal_->trials()) : 0, 0, 0.0};
+    return {found_.numbers, found_.epochs, found_.share, found_.mixed_r2, journal_ ? std::ssize(journal_->trials()) : 0,
+            journal_ && journal_->selection() ? journal_->selection()->test_evaluations : 0, 0.0};
+  }
+
+  /// Recorded before the test years are looked at, so that a run that is killed meanwhile has looked, too. Rank 0 alone knows of runs
+  /// before.
+  void count_test_evaluation(Selection& selection) {
+    io::on_root(context_.comm, [&] {
+      if (const auto before = selection.test_evaluations++; before > 0)
+        context_.log.warn(fmt::format("this search has forecast the test years {} time(s) before: whatever was changed since, they test it no longer; keep "
+                                      "other years for that", before));
+      journal_->select(selection);
+    });
   }
 
   /// Harmonics + ridge with the penalty that the networks' residuals are of.

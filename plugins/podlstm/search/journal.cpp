@@ -149,12 +149,13 @@ void Journal::keep() {
     stale = !refresh;
     unsynchronised_ = false;
     const auto trials = refresh ? trials_ : std::vector<Trial>();
+    const auto selection = selection_;  // of the search before it went on
     lock.unlock();
     std::exception_ptr failure;
     const auto start = Clock::now();
     try {
       log_->synchronise();
-      if (refresh) write(trials, {});
+      if (refresh) write(trials, selection);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -184,7 +185,10 @@ void Journal::flush() {
 }
 
 void Journal::select(const Selection& selection) {
-  selection_ = selection;
+  {
+    const std::lock_guard lock(mutex_);
+    selection_ = selection;
+  }
   flush();
 }
 

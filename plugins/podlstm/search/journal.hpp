@@ -20,7 +20,7 @@ struct Selection {
   double linear_share = 0.0;           ///< of harmonics + ridge in the forecast
   double validation = 0.0;             ///< R2 on the blocked validation windows
   std::int64_t trials = 0;             ///< finished when it was made
-  std::int32_t test_evaluations = 0;
+  std::int32_t test_evaluations = 0;   ///< how often the test years were forecast, runs before included
   double test = 0.0;
 };
 

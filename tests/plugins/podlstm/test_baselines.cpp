@@ -46,6 +46,28 @@ TEST_CASE("each baseline is exact where its model holds", "[baselines]") {
   CHECK(r2_of(1, wave) < 0.95);  // not annual
 }
 
+TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {
+  const auto s = stretch(120, [](double day, int k) { return std::cos(2.0 * M_PI * day / 365.2425 + k) + std::sin(0.05 * day * (1 + k)) + 0.2 * std::sin(0.9 * day + k); });
+  const auto starts = all_starts(window_count(s, eight, "test"));
+  auto later = starts;
+  for (auto& start : later) start += eight.past - 1;
+  auto methods = baselines({});
+  REQUIRE(methods.size() == 6);
+  REQUIRE(methods[5]->name() == "harmonics + ridge (last time)");
+  BaselineOptions one;
+  one.anomaly_ridge = one.last_ridge;
+  auto narrow = harmonic_ridge(one);
+  methods[4]->fit({s, eight, s.times(), starts});
+  methods[5]->fit({s, eight, s.times(), starts}), narrow->fit({s, {1, 8}, s.times(), later});
+  const Matrix a = methods[5]->predict(s, starts, eight), b = narrow->predict(s, later, {1, 8});
+  REQUIRE(a.a.size() == b.a.size());
+  for (std::size_t k = 0; k < a.a.size(); ++k) REQUIRE(a.a[k] == Approx(b.a[k]).margin(1e-12));
+  Stretch earlier = s;  // what lies before the last time of a window does not matter to it
+  for (std::int64_t t = 0; t < eight.past - 1; ++t) earlier.a(t, 0) += 5.0;
+  CHECK(methods[5]->predict(earlier, {0}, eight).a == methods[5]->predict(s, {0}, eight).a);
+  CHECK(methods[4]->predict(earlier, {0}, eight).a != methods[4]->predict(s, {0}, eight).a);
+}
+
 TEST_CASE("the score is 1 - SSres / SStot of every output, averaged", "[baselines]") {
   Matrix y(3, 4), p(3, 4);  // two leads of two modes
   y.a = {0, 1, 2, 3, 1, 1, 4, 3, 2, 4, 6, 9};
@@ -126,6 +148,14 @@ TEST_CASE("baselines of the authors' coefficients", "[baselines][data]") {
     CHECK(test[k] == Approx(facts[k]).margin(0.003));
     CHECK(test[k] == Approx(numpy[k]).margin(2e-6));
   }
+  CHECK(test[5] == Approx(0.9082341).margin(2e-6));  // penalty 0.1 of the last week's anomalies, by numpy
+  const SplitOptions folds{.folds = 4};
+  BaselineOptions chosen;
+  chosen.last_ridge = choose_last_ridge({}, series, eight, folds);
+  CHECK(chosen.last_ridge == 0.03);
+  const TableRow row = evaluate(*last_time_ridge(chosen), series, eight, folds);
+  CHECK(*row.blocked == Approx(0.95169).margin(1e-4));
+  CHECK(row.test.r2 == Approx(0.90672).margin(1e-4));  // above every network that was found
   CHECK(blocked[2] == Approx(0.872).margin(0.003));
 }
 

@@ -95,6 +95,35 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
   CHECK(*std::max_element(spread.begin(), spread.end()) > 1e-3);
 }
 
+TEST_CASE("a search that goes on after its test years were forecast counts that they are forecast again", "[ensemble]") {
+  Stage stage;
+  const auto field = stage.file("field"), pod = stage.file("pod"), search = stage.file("search");
+  auto in = [&](const std::string& folder) {
+    if (stage.comm.root()) std::filesystem::create_directories(folder);
+    stage.comm.barrier();
+    stage.context.run_directory = folder;
+  };
+  in(field), stage.run("example_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
+  in(pod), stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
+  in(search);
+  for (int times = 1; times <= 3; ++times) {
+    stage.context.resume = times > 1;
+    stage.run("search", "{data: {series: {file: " + pod + "/pod.h5}}, network: {epochs: 2}, strategy: random, trials: " + std::to_string(times < 3 ? 2 : 4) +
+                            ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
+    stage.comm.barrier();
+    if (!stage.comm.root()) continue;
+    const io::File file = io::File::open(search + "/journal.h5");
+    CHECK(file.group("selection").attribute<std::int32_t>("test_evaluations") == times);
+    CHECK(file.group("selection").attribute<std::int64_t>("trials") == (times < 3 ? 2 : 4));
+    const auto& said = stage.log.warnings();
+    CHECK(std::ranges::count_if(said, [](const auto& w) { return w.text.starts_with("this search has forecast the test years "); }) == times - 1);
+  }
+  if (!stage.comm.root()) return;
+  REQUIRE(!stage.log.warnings().empty());
+  CHECK(stage.log.warnings().back().text == "this search has forecast the test years 2 time(s) before: whatever was changed since, they test it no longer; "
+                                            "keep other years for that");
+}
+
 TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[ensemble]") {
   Stage stage;
   const auto field = stage.file("field"), pod = stage.file("pod");
