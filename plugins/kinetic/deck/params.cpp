@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
@@ -98,17 +100,27 @@ void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
   d("entropy", &ObservableParams::entropy, "minus the integral of f ln f of every species").def(false);
 }
 
+std::string problem_of_names(const std::vector<SpeciesParams>& species) {
+  if (species.empty()) return "'species' is empty; give at least one";
+  std::set<std::string> names;
+  for (const auto& s : species)
+    if (!names.insert(s.name).second) return fmt::format("two species have the name '{}'; give each its own", s.name);
+  return {};
+}
+
 std::map<std::string, double> CommonParams::values() const { return values_of(parameters); }
 
-/// "v = 0 must lie between two cells": says what to change.
+/// "v = 0 must lie between two cells": says what to change. Some cells must lie on either side of it.
 static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
   const double steps = -axis.lower / axis.width();
   if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;
-  const double whole = std::max(1.0, std::round(steps));
-  throw InputError(fmt::format("species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where "
-                               "streaming would change its direction; move 'lower' to {:.10g} or 'upper' to {:.10g}",
-                               species, d + 1, axis.lower, axis.upper, axis.cells, -whole * axis.upper / (axis.cells - whole),
-                               -axis.lower * (axis.cells - whole) / whole));
+  const std::string problem =
+      fmt::format("species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where streaming would change "
+                  "its direction; ", species, d + 1, axis.lower, axis.upper, axis.cells);
+  if (axis.cells == 1) throw InputError(problem + "give at least 2 'cells'");
+  const double below = std::clamp(std::round(steps), 1.0, axis.cells - 1.0), above = axis.cells - below;
+  throw InputError(problem + fmt::format("move 'lower' to {:.10g} or 'upper' to {:.10g}", -below * axis.upper / above,
+                                         -axis.lower * above / below));
 }
 
 static Axis axis_of(double lower, double upper, int cells, const std::string& what) {

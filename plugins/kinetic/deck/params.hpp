@@ -94,8 +94,12 @@ struct CommonParams {
 /// The grid of a species, before it is cut among ranks. InputError for what does not fit together.
 PhaseGrid make_grid(const CommonParams& params, const SpeciesParams& species);
 
+/// What is wrong with the names of species; "" when nothing is. They name tables, observables and groups of files.
+std::string problem_of_names(const std::vector<SpeciesParams>& species);
+
 template <class P>
 void CommonParams::describe_common(deck::Describe<P>& d) {
+  d.check([](const P& p) { return problem_of_names(p.species); });
   auto own = []<class T>(T CommonParams::*member) -> T P::* { return member; };
   d("domain", own(&CommonParams::domain), "configuration space");
   d("basis", own(&CommonParams::basis), "polynomials of a cell");

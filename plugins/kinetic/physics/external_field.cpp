@@ -1,5 +1,8 @@
 #include "plugins/kinetic/physics/external_field.hpp"
 
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 
 namespace cambium::kinetic {
@@ -29,16 +32,39 @@ std::vector<double> project_conf(const ConfGrid& grid, const Formula& formula, d
   return out;
 }
 
-ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas, const std::map<std::string, double>& parameters)
-    : grid_(grid) {
-  for (std::size_t c = 0; c < formulas.E.size(); ++c) formula_[c] = Formula(formulas.E[c], conf_variables(grid.dimensions), parameters);
-  for (std::size_t c = 0; c < formulas.B.size(); ++c) formula_[3 + c] = Formula(formulas.B[c], conf_variables(grid.dimensions), parameters);
+/// Whether a formula is a constant, and zero.
+static bool is_zero(const std::string& text, const std::map<std::string, double>& parameters) {
+  try {
+    return constant(text, parameters) == 0.0;
+  } catch (const deck::ExpressionError&) {
+    return false;  // it has variables
+  }
 }
 
-bool ExternalField::any() const {
-  for (const auto& f : formula_)
-    if (!f.empty()) return true;
-  return false;
+ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas, const std::map<std::string, double>& parameters)
+    : grid_(grid) {
+  for (const auto* list : {&formulas.E, &formulas.B})
+    for (std::size_t c = 0; c < list->size(); ++c) {
+      const std::size_t k = c + (list == &formulas.E ? 0 : 3);
+      formula_[k] = Formula((*list)[c], conf_variables(grid.dimensions), parameters);
+      zero_[k] = is_zero((*list)[c], parameters);
+    }
+}
+
+void ExternalField::require_felt(const std::vector<Felt>& by, Log& log) const {
+  for (int k = 0; k < 6; ++k) {
+    if (zero_[k] || by.empty()) continue;
+    const int c = k % 3, needs = k < 3 ? c + 1 : c == 2 ? 2 : 3;  // velocities, from vx on
+    const std::string component = fmt::format("{}{}", k < 3 ? 'E' : 'B', "xyz"[c]);
+    std::string deaf;
+    std::size_t number = 0;
+    for (const auto& f : by)
+      if (f.vdim < needs) deaf += fmt::format("{}'{}'", number++ ? ", " : "", f.species);
+    const std::string why = fmt::format("external: {} acts on particles with at least {} velocity dimensions, which ", component, needs);
+    if (number == by.size())
+      throw InputError(fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why, deaf, component));
+    if (number > 0) log.warn(fmt::format("{}{} lack{}: they do not feel it", why, deaf, number == 1 ? "s" : ""));
+  }
 }
 
 const std::vector<double>& ExternalField::at(int c, double time) {

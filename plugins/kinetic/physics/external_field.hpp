@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/log.hpp"
 #include "core/deck/describe.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
@@ -24,13 +25,21 @@ class ExternalField {
   ExternalField() = default;
   ExternalField(const ConfGrid& grid, const FieldFormulas& formulas, const std::map<std::string, double>& parameters);
 
-  bool any() const;
+  /// A charged species, and how many velocity dimensions it has.
+  struct Felt {
+    std::string species;
+    int vdim;
+  };
+  /// E along x, y, z accelerates along the same velocity; B turns the two others into each other. InputError for a component that is
+  /// not zero and that no species has the velocities for, a warning where only some do.
+  void require_felt(const std::vector<Felt>& by, Log& log) const;
   /// Coefficients of component c (0..2 electric, 3..5 magnetic) at a time, empty when the component is not given.
   const std::vector<double>& at(int c, double time);
 
  private:
   ConfGrid grid_;
   Formula formula_[6];
+  bool zero_[6] = {true, true, true, true, true, true};  ///< absent, or the constant 0
   std::vector<double> values_[6];
   double time_[6] = {-1e300, -1e300, -1e300, -1e300, -1e300, -1e300};
 };

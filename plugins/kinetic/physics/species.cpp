@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -87,18 +88,54 @@ void Species::collide(double dt) {
   else dougherty_->act(*solver_, dt);
 }
 
+namespace {
+/// Values of f0 at the points where it was asked for.
+struct Survey {
+  double least = 0.0, largest = 0.0;
+  std::vector<double> where;  ///< of the least
+  std::int64_t points = 0, negative = 0;
+  void add(double value, std::span<const double> z) {
+    ++points;
+    largest = std::max(largest, std::abs(value));
+    negative += value < 0.0;
+    if (value < least) least = value, where.assign(z.begin(), z.end());
+  }
+};
+}  // namespace
+
+/// InputError when f0 is negative by more than rounding, on all ranks.
+static void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm) {
+  const double least = comm.min(survey.least);
+  if (least >= -1e-12 * comm.max(survey.largest)) return;
+  const double share = static_cast<double>(comm.sum(survey.negative)) / static_cast<double>(comm.sum(survey.points));
+  const auto owns = comm.all_gather(survey.least == least ? 1 : 0);
+  const int owner = static_cast<int>(std::find(owns.begin(), owns.end(), 1) - owns.begin());
+  std::vector<double> where = survey.where;
+  where.resize(grid.dimensions());
+  comm.broadcast(where, owner);
+  const auto names = phase_variables(grid.cdim, grid.vdim);
+  std::string place;
+  for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], where[d]);
+  throw InputError(fmt::format("species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so "
+                               "that it is nowhere below 0", species, 100.0 * share, least, place));
+}
+
 void Species::initialise(Context& context) {
   const PhaseGrid& grid = solver_->grid();
   const Formula f0(params_.f0, phase_variables(grid.cdim, grid.vdim), values_);
   std::vector<double> all;
+  Survey survey;
   const int points = solver_->basis().order + (grid.dimensions() < 4 ? 2 : 1);
   project(*solver_, 0, points, [&](std::span<const double> z) {
     all.assign(z.begin(), z.end());
     if (grid.vdim == 1) all.push_back(z[grid.cdim]);
-    return f0(all);
+    const double value = f0(all);
+    survey.add(value, z);
+    return value;
   });
   compute_moments();
   check_density();
+  require_positive(survey, params_.name, grid, comm_);
   check_extent(context);
 }
 

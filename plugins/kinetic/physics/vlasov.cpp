@@ -12,11 +12,8 @@
 namespace cambium::kinetic {
 
 Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), context_(context), rank_sums_(context.comm) {
-  if (params.species.empty()) throw InputError("'species' is empty; give at least one");
+  if (const auto problem = problem_of_names(params.species); !problem.empty()) throw InputError(problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
-  for (std::size_t k = 1; k < species_.size(); ++k)
-    if (species_[k]->name() == species_[k - 1]->name())
-      throw InputError(fmt::format("two species have the name '{}'", species_[k]->name()));
   for (const auto& pair : params.collisions) make_collisions(pair);
   if (params.observables.growth_rate) growth_.emplace(*params.observables.growth_rate);
 }
@@ -25,6 +22,14 @@ void Vlasov::declare(State& state, Context&) {
   state.add({"distribution", At::cell, "", "distribution functions", false, [] { return TensorRef{}; }});
   state.add({"moments", At::cell, "", "density, particle flux and energy of every species", false, [] { return TensorRef{}; }});
   state.add({"fields", At::cell, "", "electric and magnetic field", false, [] { return TensorRef{}; }});
+}
+
+void Vlasov::set_external(const FieldFormulas& formulas) {
+  std::vector<ExternalField::Felt> felt;
+  for (const auto& s : species_)
+    if (s->charge() != 0.0) felt.push_back({s->name(), s->solver().grid().vdim});
+  external_ = ExternalField(conf(), formulas, common_.values());
+  external_.require_felt(felt, context_.log);
 }
 
 void Vlasov::set_background(const std::string& text) {

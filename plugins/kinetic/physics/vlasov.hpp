@@ -56,7 +56,8 @@ class Vlasov : public Physics {
  protected:
   /// Made once the configuration-space grid is known; null for neutral particles.
   void set_fields(std::unique_ptr<FieldModel> fields) { fields_ = std::move(fields); }
-  void set_external(ExternalField external) { external_ = std::move(external); }
+  /// InputError for a component that no species can feel; warns where only some do.
+  void set_external(const FieldFormulas& formulas);
   void set_background(const std::string& charge_density);
   const ConfGrid& conf() const { return species_.front()->conf(); }
   virtual std::string name() const = 0;

@@ -35,7 +35,7 @@ VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(pa
       maxwell->values(static_cast<Maxwell::Component>((list == &f.E ? Maxwell::Ex : Maxwell::Bx) + c)) =
           project_conf(conf(), Formula((*list)[c], conf_variables(conf().dimensions), params.values()), 0.0);
   set_fields(std::move(maxwell));
-  set_external(ExternalField(conf(), params.external, params.values()));
+  set_external(params.external);
 }
 
 }  // namespace cambium::kinetic

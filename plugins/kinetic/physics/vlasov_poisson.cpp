@@ -40,7 +40,7 @@ VlasovPoisson::VlasovPoisson(const Params& params, Context& context) : Vlasov(pa
   epsilon0_ = params.epsilon0;
   set_background(params.background);
   set_fields(std::make_unique<Poisson>(conf(), params.epsilon0, walls_of(params, conf().dimensions)));
-  set_external(ExternalField(conf(), params.external, params.values()));
+  set_external(params.external);
 }
 
 }  // namespace cambium::kinetic

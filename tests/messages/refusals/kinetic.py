@@ -58,7 +58,8 @@ says("dimension 1 of phase space has 1 cells for 2 ranks; use fewer ranks or mor
 # Species and collisions
 says("'species' is empty; give at least one", S + "species=[]")
 TWIN = "{name: electron, charge: -1, velocity: {lower: [-6], upper: [6], cells: [8]}, f0: maxwellian(v)}"
-says("two species have the name 'electron'", S + f"species=[{TWIN}, {TWIN}]")
+says("two species have the name 'electron'; give each its own", S + f"species=[{TWIN}, {TWIN}]")
+says("two species have the name 'electron'; give each its own", S + f"species=[{TWIN}, {TWIN.replace('electron', 'beam')}, {TWIN}]")
 says("species 'electron': a reflecting wall needs velocities that are symmetric about 0, not -3 to 6", WALLS,
      GAS + "velocity={lower: [-3], upper: [6], cells: [9]}")
 says("species 'electron': velocity dimension 1 meets a reflecting wall and cannot be cut among ranks; give 'ranks' with 1 there", WALLS,
@@ -73,6 +74,12 @@ says("'species' needs the names of two different species", S + "collisions=[{spe
 # Fields
 says("a field has three components", S + "external={E: ['0', '0', '0', '0']}")
 says("a field has three components", S + "physics=vlasov_maxwell", S + "fields={E: ['0', '0', '0', '0']}")
+NO_FEELING = "external: {} acts on particles with at least {} velocity dimensions, which no charged species has ('electron'); give 'velocity' " \
+    "more dimensions, or {} = 0"
+says(NO_FEELING.format("Bz", 2, "Bz"), S + "external={B: [0, 0, 1]}")
+says(NO_FEELING.format("Ey", 2, "Ey"), S + "external={E: ['0', 0.1*cos(k*x)]}")
+says(NO_FEELING.format("Ez", 3, "Ez"), *PLANE, S + "external={E: [1, 2, sin(t)]}")
+says(NO_FEELING.format("By", 3, "By"), *PLANE, S + "external={B: [0, y, 1]}", S + "physics=vlasov_maxwell")
 says("wall_potential: 'lower' and 'upper' need one entry per dimension, 2, or none", *PLANE,
      S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]", S + "wall_potential={lower: [0]}")
 
@@ -120,8 +127,8 @@ says("the distribution function is not finite any more at step 1, time 0", S + "
      command="run", code=4)
 says("the moments are not finite any more at step 3, time 300; try a shorter 'timestep'", S + "timestep=100", S + "end_time=1e6",
      deck="fluid.yaml", command="run", code=4)
-says("collisions: density 0.600003 and squared thermal speed -0.333385 in cell 0 must be positive; use more cells or 'positivity: true'",
-     GAS + "collisions={frequency: 1}", GAS + "f0=(1 - 0.4*v^2)*maxwellian(v)", command="run", code=4)
+says("collisions: density -0.0947857 and squared thermal speed 0.898825 in cell 0 must be positive; use more cells or 'positivity: true'",
+     GAS + "collisions={frequency: 1}", GAS + "f0=(0.001 + step(x - 2.5))*maxwellian(v)", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
      "wrote it, or begin another run with 'start_from'", command=["restart", "stored", S + "domain.cells=[8]"])

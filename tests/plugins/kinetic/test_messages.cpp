@@ -26,6 +26,15 @@ TEST_CASE("v = 0 inside a cell") {
   p.species[0].velocity.lower = {"-5"};
   CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-5 to 6 in 8 cells), where streaming would "
                       "change its direction; move 'lower' to -6 or 'upper' to 5");
+  p.species[0].velocity.lower = {"-6"}, p.species[0].velocity.upper = {"0.3"};  // the nearest face is the end of the last cell
+  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-6 to 0.3 in 8 cells), where streaming would "
+                      "change its direction; move 'lower' to -2.1 or 'upper' to 0.8571428571");
+  p.species[0].velocity.lower = {"-0.3"}, p.species[0].velocity.upper = {"6"};
+  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 8 cells), where streaming would "
+                      "change its direction; move 'lower' to -0.8571428571 or 'upper' to 2.1");
+  p.species[0].velocity.cells = {1};
+  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 1 cells), where streaming would "
+                      "change its direction; give at least 2 'cells'");
 }
 
 TEST_CASE("velocity space too small") {
@@ -57,6 +66,24 @@ TEST_CASE("a fixed time step above the stable one") {
 TEST_CASE("negative density") {
   CHECK(refusal(wave("0.5", 8, 16, "cos(k*x) * maxwellian(v)")) ==
         "species 'electron': f0 has the density -0.372923 at x = 3.92699; it must be positive everywhere");
+}
+
+TEST_CASE("negative f0") {
+  CHECK(refusal(wave("0.5", 8, 16, "(1 - 0.4*v^2) * maxwellian(v)")) ==
+        "species 'electron': f0 is negative at 72 % of the points of phase space, down to -0.03323 at x = 0.109063, vx = -2.19793; change it "
+        "so that it is nowhere below 0");
+  CHECK(refusal(wave("0.5", 8, 16, "(1 + 1e-14*cos(v)) * maxwellian(v) - 1e-16")) == "");  // rounding is not meant
+}
+
+TEST_CASE("an external component that only some species feel") {
+  auto p = wave("0.5", 8, 16, plain);
+  p.species.push_back(species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8}, "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)"));
+  p.species.push_back(species("neutral", "0", "100", {"-0.6"}, {"0.6"}, {8}, "maxwellian(v, 0, 0.1)"));
+  p.external.E = {"0.1", "0", "0"}, p.external.B = {"0", "0", "0.1"};
+  KineticRun<VlasovPoisson> run(p);
+  REQUIRE(run.log.warnings().size() == 1);
+  CHECK(run.log.warnings()[0].text == "external: Bz acts on particles with at least 2 velocity dimensions, which 'electron' lacks: they do "
+                                      "not feel it");
 }
 
 TEST_CASE("a configuration that was not built") {
