@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace cambium::kinetic {
 /// Charge density and current density of all species, as expansions over the whole configuration space.
 struct Sources {
   std::vector<double> charge, current[3];
+  std::vector<double> collected;  ///< charge per time that goes into each of FieldModel::collecting()
+  double carried = 0.0;           ///< where there are such walls: charges of all particles, without their signs
+};
+
+/// The lower or upper end of a dimension of configuration space.
+struct WallSide {
+  int dimension = 0;
+  bool high = false;
 };
 
 /// The fields that accelerate particles, in three slots like the distribution functions.
@@ -25,9 +34,11 @@ class FieldModel {
   virtual void stage(const Stage& stage, const Sources& before, const Sources& after) = 0;
   /// Whether stage() reads only what belongs to f[stage.in], so that the fields of f[stage.out] are known before it is.
   virtual bool ahead() const { return false; }
-  /// Components by the names that save() gives them, on this grid, where a file of another run had them; otherwise as initialise().
+  /// Walls that keep the charge they absorb: stage() needs what `before` collects there.
+  virtual std::span<const WallSide> collecting() const { return {}; }
+  /// Components by the names that save() gives them, on this grid, where the file of another run had them; otherwise as initialise().
   using Find = std::function<std::optional<std::vector<double>>(const std::string& name)>;
-  virtual void start_from(const Find&, const Sources& sources) { initialise(sources); }
+  virtual void start_from(const io::Group& /*file*/, const Find&, const Sources& sources) { initialise(sources); }
   /// The charge of slot 0 has changed without a step: fields that follow from it are new.
   virtual void refresh(const Sources&) {}
   /// Component of a slot, or null.
@@ -43,6 +54,12 @@ class FieldModel {
     const double* values;
   };
   virtual std::vector<Named> output() const = 0;
+  /// Numbers of slot 0 for the table of observables.
+  struct Reading {
+    std::string name, meaning;
+    double value;
+  };
+  virtual std::vector<Reading> readings() const { return {}; }
   virtual void save(io::Group&) const {}
   virtual void load(const io::Group&, const Sources& sources) = 0;
 };

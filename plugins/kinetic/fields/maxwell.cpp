@@ -10,6 +10,8 @@ static const char* component_names[] = {"Ex", "Ey", "Ez", "Bx", "By", "Bz", "phi
 Maxwell::Maxwell(const ConfGrid& grid, const Options& options) : grid_(grid), options_(options) {
   for (auto& slot : field_)
     for (auto& c : slot) c.assign(grid.size(), 0.0);
+  if (any_open())
+    for (auto& c : outside_) c.assign(grid.size(), 0.0);
   const double c2 = options.light_speed * options.light_speed;
   for (int d = 0; d < grid.dimensions; ++d) {
     const int e = (d + 1) % 3, f = (d + 2) % 3;  // curl: (d, e, f) is a right-handed triple
@@ -52,6 +54,8 @@ void Maxwell::make_operators() {
         put(o.jump_own, -0.5 * norm * (1.0 + sa * sb));
         put(o.jump_high, 0.5 * norm * sb);
         put(o.jump_low, 0.5 * norm * sa);
+        put(o.own_at_low, -0.5 * norm * sa * sb);
+        put(o.own_at_high, -0.5 * norm);
       }
 }
 
@@ -59,14 +63,30 @@ const double* Maxwell::beyond(int cell, int d, int step, int component, int slot
   const int next = grid_.neighbour(cell, d, step), n = grid_.modes();
   const auto& field = field_[slot][component];
   if (next >= 0) return &field[static_cast<std::size_t>(next) * n];
-  const double* own = &field[static_cast<std::size_t>(cell) * n];
-  const Wall wall = step < 0 ? grid_.low_wall[d] : grid_.high_wall[d];
-  if (wall != Wall::reflect) return own;  // copied
-  // A perfect conductor: the field is continued so that tangential E and normal B vanish.
-  const bool odd = component < Bx ? component - Ex != d : component < phi ? component - Bx == d : component == phi;
+  // The mirror image has on the face what the cell has there: of the fields at first beyond an open wall; of the fields now beyond a
+  // perfect conductor, with signs so that tangential E and normal B vanish.
+  const bool outside = open(d, step > 0);
+  const double* image = (outside ? outside_[component] : field).data() + static_cast<std::size_t>(cell) * n;
+  const bool odd = !outside && (component < Bx ? component - Ex != d : component < phi ? component - Bx == d : component == phi);
   ghost.resize(n);
-  for (int k = 0; k < n; ++k) ghost[k] = own[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
+  for (int k = 0; k < n; ++k) ghost[k] = image[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
   return ghost.data();
+}
+
+bool Maxwell::open(int d, bool high) const {
+  const Wall wall = high ? grid_.high_wall[d] : grid_.low_wall[d];
+  return wall == Wall::absorb || wall == Wall::copy;
+}
+
+bool Maxwell::any_open() const {
+  bool any = false;
+  for (int d = 0; d < grid_.dimensions; ++d) any |= open(d, false) || open(d, true);
+  return any;
+}
+
+void Maxwell::remember_outside() {
+  if (any_open())
+    for (int c = 0; c < components; ++c) outside_[c] = field_[0][c];
 }
 
 void Maxwell::differentiate(const Term& term, int slot, std::vector<double>& out) const {
@@ -99,13 +119,30 @@ void Maxwell::penalise(int d, int component, double speed, int slot, std::vector
   }
 }
 
+/// The faces on open walls alone.
+void Maxwell::penalise_open_walls(int d, int component, double speed, int slot, std::vector<double>& out) const {
+  const Operators& o = operators_[d];
+  const int n = grid_.modes();
+  std::vector<double> ghost;
+  for (int cell = 0; cell < grid_.count(); ++cell)
+    for (bool high : {false, true}) {
+      if (!open(d, high) || grid_.place(cell)[d] != (high ? grid_.cells[d] - 1 : 0)) continue;
+      double* to = &out[static_cast<std::size_t>(cell) * n];
+      (high ? o.own_at_high : o.own_at_low).add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
+      (high ? o.jump_high : o.jump_low).add(speed, beyond(cell, d, high ? 1 : -1, component, slot, ghost), to);
+    }
+}
+
 void Maxwell::derivative(int slot, std::vector<double> (&out)[components]) const {
   for (auto& c : out) c.assign(grid_.size(), 0.0);
   for (const auto& term : terms_) differentiate(term, slot, out[term.target]);
-  if (!options_.upwind) return;
   for (int d = 0; d < grid_.dimensions; ++d)
-    for (int c = 0; c < components; ++c)
-      if (const double speed = jump_speed(d, c); speed > 0.0) penalise(d, c, speed, slot, out[c]);
+    for (int c = 0; c < components; ++c) {
+      const double speed = jump_speed(d, c);
+      if (speed == 0.0) continue;
+      if (options_.upwind) penalise(d, c, speed, slot, out[c]);
+      else if (open(d, false) || open(d, true)) penalise_open_walls(d, c, speed, slot, out[c]);
+    }
 }
 
 void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
@@ -147,17 +184,27 @@ std::vector<FieldModel::Named> Maxwell::output() const {
 }
 
 void Maxwell::save(io::Group& group) const {
-  for (int c = 0; c < components; ++c) group.write(std::string("field/") + component_names[c], field_[0][c]);
+  for (int c = 0; c < components; ++c) {
+    group.write(std::string("field/") + component_names[c], field_[0][c]);
+    if (any_open()) group.write(std::string("field/outside_") + component_names[c], outside_[c]);
+  }
 }
 
 void Maxwell::load(const io::Group& group, const Sources&) {
-  for (int c = 0; c < components; ++c)
-    field_[0][c] = group.read<std::vector<double>>(std::string("field/") + component_names[c]);
+  remember_outside();  // those of the deck; a checkpoint from before open walls had them stored none
+  for (int c = 0; c < components; ++c) {
+    const std::string name = component_names[c];
+    field_[0][c] = group.read<std::vector<double>>("field/" + name);
+    if (any_open() && group.exists("field/outside_" + name)) outside_[c] = group.read<std::vector<double>>("field/outside_" + name);
+  }
 }
 
-void Maxwell::start_from(const Find& find, const Sources&) {
+void Maxwell::start_from(const io::Group&, const Find& find, const Sources&) {
   for (int c = 0; c < components; ++c)
     if (auto values = find(std::string("field/") + component_names[c])) field_[0][c] = std::move(*values);
+  remember_outside();
+  for (int c = 0; c < components && any_open(); ++c)
+    if (auto values = find(std::string("field/outside_") + component_names[c])) outside_[c] = std::move(*values);
 }
 
 }  // namespace cambium::kinetic

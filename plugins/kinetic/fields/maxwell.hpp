@@ -11,6 +11,10 @@ namespace cambium::kinetic {
 ///   dE/dt = c^2 curl B - chi c^2 grad phi - J/epsilon0,   dphi/dt = chi (rho/epsilon0 - div E),
 ///   dB/dt = -curl E - gamma grad psi,                     dpsi/dt = -gamma c^2 div B.
 /// The central flux conserves the energy of the fields in space, the upwind flux damps what is not resolved.
+///
+/// Walls that reflect particles are perfect conductors. Others are open, and their flux is upwind whatever the cells' is: what goes
+/// out leaves, and what comes in is what the fields were there at first, so that a field at rest stays. Waves that meet them straight
+/// leave whole; at an angle a to the normal (1 - cos a)/(1 + cos a) of their amplitude comes back.
 class Maxwell : public FieldModel {
  public:
   enum Component { Ex, Ey, Ez, Bx, By, Bz, phi, psi, components };
@@ -25,7 +29,7 @@ class Maxwell : public FieldModel {
   /// Coefficients of one component in slot 0.
   std::vector<double>& values(Component c) { return field_[0][c]; }
 
-  void initialise(const Sources&) override {}
+  void initialise(const Sources&) override { remember_outside(); }
   void stage(const Stage& stage, const Sources& before, const Sources& after) override;
   bool ahead() const override { return true; }
   const double* electric(int slot, int c) const override { return field_[slot][Ex + c].data(); }
@@ -38,7 +42,7 @@ class Maxwell : public FieldModel {
   std::vector<Named> output() const override;
   void save(io::Group& group) const override;
   void load(const io::Group& group, const Sources&) override;
-  void start_from(const Find& find, const Sources&) override;
+  void start_from(const io::Group& file, const Find& find, const Sources&) override;
 
   /// out = time derivative of a slot without sources.
   void derivative(int slot, std::vector<double> (&out)[components]) const;
@@ -53,6 +57,10 @@ class Maxwell : public FieldModel {
   void make_operators();
   void differentiate(const Term& term, int slot, std::vector<double>& out) const;
   void penalise(int d, int component, double speed, int slot, std::vector<double>& out) const;
+  void penalise_open_walls(int d, int component, double speed, int slot, std::vector<double>& out) const;
+  bool open(int d, bool high) const;
+  bool any_open() const;
+  void remember_outside();
   /// Coefficients of the cell beyond a face; `ghost` is used beyond a wall.
   const double* beyond(int cell, int d, int step, int component, int slot, std::vector<double>& ghost) const;
   double jump_speed(int d, int component) const;
@@ -63,9 +71,11 @@ class Maxwell : public FieldModel {
   struct Operators {
     SparseMatrix own, low, high;                 ///< central derivative
     SparseMatrix jump_own, jump_low, jump_high;  ///< what the upwind flux adds, per unit of speed
+    SparseMatrix own_at_low, own_at_high;        ///< jump_own is their sum
   };
   std::array<Operators, 3> operators_;
   std::vector<double> field_[3][components];
+  std::vector<double> outside_[components];  ///< the first fields, where a wall is open
 };
 
 }  // namespace cambium::kinetic

@@ -11,7 +11,7 @@
 
 namespace cambium::kinetic {
 
-Poisson::Poisson(const ConfGrid& grid, double epsilon0, const WallPotential& walls)
+Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& walls)
     : grid_(grid), epsilon0_(epsilon0), phi_(grid.size()) {
   for (int d = 0; d < grid.dimensions; ++d) periodic_ &= grid.low_wall[d] == Wall::periodic;
   if (grid.dimensions > 2)
@@ -128,7 +128,9 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
   const int n = grid_.modes(), local = static_cast<int>(nodes_.size());
   double jacobian = 1.0, one = 1.0, volume = grid_.count();
   for (int d = 0; d < grid_.dimensions; ++d) jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
-  const double mean = periodic_ ? grid_.integral(charge.data()) / volume : 0.0;
+  double mean = neutral_ ? grid_.integral(charge.data()) / volume : 0.0;
+  if (neutral_)
+    for (double q : wall_charge_[slot]) mean += q / volume;
   std::vector<std::vector<Complex>> right(kinds_, std::vector<Complex>(grid_.count(), 0.0));
   std::vector<double> line(band_.size(), 0.0);
   auto periodic_node = [&](int cell, int i) {
@@ -145,7 +147,7 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
       else line[number_[static_cast<std::size_t>(cell) * local + i]] += load;
     }
   if (periodic_) solve_periodic(right);
-  else solve_walls(line);
+  else solve_walls(line, slot);
   for (int cell = 0; cell < grid_.count(); ++cell) {
     double* phi = &phi_[static_cast<std::size_t>(cell) * n];
     for (int k = 0; k < n; ++k) phi[k] = 0.0;
@@ -159,6 +161,67 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
       slope_[d].add(-1.0, phi, e);
     }
   }
+  if (!periodic_ && conductors_.empty()) centre_potential();
+}
+
+/// Only planes of symmetry: the mean of the potential is zero.
+void Poisson::centre_potential() {
+  const int n = grid_.modes();
+  double mean = 0.0;
+  for (int cell = 0; cell < grid_.count(); ++cell) mean += phi_[static_cast<std::size_t>(cell) * n] / grid_.count();
+  for (int cell = 0; cell < grid_.count(); ++cell) phi_[static_cast<std::size_t>(cell) * n] -= mean;
+}
+
+void Poisson::initialise(const Sources& sources) {
+  require_neutral(sources);
+  solve(sources.charge, 0);
+}
+
+void Poisson::stage(const Stage& s, const Sources& before, const Sources& after) {
+  for (std::size_t w = 0; w < floating_.size(); ++w)
+    wall_charge_[s.out][w] = s.a * wall_charge_[s.base][w] + s.b * wall_charge_[s.in][w] + s.c * before.collected[w];
+  solve(after.charge, s.out);
+}
+
+/// Field lines need two ends: where no wall has a fixed potential, walls and plasma are neutral together.
+void Poisson::require_neutral(const Sources& sources) const {
+  if (!neutral_ || floating_.empty()) return;
+  double total = grid_.integral(sources.charge.data());
+  for (double q : wall_charge_[0]) total += q;
+  if (std::abs(total) > 1e-3 * sources.carried)
+    throw InputError(fmt::format("no wall has a fixed potential, so plasma and floating walls must be neutral together, but they have the "
+                                 "charge {:.4g} (their particles, without signs: {:.4g}); give the missing species or 'background', or a "
+                                 "wall its potential", total, sources.carried));
+}
+
+static std::string side_name(const WallSide& side) { return fmt::format("{}_{}", side.high ? "upper" : "lower", "xyz"[side.dimension]); }
+
+std::vector<FieldModel::Reading> Poisson::readings() const {
+  std::vector<Reading> out;
+  for (std::size_t w = 0; w < floating_.size(); ++w) {
+    out.push_back({"wall_potential_" + side_name(floating_[w]), "potential of the floating wall", wall_potential_[w]});
+    out.push_back({"wall_charge_" + side_name(floating_[w]), "charge that the floating wall has absorbed", wall_charge_[0][w]});
+  }
+  return out;
+}
+
+void Poisson::save(io::Group& group) const {
+  if (!floating_.empty()) group.write("field/wall_charge", wall_charge_[0]);
+}
+
+void Poisson::load(const io::Group& group, const Sources& sources) {
+  if (!floating_.empty()) wall_charge_[0] = group.read<std::vector<double>>("field/wall_charge");
+  solve(sources.charge, 0);
+}
+
+void Poisson::start_from(const io::Group& file, const Find&, const Sources& sources) {
+  if (!floating_.empty() && file.exists("field/wall_charge")) {
+    const auto stored = file.read<std::vector<double>>("field/wall_charge");
+    if (stored.size() != floating_.size())
+      throw InputError(fmt::format("start_from: {} walls floated there and {} do here; give the same walls", stored.size(), floating_.size()));
+    wall_charge_[0] = stored;
+  }
+  initialise(sources);
 }
 
 double Poisson::electric_energy(int slot) const {

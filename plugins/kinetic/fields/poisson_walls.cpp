@@ -1,8 +1,8 @@
 // The potential between walls: nodes are numbered line by line, and one banded matrix serves all steps.
 #include <algorithm>
 #include <map>
-#include <set>
 
+#include "plugins/kinetic/fields/dense.hpp"
 #include "plugins/kinetic/fields/poisson.hpp"
 
 namespace cambium::kinetic {
@@ -28,31 +28,66 @@ void Poisson::number_nodes() {
   number_.resize(static_cast<std::size_t>(grid_.count()) * local);
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i) number_[static_cast<std::size_t>(cell) * local + i] = numbers[place(cell, i)];
-  pinned_.assign(next, false), pinned_to_.assign(next, 0.0);
+  pinned_.assign(next, false);
 }
 
-/// Nodes on walls have the walls' potential; where two walls meet, the mean of both.
-void Poisson::pin_walls(const WallPotential& walls) {
+/// Walls that have a potential, and which nodes lie on them; where two of them meet, each has half a share.
+void Poisson::find_conductors(const PotentialWalls& walls) {
   const int p = grid_.highest(), local = static_cast<int>(nodes_.size());
-  std::vector<int> walls_here(pinned_.size(), 0);
-  std::set<std::pair<int, int>> seen;
+  for (int d = 0; d < grid_.dimensions; ++d)
+    for (bool high : {false, true}) {
+      const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
+      if (grid_.low_wall[d] == Wall::periodic || wall.kind == PotentialWall::Kind::symmetry) continue;
+      conductors_.push_back({d, high, wall, std::vector<double>(pinned_.size(), 0.0)});
+      if (wall.kind == PotentialWall::Kind::floating) floating_.push_back({d, high});
+      else neutral_ = false;
+    }
+  std::vector<double> meeting(pinned_.size(), 0.0);
+  for (auto& c : conductors_) {
+    const int end = c.high ? p * grid_.cells[c.dimension] : 0;
+    for (int cell = 0; cell < grid_.count(); ++cell)
+      for (int i = 0; i < local; ++i)
+        if (p * grid_.place(cell)[c.dimension] + nodes_[i].steps[c.dimension] == end)
+          c.share[number_[static_cast<std::size_t>(cell) * local + i]] = 1.0;
+    for (std::size_t k = 0; k < meeting.size(); ++k) meeting[k] += c.share[k];
+  }
+  for (std::size_t k = 0; k < meeting.size(); ++k) {
+    pinned_[k] = meeting[k] > 0.0;
+    for (auto& c : conductors_)
+      if (pinned_[k]) c.share[k] /= meeting[k];
+  }
+  if (conductors_.empty()) pinned_[0] = true;  // constants are free: centre_potential() chooses one
+}
+
+/// What potentials of the nodes on walls put on the right-hand side.
+std::vector<double> Poisson::lift(const std::vector<double>& on_walls) const {
+  const int local = static_cast<int>(nodes_.size());
+  std::vector<double> out = on_walls;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
-      for (int d = 0; d < grid_.dimensions; ++d) {
-        const int at = p * grid_.place(cell)[d] + nodes_[i].steps[d], node = number_[static_cast<std::size_t>(cell) * local + i];
-        const bool low = at == 0, high = at == p * grid_.cells[d];
-        if (grid_.low_wall[d] == Wall::periodic || !(low || high) || !seen.insert({node, d}).second) continue;
-        pinned_[node] = true;
-        pinned_to_[node] += low ? walls.lower[d] : walls.upper[d];
-        ++walls_here[node];
+      for (int j = 0; j < local; ++j) {
+        const int gi = number_[static_cast<std::size_t>(cell) * local + i], gj = number_[static_cast<std::size_t>(cell) * local + j];
+        if (!pinned_[gi] && pinned_[gj]) out[gi] -= stiffness_[i * local + j] * on_walls[gj];
       }
-  for (std::size_t k = 0; k < pinned_.size(); ++k)
-    if (walls_here[k] > 1) pinned_to_[k] /= walls_here[k];
+  return out;
 }
 
-void Poisson::make_banded(const WallPotential& walls) {
+/// Integral of grad a . grad b, of values at the nodes.
+double Poisson::stiffness_product(const std::vector<double>& a, const std::vector<double>& b) const {
+  const int local = static_cast<int>(nodes_.size());
+  double sum = 0.0;
+  for (int cell = 0; cell < grid_.count(); ++cell)
+    for (int i = 0; i < local; ++i)
+      for (int j = 0; j < local; ++j) {
+        const int gi = number_[static_cast<std::size_t>(cell) * local + i], gj = number_[static_cast<std::size_t>(cell) * local + j];
+        sum += stiffness_[i * local + j] * a[gi] * b[gj];
+      }
+  return sum;
+}
+
+void Poisson::make_banded(const PotentialWalls& walls) {
   number_nodes();
-  pin_walls(walls);
+  find_conductors(walls);
   const int local = static_cast<int>(nodes_.size());
   auto node = [&](int cell, int i) { return number_[static_cast<std::size_t>(cell) * local + i]; };
   int band = 0;
@@ -60,23 +95,57 @@ void Poisson::make_banded(const WallPotential& walls) {
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) band = std::max(band, node(cell, i) - node(cell, j));
   band_ = Banded(static_cast<int>(pinned_.size()), band);
-  from_walls_ = pinned_to_;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
         const int gi = node(cell, i), gj = node(cell, j);
-        const double k = stiffness_[i * local + j];
-        if (!pinned_[gi] && !pinned_[gj] && gj <= gi) band_.at(gi, gj) += k;
-        else if (!pinned_[gi] && pinned_[gj]) from_walls_[gi] -= k * pinned_to_[gj];
+        if (!pinned_[gi] && !pinned_[gj] && gj <= gi) band_.at(gi, gj) += stiffness_[i * local + j];
       }
   for (std::size_t k = 0; k < pinned_.size(); ++k)
     if (pinned_[k]) band_.at(static_cast<int>(k), static_cast<int>(k)) = 1.0;
   band_.factorize();
+  std::vector<double> fixed(pinned_.size(), 0.0);
+  for (const auto& c : conductors_)
+    if (c.wall.kind == PotentialWall::Kind::fixed)
+      for (std::size_t k = 0; k < fixed.size(); ++k) fixed[k] += c.share[k] * c.wall.potential;
+  from_walls_ = lift(fixed);
+  if (!floating_.empty()) make_capacitance();
 }
 
-void Poisson::solve_walls(std::vector<double>& right) const {
+void Poisson::make_capacitance() {
+  auto of_fixed = from_walls_;
+  band_.solve(of_fixed);
+  for (const auto& c : conductors_) {
+    if (c.wall.kind != PotentialWall::Kind::floating) continue;
+    unit_.push_back(lift(c.share));
+    band_.solve(unit_.back());
+    fixed_.push_back(stiffness_product(unit_.back(), of_fixed));
+  }
+  const int n = static_cast<int>(unit_.size());
+  for (const auto& a : unit_)
+    for (const auto& b : unit_) capacitance_.push_back(stiffness_product(a, b));
+  if (neutral_)  // the first is the zero of the potential
+    for (int k = 0; k < n; ++k) capacitance_[k] = capacitance_[k * n] = k == 0;
+  capacitance_ = inverse(capacitance_, n);
+  for (auto& slot : wall_charge_) slot.assign(n, 0.0);
+  wall_potential_.assign(n, 0.0);
+}
+
+void Poisson::solve_walls(std::vector<double>& right, int slot) {
+  const int n = static_cast<int>(unit_.size());
+  std::vector<double> drive(n);
+  for (int w = 0; w < n; ++w) {
+    drive[w] = wall_charge_[slot][w] / epsilon0_ - fixed_[w];
+    for (std::size_t k = 0; k < right.size(); ++k) drive[w] += unit_[w][k] * right[k];
+  }
+  if (neutral_ && n > 0) drive[0] = 0.0;
   for (std::size_t k = 0; k < right.size(); ++k) right[k] = (pinned_[k] ? 0.0 : right[k]) + from_walls_[k];
   band_.solve(right);
+  for (int w = 0; w < n; ++w) {
+    wall_potential_[w] = 0.0;
+    for (int u = 0; u < n; ++u) wall_potential_[w] += capacitance_[w * n + u] * drive[u];
+    for (std::size_t k = 0; k < right.size(); ++k) right[k] += wall_potential_[w] * unit_[w][k];
+  }
 }
 
 }  // namespace cambium::kinetic

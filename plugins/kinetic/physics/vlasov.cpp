@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "plugins/kinetic/physics/outflow.hpp"
 #include "plugins/kinetic/physics/regrid.hpp"
 
 namespace cambium::kinetic {
@@ -40,7 +41,7 @@ void Vlasov::set_background(const std::string& text) {
 void Vlasov::initialise(State& state, Context& context) {
   if (common_.start_from.empty()) {
     for (auto& s : species_) s->initialise(context);
-    if (fields_) fields_->initialise(sources(0));
+    if (fields_) fields_->initialise(sources_and_walls(0));
   } else {
     start_from(common_.start_from);
   }
@@ -60,7 +61,7 @@ void Vlasov::start_from(const std::string& path) {
     if (!file.exists(name)) return {};
     return regrid_field(grid, file.read<std::vector<double>>(name), conf());
   };
-  if (fields_) fields_->start_from(find, sources(0));
+  if (fields_) fields_->start_from(file, find, sources_and_walls(0));
 }
 
 void Vlasov::restore(State& state, Context&, const io::Group& saved, bool) {
@@ -204,7 +205,7 @@ double Vlasov::take_stage(const Stage& stage, double time) {
     fresh[0].emplace_back(s->moments(stage.out).size(), 0.0);
     fastest = std::max(fastest, s->solver().stage(stage, force_on(*s, stage.in, time, 0), fresh[0].back()));
   }
-  const Sources before = sources(stage.in);
+  const Sources before = sources_and_walls(stage.in);
   const auto timer = context_.timing.scope("fields");
   gather(std::array{stage.out}, fresh, std::span(&fastest, 1));
   if (fields_) fields_->stage(stage, before, sources(stage.out));
@@ -256,6 +257,18 @@ Sources Vlasov::sources(int slot) const {
         for (int c = 0; c < components - 2; ++c) out.current[c][cell * n + k] += s->charge() * m[(row + 1 + c) * n + k];
       }
   }
+  return out;
+}
+
+Sources Vlasov::sources_and_walls(int slot) const {
+  Sources out = sources(slot);
+  if (!fields_ || fields_->collecting().empty()) return out;
+  for (const auto& side : fields_->collecting()) {
+    out.collected.push_back(0.0);
+    for (const auto& s : species_) out.collected.back() += s->charge() * outflow(s->solver(), slot, side.dimension, side.high);
+  }
+  context_.comm.sum(out.collected);
+  for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());
   return out;
 }
 

@@ -87,6 +87,7 @@ class Vlasov : public Physics {
   /// Values point into fields or into `total_[which]`.
   ForceField force_on(const Species& species, int slot, double time, int which);
   Sources sources(int slot) const;
+  Sources sources_and_walls(int slot) const;  ///< with what walls collect, where the fields ask for it; collective
   void require_finite(double frequency, std::int64_t step) const;  ///< NumericalError when a stage was not
   void require_stable(double dt, double frequency) const;
   void warn_about_debye_length() const;

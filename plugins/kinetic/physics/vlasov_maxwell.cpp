@@ -10,7 +10,7 @@ void VlasovMaxwell::FieldParams::describe(deck::Describe<FieldParams>& d) {
   d("clean_electric", &FieldParams::clean_electric, "speed, in units of light, at which errors of Gauss' law leave; 0 switches it off")
       .non_negative().def(0.0);
   d("clean_magnetic", &FieldParams::clean_magnetic, "the same for div B").non_negative().def(0.0);
-  d("flux", &FieldParams::flux, "between cells: central (conserves energy) or upwind (damps)")
+  d("flux", &FieldParams::flux, "between cells: central (conserves energy) or upwind (damps); at walls that absorb or copy it is always upwind, so that waves leave")
       .options({{"central", Flux::central}, {"upwind", Flux::upwind}}).def(Flux::central);
   d.check([](const FieldParams& f) -> std::string {
     return f.E.size() > 3 || f.B.size() > 3 ? "a field has three components" : "";

@@ -13,6 +13,7 @@ std::vector<Observable> Vlasov::observables() const {
   if (fields_) {
     out.push_back({"electric_energy", "", "energy of the electric field", true});
     out.push_back({"magnetic_energy", "", "energy of the magnetic field", true});
+    for (const auto& r : fields_->readings()) out.push_back({r.name, "", r.meaning, false});
   }
   out.push_back({"kinetic_energy", "", "of all species", true});
   out.push_back({"total_energy", "", "kinetic and field energy", true});
@@ -34,7 +35,10 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
   auto put = [&](double value) { values[n++] = value; };
   double kinetic = 0.0, particles = 0.0;
   for (const auto& s : species_) kinetic += s->kinetic_energy(), particles += s->particles();
-  if (fields_) put(fields_->electric_energy(0)), put(fields_->magnetic_energy(0));
+  if (fields_) {
+    put(fields_->electric_energy(0)), put(fields_->magnetic_energy(0));
+    for (const auto& r : fields_->readings()) put(r.value);
+  }
   const double total = kinetic + field_energy();
   put(kinetic), put(total), put(particles);
   for (int d = 0; d < species_.front()->solver().grid().vdim; ++d) {

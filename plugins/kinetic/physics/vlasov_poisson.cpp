@@ -11,7 +11,9 @@ namespace cambium::kinetic {
 void WallPotentialParams::describe(deck::Describe<WallPotentialParams>& d) {
   for (auto side : {&WallPotentialParams::lower, &WallPotentialParams::upper})
     d(side == &WallPotentialParams::lower ? "lower" : "upper", side,
-      "potential of the wall at that end of each dimension (formula); of no use in a periodic one").example("[0, 0]").def({});
+      "wall at that end of each dimension: its potential (formula); symmetry, a mirror through which no field goes; or floating, a conductor "
+      "that is connected to nothing and keeps the charge of what it absorbs. Of no use in a periodic dimension. Without it walls that reflect "
+      "are planes of symmetry and others have the potential 0").example("[0, 0]").def({});
 }
 
 void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
@@ -19,28 +21,68 @@ void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
   d("epsilon0", &Params::epsilon0, "permittivity of free space").positive().def(1.0);
   d("background", &Params::background,
     "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it").def("");
-  d("wall_potential", &Params::wall_potential, "potentials of walls; 0 when absent");
+  d("wall_potential", &Params::wall_potential, "what the potential does at walls");
   d("external", &Params::external, "fields that act beside those of the particles");
 }
 
-static WallPotential walls_of(const VlasovPoisson::Params& params, int dimensions) {
-  WallPotential out;
-  if (!params.wall_potential) return out;
+static const char* side_name(bool high) { return high ? "upper" : "lower"; }
+
+/// The wall that an entry of 'wall_potential' asks for; an empty one leaves it to what particles meet there.
+static PotentialWall wall_of(const std::string& entry, Wall particles, int d, bool high, const std::map<std::string, double>& values) {
+  using Kind = PotentialWall::Kind;
+  if (entry.empty()) return {particles == Wall::reflect ? Kind::symmetry : Kind::fixed, 0.0};
+  const bool floats = entry == "floating";
+  if (!floats && entry != "symmetry") return {Kind::fixed, constant(entry, values)};
+  if (particles == Wall::periodic)
+    throw InputError(fmt::format("wall_potential: dimension {} is periodic and has no wall to be '{}'; give 0 there", d + 1, entry));
+  if (floats && particles != Wall::absorb)
+    throw InputError(fmt::format("wall_potential: the {} wall of dimension {} cannot float, since it absorbs no charge ({}); make it "
+                                 "'absorb' in '{}_wall' of the domain, or give its potential", side_name(high), d + 1,
+                                 particles == Wall::reflect ? "reflect" : "copy", side_name(high)));
+  return {floats ? Kind::floating : Kind::symmetry, 0.0};
+}
+
+static PotentialWalls walls_of(const VlasovPoisson::Params& params, const ConfGrid& grid) {
+  const WallPotentialParams given = params.wall_potential.value_or(WallPotentialParams{});
   const auto values = params.values();
-  for (const auto* side : {&params.wall_potential->lower, &params.wall_potential->upper}) {
-    if (!side->empty() && static_cast<int>(side->size()) != dimensions)
-      throw InputError(fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none", dimensions));
-    auto& to = side == &params.wall_potential->lower ? out.lower : out.upper;
-    for (std::size_t d = 0; d < side->size(); ++d) to[d] = constant((*side)[d], values);
+  PotentialWalls out;
+  for (bool high : {false, true}) {
+    const auto& entries = high ? given.upper : given.lower;
+    if (!entries.empty() && static_cast<int>(entries.size()) != grid.dimensions)
+      throw InputError(fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none", grid.dimensions));
+    for (int d = 0; d < grid.dimensions; ++d)
+      (high ? out.upper : out.lower)[d] =
+          wall_of(entries.empty() ? "" : entries[d], (high ? grid.high_wall : grid.low_wall)[d], d, high, values);
   }
+  return out;
+}
+
+/// "lower x: symmetry, upper x: potential 0", of walls only.
+static std::string words(const PotentialWalls& walls, const ConfGrid& grid) {
+  std::string out;
+  for (int d = 0; d < grid.dimensions; ++d)
+    for (bool high : {false, true}) {
+      if (grid.low_wall[d] == Wall::periodic) continue;
+      const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
+      out += fmt::format("{}{} {}: ", out.empty() ? "" : ", ", side_name(high), "xyz"[d]);
+      out += wall.kind == PotentialWall::Kind::fixed      ? fmt::format("potential {:g}", wall.potential)
+             : wall.kind == PotentialWall::Kind::symmetry ? "symmetry"
+                                                          : "floating";
+    }
   return out;
 }
 
 VlasovPoisson::VlasovPoisson(const Params& params, Context& context) : Vlasov(params, context) {
   epsilon0_ = params.epsilon0;
   set_background(params.background);
-  set_fields(std::make_unique<Poisson>(conf(), params.epsilon0, walls_of(params, conf().dimensions)));
+  const PotentialWalls walls = walls_of(params, conf());
+  walls_ = words(walls, conf());
+  set_fields(std::make_unique<Poisson>(conf(), params.epsilon0, walls));
   set_external(params.external);
+}
+
+std::string VlasovPoisson::summary() const {
+  return Vlasov::summary() + (walls_.empty() ? "" : "\n  walls of the potential: " + walls_);
 }
 
 }  // namespace cambium::kinetic

@@ -3,7 +3,7 @@
 
 namespace cambium::kinetic {
 
-/// Formulas, one per dimension.
+/// Formulas or words, one per dimension.
 struct WallPotentialParams {
   std::vector<std::string> lower, upper;
   static void describe(deck::Describe<WallPotentialParams>& d);
@@ -20,9 +20,13 @@ class VlasovPoisson : public Vlasov {
     static void describe(deck::Describe<Params>& d);
   };
   VlasovPoisson(const Params& params, Context& context);
+  std::string summary() const override;
 
  protected:
   std::string name() const override { return "vlasov_poisson"; }
+
+ private:
+  std::string walls_;  ///< what they are, in words
 };
 
 }  // namespace cambium::kinetic

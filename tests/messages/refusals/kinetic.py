@@ -82,6 +82,14 @@ says(NO_FEELING.format("Ez", 3, "Ez"), *PLANE, S + "external={E: [1, 2, sin(t)]}
 says(NO_FEELING.format("By", 3, "By"), *PLANE, S + "external={B: [0, y, 1]}", S + "physics=vlasov_maxwell")
 says("wall_potential: 'lower' and 'upper' need one entry per dimension, 2, or none", *PLANE,
      S + "domain.lower_wall=[copy, copy]", S + "domain.upper_wall=[copy, copy]", S + "wall_potential={lower: [0]}")
+says("wall_potential: dimension 1 is periodic and has no wall to be 'symmetry'; give 0 there", S + "wall_potential={lower: [symmetry]}")
+for wall in ("reflect", "copy"):
+    says(f"wall_potential: the upper wall of dimension 1 cannot float, since it absorbs no charge ({wall}); make it 'absorb' in "
+         "'upper_wall' of the domain, or give its potential", S + "domain={lower: [0], upper: [1], cells: [4], lower_wall: [copy], "
+         f"upper_wall: [{wall}]}}", S + "wall_potential={upper: [floating]}")
+says("no wall has a fixed potential, so plasma and floating walls must be neutral together, but they have the charge -1 (their particles, "
+     "without signs: 1); give the missing species or 'background', or a wall its potential", S + "domain={lower: [0], upper: [1], cells: [4], "
+     "lower_wall: [reflect], upper_wall: [absorb]}", GAS + "f0=maxwellian(v)", S + "wall_potential={upper: [floating]}", command="run")
 
 # Output
 says("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell", S + "physics=boltzmann_bgk", GAS + "collisions={frequency: 0}",

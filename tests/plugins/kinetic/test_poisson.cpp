@@ -1,4 +1,4 @@
-// The potential between walls in two dimensions, against potentials whose charge is known.
+// The potential between walls, against potentials whose charge is known.
 #include <cmath>
 
 #include "plugins/kinetic/deck/formula.hpp"
@@ -10,6 +10,7 @@
 using namespace cambium;
 using namespace cambium::kinetic;
 
+static const double pi = 3.141592653589793;
 static const std::vector<std::vector<int>> serendipity{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}, {0, 2}, {2, 1}, {1, 2}};
 static const std::vector<std::vector<int>> linear{{0, 0}, {1, 0}, {0, 1}, {1, 1}};
 
@@ -23,48 +24,99 @@ static ConfGrid plane(int nx, int ny, bool wall_x, bool wall_y, const std::vecto
   return g;
 }
 
+static ConfGrid line(int n, int order) {
+  ConfGrid g;
+  g.cells = {n, 1, 1};
+  g.width = {1.5 / n, 1.0, 1.0};
+  for (int k = 0; k <= order; ++k) g.exponents.push_back({k});
+  g.low_wall[0] = g.high_wall[0] = Wall::absorb;
+  return g;
+}
+
 /// Root of the mean square difference of an expansion from a formula.
 static double error(const ConfGrid& g, const double* found, const std::string& formula) {
-  const auto wanted = project_conf(g, Formula(formula, conf_variables(2), {}), 0.0);
+  const auto wanted = project_conf(g, Formula(formula, conf_variables(g.dimensions), {}), 0.0);
   std::vector<double> d(wanted.size());
   for (std::size_t k = 0; k < d.size(); ++k) d[k] = found[k] - wanted[k];
-  return std::sqrt(g.product_integral(d.data(), d.data()) / 3.0);
+  return std::sqrt(g.product_integral(d.data(), d.data()) / (g.dimensions == 1 ? 1.5 : 3.0));
 }
+
+static PotentialWall at(double potential) { return {PotentialWall::Kind::fixed, potential}; }
+static const PotentialWall mirror{PotentialWall::Kind::symmetry, 0.0}, floats{PotentialWall::Kind::floating, 0.0};
 
 struct Case {
   bool wall_x, wall_y;
   const char *phi, *charge, *ex, *ey;
-  WallPotential walls;
+  PotentialWalls walls;
+  std::vector<double> collected = {}, found = {};  ///< charges of floating walls, over epsilon0, and their potentials
 };
 
 static const Case cases[] = {
     {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
      "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{0.2, 0, 0}, {1.7, 0, 0}}},
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{at(0.2)}, {at(1.7)}}},
     {false, true, "sin(4*pi*x/3)*sin(pi*y/2) - 0.5*y", "((4*pi/3)^2 + (pi/2)^2)*sin(4*pi*x/3)*sin(pi*y/2)",
-     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/2)", "-(pi/2)*sin(4*pi*x/3)*cos(pi*y/2) + 0.5", {{0, 0, 0}, {0, -1.0, 0}}},
+     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/2)", "-(pi/2)*sin(4*pi*x/3)*cos(pi*y/2) + 0.5", {{at(0), at(0)}, {at(0), at(-1)}}},
     {true, true, "sin(2*pi*x/3)*sin(pi*y)", "((2*pi/3)^2 + pi^2)*sin(2*pi*x/3)*sin(pi*y)",
      "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y)", "-pi*sin(2*pi*x/3)*cos(pi*y)", {}},
+    // A mirror and a potential, along x and along y, with mirrors beside them, and nothing but mirrors.
+    {true, false, "cos(pi*x/3)*(1 + cos(pi*y)) + 0.3", "(pi/3)^2*cos(pi*x/3)*(1 + cos(pi*y)) + pi^2*cos(pi*x/3)*cos(pi*y)",
+     "(pi/3)*sin(pi*x/3)*(1 + cos(pi*y))", "pi*cos(pi*x/3)*sin(pi*y)", {{mirror}, {at(0.3)}}},
+    {false, true, "sin(4*pi*x/3)*sin(pi*y/4) + 0.5", "((4*pi/3)^2 + (pi/4)^2)*sin(4*pi*x/3)*sin(pi*y/4)",
+     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/4)", "-(pi/4)*sin(4*pi*x/3)*cos(pi*y/4)", {{at(0), at(0.5)}, {at(0), mirror}}},
+    {true, true, "cos(pi*x/3)*cos(pi*y)", "((pi/3)^2 + pi^2)*cos(pi*x/3)*cos(pi*y)", "(pi/3)*sin(pi*x/3)*cos(pi*y)",
+     "pi*cos(pi*x/3)*sin(pi*y)", {{mirror, mirror}, {at(0), mirror}}},
+    {true, true, "cos(4*pi*x/3)*cos(pi*y)", "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)", "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
+     "pi*cos(4*pi*x/3)*sin(pi*y)", {{mirror, mirror}, {mirror, mirror}}},
+    {true, false, "cos(4*pi*x/3)*cos(pi*y)", "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)", "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
+     "pi*cos(4*pi*x/3)*sin(pi*y)", {{mirror}, {mirror}}},
+    // A floating wall opposite to a potential, to a mirror, between mirrors, between potentials, and two that float.
+    {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
+     "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{floats}, {at(1.7)}}, {-2 * (2 * pi / 3 + 1)}, {0.2}},
+    {true, false, "sin(pi*x/3)*(1 + cos(pi*y))", "(pi/3)^2*sin(pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(pi*x/3)*cos(pi*y)",
+     "-(pi/3)*cos(pi*x/3)*(1 + cos(pi*y))", "pi*sin(pi*x/3)*sin(pi*y)", {{floats}, {mirror}}, {-2 * pi / 3}, {0.0}},
+    {true, true, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
+     "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{at(0.2), mirror}, {floats, mirror}},
+     {2 * (1 - 2 * pi / 3)}, {1.7}},
+    {true, true, "sin(2*pi*x/3)*sin(pi*y/4)", "((2*pi/3)^2 + (pi/4)^2)*sin(2*pi*x/3)*sin(pi*y/4)",
+     "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y/4)", "-(pi/4)*sin(2*pi*x/3)*cos(pi*y/4)", {{at(0), floats}, {at(0), mirror}}, {-0.75}, {0.0}},
+    {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + x",
+     "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{floats}, {floats}},
+     {-2 * (2 * pi / 3 + 1), 2 * (1 - 2 * pi / 3)}, {0.0, 1.5}},
+    // The same in one dimension.
+    {true, false, "cos(pi*x/3) + 0.3", "(pi/3)^2*cos(pi*x/3)", "(pi/3)*sin(pi*x/3)", nullptr, {{mirror}, {at(0.3)}}},
+    {true, false, "sin(pi*x/3) - 0.2", "(pi/3)^2*sin(pi*x/3)", "-(pi/3)*cos(pi*x/3)", nullptr, {{at(-0.2)}, {mirror}}},
+    {true, false, "cos(4*pi*x/3)", "(4*pi/3)^2*cos(4*pi*x/3)", "(4*pi/3)*sin(4*pi*x/3)", nullptr, {{mirror}, {mirror}}},
+    {true, false, "exp(x)", "-exp(x)", "-exp(x)", nullptr, {{floats}, {at(std::exp(1.5))}}, {-1.0}, {1.0}},
+    {true, false, "exp(x)", "-exp(x)", "-exp(x)", nullptr, {{at(1.0)}, {floats}}, {std::exp(1.5)}, {std::exp(1.5)}},
+    {true, false, "sin(pi*x/3)", "(pi/3)^2*sin(pi*x/3)", "-(pi/3)*cos(pi*x/3)", nullptr, {{floats}, {mirror}}, {-pi / 3}, {0.0}},
+    {true, false, "exp(x) - 1", "-exp(x)", "-exp(x)", nullptr, {{floats}, {floats}}, {-1.0, std::exp(1.5)}, {0.0, std::exp(1.5) - 1}},
 };
 
 TEST_CASE("potential and field between walls converge with the order of the elements") {
-  for (const auto& exponents : {linear, serendipity})
+  for (int p : {1, 2})
     for (const auto& c : cases) {
-      const int p = exponents.size() == 4 ? 1 : 2;
       double last[2] = {};
       for (int n : {8, 16}) {
-        const ConfGrid g = plane(n, n + n / 4, c.wall_x, c.wall_y, exponents);
+        const ConfGrid g = c.ey ? plane(n, n + n / 4, c.wall_x, c.wall_y, p == 1 ? linear : serendipity) : line(n, p);
         Poisson poisson(g, 2.0, c.walls);
-        auto charge = project_conf(g, Formula(c.charge, conf_variables(2), {}), 0.0);
+        auto charge = project_conf(g, Formula(c.charge, conf_variables(g.dimensions), {}), 0.0);
         for (auto& q : charge) q *= 2.0;
+        REQUIRE(poisson.collecting().size() == c.collected.size());
+        for (std::size_t w = 0; w < c.collected.size(); ++w) poisson.wall_charge(0)[w] = 2.0 * c.collected[w];
         poisson.solve(charge, 0);
         const double phi = error(g, poisson.potential().data(), c.phi);
-        const double field = std::hypot(error(g, poisson.electric(0, 0), c.ex), error(g, poisson.electric(0, 1), c.ey));
-        INFO("order " << p << ", walls " << c.wall_x << c.wall_y << ", " << n << " cells: " << phi << ", " << field);
+        const double field =
+            std::hypot(error(g, poisson.electric(0, 0), c.ex), c.ey ? error(g, poisson.electric(0, 1), c.ey) : 0.0);
+        INFO("order " << p << ", " << c.phi << ", walls " << c.wall_x << c.wall_y << ", " << n << " cells: " << phi << ", " << field);
         if (n == 16) {
           CHECK(std::log2(last[0] / phi) > p + 0.7);
           CHECK(std::log2(last[1] / field) > p - 0.25);
           CHECK(phi < (p == 1 ? 2e-2 : 1e-3));
+          for (std::size_t w = 0; w < c.found.size(); ++w) CHECK(poisson.wall_potential()[w] == Approx(c.found[w]).margin(p == 1 ? 2e-2 : 2e-4));
         }
         last[0] = phi, last[1] = field;
       }
@@ -73,7 +125,7 @@ TEST_CASE("potential and field between walls converge with the order of the elem
 
 TEST_CASE("between walls without charge the potential is that of the walls") {
   const ConfGrid g = plane(5, 3, true, false, serendipity);
-  Poisson poisson(g, 1.0, {{-1.0, 0, 0}, {2.0, 0, 0}});
+  Poisson poisson(g, 1.0, {{at(-1.0)}, {at(2.0)}});
   poisson.solve(std::vector<double>(g.size(), 0.0), 1);
   CHECK(error(g, poisson.potential().data(), "-1 + 2*x") < 1e-13);
   CHECK(error(g, poisson.electric(1, 0), "-2 + 0*x") < 1e-12);

@@ -86,6 +86,30 @@ class Kinetic(unittest.TestCase):
         self.assertAlmostEqual(omega / 1.00121789, 1.0, delta=0.02)
         self.assertAlmostEqual(gamma / 0.19809798, 1.0, delta=0.02)
 
+    def test_shock(self):
+        """Ions against a reflecting wall: no field at the wall, a plateau of twice the density behind the shock, and its potential."""
+        run = os.path.join(program.fresh("kinetic_shock"), "run")
+        stage = "stages[0].simulate."
+        code, out, error = program.run(
+            "run", os.path.join(program.SOURCE, "inputs", "kinetic", "es_shock.yaml"), stage + "domain.lower=[-20]", stage + "domain.cells=[40]",
+            stage + "species[0].velocity.cells=[16]", stage + "species[1].velocity.cells=[24]", stage + "end_time=20",
+            stage + "output=[{type: moments, every: 20}]", f"run.directory={run}")
+        self.assertEqual(code, 0, error)
+        self.assertIn("walls of the potential: lower x: potential 0, upper x: symmetry", out)
+        with h5py.File(os.path.join(run, "simulate", "conf.h5")) as conf:
+            psi = np.sqrt([0.5, 1.5, 2.5])  # at the upper end of a cell
+            wall = {name: conf[name][:, -1] @ psi for name in ("field/Ex", "field/potential", "electron/density", "ion/density")}
+            ions = conf["ion/density"][-1, :, 0] * np.sqrt(0.5)
+            late = conf["time"][()] > 10
+        print(f"shock: E at the wall {abs(wall['field/Ex']).max():.3g}, later {abs(wall['field/Ex'][late]).max():.3g}; there {ions[-1]:.3f} ions, "
+              f"{wall['electron/density'][-1]:.3f} electrons, potential {wall['field/potential'][-1]:.3f}; largest density {ions.max():.3f}")
+        self.assertLess(abs(wall["field/Ex"]).max(), 0.1)  # a grounded wall has 1.1 to 2.5
+        self.assertLess(abs(wall["field/Ex"][late]).max(), 3e-3)
+        self.assertAlmostEqual(ions[-1], 1.93, delta=0.08)
+        self.assertAlmostEqual(wall["electron/density"][-1] / ions[-1], 1.0, delta=0.06)
+        self.assertGreater(wall["field/potential"][-1], 1.5)
+        np.testing.assert_allclose(ions[:4], 1.0, atol=0.1)  # the front is not there yet
+
     def test_points(self):
         """What points.h5 says is the expansion of conf.h5 there; an end of the domain belongs to it."""
         run, _ = start("points", 20, ranks=2)
