@@ -126,8 +126,15 @@ BlockColumns filtered(const BlockColumns& matrix, double threshold) {
     const int column = matrix.columns()[k];
     const BlockColumn c = matrix.at(static_cast<int>(k));
     out.start_column(column);
-    for (std::size_t e = 0; e < c.rows.size(); ++e)
+    bool diagonal = false;
+    for (std::size_t e = 0; e < c.rows.size(); ++e) {
+      if (!diagonal && c.rows[e] >= column) {
+        diagonal = true;
+        if (c.rows[e] > column) out.add_block(column);
+      }
       if (c.norms[e] >= threshold || c.rows[e] == column) out.add_block(c.rows[e], c.block(e));
+    }
+    if (!diagonal) out.add_block(column);
   }
   out.finish();
   return out;

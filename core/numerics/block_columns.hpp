@@ -87,7 +87,7 @@ class BlockColumns {
   std::vector<double> value_, norm_;
 };
 
-/// The blocks of `matrix` with norm >= threshold; diagonal blocks always stay.
+/// The blocks of `matrix` with norm >= threshold. Diagonal blocks are always there, zero where `matrix` has none.
 BlockColumns filtered(const BlockColumns& matrix, double threshold);
 
 }  // namespace cambium

@@ -87,8 +87,14 @@ class Multiplier {
 
   void store(int column, std::vector<int> rows, BlockColumns& out) {
     if (!options_.pattern) {
-      for (int row : result_.blocks())
-        if (row == column || result_.norm(row) >= options_.keep) rows.push_back(row);
+      rows.push_back(column);  // also where no product arose: a column is always in its own submatrix
+      double dropped = 0.0;
+      for (int row : result_.blocks()) {
+        const double norm = row == column ? 0.0 : result_.norm(row);
+        if (row != column && norm >= options_.keep) rows.push_back(row);
+        else dropped += norm * norm;
+      }
+      if (options_.dropped) *options_.dropped = std::max(*options_.dropped, dropped);
       std::sort(rows.begin(), rows.end());
     }
     out.start_column(column);

@@ -12,6 +12,7 @@ struct CongruenceOptions {
   double keep = 0.0;   ///< blocks of the result with a smaller norm are dropped (diagonal blocks never)
   /// Block rows of the result's column, ascending; empty function: all that arise.
   std::function<std::vector<int>(int column)> pattern;
+  double* dropped = nullptr;  ///< becomes, if larger, the sum of the squared norms of the blocks of one column that are dropped
 };
 
 /// Collective: Z M Z for symmetric block-sparse Z and M, own columns. Adds received bytes and floating-point operations.

@@ -11,14 +11,19 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
   out.column = column;
   const BlockColumn c = matrix.column(column);
   int n = 0;
-  for (std::size_t e = 0; e < c.rows.size(); ++e) {
-    const int row = c.rows[e];
-    if (c.norms[e] < eps && row != column) continue;
+  const auto add = [&](int row) {
     if (row == column) out.centre = n;
     out.blocks.push_back(row);
     out.start.push_back(n);
     n += matrix.layout().size(row);
+  };
+  // A column is in its own submatrix, also where its diagonal block is zero and was not stored.
+  bool own = false;
+  for (std::size_t e = 0; e < c.rows.size(); ++e) {
+    if (!own && c.rows[e] >= column) add(column), own = true;
+    if (c.norms[e] >= eps && c.rows[e] != column) add(c.rows[e]);
   }
+  if (!own) add(column);
   out.start.push_back(n);
   out.width = matrix.layout().size(column);
   return out;
@@ -28,8 +33,9 @@ PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layo
   std::vector<int> rows;
   for (int column : group) {
     const BlockColumn c = columns(column);
+    rows.push_back(column);
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= eps || c.rows[e] == column) rows.push_back(c.rows[e]);
+      if (c.norms[e] >= eps) rows.push_back(c.rows[e]);
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
@@ -53,8 +59,9 @@ std::vector<int> columns_needed(const BlockColumns& matrix, double eps) {
   std::vector<char> needed(static_cast<std::size_t>(matrix.layout().blocks()), 0);
   for (std::size_t k = 0; k < matrix.columns().size(); ++k) {
     const BlockColumn c = matrix.at(static_cast<int>(k));
+    needed[static_cast<std::size_t>(matrix.columns()[k])] = 1;
     for (std::size_t e = 0; e < c.rows.size(); ++e)
-      if (c.norms[e] >= eps || c.rows[e] == matrix.columns()[k]) needed[static_cast<std::size_t>(c.rows[e])] = 1;
+      if (c.norms[e] >= eps) needed[static_cast<std::size_t>(c.rows[e])] = 1;
   }
   std::vector<int> out;
   for (std::size_t b = 0; b < needed.size(); ++b)

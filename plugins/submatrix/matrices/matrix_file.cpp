@@ -79,7 +79,8 @@ MatrixFile read_matrix_market(io::TextLines& lines) {
   return out;
 }
 
-/// Completes a file of one triangle; every row needs its diagonal element.
+/// Completes a file of one triangle. Zeros may be left out, also on the diagonal; but a file that does not say how many elements it has
+/// must have the last one of its diagonal, by which one that was cut off is noticed.
 void complete(const std::string& path, MatrixFile& file) {
   bool upper = false, lower = false;
   int largest = -1;
@@ -88,17 +89,18 @@ void complete(const std::string& path, MatrixFile& file) {
     upper |= entry.column > entry.row, lower |= entry.column < entry.row;
     largest = std::max({largest, entry.row, entry.column});
   }
-  if (file.rows == 0) file.rows = largest + 1;
+  const bool announced = file.rows > 0;
+  if (!announced) file.rows = largest + 1;
   if (largest >= file.rows) throw InputError(fmt::format("{}: row or column {} of a matrix of {} rows", path, largest + 1, file.rows));
-  std::vector<char> diagonal(static_cast<std::size_t>(file.rows), 0);
+  bool last = announced;
   const auto count = file.entries.size();
   for (std::size_t k = 0; k < count; ++k) {
     const LatticeEntry entry = file.entries[k];
-    if (entry.row == entry.column) diagonal[static_cast<std::size_t>(entry.row)] = 1;
+    if (entry.row == entry.column) last |= entry.row + 1 == file.rows;
     else if (upper != lower) file.entries.push_back({entry.cell, entry.column, entry.row, entry.value});
   }
-  const auto missing = std::find(diagonal.begin(), diagonal.end(), 0);
-  if (missing != diagonal.end()) throw InputError(fmt::format("{}: row {} has no diagonal element; was the file truncated?", path, missing - diagonal.begin() + 1));
+  if (!last)
+    throw InputError(fmt::format("{}: row {}, the last one, has no diagonal element; was the file truncated? If that element is zero, write it", path, file.rows));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace cambium::submatrix {
 ///   Matrix Market, coordinate real, symmetric or general (counted from 1);
 ///   CP2K's *_CSR_WRITE, lines "row column value" (counted from 1);
 ///   the same with BINARY T: Fortran records of two 4-byte integers and a double.
-/// InputError, with file and line, for other contents, a truncated file, and a row without a diagonal element.
+/// Zeros may be left out; only the last element of the diagonal must be there where the file does not say how many elements it has.
+/// InputError, with file and line, for other contents and a truncated file.
 struct MatrixFile {
   int rows = 0;
   std::vector<LatticeEntry> entries;

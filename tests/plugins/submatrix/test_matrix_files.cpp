@@ -73,7 +73,7 @@ TEST_CASE("every format gives the same Hamiltonian, block by block") {
 TEST_CASE("a matrix file that cannot be used says why") {
   const Scratch scratch("submatrix_files");
   CHECK(problem(scratch, "1 1 2.0\n1 2\n") == "FILE:2: expected row, column and value, found 2 words; was the file truncated?");
-  CHECK(problem(scratch, "1 1 2.0\n1 2 0.1\n") == "FILE: row 2 has no diagonal element; was the file truncated?");
+  CHECK(problem(scratch, "1 1 2.0\n1 2 0.1\n") == "FILE: row 2, the last one, has no diagonal element; was the file truncated? If that element is zero, write it");
   CHECK(problem(scratch, "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.0\n2 2 1.0\n") == "FILE: 3 elements announced, 2 found; the file is truncated");
   CHECK(problem(scratch, "%%MatrixMarket matrix array real general\n") == "FILE:1: expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
   CHECK(problem(scratch, binary().substr(0, 100)) == "FILE: 100 bytes are no whole number of records of 24; the file is truncated or no binary CSR file of CP2K");
