@@ -22,6 +22,7 @@ module cambium_submatrix
     type(c_ptr) :: user
     real(c_double) :: magnetisation
     integer(c_int) :: use_magnetisation
+    real(c_double) :: overlap_threshold
   end type
   type, bind(c) :: cambium_density_result
     real(c_double) :: energy, electrons, entropy_term, mu, gap_low, gap_high, idempotency, energy_change, smallest_overlap

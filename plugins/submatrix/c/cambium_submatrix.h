@@ -56,6 +56,9 @@ typedef struct {
    * a mu of its own; without, one mu is found for both. */
   double magnetisation;
   int use_magnetisation;
+  /* Combinations of functions that are eigenvectors of S with an eigenvalue up to this are left out of the basis (canonical
+   * orthogonalisation); 0: none, and an eigenvalue below 1e-6 is refused. */
+  double overlap_threshold;
 } cambium_density_options;
 
 typedef struct {

@@ -96,8 +96,10 @@ std::vector<double> ElectronCount::on_grid(double low, double high, std::size_t 
   return out;
 }
 
-ElectronCount::Gap ElectronCount::widest_gap(double electrons, double uncertainty, double weight) const {
-  const double window = 20.0 * uncertainty;  // beyond it a gap would have to be 400 times as wide
+/// The number of electrons in the plateau of the best score among those that an even grid over the states of `electrons` -+ `window`
+/// shows; the score is of its points and of its number of electrons.
+template <class Score>
+double ElectronCount::best_plateau(double electrons, double window, double weight, const Score& score) const {
   const double low = std::max(lowest_, edge(electrons - window, nullptr, 0.0)), high = std::min(highest_, edge(electrons + window, nullptr, 0.0));
   constexpr std::size_t points = 4096;
   const std::vector<double> count = on_grid(low, high, points);
@@ -105,9 +107,23 @@ ElectronCount::Gap ElectronCount::widest_gap(double electrons, double uncertaint
   double best = -1.0, found = electrons;
   for (std::size_t i = 0, j = 0; j < points; ++j) {
     while (count[j] - count[i] > most) ++i;
-    const double middle = count[(i + j) / 2], off = (middle - electrons) / uncertainty, score = static_cast<double>(j - i) / (1.0 + off * off);
-    if (score > best) best = score, found = middle;
+    const double middle = count[(i + j) / 2], now = score(static_cast<double>(j - i), middle);
+    if (now > best) best = now, found = middle;
   }
+  return found;
+}
+
+ElectronCount::Gap ElectronCount::widest_gap(double electrons, double uncertainty, double weight) const {
+  const double window = 20.0 * uncertainty;  // beyond it a gap would have to be 400 times as wide
+  const double found = best_plateau(electrons, window, weight, [&](double width, double inside) {
+    const double off = (inside - electrons) / uncertainty;
+    return width / (1.0 + off * off);
+  });
+  return gap_around_count(found, weight);
+}
+
+ElectronCount::Gap ElectronCount::widest_within(double electrons, double window, double weight) const {
+  const double found = best_plateau(electrons, window, weight, [&](double width, double inside) { return std::abs(inside - electrons) <= window ? width : -1.0; });
   return gap_around_count(found, weight);
 }
 

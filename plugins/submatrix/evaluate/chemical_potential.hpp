@@ -28,6 +28,8 @@ class ElectronCount {
   /// The widest gap around a number of electrons that may be off by about `uncertainty`, u: at d electrons from it a gap must be
   /// 1 + (d/u)^2 times as wide as one with d = 0. Counts within 2 `weight` of each other are one plateau.
   Gap widest_gap(double electrons, double uncertainty, double weight) const;
+  /// The widest gap with a number of electrons within `window` of this one.
+  Gap widest_within(double electrons, double window, double weight) const;
   /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it, else
   /// a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
@@ -46,6 +48,8 @@ class ElectronCount {
   double edge(double electrons, const double* guess, double width) const;
   /// N at the points of an even grid over [low, high], which ascends; in one message.
   std::vector<double> on_grid(double low, double high, std::size_t points) const;
+  template <class Score>
+  double best_plateau(double electrons, double window, double weight, const Score& score) const;
   double smooth_zero(double electrons, Bracket bracket) const;
   double step_count(double mu) const;
 

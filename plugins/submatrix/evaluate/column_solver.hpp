@@ -30,6 +30,7 @@ struct SolveReport {
   int steps = 0;           ///< Krylov blocks or iterations
   double residual = 0.0;   ///< solver's own measure of what is left: see the solvers
   double flops = 0.0;
+  bool fell_back = false;  ///< block Lanczos did not converge: the submatrix was diagonalised
 };
 
 /// Block columns of functions of one dense symmetric matrix at a time.
@@ -47,10 +48,11 @@ struct KrylovOptions {
   double tolerance = 1e-4;  ///< of the last block of f(T) E_1, see BlockLanczos
   int first = 6;            ///< Krylov blocks at which convergence is first looked at
   int step = 2;             ///< and the number added as long as it has not been reached
-  int most = 60;
+  int most = 60;            ///< what has not converged then is diagonalised
+  bool fall_back = true;    ///< false: it is left as it is
 };
 
-/// Block Lanczos in T = float or double.
+/// Block Lanczos in T = float or double; a submatrix for which `most` blocks are not enough is diagonalised in double.
 template <class T>
 std::unique_ptr<ColumnSolver> make_lanczos(int blocks, const KrylovOptions& options);
 /// The same for a submatrix that is held in another way.
@@ -60,8 +62,8 @@ std::unique_ptr<ColumnSolver> make_lanczos(std::unique_ptr<Submatrix<T>> matrix,
 std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
 std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix);
 /// The generalised eigenproblem of each submatrix of H and S (`overlap`, which must outlive the solver; LAPACK), float64.
-/// InputError when a submatrix of S is not positive definite.
-std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap);
+/// InputError when a submatrix of S is not positive definite. With a `threshold` its eigenvectors with an eigenvalue up to it are left out.
+std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap, double threshold = 0.0);
 /// Newton-Schulz or third-order Padé iteration of the sign function at this mu; zero temperature.
 std::unique_ptr<ColumnSolver> make_sign_iteration(int blocks, bool pade, Precision precision, double mu);
 

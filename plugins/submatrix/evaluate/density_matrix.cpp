@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "plugins/submatrix/evaluate/congruence.hpp"
 #include "plugins/submatrix/evaluate/density_step.hpp"
-#include "plugins/submatrix/evaluate/gap_check.hpp"
+#include "plugins/submatrix/evaluate/electron_check.hpp"
 #include "plugins/submatrix/evaluate/inverse_root.hpp"
 #include "plugins/submatrix/evaluate/symmetrise.hpp"
 #include "plugins/submatrix/tight_binding/edges.hpp"
@@ -35,6 +37,46 @@ BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double 
   return out;
 }
 
+/// Of the blocks off the diagonal of a smaller norm than eps: the root of the sum of squares in the own column where it is largest.
+double dropped_norm(const BlockColumns& matrix, double eps) {
+  double largest = 0.0;
+  for (int column : matrix.columns()) {
+    const BlockColumn c = matrix.column(column);
+    double sum = 0.0;
+    for (std::size_t e = 0; e < c.rows.size(); ++e)
+      if (c.norms[e] < eps && c.rows[e] != column) sum += c.norms[e] * c.norms[e];
+    largest = std::max(largest, sum);
+  }
+  return std::sqrt(largest);
+}
+
+/// a + factor b, blocks of norm >= threshold.
+BlockColumns sum_of(const BlockColumns& a, const BlockColumns& b, double factor, double threshold) {
+  BlockColumns out(a.shared_layout());
+  for (int column : a.columns()) {
+    out.start_column(column);
+    std::vector<int> rows;
+    std::ranges::set_union(a.column(column).rows, b.column(column).rows, std::back_inserter(rows));
+    for (int row : rows) {
+      double* to = out.add_block(row);
+      const double *x = a.block(row, column), *y = b.block(row, column);
+      for (int k = 0; k < a.layout().size(row) * a.layout().size(column); ++k) to[k] = (x ? x[k] : 0.0) + (y ? factor * y[k] : 0.0);
+    }
+  }
+  out.finish();
+  return filtered(out, threshold);
+}
+
+/// What canonical orthogonalisation left out are states of energy 0 in S^-1/2 H S^-1/2: they are put above all others, where they stay empty.
+BlockColumns moved_up(const BlockColumns& hamiltonian, const BlockColumns& left_out, double threshold, const Comm& comm) {
+  double largest = 0.0;  // Gershgorin's bound, with the norms of blocks
+  for (int column : hamiltonian.columns()) {
+    const BlockColumn c = hamiltonian.column(column);
+    largest = std::max(largest, std::accumulate(c.norms, c.norms + c.rows.size(), 0.0));
+  }
+  return sum_of(hamiltonian, left_out, comm.max(largest) + 1.0, threshold);
+}
+
 }  // namespace
 
 DensityResult density_matrix(const MatrixSystem& system, const DensityOptions& options, Context& context) {
@@ -55,12 +97,14 @@ DensityResult DensityStep::run() {
   const bool iterates = options_.solver == SolverKind::newton_schulz || options_.solver == SolverKind::pade;
   if (iterates && (!options_.mu || options_.kt > 0.0))
     throw InputError("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise");
+  check_electrons(options_.electrons, system_.layout->dimension(), options_);
   if (options_.form == Form::local) prepare_local();
   else orthogonalise();
   predict_mu();
   solve_columns();
   find_mu();
-  repeat_changed_columns();
+  // Columns were made for a mu in another gap: those that change may move the count by what their Krylov spaces had left out.
+  for (int pass = 0; repeat_changed_columns() > 0 && !options_.mu && options_.kt <= 0.0 && pass < 3; ++pass) find_mu();
   if (options_.predictor) judge_columns();
   return_columns();
   sum_up();
@@ -73,7 +117,7 @@ std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) c
   const int blocks = system_.layout->blocks();
   if (options_.make_solver) return options_.make_solver(krylov);
   if (system_.bonds) return options_.solver == SolverKind::diagonalise ? make_saturated_diagonaliser(*system_.bonds) : make_saturated_lanczos(*system_.bonds, krylov);
-  if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_);
+  if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_, options_.overlap_threshold);
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
   if (options_.solver != SolverKind::lanczos)
     return make_sign_iteration(blocks, options_.solver == SolverKind::pade, options_.precision, predicted_mu_);
@@ -90,19 +134,31 @@ KrylovOptions DensityStep::krylov() const {
   return out;
 }
 
+static RootResult root_by(ColumnSolver& solver, const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
+  std::int64_t bytes = 0;
+  double flops = 0.0;
+  RootResult out = inverse_root(system.overlap, system.ranges, options.eps_overlap, options.overlap_threshold, solver, comm, bytes, flops);
+  out.bytes = bytes, out.flops = flops;
+  return out;
+}
+
 RootResult overlap_root(const MatrixSystem& system, const DensityOptions& options, Context& context) {
   const auto timer = context.timing.scope("overlap");
+  const int blocks = system.layout->blocks();
+  if (options.overlap_threshold > 0.0) return root_by(*make_diagonaliser(blocks), system, options, context.comm);
   KrylovOptions krylov;
   krylov.tolerance = std::clamp(options.eps_overlap, 1e-10, 1e-2);
   // About what is needed for a condition number of ten; looking costs a diagonalisation.
   krylov.first = std::max(4, static_cast<int>(-2.5 * std::log10(options.eps_overlap))), krylov.step = 1;
   // Single precision would limit the root to 1e-7, far below the truncation.
   const bool narrow = options.precision == Precision::float32 && options.eps_overlap > 1e-6;
-  const auto solver = narrow ? make_lanczos<float>(system.layout->blocks(), krylov) : make_lanczos<double>(system.layout->blocks(), krylov);
-  std::int64_t bytes = 0;
-  double flops = 0.0;
-  RootResult out = inverse_root(system.overlap, system.ranges, options.eps_overlap, *solver, context.comm, bytes, flops);
-  out.bytes = bytes, out.flops = flops;
+  RootResult out = root_by(*(narrow ? make_lanczos<float>(blocks, krylov) : make_lanczos<double>(blocks, krylov)), system, options, context.comm);
+  if (out.smallest < singular_overlap)
+    throw InputError(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), less than {:g}; add overlap_threshold: 1e-5, which leaves out "
+                                 "such combinations of functions, or leave the most diffuse functions out of the basis", out.smallest, out.smallest_column, singular_overlap));
+  if (out.smallest < std::max(soft_overlap, 10.0 * options.eps_overlap))
+    context.log.warn(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), so that errors of S^-1/2 are magnified; compare with "
+                                 "overlap_threshold: 1e-5, which leaves out such combinations of functions, or with a smaller eps_overlap", out.smallest, out.smallest_column));
   return out;
 }
 
@@ -111,15 +167,19 @@ void DensityStep::orthogonalise() {
   const double keep = options_.sample > 0 ? 0.1 * options_.eps : options_.eps;
   if (options_.orthogonal) {
     hamiltonian_ = filtered(system_.hamiltonian, keep);
+    dropped_ = dropped_norm(system_.hamiltonian, options_.eps);
   } else {
     const auto root = options_.root ? options_.root : std::make_shared<const RootResult>(overlap_root(system_, options_, context_));
     result_.root_dimension = root->mean_dimension, result_.root_steps = root->mean_steps, result_.smallest_overlap = root->smallest;
     if (!options_.root) result_.bytes += root->bytes, result_.flops += root->flops;
     root_ = root->root;
+    result_.left_out = root->functions_left_out;
     const auto timer = context_.timing.scope("transform");
     const double prune = options_.prune * options_.eps;
     hamiltonian_ = congruence(*root_, filtered(system_.hamiltonian, prune), system_.ranges, context_.comm,
-                              {prune, keep, {}}, result_.bytes, result_.flops);
+                              {prune, keep, {}, &dropped_}, result_.bytes, result_.flops);
+    if (root->left_out) hamiltonian_ = moved_up(*hamiltonian_, *root->left_out, keep, context_.comm);
+    dropped_ = std::hypot(std::sqrt(dropped_), dropped_norm(*hamiltonian_, options_.eps));
   }
   const auto timer = context_.timing.scope("columns");
   choose_columns();
@@ -135,8 +195,6 @@ void DensityStep::prepare_local() {
   columns_ = fetch_columns(system_.hamiltonian, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
   overlap_columns_ = fetch_columns(system_.overlap, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
 }
-
-double DensityStep::plateau() const { return 0.5 + 1e-4 * options_.electrons; }
 
 /// Middle of the widest gap whose even number of electrons below it is within a quarter of `electrons`.
 static double middle_of_widest_gap(const ElectronCount& count, double electrons) {
@@ -183,37 +241,16 @@ void DensityStep::predict_mu() {
   }
   if (options_.solver != SolverKind::lanczos) return;
   const auto trial = solver(krylov());
-  int most = 0;
+  int converged = 0, fallen = 0;
   for (int column : mine) {
     trial->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
                      [this](double x) { return occupation(x, predicted_mu_, options_.kt); });
+    int& most = trial->report().fell_back ? fallen : converged;
     most = std::max(most, trial->report().steps);
   }
-  first_blocks_ = context_.comm.max(most);
-}
-
-/// The predicted mu where it is well inside the gap, so that no column is solved twice; the middle otherwise.
-double DensityStep::mid_gap(const ElectronCount& count) const {
-  const auto gap = count.widest_gap(options_.electrons, truncation_charge(options_.electrons), plateau());
-  if (std::abs(predicted_mu_ - gap.middle()) < 0.25 * gap.width()) return predicted_mu_;
-  return std::round(gap.middle() * 1e6) * 1e-6;
-}
-
-void DensityStep::find_mu() {
-  const auto timer = context_.timing.scope("mu");
-  const ElectronCount count(spectra_, options_.kt, context_.comm);
-  const ElectronCount::Gap start{prediction_.homo, prediction_.lumo};
-  result_.mu = options_.mu ? *options_.mu : options_.mid_gap ? mid_gap(count) : count.mu_of(options_.electrons, plateau(), options_.predictor ? &start : nullptr);
-  if (options_.predictor) {
-    const int asked = count.evaluations();
-    count.mu_of(options_.electrons, plateau());
-    result_.prediction = {prediction_.homo, prediction_.lumo, asked, count.evaluations() - asked, 0.0, options_.predictor->tolerance(), {}};
-  }
-  result_.electrons = count(result_.mu);
-  // The gap is one of the states, whatever their occupation.
-  const ElectronCount states(spectra_, 0.0, context_.comm);
-  const auto gap = states.gap_around_count(options_.kt > 0.0 && !options_.mu ? options_.electrons : states(result_.mu), 0.5);
-  result_.gap_low = gap.low, result_.gap_high = gap.high;
+  // Where no sampled column converges, looking before the last block is lost time.
+  first_blocks_ = context_.comm.max(converged);
+  if (first_blocks_ == 0) first_blocks_ = context_.comm.max(fallen);
 }
 
 void DensityStep::sum_up() {

@@ -21,6 +21,9 @@ struct RootResult;
 struct DensityOptions {
   double eps = 1e-5;           ///< blocks of the orthogonalised Hamiltonian with a smaller Frobenius norm are dropped (Hartree)
   double eps_overlap = 1e-5;   ///< the same for S in S^-1/2
+  /// Canonical orthogonalisation: combinations of functions that are eigenvectors of (submatrices of) S with an eigenvalue up to this are
+  /// left out of the basis. 0: none, and a nearly singular S is refused.
+  double overlap_threshold = 0.0;
   double prune = 1e-4;         ///< products of blocks below prune * eps are left out of block-sparse products
   SolverKind solver = SolverKind::lanczos;
   Precision precision = Precision::float64;
@@ -60,6 +63,8 @@ struct ColumnStatistics {
   double worst_residual = 0.0;
   int evaluated_twice = 0;   ///< block columns whose occupation changed between the predicted and the final mu
   int submatrices = 0;       ///< of all ranks
+  int diagonalised = 0, largest_diagonalised = 0;  ///< submatrices for which the Krylov blocks of `lanczos` were not enough, and the rows of the largest
+  double dropped = 0.0;      ///< hartree: of the blocks below eps of one block column the root of the sum of their squared norms, the largest of all columns
 };
 
 /// What the choice of groups came to.
@@ -84,6 +89,7 @@ struct DensityResult {
   std::optional<PredictionReport> prediction;
   ColumnStatistics columns;
   double root_dimension = 0.0, root_steps = 0.0, smallest_overlap = 1.0;
+  double left_out = 0.0;    ///< functions by `overlap_threshold`: the trace of the projector on them
   ErrorEstimate error;
   std::int64_t bytes = 0;   ///< received by this rank
   double flops = 0.0;       ///< of this rank

@@ -24,8 +24,11 @@ class DensityStep {
   void judge_columns();
   void solve_columns();
   double mid_gap(const ElectronCount& count) const;
+  bool truncation_explains(double missing, double mu) const;
+  ElectronCount::Gap gap_of_electrons(const ElectronCount& count) const;
+  double canonical_mu(const ElectronCount& count);
   void find_mu();
-  void repeat_changed_columns();
+  int repeat_changed_columns();
   void return_columns();
   void sum_up();
   void transform_back();
@@ -40,7 +43,6 @@ class DensityStep {
   bool sampled(std::size_t group) const;
   void store_columns(std::size_t group, const PrincipalIndex& index, ColumnSolver& solver, double mu);
   std::vector<int> output_rows(int column) const;
-  double plateau() const;
   void estimate_idempotency();
   void progress(std::size_t done, double started) const;
 
@@ -62,7 +64,7 @@ class DensityStep {
   std::map<int, std::vector<double>> solved_for_others_;
   std::vector<int> sample_;                         ///< sampled columns of all ranks
   int first_blocks_ = 0;                            ///< Krylov blocks that the sampled columns needed
-  double predicted_mu_ = 0.0;
+  double predicted_mu_ = 0.0, dropped_ = 0.0;  ///< hartree; dropped_: ColumnStatistics::dropped of this rank
   LevelPrediction prediction_;                      ///< with a predictor
 };
 

@@ -87,7 +87,7 @@ void DensityStep::solve_columns() {
   const double mu = predicted_mu_, kt = options_.kt, started = wall_seconds();
   const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
   double steps = 0.0, rows = 0.0, worst = 0.0;
-  int smallest = 1000000000, largest = 0;
+  int smallest = 1000000000, largest = 0, fell_back = 0, largest_fallen = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PrincipalIndex index = group_index(g, options_.eps);
     ColumnSolver& work = group_solver(index);
@@ -97,13 +97,15 @@ void DensityStep::solve_columns() {
     smallest = std::min(smallest, index.dimension()), largest = std::max(largest, index.dimension());
     steps += work.report().steps;
     worst = std::max(worst, work.report().residual);
+    if (work.report().fell_back) ++fell_back, largest_fallen = std::max(largest_fallen, index.dimension());
     result_.column_flops += work.report().flops;
     progress(g + 1, started);
   }
   result_.flops += result_.column_flops;
   const Comm& comm = context_.comm;
   const double all = comm.sum(static_cast<double>(groups_.size()));
-  result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(smallest)), comm.max(largest), comm.max(worst), 0, static_cast<int>(all)};
+  result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(smallest)), comm.max(largest), comm.max(worst), 0, static_cast<int>(all),
+                     static_cast<int>(comm.sum(static_cast<std::int64_t>(fell_back))), comm.max(largest_fallen), comm.max(dropped_)};
 }
 
 void DensityStep::progress(std::size_t done, double started) const {
@@ -146,7 +148,8 @@ void DensityStep::store_columns(std::size_t group, const PrincipalIndex& index, 
   }
 }
 
-void DensityStep::repeat_changed_columns() {
+/// Columns whose occupation is not the one that they were solved for are solved again. Returns how many there are, on all ranks.
+int DensityStep::repeat_changed_columns() {
   const auto timer = context_.timing.scope("columns");
   const double mu = result_.mu, kt = options_.kt;
   int repeated = 0;
@@ -162,7 +165,10 @@ void DensityStep::repeat_changed_columns() {
     result_.flops += work.report().flops;
     repeated += static_cast<int>(groups_[g].size());
   }
-  result_.columns.evaluated_twice = static_cast<int>(context_.comm.sum(static_cast<std::int64_t>(repeated)));
+  predicted_mu_ = mu;  // for which all columns now are
+  repeated = static_cast<int>(context_.comm.sum(static_cast<std::int64_t>(repeated)));
+  result_.columns.evaluated_twice += repeated;
+  return repeated;
 }
 
 /// Block columns that were solved for other ranks go to their owners: column, number of values, dimension, D, W.

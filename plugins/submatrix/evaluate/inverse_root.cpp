@@ -26,15 +26,16 @@ Lowest agree(Lowest mine, const Comm& comm) {
 
 }  // namespace
 
-RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, ColumnSolver& solver, const Comm& comm,
+RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, double threshold, ColumnSolver& solver, const Comm& comm,
                         std::int64_t& bytes, double& flops) {
   const std::vector<int> needed = columns_needed(overlap, eps);
   const ColumnSet set = fetch_columns(overlap, ranges, needed, WantedRows::upper_among_wanted, comm, bytes, std::vector<double>(needed.size(), eps));
-  const MatrixFunction root = [](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; };
-  BlockColumns z(overlap.shared_layout());
+  const MatrixFunction root = [threshold](double x) { return x > threshold ? 1.0 / std::sqrt(x) : 0.0; };
+  const MatrixFunction small = [threshold](double x) { return x > threshold ? 0.0 : 1.0; };
+  BlockColumns z(overlap.shared_layout()), left_out(overlap.shared_layout());
   Lowest lowest{1e300, 0};
   std::vector<double> values;
-  double steps = 0.0, rows = 0.0;
+  double steps = 0.0, rows = 0.0, trace = 0.0;
   int largest = 0;
   for (int column : overlap.columns()) {
     const PrincipalIndex index = principal_index(overlap, column, eps);
@@ -44,19 +45,28 @@ RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges,
     solver.column(root, values);
     z.start_column(column);
     for (std::size_t p = 0; p < index.blocks.size(); ++p) z.add_block(index.blocks[p], values.data() + index.start[p] * index.width);
+    if (threshold > 0.0) {
+      trace += spectrum.trace(small);
+      solver.column(small, values);
+      left_out.start_column(column);
+      for (std::size_t p = 0; p < index.blocks.size(); ++p) left_out.add_block(index.blocks[p], values.data() + index.start[p] * index.width);
+    }
     steps += solver.report().steps;
     flops += solver.report().flops;
     rows += index.dimension();
     largest = std::max(largest, index.dimension());
   }
   z.finish();
+  left_out.finish();
   lowest = agree(lowest, comm);
-  if (lowest.value <= 0.0)
+  if (lowest.value <= -threshold)
     throw InputError(fmt::format("S is not positive definite: an eigenvalue of {:.6g} near block {} (counted from 0); look for atoms that "
                                  "coincide there, or for functions that depend linearly on others",
                                  lowest.value, lowest.column));
   const double columns = comm.sum(static_cast<double>(overlap.columns().size()));
-  return {symmetrised(z, ranges, comm, bytes), lowest.value, lowest.column, comm.sum(rows) / columns, comm.max(largest), comm.sum(steps) / columns};
+  std::optional<BlockColumns> projector;
+  if (threshold > 0.0) projector = symmetrised(left_out, ranges, comm, bytes);
+  return {symmetrised(z, ranges, comm, bytes), std::move(projector), comm.sum(trace), lowest.value, lowest.column, comm.sum(rows) / columns, comm.max(largest), comm.sum(steps) / columns};
 }
 
 }  // namespace cambium::submatrix

@@ -13,7 +13,7 @@ void DensityStep::ask_predictor() {
   if (options_.groups.by != GroupBy::none || options_.form == Form::local) throw InternalError("a predictor is for single block columns of an orthogonal Hamiltonian");
   KrylovOptions few;
   few.first = few.most = options_.predictor->krylov_blocks();
-  few.tolerance = 0.0;
+  few.tolerance = 0.0, few.fall_back = false;
   const auto solver = system_.bonds ? make_saturated_lanczos(*system_.bonds, few) : make_lanczos<double>(system_.layout->blocks(), few);
   std::vector<Spectrum> local;
   int functions = system_.layout->size(0);

@@ -11,7 +11,8 @@ namespace cambium::submatrix {
 namespace {
 
 /// The block column of f(A) from a Krylov space that grows until the last block of f(T) E_1, its share that the newest
-/// basis vectors carry, is below the tolerance in the Frobenius norm.
+/// basis vectors carry, is below the tolerance in the Frobenius norm. Where it does not get there, states lie too near to a step of f:
+/// then the submatrix is diagonalised, which costs more and is exact.
 template <class T>
 class LanczosSolver : public ColumnSolver {
  public:
@@ -20,6 +21,7 @@ class LanczosSolver : public ColumnSolver {
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) override {
     matrix_->gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width;
+    report_.fell_back = false;
     lanczos_.start([this](int width, const T* x, T* y) { matrix_->multiply(width, x, y); }, matrix_->multiply_flops(), n_, matrix_->ld(), index.centre, width_);
     for (int blocks = options_.first;; blocks += options_.step) {
       lanczos_.extend(std::min(blocks, options_.most));
@@ -29,11 +31,13 @@ class LanczosSolver : public ColumnSolver {
     }
     report_.steps = lanczos_.blocks();
     report_.flops = lanczos_.flops();
-    read_spectrum();
+    if (options_.fall_back && report_.residual > options_.tolerance) diagonalise(index.centre);
+    else read_spectrum(eigen_);
     return spectrum_;
   }
 
   void column(const MatrixFunction& f, std::vector<double>& out) override {
+    if (report_.fell_back) return exact_column(f, out);
     const int k = lanczos_.projected_rows();
     coefficients(f);
     std::vector<T> narrow(coefficients_.begin(), coefficients_.end());
@@ -49,6 +53,27 @@ class LanczosSolver : public ColumnSolver {
   const SolveReport& report() const override { return report_; }
 
  private:
+  /// The whole submatrix instead of its projection.
+  void diagonalise(int centre) {
+    const int ld = matrix_->ld();
+    const T* a = matrix_->a();
+    dense_.assign(a, a + static_cast<std::ptrdiff_t>(n_) * ld);
+    exact_.compute(dense_.data(), n_, ld, centre, width_);
+    report_.fell_back = true, report_.residual = 0.0;
+    report_.flops += 4.0 / 3.0 * n_ * n_ * n_;
+    read_spectrum(exact_);
+  }
+  void exact_column(const MatrixFunction& f, std::vector<double>& out) {
+    const auto values = exact_.values();
+    f_.resize(values.size());
+    for (std::size_t j = 0; j < f_.size(); ++j) f_[j] = spectrum_weight(exact_, j) > least_weight ? f(values[j]) : 0.0;
+    std::vector<double> rows(static_cast<std::size_t>(n_ * width_));
+    exact_.column(f_, rows.data());
+    report_.flops += 6.0 * n_ * n_ * width_;
+    out.resize(rows.size());
+    for (int q = 0; q < width_; ++q)
+      for (int i = 0; i < n_; ++i) out[static_cast<std::size_t>(i * width_ + q)] = rows[static_cast<std::size_t>(q * n_ + i)];
+  }
   void diagonalise_projected() {
     const int k = lanczos_.projected_rows();
     projected_.resize(static_cast<std::size_t>(k) * static_cast<std::size_t>(k));
@@ -59,18 +84,19 @@ class LanczosSolver : public ColumnSolver {
   void coefficients(const MatrixFunction& f) {
     const auto values = eigen_.values();
     f_.resize(values.size());
-    for (std::size_t j = 0; j < f_.size(); ++j) f_[j] = occupied(j) ? f(values[j]) : 0.0;
+    for (std::size_t j = 0; j < f_.size(); ++j) f_[j] = spectrum_weight(eigen_, j) > least_weight ? f(values[j]) : 0.0;
     coefficients_.resize(values.size() * static_cast<std::size_t>(width_));
     eigen_.column(f_, coefficients_.data());
   }
   /// Nodes without weight belong to directions that had vanished; f need not exist there.
-  bool occupied(std::size_t j) const {
+  static constexpr double least_weight = 1e-24;
+  double spectrum_weight(const SymmetricSpectrum& eigen, std::size_t j) const {
     double weight = 0.0;
     for (std::size_t q = 0; q < static_cast<std::size_t>(width_); ++q) {
-      const double c = eigen_.components()[j * static_cast<std::size_t>(width_) + q];
+      const double c = eigen.components()[j * static_cast<std::size_t>(width_) + q];
       weight += c * c;
     }
-    return weight > 1e-24;
+    return weight;
   }
   double last_block(const MatrixFunction& f) {
     coefficients(f);
@@ -83,17 +109,13 @@ class LanczosSolver : public ColumnSolver {
       }
     return std::sqrt(sum);
   }
-  void read_spectrum() {
-    const auto values = eigen_.values();
+  void read_spectrum(const SymmetricSpectrum& eigen) {
+    const auto values = eigen.values();
     spectrum_.node.clear();
     spectrum_.weight.clear();
     for (std::size_t j = 0; j < values.size(); ++j) {
-      double weight = 0.0;
-      for (std::size_t q = 0; q < static_cast<std::size_t>(width_); ++q) {
-        const double c = eigen_.components()[j * static_cast<std::size_t>(width_) + q];
-        weight += c * c;
-      }
-      if (weight <= 1e-24) continue;
+      const double weight = spectrum_weight(eigen, j);
+      if (weight <= least_weight) continue;
       spectrum_.node.push_back(values[j]);
       spectrum_.weight.push_back(weight);
     }
@@ -102,11 +124,11 @@ class LanczosSolver : public ColumnSolver {
   KrylovOptions options_;
   std::unique_ptr<Submatrix<T>> matrix_;
   BlockLanczos<T> lanczos_;
-  SymmetricSpectrum eigen_;
+  SymmetricSpectrum eigen_, exact_;
   Spectrum spectrum_;
   SolveReport report_;
   AlignedBuffer<T> panel_;
-  std::vector<double> projected_, f_, coefficients_;
+  std::vector<double> projected_, f_, coefficients_, dense_;
   int n_ = 0, width_ = 0;
 };
 

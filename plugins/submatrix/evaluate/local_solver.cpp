@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/error.hpp"
+#include "core/numerics/gemm.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
 #include "plugins/submatrix/evaluate/column_solver.hpp"
 
@@ -9,10 +13,11 @@ namespace cambium::submatrix {
 namespace {
 
 /// The generalised eigenproblem K C = S C e of one submatrix, C^T S C = 1. The block column of f is C f(e) C^T, and the
-/// trace of f S over the block is sum_k f(e_k) w_k with w_k = sum of C_ik (S C)_ik over the rows i of the block.
+/// trace of f S over the block is sum_k f(e_k) w_k with w_k = sum of C_ik (S C)_ik over the rows i of the block. With a threshold the
+/// problem is solved in the eigenvectors of S whose eigenvalues are above it.
 class LocalDiagonaliser : public ColumnSolver {
  public:
-  LocalDiagonaliser(int blocks, const ColumnSet& overlap) : k_(blocks), s_(blocks), overlap_(overlap) {}
+  LocalDiagonaliser(int blocks, const ColumnSet& overlap, double threshold) : k_(blocks), s_(blocks), overlap_(overlap), threshold_(threshold) {}
 
   const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double, const MatrixFunction&) override {
     n_ = index.dimension(), width_ = index.width, centre_ = index.centre;
@@ -22,12 +27,13 @@ class LocalDiagonaliser : public ColumnSolver {
     const double* s = s_.a() + static_cast<std::size_t>(centre_) * ld;
     rows_.assign(s, s + static_cast<std::size_t>(width_) * ld);
     spectrum_.node.resize(n);
-    spectrum_.weight.assign(n, 0.0);
-    if (!generalised_eigenvectors(n_, k_.ld(), k_.a(), s_.a(), spectrum_.node.data()))
+    if (threshold_ > 0.0) solve_in_eigenvectors(index.column);
+    else if (!generalised_eigenvectors(n_, k_.ld(), k_.a(), s_.a(), spectrum_.node.data()))
       throw InputError(fmt::format("S is not positive definite: the submatrix of block {} (counted from 0) has no Cholesky factor; look for atoms that "
                                    "coincide there, or for functions that depend linearly on others",
                                    index.column));
-    for (std::size_t k = 0; k < n; ++k)
+    spectrum_.weight.assign(spectrum_.node.size(), 0.0);
+    for (std::size_t k = 0; k < spectrum_.node.size(); ++k)
       for (std::size_t q = 0; q < static_cast<std::size_t>(width_); ++q) {
         double sum = 0.0;
         for (std::size_t i = 0; i < n; ++i) sum += rows_[q * ld + i] * vector(k)[i];
@@ -40,7 +46,7 @@ class LocalDiagonaliser : public ColumnSolver {
   void column(const MatrixFunction& f, std::vector<double>& out) override {
     const auto n = static_cast<std::size_t>(n_), w = static_cast<std::size_t>(width_);
     panel_.assign(w * n, 0.0);
-    for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t k = 0; k < spectrum_.node.size(); ++k) {
       const double value = f(spectrum_.node[k]), *v = vector(k);
       if (value == 0.0) continue;
       for (std::size_t q = 0; q < w; ++q) {
@@ -57,10 +63,35 @@ class LocalDiagonaliser : public ColumnSolver {
   const SolveReport& report() const override { return report_; }
 
  private:
+  /// Rows of k_ become the eigenvectors, fewer than before: X = U s^-1/2 of S = U s U^T, then X^T K X.
+  void solve_in_eigenvectors(int column) {
+    const auto n = static_cast<std::size_t>(n_), ld = static_cast<std::size_t>(k_.ld());
+    std::vector<double> x(n * n), value(n);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(s_.a() + i * ld, n, x.data() + i * n);
+    symmetric_eigenvectors(n_, x.data(), value.data());
+    if (value[0] <= -threshold_)
+      throw InputError(fmt::format("S is not positive definite: an eigenvalue of {:.6g} near block {} (counted from 0); look for atoms that "
+                                   "coincide there, or for functions that depend linearly on others", value[0], column));
+    const auto first = static_cast<std::size_t>(std::upper_bound(value.begin(), value.end(), threshold_) - value.begin()), m = n - first;
+    for (std::size_t k = first; k < n; ++k)
+      for (std::size_t i = 0; i < n; ++i) x[k * n + i] /= std::sqrt(value[k]);
+    const double* kept = x.data() + first * n;
+    std::vector<double> half(m * n), small(m * m);
+    const int rows = static_cast<int>(m);
+    std::vector<double> h(n * n);
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(k_.a() + i * ld, n, h.data() + i * n);
+    gemm<double>(false, rows, n_, n_, kept, n_, h.data(), n_, 0.0, half.data(), n_);
+    gemm<double>(true, rows, rows, n_, half.data(), n_, kept, n_, 0.0, small.data(), rows);
+    spectrum_.node.resize(m);
+    symmetric_eigenvectors(rows, small.data(), spectrum_.node.data());
+    gemm<double>(false, rows, n_, rows, small.data(), rows, kept, n_, 0.0, half.data(), n_);
+    for (std::size_t k = 0; k < m; ++k) std::copy_n(half.data() + k * n, n, k_.a() + k * ld);
+  }
   const double* vector(std::size_t k) { return k_.a() + k * static_cast<std::size_t>(k_.ld()); }
 
   Gathered<double> k_, s_;
   const ColumnSet& overlap_;
+  double threshold_;
   Spectrum spectrum_;
   SolveReport report_;
   std::vector<double> rows_, panel_;  ///< rows of S of the block; the block column, transposed
@@ -69,6 +100,8 @@ class LocalDiagonaliser : public ColumnSolver {
 
 }  // namespace
 
-std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap) { return std::make_unique<LocalDiagonaliser>(blocks, overlap); }
+std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap, double threshold) {
+  return std::make_unique<LocalDiagonaliser>(blocks, overlap, threshold);
+}
 
 }  // namespace cambium::submatrix

@@ -48,8 +48,9 @@ class SignIteration : public ColumnSolver {
 
   /// Of the occupation at mu, and of energy times occupation: other functions are not to be had from a sign.
   void column(const MatrixFunction& f, std::vector<double>& out) override {
-    const double below = mu_ - 1.0;
-    const bool weighted = std::abs(f(below) - below) < 1e-12 * std::max(1.0, std::abs(below)) && std::abs(below - 1.0) > 1e-9;
+    // One point does not do: at an energy of 1 both are 1.
+    const auto is_energy = [&f](double x) { return std::abs(f(x) - x) < 1e-12 * std::max(1.0, std::abs(x)); };
+    const bool weighted = is_energy(mu_ - 1.0) && is_energy(mu_ - 2.0);
     out.assign(static_cast<std::size_t>(n_ * width_), 0.0);
     for (int i = 0; i < n_; ++i)
       for (int q = 0; q < width_; ++q) {

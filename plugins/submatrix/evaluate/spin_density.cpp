@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/submatrix/evaluate/electron_check.hpp"
 #include "plugins/submatrix/evaluate/inverse_root.hpp"
 
 namespace cambium::submatrix {
@@ -86,6 +87,8 @@ SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& optio
   if (magnetisation && std::abs(*magnetisation) >= options.electrons)
     throw InputError(fmt::format("magnetisation is {}, but there are {} electrons; it is the number of electrons of spin up less that of spin down", *magnetisation,
                                  options.electrons));
+  check_electrons(options.electrons, system.layout->dimension(), options);  // before the doubling below
+  if (magnetisation) check_spins(options.electrons, *magnetisation, system.layout->dimension(), options);
   std::shared_ptr<const RootResult> root;  // both channels have one overlap
   if (!options.orthogonal && options.form != Form::local) root = std::make_shared<const RootResult>(overlap_root(system, options, context));
   const auto add_root = [&](DensityResult& to) {

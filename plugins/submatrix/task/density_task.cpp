@@ -27,8 +27,8 @@ void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
 
 static std::string tight_binding_problem(const DensityTask::Params& p) {
   if (!p.matrices.tight_binding) return {};
-  if (p.eps || p.eps_overlap || p.form != Form::orthogonal || p.groups.by != GroupBy::none || p.precision != Precision::float64)
-    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, form, groups and precision out";
+  if (p.eps || p.eps_overlap || p.overlap_threshold > 0.0 || p.form != Form::orthogonal || p.groups.by != GroupBy::none || p.precision != Precision::float64)
+    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, overlap_threshold, form, groups and precision out";
   if (p.solver != SolverKind::lanczos && p.solver != SolverKind::diagonalise) return "tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts";
   return {};
 }
@@ -38,6 +38,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("matrices", &P::matrices, "Hamiltonian and overlap");
   d("eps", &P::eps, "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: 1e-5").unit("hartree").positive().less_than(1.0);
   d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps").positive().less_than(1.0);
+  d("overlap_threshold", &P::overlap_threshold, "combinations of functions that are eigenvectors of the overlap with an eigenvalue up to this are left out of the basis (canonical orthogonalisation), for example 1e-5; 0: none").non_negative().less_than(1.0).def(0.0);
   d("solver", &P::solver, "how each submatrix gives its block column")
       .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}, {"newton_schulz", SolverKind::newton_schulz}, {"pade", SolverKind::pade}}).def(SolverKind::lanczos);
   d("form", &P::form, "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own (eps counts for the blocks of both)")
@@ -77,6 +78,7 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
   out.eps = system.bonds ? 0.0 : params_.eps.value_or(1e-5);
   out.eps_overlap = params_.eps_overlap.value_or(out.eps);
   out.orthogonal = system.bonds != nullptr;
+  out.overlap_threshold = params_.overlap_threshold;
   out.solver = params_.solver;
   out.form = params_.form;
   out.precision = params_.precision;

@@ -25,6 +25,7 @@ class DensityTask : public Task {
     MatrixInput matrices;
     std::optional<double> eps;
     std::optional<double> eps_overlap;
+    double overlap_threshold = 0.0;
     SolverKind solver = SolverKind::lanczos;
     Form form = Form::orthogonal;
     Precision precision = Precision::float64;

@@ -36,7 +36,8 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
   if (options.kt <= 0.0 && gap < 0.01)
     log.warn(fmt::format("mu = {:.6f} hartree lies in no gap: half an electron on either side lies within {:.4f} hartree ({:.6f} to {:.6f}); "
                          "metals need an electronic temperature (temperature: 1000 K)", result.mu, gap, result.gap_low, result.gap_high));
-  if (options.electrons <= 0.0) return;
+  warn_of_accuracy(options, result, log);
+  if (options.electrons <= 0.0 || warn_of_count(options, result.electrons, system.bonds != nullptr, log)) return;
   const double per_block = std::abs(result.electrons - options.electrons) / system.layout->blocks();
   if (per_block > 1e-2 && system.bonds)
     log.warn(fmt::format("the number of electrons is off by {:+.4g}, more than 0.01 per block: the reach of matrices.tight_binding is too short{}", result.electrons - options.electrons,
@@ -104,7 +105,9 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
                               result.groups.by == "none" ? "single columns are cheapest" : "by " + result.groups.by,
                               static_cast<double>(system.layout->blocks()) / c.submatrices, result.groups.predicted));
   if (!options.orthogonal && options.form != Form::local)
-    out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4f}", result.root_dimension, result.root_steps, result.smallest_overlap));
+    out.push_back(fmt::format("S^-1/2           submatrices of mean dimension {:.0f}, {:.1f} Krylov blocks; smallest eigenvalue met {:.4g}", result.root_dimension, result.root_steps, result.smallest_overlap));
+  if (options.overlap_threshold > 0.0 && options.form != Form::local)
+    out.push_back(fmt::format("                 {:.4f} of {} functions left out, which have eigenvalues up to {:g}", result.left_out, system.layout->dimension(), options.overlap_threshold));
   if (c.evaluated_twice > 0) out.push_back(fmt::format("                 {} columns evaluated twice (mu was predicted at {} electrons' place)", c.evaluated_twice, options.electrons));
   out.push_back(fmt::format("work             {:.3g} GFLOP, {:.2f} MiB received from other ranks", 1e-9 * context.comm.sum(result.flops),
                             static_cast<double>(context.comm.sum(result.bytes)) / 1048576.0));

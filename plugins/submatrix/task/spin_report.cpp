@@ -14,7 +14,9 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const SpinD
     if (options.kt <= 0.0 && r.gap_high - r.gap_low < 0.01)
       log.warn(fmt::format("mu = {:.6f} hartree{} lies in no gap: half an electron on either side lies within {:.4f} hartree; metals need an electronic "
                            "temperature (temperature: 1000 K)", r.mu, spins.together ? "" : s == 0 ? " of spin up" : " of spin down", r.gap_high - r.gap_low));
+    warn_of_accuracy(options, r, log);
   }
+  if (warn_of_count(options, spins.electrons(), false, log)) return;
   const double defect = options.electrons > 0.0 ? spins.electrons() - options.electrons : 0.0;
   if (std::abs(defect) / system.layout->blocks() > 1e-2)
     log.warn(fmt::format("the number of electrons of both spins is off by {:+.4g}, more than 0.01 per block: eps = {:g} is too large, or mu is that of another charge",

@@ -76,6 +76,14 @@ says("magnetisation is for two spin channels: a file with K_down, or hamiltonian
 table.file("spin.h5", {**cell(), **{"K_down/" + name: value for name, value in (("data", K["data"]), ("indices", [0, 1, 0, 1]), ("indptr", K["indptr"]))}})
 says("magnetisation is 3, but there are 2 electrons; it is the number of electrons of spin up less that of spin down", M + "file=spin.h5",
      S + "magnetisation=3", command="run")
+says("magnetisation is 1 with 2 electrons: 1.5 of spin up and 0.5 of spin down; without temperature both must be whole numbers", M + "file=spin.h5",
+     S + "magnetisation=1", command="run")
+says("magnetisation is 2 with 3 electrons: 2.5 of one spin, but 2 functions hold one each; choose a smaller magnetisation", M + "file=spin.h5",
+     S + "electrons=3", S + "magnetisation=2", command="run")
+
+# Electrons
+says("electrons is 2.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: 1000 K)", S + "electrons=2.5", command="run")
+says("electrons is 5, but 2 functions hold at most 4; give the number of electrons of these matrices, without those of the cores", S + "electrons=5", command="run")
 
 # Files
 says("columns.h5: /K has column 2, expected 0 to 1", M + "file=columns.h5")
@@ -136,7 +144,7 @@ L, G = "stages[0].local_spectra.", M + "tight_binding."
 ONE = L + "sets=[{name: train, matrices: {file: %s}}]"
 carbon, levels = {"deck": "carbon.yaml"}, {"deck": "levels.yaml"}
 says("tight_binding makes its own matrices; leave the other keys of matrices out (lattice.cells is the supercell)", M + "supercell=[2, 2, 2]", **carbon)
-says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, form, groups and precision out", S + "eps=1e-4", **carbon)
+says("tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, eps_overlap, overlap_threshold, form, groups and precision out", S + "eps=1e-4", **carbon)
 says("tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts", S + "solver=pade", **carbon)
 says("tight_binding is for one element, C or Si; the structure has 2 species", G + "lattice.species=[C, C, C, C, Si, Si, Si, Si]", **carbon)
 says("the crystal's cell is 3.56 Å between two of its faces; tight_binding needs twice its cut-off of 2.6 Å: more lattice.cells", G + "lattice.cells=[1, 2, 2]", **carbon)

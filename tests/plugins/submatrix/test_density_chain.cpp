@@ -113,6 +113,35 @@ TEST_CASE("solvers agree where pruned products are not quite symmetric, and with
   }
 }
 
+TEST_CASE("the energy-weighted density matrix of sign iterations, wherever the origin of energies is") {
+  World world;
+  const Chain chain(20);
+  const auto levels = chain.levels();
+  const double middle = 0.5 * (levels[19] + levels[20]);
+  for (const double mu : {0.7, 1.0, 2.0, 3.0}) {
+    MatrixSystem system = chain.system(world.comm);  // with the origin moved: H + (mu - middle) S
+    BlockColumns moved(system.layout);
+    for (int c : system.hamiltonian.columns()) {
+      moved.start_column(c);
+      for (int r : system.hamiltonian.column(c).rows) {
+        double* block = moved.add_block(r);
+        for (int k = 0; k < chain.size(r) * chain.size(c); ++k) block[k] = system.hamiltonian.block(r, c)[k] + (mu - middle) * system.overlap.block(r, c)[k];
+      }
+    }
+    moved.finish();
+    system.hamiltonian = std::move(moved);
+    DensityOptions options = tight(1e-9);
+    options.electrons = 40.0, options.mu = mu, options.energy_weighted = true;
+    for (auto solver : {SolverKind::newton_schulz, SolverKind::pade, SolverKind::diagonalise}) {
+      options.solver = solver;
+      const auto result = density_matrix(system, options, world.context);
+      INFO("mu " << mu << ", solver " << static_cast<int>(solver));
+      CHECK(result.energy == Approx(band_energy(levels, 20) + 40.0 * (mu - middle)).margin(1e-7));
+      CHECK(trace(*result.energy_weighted, system.overlap, world.comm) == Approx(result.energy).margin(1e-6));
+    }
+  }
+}
+
 TEST_CASE("grand-canonical, charged and at finite temperature") {
   World world;
   const Chain chain(blocks);

@@ -116,24 +116,83 @@ TEST_CASE("S that is not positive definite names value and block") {
         "functions that depend linearly on others");
 }
 
+namespace {
+
+/// What a run says beside its result, one warning a line.
+std::string warnings_of(const MatrixSystem& system, const DensityOptions& options) {
+  World own(MPI_COMM_SELF);
+  const auto result = density_matrix(system, options, own.context);
+  describe_result(system, options, result, own.context);
+  std::string all;
+  for (const auto& warning : own.log.warnings()) all += warning.text + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("numbers of electrons that cannot be") {
+  World world(MPI_COMM_SELF);
+  const MatrixSystem system = Chain(20).system(world.comm);  // 47 functions
+  DensityOptions options;
+  options.electrons = 40.5;
+  CHECK(message([&] { density_matrix(system, options, world.context); }) ==
+        "electrons is 40.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: 1000 K)");
+  options.kt = 0.01;
+  CHECK(message([&] { density_matrix(system, options, world.context); }) == "no error");
+  options.electrons = 96.0;
+  CHECK(message([&] { density_matrix(system, options, world.context); }) ==
+        "electrons is 96, but 47 functions hold at most 94; give the number of electrons of these matrices, without those of the cores");
+  options.mu = 0.0;
+  CHECK(message([&] { density_matrix(system, options, world.context); }) == "no error");
+}
+
+TEST_CASE("an eps beyond every coupling, iterations that end early and Krylov spaces that do not converge are warned of") {
+  World world(MPI_COMM_SELF);
+  const Chain chain(20);
+  const MatrixSystem system = chain.system(world.comm);
+  DensityOptions options;
+  options.electrons = 40.0;
+  SECTION("eps") {
+    options.eps = 0.5, options.eps_overlap = 1e-5;
+    INFO(warnings_of(system, options));
+    CHECK(warnings_of(system, options).starts_with("eps = 0.5 hartree drops blocks that amount to "));
+    CHECK(warnings_of(system, options).find(": energy and density are not those of the matrices; choose a smaller eps\n") != std::string::npos);
+    options.eps = 1e-3;
+    CHECK(warnings_of(system, options).empty());
+  }
+  SECTION("bfloat16") {
+    const auto levels = chain.levels();
+    options.mu = 0.5 * (levels[19] + levels[20]);
+    options.solver = SolverKind::newton_schulz, options.precision = Precision::bfloat16;
+    const std::string text = warnings_of(system, options);
+    CHECK(text.starts_with("bfloat16 factors end the iteration of the sign function at |X^2 - I| = "));
+    CHECK(text.find(" per row, so that energies are off by some tens to hundreds of meV/atom; choose precision: float32 or float64\n") != std::string::npos);
+    options.precision = Precision::float32;
+    CHECK(warnings_of(system, options).empty());
+  }
+  SECTION("Krylov spaces") {
+    options.krylov_tolerance = 1e-18;
+    const std::string text = warnings_of(Chain(80).system(world.comm), [&] {
+      DensityOptions of_all = options;
+      of_all.electrons = 160.0, of_all.eps = of_all.eps_overlap = 1e-14;
+      return of_all;
+    }());
+    INFO(text);
+    CHECK(text.find("had not converged after the last Krylov block and were diagonalised: states lie too near to mu, or krylov_tolerance is too small; "
+                    "solver: diagonalise leaves out the Krylov blocks\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("a chemical potential in no gap and a lost electron are warned of") {
   World world(MPI_COMM_SELF);
   const Chain chain(20);
   const MatrixSystem system = chain.system(world.comm);
-  const auto warned = [&](const DensityOptions& options) {
-    World own(MPI_COMM_SELF);
-    const auto result = density_matrix(system, options, own.context);
-    describe_result(system, options, result, own.context);
-    std::string all;
-    for (const auto& warning : own.log.warnings()) all += warning.text + "\n";
-    return all;
-  };
   DensityOptions options;
   options.electrons = 40.0;
-  CHECK(warned(options).empty());
+  CHECK(warnings_of(system, options).empty());
   const auto levels = chain.levels();
   options.mu = levels[5] + 1e-4;
-  const std::string text = warned(options);
+  const std::string text = warnings_of(system, options);
   CHECK(text.find("lies in no gap: half an electron on either side lies within") != std::string::npos);
   CHECK(text.find("metals need an electronic temperature (temperature: 1000 K)") != std::string::npos);
   CHECK(text.find("more than 0.01 per block: eps = 1e-05 is too large, or mu is that of another charge") != std::string::npos);

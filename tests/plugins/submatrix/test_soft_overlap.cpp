@@ -1,0 +1,140 @@
+// Overlaps that are nearly singular: what is refused, warned of, and left out.
+#include "core/base/error.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/submatrix/dense_samples.hpp"
+#include "tests/unit/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::submatrix;
+using namespace cambium::submatrix::test;
+
+namespace {
+
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, std::size_t n, bool transpose_b) {
+  std::vector<double> out(n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t j = 0; j < n; ++j) out[i * n + j] += a[i * n + k] * (transpose_b ? b[j * n + k] : b[k * n + j]);
+  return out;
+}
+
+/// Where the function is that another one nearly copies.
+enum class Copies { inside, across };
+
+/// Molecules with a gap in an orthogonal basis, H0, seen in another basis T: H = T H0 T^T and S = T T^T, so that the levels are those of H0
+/// whatever T is. In every third molecule the third function is a copy, but for `part` of what it was, of the first or of the second one of
+/// the next molecule: S has eigenvalues of about part^2 / 2 there.
+struct Soft {
+  DensePair pair;
+  int occupied = 0;
+
+  Soft(int blocks, double part, unsigned seed, Copies copies) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+    for (int b = 0; b < blocks; ++b) pair.sizes.push_back(3 + static_cast<int>(engine() % 2));
+    const auto n = static_cast<std::size_t>(pair.n());
+    std::vector<double> h(n * n, 0.0), t(n * n, 0.0);
+    std::size_t first = 0;
+    std::vector<int> block;
+    for (int b = 0; b < blocks; ++b)
+      for (int i = 0; i < pair.sizes[static_cast<std::size_t>(b)]; ++i) block.push_back(b);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double fall = std::exp(-1.5 * std::abs(block[i] - block[j]));
+        h[i * n + j] = h[j * n + i] = 0.05 * fall * uniform(engine);
+        t[i * n + j] = t[j * n + i] = 0.05 * fall * uniform(engine);
+      }
+    for (int b = 0; b < blocks; ++b) {
+      const auto size = static_cast<std::size_t>(pair.sizes[static_cast<std::size_t>(b)]);
+      for (std::size_t i = 0; i < size; ++i) h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine), t[(first + i) * n + first + i] = 1.0;
+      const std::size_t copied = copies == Copies::inside ? first : first + size + 1;
+      if (b % 3 == 1 && b + 1 < blocks)
+        for (std::size_t j = 0; j < n; ++j) t[(first + 2) * n + j] = std::sqrt(1.0 - part * part) * (copies == Copies::inside ? t[copied * n + j] : j == copied ? 1.0 : 0.0) + part * t[(first + 2) * n + j];
+      first += size;
+    }
+    occupied = blocks;
+    pair.h = product(product(t, h, n, false), t, n, true), pair.s = product(t, t, n, true);
+  }
+};
+
+}  // namespace
+
+namespace {
+
+/// Energy in the eigenvectors of S with eigenvalues above `threshold`, and how many are not.
+std::pair<double, int> canonical(const Soft& soft, double threshold) {
+  const int n = soft.pair.n();
+  const auto size = static_cast<std::size_t>(n);
+  const Dense s = dense_eigen(soft.pair.s, n);
+  std::vector<double> x(size * size, 0.0);  // columns of those left out stay zero: levels at 0, below which there are `occupied`
+  int left_out = 0;
+  for (std::size_t k = 0; k < size; ++k) {
+    left_out += s.value[k] <= threshold;
+    if (s.value[k] > threshold)
+      for (std::size_t i = 0; i < size; ++i) x[k * size + i] = s.vector[i * size + k] / std::sqrt(s.value[k]);
+  }
+  const Dense h = dense_eigen(product(product(x, soft.pair.h, size, false), x, size, true), n);
+  return {band_energy(h.value, soft.occupied), left_out};
+}
+
+DensityOptions exactly(const Soft& soft) {
+  DensityOptions options;
+  options.electrons = 2.0 * soft.occupied;
+  options.eps = options.eps_overlap = 1e-8;
+  return options;
+}
+
+double mev_per_block(double energy, const MatrixSystem& system) { return 27211.386 * energy / system.layout->blocks(); }
+
+}  // namespace
+
+TEST_CASE("what canonical orthogonalisation leaves out is what a diagonalisation of all of S leaves out") {
+  World world;
+  for (unsigned seed = 0; seed < 4; ++seed)
+    for (const Copies copies : {Copies::inside, Copies::across})
+      for (const double part : {1e-2, 1e-4}) {
+        const Soft soft(30, part, seed, copies);
+        const auto [exact, left_out] = canonical(soft, 1e-3);
+        REQUIRE(left_out > 8);
+        const MatrixSystem system = soft.pair.system(world.comm, 2.0 * soft.occupied);
+        for (const Form form : {Form::orthogonal, Form::local}) {
+          DensityOptions options = exactly(soft);
+          options.overlap_threshold = 1e-3;
+          options.form = form, options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
+          options.energy_weighted = true;
+          const auto result = density_matrix(system, options, world.context);
+          INFO("seed " << seed << ", part " << part << ", form " << static_cast<int>(form) << ": E off by " << mev_per_block(result.energy - exact, system) << " meV a block, N by "
+                       << result.electrons - options.electrons << ", " << result.left_out << " left out");
+          CHECK(std::abs(mev_per_block(result.energy - exact, system)) < 2e-3);
+          CHECK(std::abs(result.electrons - options.electrons) < 1e-5);
+          if (form == Form::orthogonal) CHECK(std::abs(result.left_out - left_out) < 1e-2);
+          CHECK(std::abs(trace(result.density, system.overlap, world.comm) - options.electrons) < 1e-4);
+          CHECK(std::abs(trace(result.density, system.hamiltonian, world.comm) - result.energy) < 1e-4);
+          CHECK(std::abs(trace(*result.energy_weighted, system.overlap, world.comm) - result.energy) < 1e-4);
+        }
+      }
+}
+
+TEST_CASE("a nearly singular overlap is warned of with its smallest eigenvalue, and refused where S^-1/2 cannot be had") {
+  World world;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const Soft soft(20, 4e-3, seed, Copies::inside);
+    const double smallest = dense_eigen(soft.pair.s, soft.pair.n()).value.front();
+    const MatrixSystem system = soft.pair.system(world.comm, 2.0 * soft.occupied);
+    World own;
+    const auto result = density_matrix(system, exactly(soft), own.context);
+    CHECK(std::abs(mev_per_block(result.energy - band_energy(soft.pair.levels(), soft.occupied), system)) < 2e-3);
+    CHECK(result.smallest_overlap == Approx(smallest).epsilon(0.05));
+    REQUIRE(own.log.warnings().size() == 1);
+    const std::string text = own.log.warnings().front().text;
+    CHECK(text.starts_with("S is nearly singular: an eigenvalue of "));
+    CHECK(text.find(" (counted from 0), so that errors of S^-1/2 are magnified; compare with overlap_threshold: 1e-5, which leaves out such combinations of functions, "
+                    "or with a smaller eps_overlap") != std::string::npos);
+    const Soft singular(20, 1e-3, seed, Copies::inside);
+    const MatrixSystem bad = singular.pair.system(world.comm, 2.0 * singular.occupied);
+    const std::string refused = message([&] { density_matrix(bad, exactly(singular), world.context); });
+    CHECK(refused.starts_with("S is nearly singular: an eigenvalue of "));
+    CHECK(refused.find(" (counted from 0), less than 1e-06; add overlap_threshold: 1e-5, which leaves out such combinations of functions, or leave the most diffuse functions "
+                       "out of the basis") != std::string::npos);
+  }
+}
