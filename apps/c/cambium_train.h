@@ -41,7 +41,8 @@ int cambium_train_create(MPI_Comm comm, const char* deck, cambium_train_session*
 int cambium_train_create_f(MPI_Fint comm, const char* deck, cambium_train_session** session);
 void cambium_train_destroy(cambium_train_session* session);
 
-/* One optimizer step; `loss` (may be NULL) receives the weighted loss per sample of the global batch. */
+/* One optimizer step; `loss` (may be NULL) receives the weighted loss of the global batch: each term's mean over what
+   it counts, times its weight, as the stage `train` prints it. */
 int cambium_train_step(cambium_train_session* session, const cambium_array* arrays, int count, double* loss);
 /* The network's metrics over the samples of all ranks, at most `room` of them. */
 int cambium_train_evaluate(cambium_train_session* session, const cambium_array* arrays, int count, double* metrics, int room);

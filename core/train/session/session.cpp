@@ -155,8 +155,7 @@ double Session::step(std::span<const HostArray> arrays) {
   io::on_every_rank(comm_, [&] {
     if (!problem.empty()) throw InputError(problem);
   });
-  double loss = 0.0;
-  for (std::size_t k = 0; k < terms; ++k) loss += term_weights[k] * sums[k].sum / static_cast<double>(samples);
+  const double loss = weighted_loss(term_weights, sums);
   if (!std::isfinite(loss))
     throw NumericalError(
         fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad number in "

@@ -48,7 +48,8 @@ class Session {
   ~Session();
 
   /// One optimizer step on the samples of all ranks. The first call shows all of them to the network (sizes,
-  /// statistics); later calls must bring the same fields. Returns the weighted loss per sample of the global batch.
+  /// statistics); later calls must bring the same fields. Returns the weighted loss of the global batch, each
+  /// term's mean being over what it counts, as the stage `train` prints it.
   /// NumericalError when it is no number: the weights are then those before the step.
   double step(std::span<const HostArray> arrays);
   /// Values of the network's metrics on the samples of all ranks.

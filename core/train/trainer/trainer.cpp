@@ -123,9 +123,7 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
     communication().sum_small(numbers_of(table), *mesh_);
     sums = add_rows(table, terms);
   }
-  double loss = 0.0;
-  for (std::size_t k = 0; k < terms; ++k)
-    if (sums[k].count > 0.0) loss += weights_of_terms[k] * sums[k].sum / sums[k].count;
+  const double loss = weighted_loss(weights_of_terms, sums);
   watch(loss, sums);
   return loss;
 }

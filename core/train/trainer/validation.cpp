@@ -27,6 +27,13 @@ std::vector<TermSum> add_rows(std::span<const TermSum> table, std::size_t terms)
   return out;
 }
 
+double weighted_loss(std::span<const double> weights, std::span<const TermSum> sums) {
+  double loss = 0.0;
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    if (sums[k].count > 0.0) loss += weights[k] * sums[k].sum / sums[k].count;
+  return loss;
+}
+
 std::vector<SamplePtr> Validation::block(std::int64_t k) {
   constexpr std::int64_t limit = 1'000'000'000;
   auto& kept = kept_[static_cast<std::size_t>(k)];
