@@ -137,7 +137,7 @@ class ShardedModel : public Communication {
   void tensor_ready(int tensor);
   void next_groups();
   void group_final(Group& g);
-  void accumulate(Group& g, std::byte* values, std::int64_t n);
+  void accumulate(Group& g, std::byte* values, std::int64_t n, int slice);
   void complete_pending();
   void start_reduce(Group& g);
   lowp::RoundingAddress address_of(const Group& g, int purpose) const;
@@ -193,6 +193,7 @@ class ShardedModel : public Communication {
   struct Pending {
     Group* group = nullptr;
     Block kept;  ///< the gradient in the kept precision, while its parts travel
+    int slice = 0;  ///< to which it belongs: its parts may arrive when the next one is under way
   };
   Pending pending_;
 };

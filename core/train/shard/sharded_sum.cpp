@@ -164,12 +164,12 @@ void ShardedModel::group_final(Group& g) {
   g.gradients_window = {};
   for (int k : g.tensors) gradient_views_[static_cast<std::size_t>(k)].data = nullptr;
   if (partition_.gradients == 0) {
-    accumulate(g, kept.data(), n);
+    accumulate(g, kept.data(), n, slice_);
     if (last && overlap_) start_reduce(g);
     return;
   }
   complete_pending();  // two gradients in flight at most
-  pending_ = {&g, std::move(kept)};
+  pending_ = {&g, std::move(kept), slice_};
   if (partition_.codecs.reduces())
     reduce_coded(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, partition_.codecs.gradients, address_of(g, 0), wires_);
   else g.reduce.start(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, wires_, 100 + static_cast<int>(&g - groups_.data()));
@@ -182,18 +182,18 @@ void ShardedModel::complete_pending() {
   Group& g = *pending_.group;
   g.reduce.advance(true);
   const Interval mine = share(g, partition_.gradients);
-  accumulate(g, pending_.kept.data() + (mine.begin - g.whole.begin) * size_of(kept_), mine.size());
+  accumulate(g, pending_.kept.data() + (mine.begin - g.whole.begin) * size_of(kept_), mine.size(), pending_.slice);
   pending_ = {};
   exposed_ += wall_seconds() - start;
 }
 
 /// Adds a slice's numbers to what is kept; in ordered mode as one adds 1 to a binary number: two sums of equal size carry.
-void ShardedModel::accumulate(Group& g, std::byte* values, std::int64_t n) {
+void ShardedModel::accumulate(Group& g, std::byte* values, std::int64_t n, int slice) {
   with_kept(kept_, [&]<class T>() {
     T* x = reinterpret_cast<T*>(values);
     T* sum = reinterpret_cast<T*>(gradients_of(g));
     if (!ordered_ || slices_ == 1) {
-      if (slice_ == 0) std::copy_n(x, n, sum);
+      if (slice == 0) std::copy_n(x, n, sum);
       else
         for (std::int64_t k = 0; k < n; ++k) sum[k] += x[k];
       return;
