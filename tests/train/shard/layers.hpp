@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/train/optimize/adam.hpp"
 #include "core/train/optimize/layerwise.hpp"
+#include "core/train/optimize/sgd.hpp"
 #include "core/train/shard/sharded_model.hpp"
 #include "tests/train/core/buffers.hpp"
 
@@ -93,14 +94,17 @@ struct Run {
   Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
       : Run(parent, p, network, {ordered, overlap, 5000}, split) {}
   Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, bool split = false)
-      : comm(parent), mesh(comm, p.levels), optimizer(make(split, context)), model(p, mesh, network, *optimizer, settings) {
+      : Run(parent, p, network, settings, split ? make<SplitAdamW> : make<AdamW>) {}
+  using Make = std::unique_ptr<Optimizer> (*)(Context&);
+  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, Make make)
+      : comm(parent), mesh(comm, p.levels), optimizer(make(context)), model(p, mesh, network, *optimizer, settings) {
     auto first = model.make_copy(DType::f32);
     fill(first.numbers, 5, 0.1);
     model.start(first.numbers, *optimizer);
   }
-  static std::unique_ptr<Optimizer> make(bool split, Context& context) {
-    if (split) return std::make_unique<SplitAdamW>(SplitAdamW::Params{}, context);
-    return std::make_unique<AdamW>(AdamW::Params{}, context);
+  template <class O>
+  static std::unique_ptr<Optimizer> make(Context& context) {
+    return std::make_unique<O>(typename O::Params{}, context);
   }
   /// One step of `all` slices, taken by the ranks as BatchPlan says; `skip` have no samples.
   void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
@@ -151,6 +155,16 @@ inline std::vector<float> plainly(const Layers& network, int all, int steps) {
     u.adam.step({u.weights, u.gradients, u.states, 1e-2, step + 1});
   }
   return packed<float>(u.weights);
+}
+
+/// How far weights `a` are from `b`, over how far those moved away from the first ones (root mean squares).
+inline double distance(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& first) {
+  double off = 0.0, moved = 0.0;
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    off += std::pow(static_cast<double>(a[k]) - static_cast<double>(b[k]), 2);
+    moved += std::pow(static_cast<double>(b[k]) - static_cast<double>(first[k]), 2);
+  }
+  return std::sqrt(off / moved);
 }
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {

@@ -40,12 +40,14 @@ TEST_CASE("divided weights that travel in 8 bits to their modules, gradients in 
   const Layers network(3, 40, 32);
   auto p = partition({{"world", comm.size()}}, 1, 1, 1);
   p.codecs = {std::vector<lowp::WireCodec>(1, lowp::WireCodec::int8), WeightCodec::none, WeightCodec::int8};
-  Run run(MPI_COMM_WORLD, p, network, false, false), plain(MPI_COMM_WORLD, partition(p.levels, 1, 1, 1), network, false, false);
+  // Plain descent moves by the gradient itself: Adam would move by 0.01 a step whatever is decoded.
+  const ShardedModel::Settings fast{false, true, 5000};
+  Run run(MPI_COMM_WORLD, p, network, fast, Run::make<Sgd>), plain(MPI_COMM_WORLD, partition(p.levels, 1, 1, 1), network, fast, Run::make<Sgd>);
+  const auto first = plain.weights();
   for (int k = 0; k < 5; ++k) run.step(network, 8), plain.step(network, 8);
-  const auto coded = run.weights(), exact = plain.weights();
-  double most = 0.0;
-  for (std::size_t k = 0; k < coded.size(); ++k) most = std::max(most, static_cast<double>(std::abs(coded[k] - exact[k])));
-  CHECK(most < 0.11);  // Adam moves 0.01 in each of five steps
-  if (comm.size() > 1) CHECK(most > 1e-6);
+  const double off = distance(run.weights(), plain.weights(), first);
+  // Messages round to 127ths of the largest of 128 numbers: 0.0028 to 0.0057 of the way; with 4 bits 0.06, with two parts exchanged 1.
+  CHECK(off < 0.008);
+  CHECK(off > 0.001);
   if (comm.size() == 2) CHECK(bytes_of(run.model, "gather forward") < 0.3 * static_cast<double>(bytes_of(plain.model, "gather forward")));
 }
