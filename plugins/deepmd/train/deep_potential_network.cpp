@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/deepmd/train/energy_bias.hpp"
 #include "plugins/deepmd/train/parameters.hpp"
 #include "plugins/deepmd/train/statistics.hpp"
 
@@ -46,6 +47,8 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
       .example("1e-10");
   d("loss", &Params::loss, "weights of the errors of energy, force and virial");
   d("init", &Params::init, "model file (.dp, .yaml) to start from, whose shape and statistics replace those above").def("");
+  d("change_bias", &Params::change_bias, "with init, the energy bias moves to the new data by the mean error of the model's energies there, by "
+    "species (DeePMD-kit's change-bias); false keeps the model's own").def(true);
   d("statistics_frames", &Params::statistics_frames, "most frames that the statistics are taken from").at_least(1).def(1000);
   d("memory", &Params::memory, "MiB per rank for neighbour lists of the data").non_negative().def(1024.0);
   d.check([](const Params& p) -> std::string {
@@ -163,22 +166,52 @@ void DeepPotentialNetwork::require_sane(const Statistics& s) const {
                                  "lengths, which are taken to be in Å", s.closest));
 }
 
+/// Frame k of `used` ones that are spread over all of a data set.
+static std::int64_t spread(std::int64_t k, std::int64_t used, std::int64_t all) { return k * all / used; }
+
+void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& context) {
+  shape_ = *start_;
+  params_.type_map = shape_.type_map;
+  shape_.precision = params_.precision == DType::f64 ? "float64" : "float32";
+  context.log.info(fmt::format("deep_potential: starts from {}, whose shape and statistics are kept", params_.init));
+  if (params_.change_bias) change_bias(training, context);
+  else context.log.info("deep_potential: its energy bias is kept, too (change_bias: false)");
+  make_work();
+}
+
+/// Energies of another reference, such as another functional's, differ by a constant per species that no learning rate reaches.
+void DeepPotentialNetwork::change_bias(train::Dataset& training, Context& context) {
+  const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
+  const auto frame = [&](std::int64_t k) {
+    const std::int64_t id = spread(k, used, n);
+    return cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut);
+  };
+  const BiasChange change = bias_change(*start_, used, frame, params_.interpolation_tolerance(), context.comm);
+  if (change.frames == 0)
+    return context.log.info("deep_potential: its energy bias is kept, too: the training data hold no energies");
+  context.log.info(fmt::format("deep_potential: its energy bias is changed to that of {} frames of the training data; error of "
+                               "their energies {:.4g} -> {:.4g} eV/atom (change_bias: false keeps the bias)",
+                               change.frames, change.before, change.after));
+  for (std::size_t t = 0; t < shape_.type_map.size(); ++t) {
+    const auto& symbol = shape_.type_map[t];
+    const double before = shape_.fitting_bias[t] + shape_.output_bias[t], after = before + change.shift[t];
+    shape_.fitting_bias[t] += change.shift[t];
+    context.log.info(change.present[t]
+                         ? fmt::format("deep_potential: {}: energy bias {:.6g} -> {:.6g} eV", symbol, before, after)
+                         : fmt::format("deep_potential: {0}: energy bias {1:.6g} eV, kept: the data have no {0}", symbol, before));
+  }
+}
+
 void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& context) {
   if (training.size() == 0) throw InputError("the training data hold no frame");
-  if (start_) {
-    shape_ = *start_;
-    params_.type_map = shape_.type_map;
-    shape_.precision = params_.precision == DType::f64 ? "float64" : "float32";
-    context.log.info(fmt::format("deep_potential: starts from {}, whose statistics are kept", params_.init));
-    return make_work();
-  }
+  if (start_) return go_on_from_start(training, context);
   collect_species(training);
   build_shape();
   const int nt = shape_.ntypes();
   StatisticsSums sums(nt, params_.rcut, params_.rcut_smth, shape_.components() == 1);
   const std::int64_t n = training.size(), used = std::min<std::int64_t>(n, params_.statistics_frames);
   for (std::int64_t k = 0; k < used; ++k) {
-    const std::int64_t id = k * n / used;
+    const std::int64_t id = spread(k, used, n);
     sums.add(*cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut));
   }
   shape_.sel = params_.sel ? *params_.sel : automatic_sel(sums.most_neighbours());

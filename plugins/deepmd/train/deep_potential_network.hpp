@@ -43,6 +43,7 @@ class DeepPotentialNetwork : public train::Network {
     double interpolation_tolerance() const { return interpolation.value_or(precision == DType::f64 ? 1e-12 : 1e-8); }
     LossParams loss;
     std::string init;
+    bool change_bias = true;
     int statistics_frames = 1000;
     double memory = 1024.0;
     static void describe(deck::Describe<Params>& d);
@@ -79,6 +80,8 @@ class DeepPotentialNetwork : public train::Network {
  private:
   void collect_species(train::Dataset& training);
   void require_sane(const Statistics& statistics) const;
+  void go_on_from_start(train::Dataset& training, Context& context);
+  void change_bias(train::Dataset& training, Context& context);
   void build_shape();
   void make_work();
   std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
