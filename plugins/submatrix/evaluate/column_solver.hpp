@@ -30,6 +30,7 @@ struct SolveReport {
   int steps = 0;           ///< Krylov blocks or iterations
   double residual = 0.0;   ///< solver's own measure of what is left: see the solvers
   double flops = 0.0;
+  double smallest_overlap = 1.0;  ///< local form: the smallest eigenvalue of the submatrix of S
   bool fell_back = false;  ///< block Lanczos did not converge: the submatrix was diagonalised
 };
 

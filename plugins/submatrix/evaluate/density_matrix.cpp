@@ -1,7 +1,5 @@
 #include "plugins/submatrix/evaluate/density_matrix.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -153,12 +151,7 @@ RootResult overlap_root(const MatrixSystem& system, const DensityOptions& option
   // Single precision would limit the root to 1e-7, far below the truncation.
   const bool narrow = options.precision == Precision::float32 && options.eps_overlap > 1e-6;
   RootResult out = root_by(*(narrow ? make_lanczos<float>(blocks, krylov) : make_lanczos<double>(blocks, krylov)), system, options, context.comm);
-  if (out.smallest < singular_overlap)
-    throw InputError(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), less than {:g}; add overlap_threshold: 1e-5, which leaves out "
-                                 "such combinations of functions, or leave the most diffuse functions out of the basis", out.smallest, out.smallest_column, singular_overlap));
-  if (out.smallest < std::max(soft_overlap, 10.0 * options.eps_overlap))
-    context.log.warn(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), so that errors of S^-1/2 are magnified; compare with "
-                                 "overlap_threshold: 1e-5, which leaves out such combinations of functions, or with a smaller eps_overlap", out.smallest, out.smallest_column));
+  judge_overlap(out.smallest, out.smallest_column, options.eps_overlap, context.comm, context.log);
   return out;
 }
 

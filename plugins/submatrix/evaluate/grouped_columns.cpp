@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "plugins/submatrix/evaluate/density_step.hpp"
+#include "plugins/submatrix/evaluate/inverse_root.hpp"
 #include "plugins/submatrix/evaluate/submatrix_cost.hpp"
 
 namespace cambium::submatrix {
@@ -87,6 +88,8 @@ void DensityStep::solve_columns() {
   const double mu = predicted_mu_, kt = options_.kt, started = wall_seconds();
   const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
   double steps = 0.0, rows = 0.0, worst = 0.0;
+  double smallest_overlap = 1e300;
+  int softest = 0;
   int smallest = 1000000000, largest = 0, fell_back = 0, largest_fallen = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PrincipalIndex index = group_index(g, options_.eps);
@@ -97,12 +100,15 @@ void DensityStep::solve_columns() {
     smallest = std::min(smallest, index.dimension()), largest = std::max(largest, index.dimension());
     steps += work.report().steps;
     worst = std::max(worst, work.report().residual);
+    if (work.report().smallest_overlap < smallest_overlap) smallest_overlap = work.report().smallest_overlap, softest = index.column;
     if (work.report().fell_back) ++fell_back, largest_fallen = std::max(largest_fallen, index.dimension());
     result_.column_flops += work.report().flops;
     progress(g + 1, started);
   }
   result_.flops += result_.column_flops;
   const Comm& comm = context_.comm;
+  if (options_.form == Form::local && options_.overlap_threshold <= 0.0)
+    result_.smallest_overlap = judge_overlap(smallest_overlap, softest, options_.eps, comm, context_.log);
   const double all = comm.sum(static_cast<double>(groups_.size()));
   result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(smallest)), comm.max(largest), comm.max(worst), 0, static_cast<int>(all),
                      static_cast<int>(comm.sum(static_cast<std::int64_t>(fell_back))), comm.max(largest_fallen), comm.max(dropped_)};

@@ -26,6 +26,18 @@ Lowest agree(Lowest mine, const Comm& comm) {
 
 }  // namespace
 
+double judge_overlap(double smallest, int column, double eps, const Comm& comm, Log& log) {
+  const Lowest lowest = agree({smallest, column}, comm);
+  smallest = lowest.value, column = lowest.column;
+  if (smallest < singular_overlap)
+    throw InputError(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), less than {:g}; add overlap_threshold: 1e-5, which leaves out "
+                                 "such combinations of functions, or leave the most diffuse functions out of the basis", smallest, column, singular_overlap));
+  if (smallest < std::max(soft_overlap, 10.0 * eps))
+    log.warn(fmt::format("S is nearly singular: an eigenvalue of {:.3g} near block {} (counted from 0), which magnifies errors of truncation; compare with "
+                         "overlap_threshold: 1e-5, which leaves out such combinations of functions, or with blocks of S below {:g}", smallest, column, eps));
+  return smallest;
+}
+
 RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, double threshold, ColumnSolver& solver, const Comm& comm,
                         std::int64_t& bytes, double& flops) {
   const std::vector<int> needed = columns_needed(overlap, eps);

@@ -29,8 +29,12 @@ inline constexpr double soft_overlap = 1e-4, singular_overlap = 1e-6;
 RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges, double eps, double threshold, ColumnSolver& solver, const Comm& comm,
                         std::int64_t& bytes, double& flops);
 
+/// Collective. What a nearly singular S means for a result without `overlap_threshold`: InputError where its smallest eigenvalue on any rank, near
+/// block `column`, is below `singular_overlap`, a warning below `soft_overlap` or ten times the threshold `eps` of its blocks. Returns it.
+double judge_overlap(double smallest, int column, double eps, const Comm& comm, Log& log);
+
 /// Collective: the same as density_matrix() takes it, with its choice of solver and precision (`options.eps_overlap`). Without threshold
-/// InputError when an eigenvalue is below `singular_overlap`, a warning below `soft_overlap` or ten times eps_overlap. Section "overlap" of context.timing.
+/// judged by judge_overlap(). Section "overlap" of context.timing.
 RootResult overlap_root(const MatrixSystem& system, const DensityOptions& options, Context& context);
 
 }  // namespace cambium::submatrix

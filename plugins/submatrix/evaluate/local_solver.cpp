@@ -27,6 +27,7 @@ class LocalDiagonaliser : public ColumnSolver {
     const double* s = s_.a() + static_cast<std::size_t>(centre_) * ld;
     rows_.assign(s, s + static_cast<std::size_t>(width_) * ld);
     spectrum_.node.resize(n);
+    report_ = {1, 0.0, 14.0 * n_ * n_ * n_};
     if (threshold_ > 0.0) solve_in_eigenvectors(index.column);
     else if (!generalised_eigenvectors(n_, k_.ld(), k_.a(), s_.a(), spectrum_.node.data()))
       throw InputError(fmt::format("S is not positive definite: the submatrix of block {} (counted from 0) has no Cholesky factor; look for atoms that "
@@ -39,7 +40,7 @@ class LocalDiagonaliser : public ColumnSolver {
         for (std::size_t i = 0; i < n; ++i) sum += rows_[q * ld + i] * vector(k)[i];
         spectrum_.weight[k] += sum * vector(k)[static_cast<std::size_t>(centre_) + q];
       }
-    report_ = {1, 0.0, 14.0 * n_ * n_ * n_};
+    if (threshold_ <= 0.0) report_.smallest_overlap = smallest_eigenvalue();
     return spectrum_;
   }
 
@@ -86,6 +87,34 @@ class LocalDiagonaliser : public ColumnSolver {
     symmetric_eigenvectors(rows, small.data(), spectrum_.node.data());
     gemm<double>(false, rows, n_, rows, small.data(), rows, kept, n_, 0.0, half.data(), n_);
     for (std::size_t k = 0; k < m; ++k) std::copy_n(half.data() + k * n, n, k_.a() + k * ld);
+  }
+  /// Of S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration from the function with
+  /// the smallest pivot.
+  double smallest_eigenvalue() {
+    const auto n = static_cast<std::size_t>(n_), ld = static_cast<std::size_t>(s_.ld());
+    const double* l = s_.a();
+    std::size_t weakest = 0;
+    for (std::size_t k = 1; k < n; ++k)
+      if (l[k * ld + k] < l[weakest * ld + weakest]) weakest = k;
+    std::vector<double> x(n, 0.0);
+    x[weakest] = 1.0;
+    double growth = 0.0;
+    for (int pass = 0; pass < 4; ++pass) {
+      const std::vector<double> before = x;
+      for (std::size_t k = 0; k < n; ++k) {
+        x[k] /= l[k * ld + k];
+        for (std::size_t i = k + 1; i < n; ++i) x[i] -= l[k * ld + i] * x[k];
+      }
+      for (std::size_t k = n; k-- > 0;) {
+        for (std::size_t i = k + 1; i < n; ++i) x[k] -= l[k * ld + i] * x[i];
+        x[k] /= l[k * ld + k];
+      }
+      growth = 0.0;
+      double length = 0.0;
+      for (std::size_t k = 0; k < n; ++k) growth += before[k] * x[k], length += x[k] * x[k];
+      for (double& value : x) value /= std::sqrt(length);
+    }
+    return 1.0 / growth;
   }
   const double* vector(std::size_t k) { return k_.a() + k * static_cast<std::size_t>(k_.ld()); }
 

@@ -94,6 +94,9 @@ void TightBinding::solve(Context& context) {
   options.mu = mu_;
   last_.emplace(truncated() ? density_matrix(system, options, context) : dense_density(system, options, context.comm));
   krylov_blocks_ = static_cast<int>(last_->columns.mean_steps);  // looking whether it has converged costs a diagonalisation
+  if (last_->columns.diagonalised > 0)
+    context.log.warn(fmt::format("submatrices that had not converged after {} Krylov blocks were diagonalised, which takes longer: states lie near mu, or krylov_tolerance is too small",
+                                 most_krylov_blocks));
   if (!options.mid_gap) return;
   require_gap(*last_, options, context.log);
   const double gap = last_->gap_high - last_->gap_low;

@@ -117,24 +117,29 @@ TEST_CASE("what canonical orthogonalisation leaves out is what a diagonalisation
 
 TEST_CASE("a nearly singular overlap is warned of with its smallest eigenvalue, and refused where S^-1/2 cannot be had") {
   World world;
-  for (unsigned seed = 0; seed < 4; ++seed) {
-    const Soft soft(20, 4e-3, seed, Copies::inside);
-    const double smallest = dense_eigen(soft.pair.s, soft.pair.n()).value.front();
-    const MatrixSystem system = soft.pair.system(world.comm, 2.0 * soft.occupied);
-    World own;
-    const auto result = density_matrix(system, exactly(soft), own.context);
-    CHECK(std::abs(mev_per_block(result.energy - band_energy(soft.pair.levels(), soft.occupied), system)) < 2e-3);
-    CHECK(result.smallest_overlap == Approx(smallest).epsilon(0.05));
-    REQUIRE(own.log.warnings().size() == 1);
-    const std::string text = own.log.warnings().front().text;
-    CHECK(text.starts_with("S is nearly singular: an eigenvalue of "));
-    CHECK(text.find(" (counted from 0), so that errors of S^-1/2 are magnified; compare with overlap_threshold: 1e-5, which leaves out such combinations of functions, "
-                    "or with a smaller eps_overlap") != std::string::npos);
-    const Soft singular(20, 1e-3, seed, Copies::inside);
-    const MatrixSystem bad = singular.pair.system(world.comm, 2.0 * singular.occupied);
-    const std::string refused = message([&] { density_matrix(bad, exactly(singular), world.context); });
-    CHECK(refused.starts_with("S is nearly singular: an eigenvalue of "));
-    CHECK(refused.find(" (counted from 0), less than 1e-06; add overlap_threshold: 1e-5, which leaves out such combinations of functions, or leave the most diffuse functions "
-                       "out of the basis") != std::string::npos);
-  }
+  for (unsigned seed = 0; seed < 4; ++seed)
+    for (const Form form : {Form::orthogonal, Form::local}) {
+      const Soft soft(20, 4e-3, seed, Copies::inside), singular(20, 1e-3, seed, Copies::inside);
+      const auto with_form = [form](DensityOptions options) {
+        options.form = form, options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
+        return options;
+      };
+      const double smallest = dense_eigen(soft.pair.s, soft.pair.n()).value.front();
+      const MatrixSystem system = soft.pair.system(world.comm, 2.0 * soft.occupied);
+      World own;
+      const auto result = density_matrix(system, with_form(exactly(soft)), own.context);
+      CHECK(std::abs(mev_per_block(result.energy - band_energy(soft.pair.levels(), soft.occupied), system)) < 2e-3);
+      CHECK(result.smallest_overlap == Approx(smallest).epsilon(0.05));
+      REQUIRE(own.log.warnings().size() == 1);
+      const std::string text = own.log.warnings().front().text;
+      CHECK(text.starts_with("S is nearly singular: an eigenvalue of "));
+      CHECK(text.find(" (counted from 0), which magnifies errors of truncation; compare with overlap_threshold: 1e-5, which leaves out such combinations of functions, "
+                      "or with blocks of S below 1e-08") != std::string::npos);
+      const MatrixSystem bad = singular.pair.system(world.comm, 2.0 * singular.occupied);
+      const std::string refused = message([&] { density_matrix(bad, with_form(exactly(singular)), world.context); });
+      CHECK(refused.starts_with("S is nearly singular: an eigenvalue of "));
+      CHECK(refused.find(" near block ") != std::string::npos);
+      CHECK(refused.find(" (counted from 0), less than 1e-06; add overlap_threshold: 1e-5, which leaves out such combinations of functions, or leave the most diffuse "
+                         "functions out of the basis") != std::string::npos);
+    }
 }
