@@ -64,6 +64,12 @@ Node set(const Node& node, std::string_view rest, std::string_view whole, const 
   return map.with(step.key, set(child, rest, whole, value, mark));
 }
 
+/// A command line holds no comments: "runs/x #1" is a text.
+Node without_comment(const Node& value, std::string_view text, const Mark& mark) {
+  const bool cut = value.is_scalar() && !value.quoted() && text.find(" #") != std::string_view::npos;
+  return cut ? Node::scalar(std::string(text), true, mark) : value;
+}
+
 }  // namespace
 
 Node with_value(const Node& root, std::string_view path, const Node& value, const Mark& mark) {
@@ -76,8 +82,12 @@ void override(Node& root, std::string_view assignment) {
   if (equals == std::string_view::npos || equals == 0)
     throw InputError(fmt::format("command line: found '{}', expected key.path=value", assignment));
   const auto text = trim(assignment.substr(equals + 1));
+  if (text.starts_with('#')) {
+    root = with_value(root, trim(assignment.substr(0, equals)), Node::scalar(std::string(text), true, mark), mark);
+    return;
+  }
   const Node value = text.empty() || text == "~" || text == "null" ? Node::null(mark) : marked(parse(text, "command line"), mark);
-  root = with_value(root, trim(assignment.substr(0, equals)), value, mark);
+  root = with_value(root, trim(assignment.substr(0, equals)), without_comment(value, text, mark), mark);
 }
 
 void apply_test_overrides(Node& root) {

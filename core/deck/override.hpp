@@ -5,7 +5,7 @@
 
 namespace cambium::deck {
 
-/// Applies one "key.path[0].x=value" of the command line; the value is YAML. Messages about it name the command line.
+/// Applies one "key.path[0].x=value" of the command line; the value is YAML without comments. Messages about it name the command line.
 /// Throws InputError when there is no '=' or the path leads through something that is no map or no list.
 void override(Node& root, std::string_view assignment);
 

@@ -1,0 +1,86 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace cambium::io {
+
+/// A process that can be told from a later one of the same number.
+struct ProcessName {
+  long pid = 0;
+  long long started = 0;  ///< ticks since the machine was started; 0 where the system does not say
+};
+ProcessName this_process();
+ProcessName parent_process();
+/// Whether it still runs on this machine; one that has ended and was not waited for does not.
+bool is_alive(const ProcessName& process);
+
+/// Who writes to a run directory: the content of its file `run.lock`.
+struct LockHolder {
+  std::string token;      ///< of this one lock, drawn at random
+  std::string host;       ///< name of the machine
+  std::string machine;    ///< its boot and the space of its process numbers: within one, numbers can be compared
+  ProcessName process;    ///< rank 0
+  ProcessName launcher;   ///< what started its ranks; number 0 for a run without a launcher
+  std::string since;      ///< UTC
+  std::string directory;  ///< absolute, as this machine sees it
+  std::string command;
+};
+std::string lock_text(const LockHolder& holder);
+/// Lines that are missing leave their members empty.
+LockHolder read_holder(const std::string& text);
+
+/// Holds a directory for one run. The file is made by a hard link, which is one step on network file systems, too. While the
+/// lock lives, a thread renews the file's time as a sign of life and looks whether the file is still this lock's own.
+///
+/// A lock is taken over when its process has ended on this machine, when it was written on another machine and has given no sign
+/// of life for `silent` seconds (by the clock of the file system; one that is younger is watched until then), when it is a copy of a lock elsewhere, and when the launcher of
+/// its ranks is gone: then the new holder waits until that process has noticed and ended.
+class RunLock {
+ public:
+  struct Limits {
+    double look = 1.0;     ///< s between two looks at the file
+    double beat = 15.0;    ///< s between two signs of life
+    double silent = 60.0;  ///< s without a sign of life after which another machine's lock is nobody's
+    double leave = 20.0;   ///< s after which a run that lost its directory is ended wherever it is
+    double wait = 60.0;    ///< s for which the end of a run without launcher is awaited
+  };
+  /// `command`: what was typed; `launched`: its ranks have a launcher; `say` hears what became of an older lock. InputError when
+  /// another run holds the directory or it cannot be written to.
+  RunLock(const std::string& directory, const std::string& command, bool launched, const std::function<void(const std::string&)>& say,
+          Limits limits);
+  RunLock(const std::string& directory, const std::string& command, bool launched, const std::function<void(const std::string&)>& say)
+      : RunLock(directory, command, launched, say, Limits{}) {}
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  /// Empty while this run holds the directory, else what happened. `look`: reads the file now instead of believing the last look.
+  std::string lost(bool look) const;
+
+ private:
+  enum class Verdict { alive, gone, orphan };
+  bool claim();
+  Verdict judge(const LockHolder& other, std::string& why) const;
+  bool is_silent(const LockHolder& other) const;
+  void displace(const LockHolder& other);
+  void wait_for_end(const LockHolder& other, const std::function<void(const std::string&)>& say);
+  void watch();
+  void release();
+  bool mine() const;
+  [[noreturn]] void refuse(const LockHolder& other) const;
+
+  std::string directory_, path_;
+  LockHolder own_;
+  Limits limits_;
+  std::atomic<bool> lost_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool closing_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace cambium::io
