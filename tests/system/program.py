@@ -1,7 +1,10 @@
 """Runs the cambium program for the system tests. Needs python3 with numpy and h5py."""
+import glob
 import os
 import shutil
+import signal
 import subprocess
+import time
 
 PROGRAM = os.environ["CAMBIUM_PROGRAM"]
 SOURCE = os.environ["CAMBIUM_SOURCE"]
@@ -27,6 +30,36 @@ def run(*arguments, ranks=1, cwd=None, limit=900):
     done = subprocess.run(command(*arguments, ranks=ranks), cwd=cwd or SCRATCH, capture_output=True, text=True,
                           timeout=limit)
     return done.returncode, done.stdout, done.stderr
+
+
+def processes_of(folder):
+    """Numbers of the running processes of this program whose command line names the folder, ended ones left out."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words and words[0] == PROGRAM.encode() and any(folder.encode() in w for w in words):
+            found.append(int(path.split("/")[2]))
+    return sorted(found)
+
+
+def kill_ranks(launched, folder):
+    """Ends the ranks of a run with SIGKILL, then what launched them: a launcher that is killed alone may leave them behind."""
+    while True:
+        ranks = processes_of(folder)
+        for number in ranks:
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if launched.poll() is None:
+            launched.kill()
+        if not ranks and launched.poll() is not None:
+            return
+        time.sleep(0.01)
 
 
 def write(path, text):

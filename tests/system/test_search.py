@@ -1,6 +1,5 @@
 """A search killed with SIGKILL, workers and rank 0, at times drawn at random: resumed, it ends with every trial finished once, and
 its journal can be replayed."""
-import glob
 import json
 import os
 import random
@@ -30,20 +29,6 @@ stages:
 """
 
 
-def ranks_of(folder):
-    """Processes of this test's program."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            with open(path, "rb") as file:
-                words = file.read().split(b"\0")
-        except OSError:
-            continue
-        if words and words[0] == program.PROGRAM.encode() and any(folder.encode() in w for w in words):
-            found.append(int(path.split("/")[2]))
-    return sorted(found)
-
-
 class Kill(unittest.TestCase):
     def trials(self, log):
         """Numbers of the recorded trials: whole lines behind the first, which names the search."""
@@ -66,7 +51,7 @@ class Kill(unittest.TestCase):
             while process.poll() is None and len(self.trials(log)) < wanted:
                 time.sleep(0.02)
             time.sleep(dice.uniform(0.0, 0.1))
-            alive = ranks_of(folder)
+            alive = program.processes_of(folder)
             if process.poll() is None and len(alive) == 2:
                 os.kill(alive[victim], signal.SIGKILL)
             process.wait(timeout=120)
@@ -87,7 +72,7 @@ class Kill(unittest.TestCase):
             self.assertEqual(file["selection"].attrs["trials"], 120)
         copy = os.path.join(folder, "recorded.h5")
         os.rename(journal, copy)
-        code, out, error = program.run("run", deck, f"stages[2].search.replay={copy}", ranks=2)
+        code, out, error = program.run("run", deck, "--overwrite", f"stages[2].search.replay={copy}", ranks=2)
         self.assertEqual(code, 0, out + error)
         self.assertIn("0 trials differ", out)
 
@@ -101,7 +86,7 @@ class Kill(unittest.TestCase):
         process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and len(self.trials(log)) < 5:
             time.sleep(0.02)
-        alive = ranks_of(folder)
+        alive = program.processes_of(folder)
         self.assertEqual(len(alive), 3)
         os.kill(alive[2], signal.SIGSTOP)
         out, error = process.communicate(timeout=120)
@@ -125,7 +110,7 @@ class Kill(unittest.TestCase):
         process = subprocess.Popen(program.command("run", deck, ranks=3), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and len(self.trials(log)) < 5:
             time.sleep(0.02)
-        alive = ranks_of(folder)
+        alive = program.processes_of(folder)
         self.assertEqual(len(alive), 3)
         os.kill(alive[0], signal.SIGSTOP)
         out, error = process.communicate(timeout=120)
