@@ -25,6 +25,7 @@ static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
 
 int main(int argc, char** argv) {
   cambium::restart_with_platform_settings(argv);
+  cambium::listen_early(argc, argv);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   int code = 0;

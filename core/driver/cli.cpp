@@ -14,6 +14,7 @@
 #include "core/driver/failure.hpp"
 #include "core/driver/simulate.hpp"
 #include "core/parallel/comm.hpp"
+#include "core/parallel/stop_request.hpp"
 
 namespace cambium {
 
@@ -90,10 +91,11 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
     sub->add_flag("--test-size", deck_options.test_size, "apply the deck's x-test notes");
     return sub;
   };
-  deck_command("run", "run every stage of a deck")->callback([&] { code = commands.run(deck, deck_options); });
-  deck_command("check", "construct everything, print the schedule, run nothing")
-      ->callback([&] { code = commands.check(deck, deck_options); });
-  auto* restart = app.add_subcommand("restart", "continue a run from its newest checkpoint");
+  auto* run = deck_command("run", "run every stage of a deck, in a directory that holds no other run");
+  run->add_flag("--overwrite", deck_options.overwrite, "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+  run->callback([&] { code = commands.run(deck, deck_options); });
+  deck_command("check", "construct everything, print the schedule, run nothing")->callback([&] { code = commands.check(deck, deck_options); });
+  auto* restart = app.add_subcommand("restart", "continue a run from its newest checkpoint; steps, epochs, walltime, output and ranks may change");
   restart->add_option("directory", directory, "run directory")->required();
   restart->add_option("overrides", deck_options.overrides, "key.path=value, for example stages[0].simulate.steps=20000");
   restart->callback([&] { code = commands.restart(directory, deck_options); });
@@ -132,7 +134,12 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   return refused < 0 ? static_cast<int>(code) : refused;
 }
 
+void listen_early(int argc, char** argv) {
+  if (argc > 1 && (argv[1] == std::string("run") || argv[1] == std::string("restart"))) StopRequest::listen();
+}
+
 int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {
+  listen_early(argc, argv);
   Comm comm;
   try {
     Registry registry;

@@ -31,19 +31,19 @@ Commands::Commands(Comm& comm, Registry& registry, std::string line)
   context_.command_line = std::move(line);
 }
 
-ExitCode Commands::run_read_deck(const ReadDeck& deck) {
+ExitCode Commands::run_read_deck(const ReadDeck& deck, const DeckOptions& options, const std::string& path) {
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
   context_.resolved_deck = deck.resolved;
   const double limit = deck.deck.run.walltime.empty() ? 0.0 : parse_wall_time(deck.deck.run.walltime);
   StopRequest stop(context_.comm, wall_seconds(), limit);
   context_.stop = &stop;
-  const ExitCode code = run_stages(deck, context_);
+  const ExitCode code = run_stages(deck, {path, options.overwrite}, context_);
   context_.stop = nullptr;
   return code;
 }
 
 ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
-  return run_read_deck(read_deck(path, options, registry_, context_));
+  return run_read_deck(read_deck(path, options, registry_, context_), options, path);
 }
 
 ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
@@ -59,8 +59,8 @@ ExitCode Commands::restart(const std::string& directory, const DeckOptions& opti
                                  directory, deck.filename().string()));
   context_.resume = true;
   DeckOptions all = options;
-  all.overrides.push_back("run.directory=" + directory);
-  return run_read_deck(read_deck(deck.string(), all, registry_, context_));
+  all.directory = directory;
+  return run_read_deck(read_deck(deck.string(), all, registry_, context_), all, deck.string());
 }
 
 /// What people call a kind: "potentials", "models".

@@ -28,7 +28,7 @@ class Commands {
   bool root() const { return context_.comm.root(); }
 
  private:
-  ExitCode run_read_deck(const ReadDeck& deck);
+  ExitCode run_read_deck(const ReadDeck& deck, const DeckOptions& options, const std::string& path);
 
   Registry& registry_;
   Log log_;

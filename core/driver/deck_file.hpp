@@ -30,13 +30,15 @@ struct DeckFile {
 struct ReadDeck {
   deck::Node node;
   DeckFile deck;
-  std::string resolved;  ///< YAML with all defaults
+  std::string resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
   std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
 };
 
 struct DeckOptions {
   std::vector<std::string> overrides;  ///< key.path=value
   bool test_size = false;              ///< apply the deck's x-test notes
+  std::string directory = {};          ///< run.directory whatever the deck says; as the deck says when empty
+  bool overwrite = false;              ///< an older run in the directory is moved aside
 };
 
 class Registry;

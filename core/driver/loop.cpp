@@ -10,8 +10,10 @@
 #include "core/driver/advance.hpp"
 #include "core/driver/citations.hpp"
 #include "core/driver/schedule_check.hpp"
+#include "core/driver/resume_point.hpp"
 #include "core/driver/stage_files.hpp"
 #include "core/driver/timing_table.hpp"
+#include "core/io/agree.hpp"
 #include "core/io/checkpoint.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
@@ -57,6 +59,7 @@ void Loop::start_fresh() {
 
 void Loop::observe_and_print() {
   const auto timer = context_.timing.scope("output");
+  if (context_.stop) context_.stop->require_directory();
   physics_->measure(state_, context_, values_);
   context_.log.info(lines_->row(state_.step, state_.time, values_));
   thermo_file_->append(state_.step, state_.time, values_);
@@ -68,15 +71,18 @@ void Loop::call_writers() {
     if (state_.step % writer->every() == 0) writer->observe(state_, state_.step, state_.time);
 }
 
+/// What a resumed simulation may change: how long, how often is written, how the ranks are laid out.
+static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "output[].every"};
+
 Task::Outcome Loop::run() {
   context_.timing.reset();
-  const auto checkpoint = context_.resume ? newest_checkpoint(context_.run_directory) : std::nullopt;
+  const auto checkpoint = resume_point(context_, free_keys, "");
   try {
     if (checkpoint) resume(*checkpoint);
     else start_fresh();
     if (context_.resume && !checkpoint) context_.log.info(fmt::format("no checkpoint in {}: this stage began at step 0", context_.run_directory));
   } catch (const NumericalError& error) {
-    dump_and_rethrow(error, 0);
+    dump_and_rethrow(error, state_.step);  // that of the checkpoint, once it was read
   }
   context_.timing.reset();
   const double started = wall_seconds();
@@ -140,6 +146,7 @@ static std::string writer_group(std::size_t k) { return fmt::format("writers/{}"
 
 void Loop::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
+  io::on_root(context_.comm, [&] { if (context_.stop) context_.stop->require_directory(true); });
   physics_->prepare_checkpoint(state_, context_);
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(state_.step)).string();
   io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {

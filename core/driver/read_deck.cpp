@@ -65,6 +65,16 @@ deck::Node with_directory(const deck::Node& node, const std::string& word, const
   return out;
 }
 
+/// A folder in which a restart would go on elsewhere than it was asked to is refused.
+void set_directory(deck::Node& root, const std::string& directory) {
+  const auto other = root["run"]["directory"];
+  if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
+                                                   std::filesystem::absolute(directory).lexically_normal())
+    throw InputError(fmt::format("a run goes on where it is: run.directory={} was asked for '{}'; to go on elsewhere, copy the folder and "
+                                 "restart the copy", other.text(), directory));
+  root = deck::with_value(root, "run.directory", deck::Node::scalar(directory, true, root["run"].mark()), root["run"].mark());
+}
+
 /// run.directory, or runs/<name>, or runs/<name of the deck's file>.
 std::string directory_of(const deck::Node& root, const std::string& path) {
   const auto run = root["run"];
@@ -79,6 +89,7 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
   deck::Node root = deck::parse(shared_text(path, context.comm), path);
   if (options.test_size) deck::apply_test_overrides(root);
   for (const auto& assignment : options.overrides) deck::override(root, assignment);
+  if (!options.directory.empty()) set_directory(root, options.directory);
   const std::string directory = directory_of(root, path);
   if (root["run"].is_map()) {
     const auto place = deck::Node::scalar(directory, true, root["run"].mark());
@@ -86,9 +97,12 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
   }
   // Only where it occurs: rewritten entries lose the places of their keys.
   const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
-  for (const auto& [word, place] : {std::pair<std::string, std::string>{"{run}", directory}, {"{deck}", folder}})
-    if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find(word) != std::string::npos)
+  deck::Node stored = root;
+  for (const auto& [word, place] : {std::pair<std::string, std::string>{"{deck}", folder}, {"{run}", directory}})
+    if (root["stages"].is_list() && deck::to_yaml(root["stages"]).find(word) != std::string::npos) {
       root = root.with("stages", with_directory(root["stages"], word, place));
+      if (word == "{deck}") stored = root;
+    }
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
   load_plugins(plugins, registry, context.comm);
@@ -96,7 +110,7 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
   out.deck = deck::read<DeckFile>(root, &registry);
   out.node = root;
   out.first_overridden = first_stage_of(options.overrides);
-  out.resolved = deck::resolved(root, deck::schema_of<DeckFile>(), registry);
+  out.resolved = deck::resolved(stored, deck::schema_of<DeckFile>(), registry);
   return out;
 }
 

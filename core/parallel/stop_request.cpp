@@ -35,12 +35,27 @@ std::string name_of(int number) {
 
 StopRequest::StopRequest(const Comm& comm, double start, double wall_limit)
     : comm_(comm), start_(start), wall_limit_(wall_limit), last_agreement_(wall_seconds()) {
-  received = 0;
+  listen();
+}
+
+void StopRequest::listen() {
   for (int number : watched) std::signal(number, on_signal);
 }
 
 StopRequest::~StopRequest() {
+  received = 0;
   for (int number : watched) std::signal(number, SIG_DFL);
+}
+
+void StopRequest::require_directory(bool look) const {
+  if (const std::string text = lost_ ? lost_(look) : ""; !text.empty()) throw InputError(text);
+}
+
+bool StopRequest::agreed_before_stage() {
+  last_step_ = 0, interval_ = 1;
+  const bool stop = agreed(1);
+  last_step_ = 0, interval_ = 1;
+  return stop;
 }
 
 bool StopRequest::agreed(std::int64_t step) {
@@ -49,9 +64,11 @@ bool StopRequest::agreed(std::int64_t step) {
   // Rank 0's clock decides, so that every rank waits the same number of steps.
   const double since = now - last_agreement_, per_step = since / static_cast<double>(step - last_step_);
   const bool out_of_time = wall_limit_ > 0.0 && now - start_ > wall_limit_;
-  std::array<double, 3> notes{static_cast<double>(received), out_of_time ? 1.0 : 0.0,
-                              comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0};
+  const std::string lost = lost_ ? lost_(false) : "";
+  std::array<double, 4> notes{static_cast<double>(received), out_of_time ? 1.0 : 0.0,
+                              comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0, lost.empty() ? 0.0 : 1.0};
   comm_.max(notes);
+  if (notes[3] > 0.0) throw InputError(lost);  // the lowest rank, which holds the directory, is the one that is heard
   interval_ = static_cast<std::int64_t>(std::min(notes[2], 4.0 * static_cast<double>(interval_)));
   if (interval_ < 1) interval_ = 1;
   last_step_ = step;
@@ -76,6 +93,8 @@ double parse_wall_time(const std::string& text) {
   }
   if (parts == 0 || parts > 3 || colon != 0 || !in.eof())
     throw InputError(fmt::format("walltime '{}' is not a time; write HH:MM:SS, for example \"00:10:00\"", text));
+  if (total <= 0.0)
+    throw InputError(fmt::format("walltime '{}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit", text));
   return total;
 }
 

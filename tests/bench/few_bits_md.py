@@ -71,7 +71,7 @@ def run(program, text, folder, name):
     deck = os.path.join(folder, name + ".yaml")
     with open(deck, "w", encoding="utf-8") as file:
         file.write(text)
-    answer = subprocess.run([program, "run", deck], capture_output=True, text=True)
+    answer = subprocess.run([program, "run", deck, "--overwrite"], capture_output=True, text=True)
     if answer.returncode != 0:
         sys.exit(answer.stdout + answer.stderr)
     return answer.stdout

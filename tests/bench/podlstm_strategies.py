@@ -57,7 +57,7 @@ def run_one(wanted, strategy, seed):
         with open(deck, "w") as file:
             file.write(deck_of(wanted, strategy, name=name, run=run, seed=seed))
         going = os.path.exists(journal)
-        subprocess.run([wanted.program] + (["restart", run] if going else ["run", deck]), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([wanted.program] + (["restart", run] if going else ["run", deck, "--overwrite"]), check=True, stdout=subprocess.DEVNULL)
     with h5py.File(journal, "r") as file:
         trials = {key: file["trials"][key][()] for key in ("reward", "copy_of", "failed", "seconds", "epochs")}
     evaluated = (trials["copy_of"] < 0) & (trials["failed"] == 0)

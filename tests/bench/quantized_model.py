@@ -44,7 +44,7 @@ def evaluated(program, folder, arm, quantize):
     deck = os.path.join(folder, arm + ".yaml")
     with open(deck, "w", encoding="utf-8") as file:
         file.write(EVALUATE.format(folder=folder, arm=arm, quantize=quantize))
-    run(program, "run", deck)
+    run(program, "run", deck, "--overwrite")
     with open(os.path.join(folder, arm, "evaluate", "evaluation.csv"), encoding="utf-8") as file:
         rows = list(csv.reader(line for line in file if not line.startswith("#")))
     return [dict(zip(rows[0], map(float, row))) for row in rows[1:3]]

@@ -59,7 +59,7 @@ def run(program, folder, stages):
     with open(deck, "w", encoding="utf-8") as out:
         json.dump({"run": {"name": os.path.basename(folder), "seed": 1, "directory": folder}, "plugins": ["superres"],
                    "stages": stages}, out)
-    subprocess.run([program, "run", deck], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "run", deck, "--overwrite"], check=True, stdout=subprocess.DEVNULL)
     open(os.path.join(folder, "done"), "w", encoding="utf-8").close()
 
 

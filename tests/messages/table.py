@@ -10,6 +10,7 @@ the state after it, are left open.
 All cases of a table run in one process (many_commands.cpp). Called with -v the table prints what was said.
 """
 
+import glob
 import json
 import os
 import re
@@ -65,22 +66,29 @@ class Table:
         return name
 
     def says(self, message, *overrides, deck="deck.yaml", command="check", code=2, ranks=1):
-        """The deck with the overrides, or the words of `command` where it is a list, gives the message and the exit code."""
-        words = list(command) if isinstance(command, list) else [command, deck, *overrides]
+        """The deck with the overrides, or the words of `command` where it is a list, gives the message and the exit code. What an
+        earlier case left in the run directory is nobody's."""
+        words = list(command) if isinstance(command, list) else [command, deck, *overrides, *["--overwrite"] * (command == "run")]
         self.cases.append((message, words, code, ranks))
 
     def begins(self, *overrides, deck="deck.yaml", command="run"):
         """Runs a deck that works, at once: what it writes is there for the cases, and for changes of its files."""
-        words = list(command) if isinstance(command, list) else [command, deck, *overrides]
+        words = list(command) if isinstance(command, list) else [command, deck, *overrides, *["--overwrite"] * (command == "run")]
         text, code = self.said([os.environ["CAMBIUM_MANY_COMMANDS"], json.dumps(words)])[0]
         if code != 0:
             sys.exit(f"{self.name}: {' '.join(words)} should work, but ends with {code}: {text}")
 
     def interrupts(self, *overrides, deck="deck.yaml"):
-        """A run whose stages are done, made to look like one that was killed after its last checkpoint."""
+        """A run whose stages are done, made to look like one that was killed after its last checkpoint. Its checkpoints forget their
+        deck, so that what reads them meets the changed keys that a restart refuses before."""
+        import h5py
+
         self.begins(*overrides, deck=deck)
-        folder = next(o.split("=")[1] for o in overrides if o.startswith("run.directory="))
-        os.remove(self.path(os.path.join(folder, "stages_done.txt")))
+        folder = self.path(next(o.split("=")[1] for o in overrides if o.startswith("run.directory=")))
+        os.remove(os.path.join(folder, "stages_done.txt"))
+        for path in glob.glob(os.path.join(folder, "*", "restart.*.h5")):
+            with h5py.File(path, "r+") as file:
+                file["cambium"].attrs["deck"] = ""
 
     def answers(self, program):
         """What each case said, with its exit code; all cases on one rank share a process."""

@@ -151,8 +151,9 @@ class Finished(unittest.TestCase):
         self.assertEqual((code, error), (0, ""))
         self.assertIn(f"every stage of {run} is done; a stage of which a key is changed is taken up again:\n"
                       f"  cambium restart {run} stages[0].simulate.KEY=VALUE", out)
-        code, _, error = program.run("restart", run, "stages[0].simulate.output[1].bins=7", "stages[0].simulate.steps=200")
+        code, _, error = program.run("restart", run, "stages[0].simulate.output[1].bins=70", "stages[0].simulate.steps=200")
         self.assertEqual(code, 2, error)  # a histogram of other bins: refused, and forgotten
+        self.assertIn("stages[0].simulate.output[1].bins is 400 there and 70 here", error)
         self.assertIn("steps: 100", pathlib.Path(run, "deck.resolved.yaml").read_text())
         code, out, error = program.run("restart", run, "stages[0].simulate.steps=200")
         self.assertEqual(code, 0, error)

@@ -94,11 +94,10 @@ class Training(unittest.TestCase):
             whole, _ = self.trained(f"whole_{ranks}", ranks, **long)
             folder = program.fresh(f"train_killed_{ranks}")
             run = subprocess.Popen(program.command("run", deck(folder, **long), ranks=ranks), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)
+                                   stderr=subprocess.DEVNULL)
             while not os.path.exists(stage(folder, "restart.150.h5")):
                 time.sleep(0.002)
-            os.killpg(run.pid, signal.SIGKILL)
-            run.wait()
+            program.kill_ranks(run, folder)
             self.assertFalse(os.path.exists(stage(folder, "model.h5")))
             code, out, error = program.run("restart", os.path.join(folder, "run"), ranks=ranks)
             self.assertEqual(code, 0, error)
@@ -204,6 +203,8 @@ class Training(unittest.TestCase):
     def test_another_optimizer_cannot_resume(self):
         folder, _ = self.trained("optimizer")
         os.remove(os.path.join(folder, "run", "stages_done.txt"))
+        with h5py.File(stage(folder, "restart.100.h5"), "r+") as file:
+            file["cambium"].attrs["deck"] = ""  # by which the difference is found before
         code, _, error = program.run("restart", os.path.join(folder, "run"), "stages[0].train.optimizer=sgd")
         self.assertEqual(code, 2)
         self.assertIn("was written with optimizer adamw, but the deck says sgd; resume with the same, or begin a new run with "
@@ -259,13 +260,13 @@ class Training(unittest.TestCase):
         judge = "run: {name: judge}\nstages: [{evaluate: {model: MODEL, dataset: %s}}]\n" % data
         judge = judge.replace("MODEL", stage(folder, "model.h5"))
         one = program.run("run", program.write(os.path.join(folder, "judge.yaml"), judge), cwd=folder)
-        two = program.run("run", os.path.join(folder, "judge.yaml"), ranks=2, cwd=folder)
+        two = program.run("run", os.path.join(folder, "judge.yaml"), "--overwrite", ranks=2, cwd=folder)
         self.assertEqual((one[0], two[0]), (0, 0), one[2] + two[2])
         found = [[line for line in out.split("\n") if line.strip().startswith("error")] for out in (one[1], two[1])]
         self.assertEqual(found[0], found[1])
         self.assertLess(float(found[0][0].split()[1]), 0.13)  # a third of the spread of the targets
         program.write(os.path.join(folder, "wide.yaml"), judge.replace("x: [-1, 1]", "x: [-1, 4]"))
-        out = program.run("run", os.path.join(folder, "wide.yaml"), cwd=folder)[1]
+        out = program.run("run", os.path.join(folder, "wide.yaml"), "--overwrite", cwd=folder)[1]
         self.assertRegex(out, r"field 'input' spans \[\S+, \S+\], but training saw \[\S+, \S+\]: the model extrapolates")
 
     def test_the_measure_of_the_best_model_is_chosen(self):
@@ -274,14 +275,14 @@ class Training(unittest.TestCase):
         code, out, error = program.run("run", deck(folder), "stages[0].train.validate.measure=[-1]")
         self.assertEqual(code, 0, error)
         self.assertRegex(out, r"best validation: weighted sum -\S+ at step 20\n")
-        code, _, error = program.run("run", deck(folder), "stages[0].train.validate.measure=[1, 0.5]")
+        code, _, error = program.run("run", deck(folder), "--overwrite", "stages[0].train.validate.measure=[1, 0.5]")
         self.assertEqual(code, 2)
         self.assertIn("validate.measure has 2 weights, but mlp is judged by 1 errors: error", error)
 
     def judged(self, folder, model, dataset, *overrides):
         """What the stage evaluate says of a model and data that do not go together."""
         text = "run: {name: judge}\nplugins: [deepmd]\nstages: [{evaluate: {model: %s, dataset: %s}}]\n" % (model, dataset)
-        code, _, error = program.run("run", program.write(os.path.join(folder, "judge.yaml"), text), *overrides, cwd=folder)
+        code, _, error = program.run("run", program.write(os.path.join(folder, "judge.yaml"), text), "--overwrite", *overrides, cwd=folder)
         self.assertEqual(code, 2, error)
         return error
 
@@ -319,7 +320,7 @@ class Training(unittest.TestCase):
         with h5py.File(model, "r+") as file:
             del file["weights/layers.1.b"]
             file["weights/layers.1.b"] = np.zeros(3, "f4")
-        code, _, error = program.run("run", deck(folder), "stages[0].train.start_from=" + model)
+        code, _, error = program.run("run", deck(folder), "run.directory=" + os.path.join(folder, "other"), "stages[0].train.start_from=" + model)
         self.assertEqual(code, 2)
         self.assertIn("the model needs /weights/layers.1.b of shape [24], but the file has [3]; it was written by another version "
                       "or changed afterwards", error)

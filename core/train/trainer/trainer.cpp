@@ -7,16 +7,23 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/driver/resume_point.hpp"
 #include "core/driver/stage_files.hpp"
+#include "core/io/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 
 namespace cambium::train {
+
+/// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is divided.
+static constexpr std::string_view free_keys[] = {"steps", "epochs", "loader", "accumulate", "parallel", "reduce.group", "reduce.overlap",
+                                                 "validate.every", "validate.batch", "validate.patience", "checkpoint", "log", "explode",
+                                                 "models", "mllog"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
   mllog_.start("init_start");
   open_data();
-  const auto checkpoint = context_.resume ? newest_checkpoint(context_.run_directory) : std::nullopt;
+  const auto checkpoint = resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
   if (checkpoint) resume(*checkpoint);
   else start_fresh();
   mllog_.stop("init_stop");
@@ -43,6 +50,7 @@ Task::Outcome Trainer::loop() {
     advance();
     if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
+    if (context_.stop) context_.stop->require_directory();
     if (step % params_.log == 0 || step == steps_) print_row();
     if (validation_ && (step % params_.validate.every == 0 || step == steps_)) validate();
     const bool periodic = params_.checkpoint.every > 0 && step % params_.checkpoint.every == 0;
@@ -203,6 +211,7 @@ double Trainer::rate_at(std::int64_t step) const {
 
 void Trainer::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
+  io::on_root(context_.comm, [&] { if (context_.stop) context_.stop->require_directory(true); });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   std::vector<Counted> counted;
   if (sharded_) fill_whole(progress_, counted);

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/io/atomic_file.hpp"
 #include "core/io/h5.hpp"
+#include "core/parallel/stop_request.hpp"
 
 namespace cambium::podlstm {
 
@@ -126,6 +127,7 @@ void Journal::open() {
 }
 
 void Journal::add(Trial trial) {
+  if (context_.stop) context_.stop->require_directory(true);
   open();
   log_->append(trial);
   const std::lock_guard lock(mutex_);

@@ -52,6 +52,8 @@ says("bench lowp: size is '64.5'; it must be a whole number, for example size=40
 says("bench lowp: size is 32; give 64 to 16384", command=["bench", "lowp", "size=32"])
 says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
 says("walltime 'soon' is not a time; write HH:MM:SS, for example \"00:10:00\"", "run.walltime=soon", command="run")
+for none in ("0", "00:00:00"):
+    says(f"walltime '{none}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit", f"run.walltime='{none}'")
 table.file("occupied", "a file, no folder")
 says("cannot make the folder 'occupied/run': Not a directory; choose another with run.directory=PATH", "run.directory=occupied/run", command="run")
 table.begins("run.directory=shown")

@@ -25,7 +25,8 @@ table.file("d.h5", {"x": X, "y": Y})
 
 
 def fails(message, *overrides, code=2):
-    says(message, *overrides, command="run", code=code)
+    elsewhere = [] if any(o.startswith("run.directory=") for o in overrides) else ["run.directory=refused"]  # the run in out is read below
+    says(message, *overrides, *elsewhere, command="run", code=code)
 
 
 # Keys
