@@ -28,9 +28,60 @@ void require_finite(const FieldData& data, std::size_t field) {
                                data.axis[1][index / data.nz() % data.nx()], data.axis[2][index % data.nz()]));
 }
 
+bool equally_spaced(const std::vector<double>& x) {
+  const double step = (x.back() - x.front()) / static_cast<double>(x.size() - 1);
+  for (std::size_t k = 1; k < x.size(); ++k)
+    if (std::fabs(x[k] - x[k - 1] - step) > 1e-3 * step) return false;  // coordinates may be in single precision
+  return true;
+}
+
+/// Sum of squared differences between point i and the next one along x, from the last to the first one, too.
+std::vector<double> squared_differences(const FieldData& data, std::size_t field) {
+  const std::size_t nx = data.nx(), nz = data.nz();
+  std::vector<double> out(nx, 0.0);
+  for (std::size_t t = 0; t < data.axis[0].size(); ++t)
+    for (std::size_t i = 0; i < nx; ++i)
+      for (std::size_t k = 0; k < nz; ++k) {
+        const std::size_t next = (i + 1) % nx;
+        if (data.is_hidden(t, i, k) || data.is_hidden(t, next, k)) continue;
+        const double d = data.at(field, t, next, k) - data.at(field, t, i, k);
+        out[i] += d * d;
+      }
+  return out;
+}
+
+/// Whether the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not exceeded in any
+/// field. A cavity's walls differ by what lies between them.
+bool ends_meet(const FieldData& data) {
+  if (data.nx() < 4) return true;  // too few to tell
+  for (std::size_t f = 0; f < data.values.size(); ++f) {
+    auto squares = squared_differences(data, f);
+    const double around = squares.back();
+    squares.pop_back();
+    if (around > 4.0 * *std::max_element(squares.begin(), squares.end())) return false;
+  }
+  return true;
+}
+
+void find_period(FieldData& data, std::optional<bool> asked, std::optional<bool> told) {
+  const auto& x = data.axis[1];
+  if (x.size() < 2) return;
+  const auto words = [](bool periodic) { return periodic ? "periodic" : "ending at walls"; };
+  if (asked && told && *asked != *told)
+    throw InputError(fmt::format("x of '{}' is {}, as the file says, and is asked for as {}: leave out 'periodic', or take fields of another "
+                                 "domain", data.file, words(*told), words(*asked)));
+  const bool equal = equally_spaced(x), periodic = asked ? *asked : told ? *told : equal && ends_meet(data);
+  data.ends = asked && !told ? "as asked for" : told ? "as the file says" : "by its values, since the file does not say: set 'periodic' to choose";
+  if (!periodic) return;
+  if (!equal)
+    throw InputError(fmt::format("x of '{}' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at "
+                                 "equally spaced points", data.file));
+  data.period = (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
+}
+
 }  // namespace
 
-FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, bool periodic) {
+FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, std::optional<bool> periodic) {
   const FieldFile file(path);
   FieldData data;
   data.file = path;
@@ -44,10 +95,13 @@ FieldData read_fields(const std::string& path, const std::vector<std::string>& n
   for (const auto& name : names) data.values.push_back(file.read(name, whole, first));
   data.hidden = file.hidden(whole, first);
   for (std::size_t k = 0; k < names.size(); ++k) require_finite(data, k);
-  const auto& x = data.axis[1];
-  if (periodic && x.size() > 1) data.period = (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
+  find_period(data, periodic, file.periodic());
   fill_hidden(data);
   return data;
+}
+
+std::string ends_of_x(const FieldData& data) {
+  return fmt::format("x {}, {}", data.period > 0.0 ? "periodic" : "ends at walls", data.ends);
 }
 
 }  // namespace cambium::superres

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ struct FieldData {
   std::string file;
   std::array<std::vector<double>, 3> axis;   ///< t, x, z
   double period = 0.0;                       ///< along x; 0 where x ends at walls
+  std::string ends;                          ///< how that is known: "as the file says"
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;   ///< one array (t, x, z) per name
   std::vector<char> hidden;                  ///< (t, x, z): 1 where a mask hides a point, whose values mean nothing; empty without mask
@@ -23,7 +25,13 @@ struct FieldData {
 };
 
 /// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or is not
-/// finite (with the place). Points under the file's mask may hold anything; numbers from around them stand there. x is taken as periodic where its points are equally spaced and `periodic` is set.
-FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, bool periodic);
+/// finite (with the place). Points under the file's mask may hold anything; numbers from around them stand there.
+/// x is periodic where `periodic`, else the file, says so. Where neither does, points that are equally spaced and values whose ends are
+/// as near to each other as neighbours are make it so. InputError when `periodic` contradicts the file, or where points of a periodic
+/// x are not equally spaced, since its period is unknown then.
+FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, std::optional<bool> periodic);
+
+/// "x periodic, as the file says", for the log.
+std::string ends_of_x(const FieldData& data);
 
 }  // namespace cambium::superres

@@ -110,6 +110,26 @@ std::vector<double> FieldFile::read(const std::string& name, const std::array<st
   return block_of(set, start, block);
 }
 
+std::optional<bool> FieldFile::periodic() const {
+  if (!well_) {
+    const io::Group scales = file_.group("/scales");
+    if (!scales.exists("x") || scales.is_group("x")) return {};
+    const auto x = scales.dataset("x");
+    if (!x.has_attribute("periodic")) return {};
+    return x.attribute<int>("periodic") != 0;
+  }
+  if (!file_.is_group("/boundary_conditions")) return {};
+  const auto conditions = file_.group("/boundary_conditions");
+  for (const auto& name : conditions.list()) {
+    if (!conditions.is_group(name)) continue;
+    const auto one = conditions.group(name);
+    if (!one.has_attribute("bc_type") || !one.has_attribute("associated_dims")) continue;
+    if (one.attribute<std::vector<std::string>>("associated_dims") != std::vector<std::string>{name_of_axis(1)}) continue;
+    return in_small_letters(one.attribute<std::string>("bc_type")) == "periodic";
+  }
+  return {};
+}
+
 std::vector<FieldFile::Mask> FieldFile::masks() const {
   std::vector<Mask> out;
   if (!well_ && file_.exists("/tasks/mask")) out.push_back({"/tasks/mask", false, file_.dataset("/tasks/mask").shape().size() == 3, false});

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class FieldFile {
 
   /// t, x or z (y where the file calls it so). InputError when the file does not have it.
   std::vector<double> coordinate(int axis) const;
+  /// Whether x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary conditions along x of
+  /// The Well.
+  std::optional<bool> periodic() const;
   std::string name_of_axis(int axis) const;
   /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of another shape.
   std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;

@@ -18,7 +18,7 @@ void Verify::Params::describe(deck::Describe<Params>& d) {
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("tolerance", &Params::tolerance, "largest residual of the data themselves, as a share of the largest term").positive().def(0.05);
   d("frames", &Params::frames, "frames to look at, from the end").at_least(1).def(7);
-  d("periodic", &Params::periodic, "x is periodic").def(true);
+  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
 }
 
 Verify::Verify(const Params& params, Context&) : params_(params) {
@@ -40,8 +40,8 @@ Task::Outcome Verify::run(Context& context) {
   std::string refused;
   io::on_root(context.comm, [&] {
     const auto data = read_fields(params_.data, params_.fields, static_cast<std::size_t>(params_.frames), params_.periodic);
-    log.info(fmt::format("{}: {} frames from t = {:g} to {:g}, {} x {} points", params_.data, data.axis[0].size(), data.axis[0].front(),
-                         data.axis[0].back(), data.nx(), data.nz()));
+    log.info(fmt::format("{}: {} frames from t = {:g} to {:g}, {} x {} points; {}", params_.data, data.axis[0].size(), data.axis[0].front(),
+                         data.axis[0].back(), data.nx(), data.nz(), ends_of_x(data)));
     std::vector<std::vector<double>> table(3);
     log.info(fmt::format("{:>8}{:>14}{:>14}{:>22}", "equation", "rms", "of largest", "with x, z exchanged"));
     for (std::size_t k = 0; k < equations_.size(); ++k) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
@@ -18,7 +19,7 @@ class Verify : public Task {
     std::map<std::string, double> constants;
     double tolerance = 0.0;
     int frames = 0;
-    bool periodic = true;
+    std::optional<bool> periodic;
     static void describe(deck::Describe<Params>& d);
   };
   /// Parses the equations; InputError points at the column.

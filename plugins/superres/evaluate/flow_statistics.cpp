@@ -39,16 +39,27 @@ std::vector<double> layers(const std::vector<double>& z) {
   return out;
 }
 
-/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest.
+/// Wavelength of the first mode of spectrum_of().
+double longest_wave(const FieldData& data) {
+  if (data.period > 0.0) return data.period;
+  const auto& x = data.axis[1];
+  return 2.0 * (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
+}
+
+/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest. Between walls, where both vanish, of each
+/// row and its mirror image of the opposite sign.
 std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int w, const std::vector<double>& share) {
   const auto nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz());
-  const RealFft fft(nx);
-  View<double**> rows("rows", 2 * nz, nx), transformed("transformed", 2 * nz, 2 * fft.modes());
+  const bool mirrored = data.period == 0.0;
+  const int n = mirrored ? 2 * nx : nx;
+  const RealFft fft(n);
+  View<double**> rows("rows", 2 * nz, n), transformed("transformed", 2 * nz, 2 * fft.modes());
   const auto host = Kokkos::create_mirror_view(rows);
   for (int k = 0; k < nz; ++k)
     for (int i = 0; i < nx; ++i) {
       const double moves = data.is_hidden(t, i, k) ? 0.0 : 1.0;
       host(k, i) = moves * data.at(u, t, i, k), host(nz + k, i) = moves * data.at(w, t, i, k);
+      if (mirrored) host(k, n - 1 - i) = -host(k, i), host(nz + k, n - 1 - i) = -host(nz + k, i);
     }
   Kokkos::deep_copy(rows, host);
   fft.forward(rows, 0, transformed, fft.modes(), 2 * nz);
@@ -57,8 +68,8 @@ std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int
   for (int k = 1; k < fft.modes(); ++k) {
     double sum = 0.0;
     for (int row = 0; row < 2 * nz; ++row)
-      sum += share[row % nz] * (std::pow(modes(row, k) / nx, 2) + std::pow(modes(row, fft.modes() + k) / nx, 2));
-    out.push_back(2 * k == nx ? 0.5 * sum : sum);
+      sum += share[row % nz] * (std::pow(modes(row, k) / n, 2) + std::pow(modes(row, fft.modes() + k) / n, 2));
+    out.push_back(2 * k == n ? 0.5 * sum : sum);
   }
   return out;
 }
@@ -95,7 +106,7 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
     double total = 0.0, length = 0.0;
     for (std::size_t k = 0; k < s.spectrum.size(); ++k) {
       total += s.spectrum[k];
-      length += s.spectrum[k] * data.period / static_cast<double>(k + 1);
+      length += s.spectrum[k] * longest_wave(data) / static_cast<double>(k + 1);
     }
     const double rms = std::sqrt(energy), eps = 2.0 * viscosity * strain, taylor = std::sqrt(8.0 * viscosity * energy / eps);
     s.divergence = std::sqrt(divergence / gradients);

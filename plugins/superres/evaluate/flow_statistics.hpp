@@ -22,7 +22,8 @@ struct FlowStatistics {
   std::vector<double> spectrum;  ///< of u and w along x, mode by mode from 1
 };
 
-/// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be periodic and equally spaced.
+/// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be equally spaced. Between walls spectra are
+/// those of a row and its mirror image of the opposite sign, since velocities vanish there, and wavelengths are up to twice the width.
 std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscosity, const std::array<int, 3>& fields);
 
 }  // namespace cambium::superres

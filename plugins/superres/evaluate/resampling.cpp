@@ -1,5 +1,7 @@
 #include "plugins/superres/evaluate/resampling.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -67,15 +69,33 @@ FieldData resampled(const FieldData& data, int axis, const std::vector<double>& 
   return out;
 }
 
+int coarse_count(std::size_t n, double ratio, bool periodic) {
+  const auto points = static_cast<double>(n);
+  return std::max(2, static_cast<int>(std::lround(periodic ? points / ratio : (points - 1.0) / ratio + 1.0)));
+}
+
 FieldData coarsened(const FieldData& data, const std::array<double, 3>& ratio) {
   FieldData out = data;
   for (int axis = 0; axis < 3; ++axis) {
-    const auto n = static_cast<double>(data.axis[axis].size());
     const bool periodic = axis == 1 && data.period > 0.0;
-    const int count = std::max(2, static_cast<int>(std::lround(n / ratio[axis])));
+    const int count = coarse_count(data.axis[axis].size(), ratio[axis], periodic);
     out = resampled(out, axis, coarse_places(data.axis[axis], count, periodic), 2);
   }
   return out;
+}
+
+std::array<double, 3> spacing(const FieldData& fine, const FieldData& coarse) {
+  std::array<double, 3> out{};
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto n = static_cast<double>(fine.axis[axis].size()), m = static_cast<double>(coarse.axis[axis].size());
+    out[axis] = axis == 1 && fine.period > 0.0 ? n / m : (n - 1.0) / (m - 1.0);
+  }
+  return out;
+}
+
+std::string spacing_words(const FieldData& fine, const FieldData& coarse) {
+  const auto apart = spacing(fine, coarse);
+  return fmt::format("{:.3g} frames and {:.3g} x {:.3g} points apart", apart[0], apart[1], apart[2]);
 }
 
 }  // namespace cambium::superres

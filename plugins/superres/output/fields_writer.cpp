@@ -24,10 +24,10 @@ void FieldsWriter::Params::describe(deck::Describe<Params>& d) {
 
 std::string FieldsWriter::path() const { return (std::filesystem::path(context_.run_directory) / params_.file).string(); }
 
-void FieldsWriter::create(const State&, const CentredFields& fields) {
+void FieldsWriter::create(const State& state, const CentredFields& fields) {
   file_.emplace(io::File::create(path()));
   io::write_provenance(*file_, io::provenance_of(context_));
-  file_->write("/scales/x", fields.x);
+  file_->write("/scales/x", fields.x).set_attribute("periodic", global_values(state, "periodic").at(0) != 0.0 ? 1 : 0);
   file_->write("/scales/z", fields.z);
   file_->create_series("/scales/sim_time", DType::f64, {}).set_attribute("unit", "free-fall times");
   file_->create_series("/scales/iteration", DType::i64, {});

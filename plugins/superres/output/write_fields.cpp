@@ -17,7 +17,7 @@ void write_fields(const std::string& path, const FieldData& data, const Context&
   io::write_h5_atomically(path, [&](io::File& file) {
     io::write_provenance(file, io::provenance_of(context));
     file.write("/scales/sim_time", data.axis[0]);
-    file.write("/scales/x", data.axis[1]);
+    file.write("/scales/x", data.axis[1]).set_attribute("periodic", data.period > 0.0 ? 1 : 0);
     file.write("/scales/z", data.axis[2]);
     for (std::size_t f = 0; f < data.names.size(); ++f) {
       const std::vector<float> values(data.values[f].begin(), data.values[f].end());

@@ -9,7 +9,8 @@ namespace cambium::superres {
 /// xarray looks: `xarray.open_dataset("fields.h5")` has the fields by (sim_time, x, z).
 void name_coordinates(io::File& file, const std::string& field);
 
-/// Fields in the layout of the output 'fields', complete or not at all: /tasks/<name> by (t, x, z), /scales/{sim_time, x, z}.
+/// Fields in the layout of the output 'fields', complete or not at all: /tasks/<name> by (t, x, z), /scales/{sim_time, x, z}; the attribute
+/// `periodic` of x is 1 or, between walls, 0.
 /// Rank 0.
 void write_fields(const std::string& path, const FieldData& data, const Context& context);
 

@@ -18,7 +18,7 @@ void Crops::Params::describe(deck::Describe<Params>& d) {
   d("points", &Params::points, "places in a crop at which the fields are compared").at_least(1).def(256);
   d("samples", &Params::samples, "crops that count as one pass over the data").at_least(1).def(1000);
   d("frames", &Params::frames, "frames to use, from the end").at_least(2).def(200);
-  d("periodic", &Params::periodic, "x is periodic").def(true);
+  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
   d("seed", &Params::seed, "of crops and places").at_least(0).def(1);
   d.check([](const Params& p) {
     for (double r : p.ratio)
@@ -46,9 +46,9 @@ void Crops::open(Context& context) {
     }
   }
   const auto& s = sources_.front();
-  context.log.info(fmt::format("{} file(s) of {} x {} points, {} frames in the first; crops of {} x {} x {} coarse samples (t, x, z)",
-                               params_.data.size(), s.fine->nx(), s.fine->nz(), s.fine->axis[0].size(), s.windows.size()[0],
-                               s.windows.size()[1], s.windows.size()[2]));
+  context.log.info(fmt::format("{} file(s) of {} x {} points, {} frames in the first, {}; crops of {} x {} x {} coarse samples (t, x, z), {}",
+                               params_.data.size(), s.fine->nx(), s.fine->nz(), s.fine->axis[0].size(), ends_of_x(*s.fine), s.windows.size()[0],
+                               s.windows.size()[1], s.windows.size()[2], spacing_words(*s.fine, s.windows.coarse())));
 }
 
 std::vector<train::FieldInfo> Crops::fields() const {

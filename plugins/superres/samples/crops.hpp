@@ -18,7 +18,7 @@ class Crops : public train::Dataset {
     std::array<int, 3> crop{};
     std::int64_t points = 0, samples = 0;
     int frames = 0;
-    bool periodic = true;
+    std::optional<bool> periodic;
     std::int64_t seed = 1;
     static void describe(deck::Describe<Params>& d);
   };

@@ -73,6 +73,11 @@ LatentCells FlowNetwork::cells(const TorchBatch& batch, std::int64_t sample) con
   constexpr const char* names[3] = {"t", "x", "z"};
   for (int a = 0; a < 3; ++a) {
     const auto row = batch.stored(names[a])[sample].contiguous();
+    if (a == 1 && row.numel() != grid_[1] + (wraps_ ? 1 : 0))
+      throw InputError(wraps_ ? "the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that "
+                                "are narrower than the period"
+                              : "the model was trained on windows that end along x, and these are as wide as a periodic x: train it on such, or "
+                                "give data with more points along x");
     out.axis[a].assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
   }
   return out;

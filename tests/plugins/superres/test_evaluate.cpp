@@ -58,10 +58,26 @@ TEST_CASE("linear resampling is exact for linear functions at any ratio") {
       for (double z : data.axis[2]) data.values[0].push_back(1.0 + 2.0 * t - 3.0 * x + 5.0 * z);
   auto back = coarsened(data, {1.7, 2.3, 2.0});
   CHECK(back.axis[0].size() == 3);
-  CHECK(back.nx() == 3);
-  CHECK(back.nz() == 3);
+  CHECK(back.nx() == 4);  // 6 steps of one point as 3 of two: the nearest to 2.3
+  CHECK(back.nz() == 4);  // 5 steps as 3 of 1.67, which is nearer to 2 than 2.5
   for (int axis = 0; axis < 3; ++axis) back = resampled(back, axis, data.axis[axis], 2);
   for (std::size_t n = 0; n < data.values[0].size(); ++n) REQUIRE(back.values[0][n] == Approx(data.values[0][n]).margin(1e-12));
+}
+
+TEST_CASE("a whole ratio keeps every so many-th frame as it is, both ends included") {
+  for (const auto& [frames, ratio, kept] : {std::tuple{21, 4, 6}, {9, 4, 3}, {161, 4, 41}, {9, 2, 5}, {13, 6, 3}}) {
+    const auto data = cells(frames, 12, 10, M_PI);
+    const auto coarse = coarsened(data, {static_cast<double>(ratio), 3.0, 3.0});
+    CAPTURE(frames, ratio);
+    REQUIRE(coarse.axis[0].size() == static_cast<std::size_t>(kept));
+    REQUIRE(coarse.nz() == 4);  // 9 steps of one point as 3 of three
+    for (std::size_t t = 0; t < coarse.axis[0].size(); ++t) {
+      const std::size_t from = t * static_cast<std::size_t>(ratio);
+      REQUIRE(coarse.axis[0][t] == data.axis[0][from]);
+      for (std::size_t x = 0; x < coarse.nx(); ++x)
+        for (std::size_t z = 0; z < 4; ++z) REQUIRE(coarse.at(1, t, x, z) == data.at(1, from, 3 * x, 3 * z));
+    }
+  }
 }
 
 TEST_CASE("scores are those of their definitions, and finer samples score better") {
