@@ -36,6 +36,7 @@ class Decks(unittest.TestCase):
                 self.assertEqual(os.listdir(folder), [])
                 code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", ranks=2)
                 self.assertEqual(code, 0, error)
+                self.assertNotIn("judge it by others", out + error)  # no stage judges a model by what it was trained on or chosen by
                 for file in ("deck.resolved.yaml", "provenance.yaml", "log.txt"):
                     self.assertTrue(os.path.exists(os.path.join(folder, file)), file)
                 for stage, (rate, files) in STAGES.items():

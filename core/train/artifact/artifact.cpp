@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <yaml-cpp/yaml.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "core/base/error.hpp"
 #include "core/deck/node.hpp"
@@ -35,6 +39,8 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
       model.set_attribute("type", info.type);
       model.write("config", info.config);
       model.write("state", info.state);
+      if (!info.training.empty()) model.write("training", info.training);
+      if (!info.chosen_by.empty()) model.write("chosen_by", info.chosen_by);
       write_fields(file, info);
       const auto& tensors = weights.layout().tensors();
       with_real(weights.dtype(), [&]<class T>() {
@@ -62,6 +68,8 @@ static ArtifactInfo read_info(const io::File& file) {
   info.type = model.attribute<std::string>("type");
   info.config = model.read<std::string>("config");
   info.state = model.read<std::string>("state");
+  if (model.exists("training")) info.training = model.read<std::string>("training");
+  if (model.exists("chosen_by")) info.chosen_by = model.read<std::string>("chosen_by");
   if (file.exists("/fields"))
     for (const auto& name : file.group("/fields").list()) {
       const auto group = file.group("/fields/" + name);
@@ -102,6 +110,36 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   out.weights = FlatBuffer(*out.layout, out.network->dtype());
   read_weights(file, out.weights);
   return out;
+}
+
+/// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a part of a file.
+static void collect_files(const YAML::Node& node, std::set<std::string>& out) {
+  if (node.IsScalar()) {
+    const auto text = node.Scalar();
+    const auto path = text.substr(0, text.rfind('#'));
+    std::error_code none;
+    if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a number
+    if (std::filesystem::exists(path, none)) out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
+  } else {
+    for (const auto& each : node) collect_files(node.IsMap() ? each.second : each, out);
+  }
+}
+
+static std::set<std::string> files_of(const std::string& yaml) {
+  std::set<std::string> out;
+  if (!yaml.empty()) collect_files(YAML::Load(yaml), out);
+  return out;
+}
+
+std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data) {
+  const auto trained = files_of(info.training), chosen = files_of(info.chosen_by);
+  for (const auto& file : files_of(data)) {
+    const bool learnt = trained.contains(file);
+    if (learnt || chosen.contains(file))
+      return fmt::format("'{}' was {} '{}', so its errors there are smaller than on data that it never met: judge it by others", model,
+                         learnt ? "trained on" : "chosen among its steps by its errors on", file);
+  }
+  return {};
 }
 
 void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data) {

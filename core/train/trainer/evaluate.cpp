@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/deck/resolve.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/csv.hpp"
 #include "core/plugin/registry.hpp"
@@ -119,6 +120,8 @@ Task::Outcome Evaluate::run(Context& context) {
   auto model = load_artifact(params_.model, context);
   require_fields(model.info, params_.model, *data);
   warn_of_ranges(model.info, *data, context.log);
+  const auto keys = deck::resolved(params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);
+  if (const auto words = met_before(model.info, params_.model, keys); !words.empty()) context.log.warn(words);
   Validation samples(*data, params_.batch);
   Table table{model.network->metrics(), {}};
   table.rows.push_back(row_of(table.metrics, samples, model, context.comm));

@@ -65,6 +65,11 @@ void Trainer::write_model(const std::string& name, const FlatBuffer& weights, st
   info.config = deck::resolved(params_.model.node, entry->schema, *context_.registry);
   info.state = network_->state();
   info.fields = ranges_;
+  const auto keys_of = [&](const deck::Choice<Dataset>& data) {
+    return deck::resolved(data.node, context_.registry->find(Dataset::kind, data.type)->schema, *context_.registry);
+  };
+  info.training = keys_of(params_.dataset);
+  if (params_.validation && (params_.validate.keep_best || params_.validate.patience > 0)) info.chosen_by = keys_of(*params_.validation);
   info.card = {{"step", "", static_cast<double>(step)},
                {"training_samples", "", static_cast<double>(training_->size())},
                {"validation_samples", "", validation_ ? static_cast<double>(held_out_->size()) : 0.0}};
