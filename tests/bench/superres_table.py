@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Super-resolution against its baselines: superres_table.py PROGRAM FOLDER [--steps N] [--gamma G] [--only d4|d8] [--seeds N] [--unet-steps N]
-[--frames N].
+[--frames N] [--networks NAME ...].
 
 For every fourth point and every second frame (d4), and for every eighth point and every fourth frame (d8), of convection at Ra 1e6:
 trains the decoder with the equations, without them and with a stream function (without them), and the U-Net, some seeds each, on one run, and
-judges all of them, and interpolation, on a run from other noise; the first two also with their answers refined by the equations. Simulations and finished trainings in FOLDER are used again.
+judges all of them, interpolation, and the solver nudged by the coarse frames, on a run from other noise; the first two also with their answers
+refined by the equations, as are those of an untrained network (one step). --networks alone leaves all of them out. Simulations and finished trainings in FOLDER are used again.
 The U-Net takes its own number of steps, since it needs more. Prints one JSON object: mean and spread over seeds of every score. On one idle core a step
 takes some 20 to 100 ms."""
 
@@ -48,6 +49,7 @@ def networks(ratio, gamma, steps):
            "activation": "swish", "blend": "spline", "loss": "l2", **LAWS}
     return {"constrained": {**net, "gamma": gamma, "ramp": steps}, "free": {**net, "gamma": 0.0},
             "unet": {"type": "flow_unet", "features": 8, "most_features": 64, "ratio": ratio, "loss": "l2"},
+            "untrained": {**net, "gamma": 0.0},
             "stream_function": {**net, "gamma": 0.0, "divergence_free": True}}
 
 
@@ -70,17 +72,21 @@ def scores(program, folder, ratio, wanted):
     models = {}
     seeds = wanted.seeds
     for name, model in networks(RATIOS[ratio], wanted.gamma, wanted.steps).items():
+        if name not in wanted.networks:
+            continue
         place = os.path.join(folder, f"{ratio}_{name}")
-        run(program, place, [train(model, RATIOS[ratio], data, wanted.unet_steps if name == "unet" else wanted.steps, seeds)])
+        run(program, place, [train(model, RATIOS[ratio], data, {"unet": wanted.unet_steps, "untrained": 1}.get(name, wanted.steps),
+                                    seeds)])
         for k in range(1, seeds + 1):
             models[f"{name}_{k}"] = os.path.join(place, "train", *([f"model_{k}"] if seeds > 1 else []), "model.h5")
     place = os.path.join(folder, f"{ratio}_refined_scores")
-    refined = sorted(name for name in models if name.startswith(("constrained", "free")))
+    refined = sorted(name for name in models if name.startswith(("constrained", "free", "untrained")))
+    again = {"refine": {"models": refined}} if refined else {}
     run(program, place, [{"reconstruct": {"data": data[1], "rayleigh": 1e6, "ratio": RATIOS[ratio], "frames": wanted.frames, "models": models,
-                                          "refine": {"models": refined}, **LAWS}}])
+                                          "methods": ["linear", "cubic", "nudged"], **again, **LAWS}}])
     with open(os.path.join(place, "reconstruct", "scores.csv"), encoding="utf-8") as table:
         rows = list(csv.DictReader(table))
-    return dict(zip(["linear", "cubic", *sorted(models), *(name + "_refined" for name in refined)], rows))
+    return dict(zip(["linear", "cubic", "nudged", *sorted(models), *(name + "_refined" for name in refined)], rows))
 
 
 def summary(rows):
@@ -108,14 +114,15 @@ def main():
     parser.add_argument("--unet-steps", type=int, default=2000)
     parser.add_argument("--frames", type=int, default=41)
     parser.add_argument("--only", choices=list(RATIOS))
+    parser.add_argument("--networks", nargs="*", default=["constrained", "free", "unet", "stream_function"])
     wanted = parser.parse_args()
     folder = os.path.abspath(wanted.folder)
-    out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": wanted.seeds, "unet_steps": wanted.unet_steps, "frames": wanted.frames}
+    out = {"steps": wanted.steps, "gamma": wanted.gamma, "seeds": wanted.seeds, "unet_steps": wanted.unet_steps, "frames": wanted.frames, "networks": wanted.networks}
     for ratio in [wanted.only] if wanted.only else RATIOS:
         out[ratio] = summary(scores(wanted.program, folder, ratio, wanted))
     out["measured"] = measured.by_program(wanted.program, " ".join(
         ["superres_table.py cambium FOLDER", f"--steps {wanted.steps} --gamma {wanted.gamma} --seeds {wanted.seeds}",
-         f"--unet-steps {wanted.unet_steps} --frames {wanted.frames}",
+         f"--unet-steps {wanted.unet_steps} --frames {wanted.frames} --networks {' '.join(wanted.networks)}",
          *([f"--only {wanted.only}"] if wanted.only else [])]))
     print(json.dumps(out, indent=2, sort_keys=True))
 

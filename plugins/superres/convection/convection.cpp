@@ -70,10 +70,7 @@ void Convection::choose_timestep(std::int64_t step, double time) {
     if (!std::isfinite(rate))
       throw NumericalError(fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
                                        "'courant' (it is {:g})", step, time, keys_.courant));
-    // Diffusion along x is explicit. The method is stable up to 2.51 on the negative axis, where the shortest waves would stay
-  // undamped; up to 1.6 it damps them all.
-    const double dx = grid().dx(), diffusive = 1.6 * dx * dx / (4.0 * std::max(fluid().viscosity, fluid().diffusivity));
-    free_dt_ = std::min({1.5 * free_dt_, keys_.max_timestep, diffusive, keys_.courant / std::max(rate, 1e-30)});
+    free_dt_ = std::min({1.5 * free_dt_, keys_.max_timestep, diffusive_limit(stepper.owned()), keys_.courant / std::max(rate, 1e-30)});
   }
   align(time);
 }

@@ -7,8 +7,8 @@
 #include "core/base/error.hpp"
 
 #include "core/parallel/random.hpp"
+#include "plugins/superres/convection/place_fields.hpp"
 #include "plugins/superres/convection/rows.hpp"
-#include "plugins/superres/evaluate/resampling.hpp"
 
 namespace cambium::superres {
 
@@ -25,17 +25,6 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
 
 namespace {
 
-/// The last frame of one field at the places where the grid keeps it.
-FieldData placed(const FieldData& data, int field, const Grid& g) {
-  FieldData one = data;
-  one.names = {data.names[field]};
-  one.values = {data.values[field]};
-  std::vector<double> x, z;
-  for (int i = 0; i < g.nx; ++i) x.push_back(g.dx() * (field == 2 ? i : i + 0.5));
-  for (int k = 0; k < g.nz; ++k) z.push_back(field == 3 ? g.face[k] : g.center(k));
-  return resampled(resampled(one, 1, x, 4), 2, z, 4);
-}
-
 void set_from_file(const std::string& path, Flow& flow) {
   const Grid& g = flow.slab.grid;
   const auto data = read_fields(path, {"p", "b", "u", "w"}, 1, g.periodic);
@@ -44,19 +33,8 @@ void set_from_file(const std::string& path, Flow& flow) {
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
   if (std::fabs(width / g.lx - 1.0) > 1e-6)
     throw InputError(fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
-  const auto host = Kokkos::create_mirror_view(flow.fields);
-  Kokkos::deep_copy(host, 0.0);
-  constexpr int source[4] = {2, 3, 1, 0};  // of field_u, field_w, field_b, field_p in p, b, u, w
-  for (int f = 0; f < 4; ++f) {
-    const auto values = placed(data, source[f], g);
-    for (int row = 1; row <= flow.rows(); ++row)
-      for (int i = 0; i < g.nx; ++i) {
-        const int k = flow.slab.first + row - 1;
-        const bool wall = (f == field_w && k == 0) || (f == field_u && i == 0 && !g.periodic);
-        host(f, row, margin + i) = wall ? 0.0 : values.at(0, 0, i, k);
-      }
-  }
-  Kokkos::deep_copy(flow.fields, host);
+  Kokkos::deep_copy(flow.fields, 0.0);
+  add_fields(data, flow);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ class Stepper {
   bool ghosts_travel_ = false;  ///< of other ranks, while rows that need none are worked on
 };
 
+/// Longest step that the explicit diffusion along x allows.
+double diffusive_limit(const Flow& flow);
+
 /// Collective, of owned rows: |u|/dx + |w|/dz at its largest, the Courant number of a step of length one.
 double largest_courant_rate(const Flow& flow, const Comm& comm);
 

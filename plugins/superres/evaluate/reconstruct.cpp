@@ -35,21 +35,30 @@ int points_of(const std::string& method) { return method == "cubic" ? 4 : 2; }
 }  // namespace
 
 void Reconstruct::Params::describe(deck::Describe<Params>& d) {
-  d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z); x periodic").example("{run}/simulate/fields.h5");
+  d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z)").example("{run}/simulate/fields.h5");
   d("rayleigh", &Params::rayleigh, "of the data; gives viscosity and diffusivity").positive();
   d("prandtl", &Params::prandtl, "of the data").positive().def(1.0);
   d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
-  d("methods", &Params::methods, "interpolations by which it is rebuilt").options({"linear", "cubic"}).def({"linear", "cubic"});
+  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+  d("methods", &Params::methods, "by which it is rebuilt without a model: linear and cubic interpolation; nudged: the solver of rayleigh_benard or "
+                                 "cavity, which starts from the first coarse frame and adds the interpolated misfit of each later one, the one to beat "
+                                 "where the equations are known").options({"linear", "cubic", "nudged"}).def({"linear", "cubic"});
+  d("plates", &Params::plates, "methods: nudged: velocity on the plates of the data").options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+      .def(Wall::no_slip);
   d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
-  d("equations", &Params::equations, "whose residuals are compared, in p, b, u, w, constants and dt, dx, dz, dxx, dxz, dzz").def({});
+  d("equations", &Params::equations, "of the data, whose residuals are compared and along which 'refine' descends, in p, b, u, w, constants and dt, dx, "
+                                     "dz, dxx, dxz, dzz").def({});
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
-  d("refine", &Params::refine, "models whose answers are also refined by their own equations");
+  d("refine", &Params::refine, "models whose answers are also refined, by 'equations' and 'constants' of this stage");
   d("write", &Params::write, "one of the reconstructions as a file");
   d.check([](const Params& p) -> std::string {
     if (p.refine)
       for (const auto& name : p.refine->models)
         if (!p.models.contains(name)) return fmt::format("refine.models '{}' is none of models", name);
+    if (p.refine && p.equations.empty())
+      return "'refine' descends along the equations of the data, which a model trained on other data need not have: give 'equations' and their "
+             "'constants' in this stage, too";
     if (p.write && p.refine && std::count(p.refine->models.begin(), p.refine->models.end(), unrefined(p.write->method)) > 0) return {};
     if (p.write && !p.models.contains(p.write->method) && std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
       return fmt::format("write.method '{}' is none of methods and models", p.write->method);
@@ -95,6 +104,7 @@ FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coars
     return refined(model->first, coarse, places, model->second, context);
   if (const auto model = models.find(method); model != models.end())
     return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
+  if (method == "nudged") return nudged(coarse, places, {params_.rayleigh, params_.prandtl, params_.plates});
   FieldData out = coarse;
   for (int axis = 0; axis < 3; ++axis) out = resampled(out, axis, places[axis], points_of(method));
   return out;
@@ -103,10 +113,10 @@ FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coars
 FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places, train::LoadedModel& of,
                                Context& context) const {
   auto* const network = dynamic_cast<Refinable*>(of.network.get());
-  if (!network || !network->can_refine())
-    throw InputError(fmt::format("model '{}' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may "
-                                 "be 0), or leave it out of refine.models", name));
-  network->refine(&*params_.refine);
+  if (!network)
+    throw InputError(fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
+                                 name, of.info.type));
+  network->refine(&*params_.refine, equations_);
   const double started = wall_seconds();
   const auto tell = [&](std::size_t done, std::size_t all) {
     const double each = (wall_seconds() - started) / static_cast<double>(done);
@@ -160,6 +170,7 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
   row("spectrum, rms of log10", [](const Scores& s) { return s.spectrum; });
   for (std::size_t k = 0; k < equations_.size(); ++k)
     row(fmt::format("residual of equation {}", k + 1), [&](const Scores& s) { return s.residual[k]; });
+  row("seconds", [](const Scores& s) { return s.seconds; });
   log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}", scores.front().true_nusselt,
                        scores.front().true_divergence));
 }
@@ -187,6 +198,7 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
   column("spectrum", "rms of log10 of the ratio of spectra", [](const Scores& s) { return s.spectrum; });
   for (std::size_t k = 0; k < equations_.size(); ++k)
     column(fmt::format("residual_{}", k + 1), "root mean square, by differences", [&](const Scores& s) { return s.residual[k]; });
+  column("seconds", "that the reconstruction took", [](const Scores& s) { return s.seconds; });
   io::write_csv((std::filesystem::path(context.run_directory) / "scores.csv").string(), columns, table);
 }
 
@@ -212,23 +224,30 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
 
 Task::Outcome Reconstruct::run(Context& context) {
   io::on_root(context.comm, [&] {
-    const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), true);
+    const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), params_.periodic);
     if (params_.refine && !truth.hidden.empty())
       throw InputError(fmt::format("'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
                                    params_.data));
     const auto coarse = coarsened(truth, params_.ratio);
-    context.log.info(fmt::format("{}: {} frames of {} x {} points, seen as {} frames of {} x {}", params_.data, truth.axis[0].size(),
-                                 truth.nx(), truth.nz(), coarse.axis[0].size(), coarse.nx(), coarse.nz()));
+    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data, truth.axis[0].size(),
+                                 truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(), coarse.nx(), coarse.nz(),
+                                 spacing_words(truth, coarse)));
     const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh), peclet = std::sqrt(params_.rayleigh * params_.prandtl);
     std::vector<Scores> scores;
     std::vector<std::vector<float>> frames{middle_frame(truth)};
     Models models;
-    for (const auto& [name, file] : params_.models) models.emplace(name, train::load_artifact(file, context));
+    for (const auto& [name, file] : params_.models) {
+      const auto& model = models.emplace(name, train::load_artifact(file, context)).first->second;
+      if (const auto words = train::met_before(model.info, name, params_.data); !words.empty()) context.log.warn(words);
+    }
     for (const auto& method : columns()) {
+      const double started = wall_seconds();
       FieldData field = rebuilt(method, coarse, truth.axis, models, context);
+      const double seconds = wall_seconds() - started;
       field.hidden = truth.hidden;
       frames.push_back(middle_frame(field));
       scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
+      scores.back().seconds = seconds;
       for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);
     }
     if (params_.write) write_one(coarse, models, context);

@@ -6,13 +6,14 @@
 #include "core/plugin/task.hpp"
 #include "core/train/artifact/artifact.hpp"
 #include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/evaluate/nudged_solver.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"
 #include "plugins/superres/evaluate/scores.hpp"
 
 namespace cambium::superres {
 
-/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation and by trained models, and says which
-/// physics is left. One of the reconstructions may be written, at any resolution.
+/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself and by trained models,
+/// and says which physics is left. One of the reconstructions may be written, at any resolution.
 class Reconstruct : public Task {
  public:
   /// A reconstruction as a file.
@@ -26,6 +27,8 @@ class Reconstruct : public Task {
     std::string data;
     double rayleigh = 0.0, prandtl = 1.0;
     std::array<double, 3> ratio{};
+    std::optional<bool> periodic;
+    Wall plates = Wall::no_slip;
     std::vector<std::string> methods;
     std::map<std::string, std::string> models;
     std::vector<std::string> equations;

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "plugins/superres/equations/equation.hpp"
 
 namespace cambium::superres {
 
-/// Fields that obey the model's equations better than the trained network's first answer: in each window the latent vectors,
-/// beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient of the equations' mean
+/// Fields that obey the equations of the data better than the trained network's first answer: in each window the latent vectors,
+/// beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient of these equations' mean
 /// square residual at points that are drawn anew in each step, held to the coarse samples. No finer data are needed, and the network
 /// itself stays as it was trained.
 struct Refinement {
@@ -24,10 +25,9 @@ struct Refinement {
 class Refinable {
  public:
   virtual ~Refinable() = default;
-  /// Whether the model has equations at all.
-  virtual bool can_refine() const = 0;
-  /// For all answers from here on; null: as trained.
-  virtual void refine(const Refinement* how) = 0;
+  /// For all answers from here on, along these equations in p, b, u, w: those of the data, which need not be those that the network was
+  /// trained with. Null: as trained.
+  virtual void refine(const Refinement* how, const std::vector<Equation>& equations = {}) = 0;
 };
 
 /// A network that knows the fields on two plates, and so answers between its outermost samples and these.

@@ -22,8 +22,9 @@ struct Scores {
   double divergence = 0.0, true_divergence = 0.0;  ///< relative, means over frames
   std::vector<double> residual;             ///< of each equation: root mean square, by differences on the fine grid
   double spectrum = 0.0;                    ///< root mean square of log10 of the ratio of mean spectra, over all modes
+  double seconds = 0.0;                     ///< that the reconstruction took
 };
-/// Without residuals.
+/// Without residuals and seconds.
 Scores scores_of(const FieldData& truth, const FieldData& prediction, double viscosity, double peclet,
                  const std::array<int, 3>& fields);
 

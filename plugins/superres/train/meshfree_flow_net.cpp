@@ -56,8 +56,10 @@ static std::vector<Equation> parsed(const MeshfreeFlowNet::Params& params) {
   return out;
 }
 
+MeshfreeFlowNet::Laws::Laws(std::vector<Equation> of) : equations(std::move(of)), basis(wanted(equations)) {}
+
 MeshfreeFlowNet::MeshfreeFlowNet(const Params& params, Context&)
-    : FlowNetwork(params.precision, params.loss), params_(params), equations_(parsed(params)), basis_(wanted(equations_)), value_({}) {
+    : FlowNetwork(params.precision, params.loss), params_(params), own_(parsed(params)), none_({}) {
   shape_.latent = static_cast<int>(params.latent);
   shape_.widths.assign(params.decoder.begin(), params.decoder.end());
   shape_.outputs = params.divergence_free ? 3 : 4;
@@ -79,7 +81,7 @@ std::vector<double> MeshfreeFlowNet::term_weights(std::int64_t step, double) con
 
 std::vector<train::TermInfo> MeshfreeFlowNet::metrics() const {
   std::vector<train::TermInfo> out{{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
-  if (!equations_.empty()) out.push_back({"residual", "", train::TermInfo::Report::root_mean});
+  if (!own_.equations.empty()) out.push_back({"residual", "", train::TermInfo::Report::root_mean});
   return out;
 }
 
@@ -287,27 +289,31 @@ torch::Tensor MeshfreeFlowNet::scaled(const torch::Tensor& physical_values) cons
   return (physical_values - torch::tensor(mean_, options)) / torch::tensor(deviation_, options);
 }
 
-torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, bool all) {
-  const JetBasis& fields = all ? basis_ : value_;
+torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, Laws& laws) {
   const bool single = real() == torch::kFloat32;
-  return physical(single ? decoded<float>(ask, fields, all ? jets32_ : values32_) : decoded<double>(ask, fields, all ? jets64_ : values64_),
-                  fields);
+  return physical(single ? decoded<float>(ask, laws.basis, laws.single) : decoded<double>(ask, laws.basis, laws.full), laws.basis);
 }
 
-torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(asked(batch), true); }
+torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(asked(batch), own_); }
+
+void MeshfreeFlowNet::refine(const Refinement* how, const std::vector<Equation>& equations) {
+  refinement_ = how;
+  wanted_.reset();
+  if (how) wanted_.emplace(equations);
+}
 
 torch::Tensor MeshfreeFlowNet::values(const TorchBatch& batch) {
   const auto ask = asked(batch);
-  return scaled(jets_of(refinement_ && can_refine() ? refined(ask) : ask, false)[0]);
+  return scaled(jets_of(refinement_ ? refined(ask) : ask, none_)[0]);
 }
 
 /// (points)
-torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::Tensor& jets) const {
+torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::Tensor& jets, const JetBasis& basis) {
   torch::Tensor sum = torch::zeros({jets.size(1)}, jets.options().requires_grad(false));
   for (const auto& term : equation.terms) {
     torch::Tensor product;
     for (const auto& factor : term.factors) {
-      const auto value = jets[basis_.find(factor.order)].select(1, factor.field);
+      const auto value = jets[basis.find(factor.order)].select(1, factor.field);
       product = product.defined() ? product * value : value * term.coefficient;
     }
     sum = product.defined() ? sum + product : sum + term.coefficient;
@@ -316,33 +322,33 @@ torch::Tensor MeshfreeFlowNet::residual(const Equation& equation, const torch::T
 }
 
 /// Mean over points and equations.
-torch::Tensor MeshfreeFlowNet::equations_loss(const torch::Tensor& jets, Loss loss) const {
+torch::Tensor MeshfreeFlowNet::equations_loss(const torch::Tensor& jets, const Laws& laws, Loss loss) {
   torch::Tensor sum;
-  for (const auto& equation : equations_) {
-    const auto r = residual(equation, jets);
+  for (const auto& equation : laws.equations) {
+    const auto r = residual(equation, jets, laws.basis);
     const auto part = (loss == Loss::l1 ? r.abs() : r.square()).mean();
     sum = sum.defined() ? sum + part : part;
   }
-  return sum / static_cast<double>(equations_.size());
+  return sum / static_cast<double>(laws.equations.size());
 }
 
 std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::loss(const TorchBatch& batch) {
-  const auto all = jets_of(asked(batch), constrained());
+  const auto all = jets_of(asked(batch), constrained() ? own_ : none_);
   std::vector<Term> out{data_term(scaled(all[0]), batch)};
   if (!constrained()) return out;
   const auto n = static_cast<double>(batch.size());
-  out.push_back({equations_loss(all, loss_of()) * n, n});
+  out.push_back({equations_loss(all, own_, loss_of()) * n, n});
   return out;
 }
 
 std::vector<train::TorchNetwork::Term> MeshfreeFlowNet::measure(const TorchBatch& batch) {
-  const auto all = jets_of(asked(batch), true);
+  const auto all = jets_of(asked(batch), own_);
   const auto y = scaled(all[0]);
   std::vector<Term> out{data_term(y, batch), square_term(y, batch)};
-  if (equations_.empty()) return out;
+  if (own_.equations.empty()) return out;
   Term squares{torch::zeros({1}, torch::kFloat64), 0.0};
-  for (const auto& equation : equations_) {
-    const auto r = residual(equation, all).to(torch::kFloat64);
+  for (const auto& equation : own_.equations) {
+    const auto r = residual(equation, all, own_.basis).to(torch::kFloat64);
     squares.sum += r.square().sum();
     squares.count += static_cast<double>(r.numel());
   }

@@ -43,13 +43,20 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
 
   /// Jets of p, b, u, w at the points of a batch, in physical units: (streams of basis(), points, 4). For tests and figures.
   torch::Tensor jets(const train::TorchBatch& batch);
-  bool can_refine() const override { return !equations_.empty(); }
-  void refine(const Refinement* how) override { refinement_ = how; }
+  void refine(const Refinement* how, const std::vector<Equation>& equations = {}) override;
   std::optional<std::array<double, 2>> plates() const override;
   /// Derivatives that the equations ask for.
-  const JetBasis& basis() const { return basis_; }
+  const JetBasis& basis() const { return own_.basis; }
 
  private:
+  /// Equations, the derivatives that they ask for, and the decoder of these.
+  struct Laws {
+    std::vector<Equation> equations;
+    JetBasis basis;
+    std::optional<Decode<float>> single;
+    std::optional<Decode<double>> full;
+    explicit Laws(std::vector<Equation> of);
+  };
   /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3); its weights and biases.
   struct Asked {
     const train::TorchBatch& batch;
@@ -67,8 +74,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   torch::Tensor decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode);
   Asked asked(const train::TorchBatch& batch);
   Asked refined(Asked asked);
-  torch::Tensor equations_loss(const torch::Tensor& jets, Loss loss) const;
-  torch::Tensor jets_of(const Asked& asked, bool all);
+  static torch::Tensor equations_loss(const torch::Tensor& jets, const Laws& laws, Loss loss);
+  torch::Tensor jets_of(const Asked& asked, Laws& laws);
   JetBasis decoder_basis(const JetBasis& fields) const;
   std::vector<std::vector<double>> scaled_samples(const LatentCells& cells, const torch::Tensor& coarse) const;
   std::vector<std::vector<double>> node_values(const LatentCells& cells, const torch::Tensor& coarse) const;
@@ -77,18 +84,16 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   torch::Tensor kept_on_plates(const torch::Tensor& jets, const Asked& asked, const JetBasis& basis) const;
   torch::Tensor physical(const torch::Tensor& jets, const JetBasis& fields) const;
   torch::Tensor scaled(const torch::Tensor& physical_values) const;
-  torch::Tensor residual(const Equation& equation, const torch::Tensor& jets) const;
-  bool constrained() const { return !equations_.empty() && params_.gamma > 0.0; }
+  static torch::Tensor residual(const Equation& equation, const torch::Tensor& jets, const JetBasis& basis);
+  bool constrained() const { return !own_.equations.empty() && params_.gamma > 0.0; }
 
   Params params_;
   const Refinement* refinement_ = nullptr;
-  std::vector<Equation> equations_;
-  JetBasis basis_, value_;  ///< derivatives of the fields: those of the equations, and none
+  Laws own_, none_;            ///< of the training, and values alone
+  std::optional<Laws> wanted_;  ///< of the refinement
   DecoderShape shape_;
   std::shared_ptr<Unet> encoder_;
   std::vector<torch::Tensor> decoder_weights_;
-  std::optional<Decode<float>> jets32_, values32_;
-  std::optional<Decode<double>> jets64_, values64_;
 };
 
 }  // namespace cambium::superres

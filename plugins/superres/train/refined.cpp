@@ -77,9 +77,9 @@ MeshfreeFlowNet::Asked MeshfreeFlowNet::refined(Asked ask) {
   descend(groups, how.steps, [&] {
     ask.latents = torch::cat({fixed, free}, 1);
     ask.points = nodes;
-    const auto at_nodes = scaled(jets_of(ask, false)[0]).reshape_as(known);
+    const auto at_nodes = scaled(jets_of(ask, none_)[0]).reshape_as(known);
     ask.points = from + (to - from) * torch::rand({samples, how.points, 3}, generator, torch::kFloat64);
-    return (at_nodes - known).square().mean() + how.gamma * equations_loss(jets_of(ask, true), Loss::l2);
+    return (at_nodes - known).square().mean() + how.gamma * equations_loss(jets_of(ask, *wanted_), *wanted_, Loss::l2);
   });
   for (auto& w : ask.weights) w = w.detach();
   ask.latents = torch::cat({fixed, free.detach()}, 1), ask.points = asked_points;

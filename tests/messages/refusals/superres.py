@@ -39,7 +39,7 @@ stages:
       learning_rate: {type: constant, start: 1e-3}
 """
 REFINE = TRAIN + """
-  - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2], models: {net: "{run}/train/model.h5"}, refine: {models: [net]}}
+  - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2], models: {net: "{run}/train/model.h5"}, refine: {models: [net]}, equations: ["dx(u) + dz(w) = 0"]}
 """
 SPIN_UP = """
 run: {name: spin_up, directory: spin_up}
@@ -136,6 +136,21 @@ table.file("hidden_well.h5", {**well, "boundary_conditions/xy_wall/mask": [[[Tru
 says("the mask of 'hidden_well.h5' hides every point at t = 0; leave that frame out", V + "data=hidden_well.h5", V + "fields=[b]",
      V + "equations=['b=0']", deck="verify.yaml", command="run")
 
+# What x does at its ends
+def along_x(name, periodic, x=None):
+    table.file(name, {**block, "scales/x": (x or [2 * k / 16 for k in range(16)], {"periodic": periodic})})
+
+
+along_x("walls.h5", 0)
+along_x("around.h5", 1)
+along_x("uneven.h5", 1, [(k / 8) ** 2 for k in range(16)])
+says("x of 'walls.h5' is ending at walls, as the file says, and is asked for as periodic: leave out 'periodic', or take fields of another domain",
+     R + "data=walls.h5", R + "periodic=true", deck="reconstruct.yaml", command="run")
+says("x of 'around.h5' is periodic, as the file says, and is asked for as ending at walls: leave out 'periodic', or take fields of another domain",
+     V + "data=around.h5", V + "periodic=false", deck="verify.yaml", command="run")
+says("x of 'uneven.h5' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at equally spaced points",
+     V + "data=uneven.h5", deck="verify.yaml", command="run")
+
 # Reconstruction and crops
 says("write.method 'quintic' is none of methods and models", R + "write={method: quintic, points: [4, 8, 8]}", deck="reconstruct.yaml")
 says("refine.models 'net' is none of models", R + "refine={models: [net]}", deck="reconstruct.yaml")
@@ -146,6 +161,20 @@ says("'write' asks for z = 0 to 0.9375, the coarse samples of 'fields.h5' span z
      "within, or choose a model with 'plates'", W + "heights: [0, 0.9375]}", deck="reconstruct.yaml", command="run")
 says("'write' asks for t = 0 to 4, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'cubic' knows nothing beyond them: ask within",
      W + "times: [0, 4]}", deck="reconstruct.yaml", command="run")
+says("'refine' descends along the equations of the data, which a model trained on other data need not have: give 'equations' and their 'constants' "
+     "in this stage, too", R + "models={net: net.h5}", R + "refine={models: [net]}", deck="reconstruct.yaml")
+N = R + "methods=[nudged]"
+says("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 without bodies, and 'fields.h5' has |b| up to "
+     "0.8: leave it out of 'methods'", N, deck="reconstruct.yaml", command="run")
+says("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 without bodies, and 'body.h5' hides points "
+     "under a mask: leave it out of 'methods'", N, R + "data=body.h5", deck="reconstruct.yaml", command="run")
+low = {**block, "tasks/b": [[[0.1] * 8] * 16] * 8, "scales/z": [0.125 * k - 0.5 for k in range(8)]}
+table.file("low.h5", low)
+says("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 without bodies, and 'low.h5' spans z = -0.5 "
+     "to 0.375: leave it out of 'methods'", N, R + "data=low.h5", deck="reconstruct.yaml", command="run")
+table.file("fast.h5", {**fields(), **{"tasks/" + f: [[[0.1 if f == "b" else 1e200] * 8] * 16] * 8 for f in "pbuw"}})
+says("the flow of 'nudged' breaks down at t = 0: leave it out of 'methods', or correct 'rayleigh' and 'prandtl', which are to be those of "
+     "the data", N, R + "data=fast.h5", deck="reconstruct.yaml", command="run", code=4)
 says("'heights' must rise", R + "write={method: cubic, points: [4, 8, 8], heights: [1, 0]}", deck="reconstruct.yaml")
 says("'ratio' must be at least 1 along every axis", T + "dataset.ratio=[0, 2, 2]", deck="train.yaml")
 says("'scales': ratio times a scale must be at least 1", T + "dataset.scales=[0.2]", deck="train.yaml")
@@ -179,13 +208,19 @@ if built_with("torch"):
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
-    says("model 'net' has no equations to refine its answers by; train a meshfree_flow_net with 'equations' (gamma may be 0), or leave it out of "
-         "refine.models", deck="refine.yaml", command="run")
+    says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
+         T + "model={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
+    wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
+    says("the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that are narrower than the period",
+         wide, T + "validate={every: 1}", deck="train.yaml", command="run")
+    says("the model was trained on windows that end along x, and these are as wide as a periodic x: train it on such, or give data with more points "
+         "along x", T + "dataset.crop=[4, 8, 0]", T + "dataset.data=[walls.h5]", T + "validate={every: 1}",
+         T + "validation={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}", deck="train.yaml", command="run")
     says("'refine' holds answers to the equations everywhere in a window, also under the mask of 'body.h5': leave it out",
          "stages[1].reconstruct.data=body.h5", deck="refine.yaml", command="run")
     says("networks of convection read windows of coarse samples: give a data set of the type 'crops'",
          T + "dataset={type: expression, samples: 10, box: {x: [0, 1]}, target: {y: x}}", deck="train.yaml", command="run")
-    says("the model reads crops of 4 x 8 x 4 coarse samples (t, x, z), these have 4 x 16 x 4",
+    says("the model reads crops of 4 x 8 x 5 coarse samples (t, x, z), these have 4 x 16 x 5",
          T + "validation={type: crops, data: [fine.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", T + "validate={every: 1}",
          deck="train.yaml", command="run")
 

@@ -232,7 +232,7 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
   World world;
   auto params = small();
   params.blend = GENERATE(Blend::c2, Blend::spline);
-  params.equations = {"dx(u) + dz(w) = 0"};
+  params.equations = {"dx(u) - 3*dz(w) = 0"};  // of other data
   params.gamma = 0.0;
   MeshfreeFlowNet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
@@ -259,8 +259,9 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
       }
   const auto count = std::ssize(points) / 3;
   const train::SamplePtr sample = Windows(data, {3, 4, 5}, {1, 1, 1}).sample({0, 0, 0}, points, {}, 0);
+  const std::vector<Equation> laws{parse_equation("dx(u) + dz(w) = 0", {flow_fields, {}}, 1)};
   const auto answer = [&](const Refinement* how) {
-    net.refine(how);
+    net.refine(how, laws);
     std::vector<double> out(static_cast<std::size_t>(4 * count));
     auto view = io::tensor_of(out.data(), {1, count, 4});
     net.infer(std::span(&sample, 1), weights.views, std::span(&view, 1));
