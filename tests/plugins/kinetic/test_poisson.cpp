@@ -132,6 +132,17 @@ TEST_CASE("between walls without charge the potential is that of the walls") {
   CHECK(error(g, poisson.electric(1, 1), "0*x") < 1e-12);
 }
 
+TEST_CASE("walls of one potential that meet have it in their corners, as does one without charge that floats beside them") {
+  const ConfGrid g = plane(5, 3, true, true, serendipity);
+  for (const auto& walls : {PotentialWalls{{at(0.7), at(0.7)}, {at(0.7), at(0.7)}}, PotentialWalls{{at(0.7), floats}, {at(0.7), at(0.7)}},
+                            PotentialWalls{{floats, at(0.7)}, {floats, mirror}}}) {
+    Poisson poisson(g, 1.0, walls);
+    poisson.solve(std::vector<double>(g.size(), 0.0), 0);
+    CHECK(error(g, poisson.potential().data(), "0.7 + 0*x") < 1e-12);
+    for (double v : poisson.wall_potential()) CHECK(v == Approx(0.7).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("grids whose kernels a build may be given, and on which the potential is not solved for, are refused") {
   ConfGrid space = plane(4, 4, false, false, linear);
   space.dimensions = 3;
