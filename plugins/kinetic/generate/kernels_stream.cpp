@@ -57,15 +57,23 @@ static void declare_velocity(Code& code, const std::string& name, const std::str
     code.line("[[maybe_unused]] const T " + name + std::to_string(n) + " = T(" + scalar(times_xi(n, n + 1).value()) + " * " + factor + " * h);");
 }
 
-/// out = b f + a base (for d = 0) or out += ..., plus streaming along d with the velocity w + h xi; s is its sign and t the
-/// trace of the upwind cell. With q = s sqrt(3) f_1 + sqrt(5) f_2, the own trace is f_0 + q:
+/// Of the stage's two distribution functions, as base + b (f - base), with one rounding of a small term: rounded 1/3 and 2/3 add up to
+/// more than 1 in float32, and rounded products with them have one sign, so that particles would be gained or lost step by step.
+static void declare_combination(Code& code, const std::string& name, const std::string& f, const std::string& base) {
+  code.line("T " + name + ";");
+  code.line("if constexpr (Based) " + name + " = " + base + " + T(b) * (" + f + " - " + base + ");");
+  code.line("else " + name + " = T(b) * " + f + ";");
+}
+
+/// out = b f + (1 - b) base (for d = 0; without a base b f alone) or out += ..., plus streaming along d with the velocity w + h xi; s
+/// is its sign and t the trace of the upwind cell. With q = s sqrt(3) f_1 + sqrt(5) f_2, the own trace is f_0 + q:
 ///   n = 0: s v (t - f_0 - q),  n = 1: sqrt(3) v (f_0 - q - t),  n = 2: s v (sqrt(5) (t - f_0 - q) + 2 sqrt(15) s f_1).
 Kernel Writer::stream(int d) const {
   Kernel k{"stream" + std::to_string(d), {}};
   auto& code = k.code;
   const auto& b = basis_;
   const std::string tail = "const T* __restrict t, S w, S h, S s, T* out)";
-  if (d == 0) code.open("template <bool Based> KINETIC_LARGE static void stream0(const T* __restrict f, const T* base, S a, S b, " + tail);
+  if (d == 0) code.open("template <bool Based> KINETIC_LARGE static void stream0(const T* __restrict f, const T* base, S b, " + tail);
   else code.open("KINETIC_LARGE static void " + k.name + "(const T* __restrict f, " + tail);
   const int high = b.highest(d), degrees = b.highest(b.cdim + d);
   declare_velocity(code, "even", "s", degrees);
@@ -98,9 +106,9 @@ Kernel Writer::stream(int d) const {
       const std::string v = n % 2 ? "odd" : "even";
       const auto terms = times_velocity(d, face[j], v, {v + "0", v + "1"}, y[n]);
       if (d == 0) {
-        code.line("T o" + std::to_string(mode) + " = T(b) * " + at("f", mode) + ";");
-        code.line("if constexpr (Based) o" + std::to_string(mode) + " = o" + std::to_string(mode) + " + T(a) * " + at("base", mode) + ";");
-        code.assign("o" + std::to_string(mode), "+=", terms);
+        const std::string o = "o" + std::to_string(mode);
+        declare_combination(code, o, at("f", mode), at("base", mode));
+        code.assign(o, "+=", terms);
         code.line(at("out", mode) + " = o" + std::to_string(mode) + ";");
       } else {
         code.assign(at("out", mode), "+=", terms);

@@ -33,7 +33,7 @@ struct ForceField {
 };
 
 /// One stage of a Runge-Kutta step: f[out] = a f[base] + b f[in] + c L(f[in]), where L is the right-hand side of the
-/// Vlasov equation. `out` differs from `in` and may be `base`.
+/// Vlasov equation. `out` differs from `in` and may be `base`. a is 0 or 1 - b, to rounding: the distribution function takes 1 - b.
 struct Stage {
   int in = 0, base = 0, out = 1;
   double a = 0.0, b = 1.0, c = 0.0;

@@ -45,9 +45,13 @@ struct Sweep {
     tile = static_cast<int>(std::clamp<std::int64_t>(bytes / touched, 1, most));
     if (tile > layout.packs) tile = tile / layout.packs * layout.packs;  // whole lines along x
   }
-  int lower_first(int d) const { return d == 0 ? 0 : lower_first(d - 1) + lower_count(d - 1) * K::face[K::cdim + d - 1]; }
-  int lower_count(int d) const { return layout.velocity_stride(d); }
-  int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
+  CAMBIUM_FN int lower_count(int d) const { return layout.velocity_stride(d); }
+  CAMBIUM_FN int lower_first(int d) const {
+    int first = 0;
+    for (int e = 0; e < d; ++e) first += lower_count(e) * K::face[K::cdim + e];
+    return first;
+  }
+  CAMBIUM_FN int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
 
   /// Everything about velocity cell iv that the kernels ask for.
   struct Place {
@@ -195,8 +199,8 @@ struct Sweep {
       upwind<D>(around, iv, at, p.up[D], t);
       const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
       if constexpr (D > 0) K::template stream<D>(f, t, w, h, s, out + cell);
-      else if (a != T(0)) K::template stream0<true>(f, base + cell, a, b, t, w, h, s, out + cell);
-      else K::template stream0<false>(f, nullptr, a, b, t, w, h, s, out + cell);
+      else if (a != T(0)) K::template stream0<true>(f, base + cell, b, t, w, h, s, out + cell);
+      else K::template stream0<false>(f, nullptr, b, t, w, h, s, out + cell);
     });
   }
 

@@ -155,3 +155,22 @@ TEST_CASE("free streaming converges with order p+1, its cell means with 2p+1") {
   CHECK(std::log2(p2[2].mean / p2[3].mean) > 4.7);
   CHECK(std::log2(p1[2].mean / p1[3].mean) > 2.8);
 }
+
+TEST_CASE("float32 keeps its particles") {
+  auto p = wave("0.5", 32, 32, "(1 + 0.1*cos(k*x)) * maxwellian(v)");
+  p.precision = Precision::float32;
+  KineticRun<VlasovPoisson> run(p);
+  run.start();
+  const double particles = run("particles");
+  double change[2];
+  for (int half : {0, 1}) {
+    for (int k = 0; k < 500; ++k) run.step();
+    change[half] = run("particles") / particles - 1.0;
+  }
+  // Three stages of a step round every cell by up to 2^-25 of it, with either sign. What has one sign, like weights that do not add up
+  // to 1, or products with 1/3 and 2/3 whose roundings do not cancel, grows with the number of steps and not like its root.
+  const double rounding = 3.0 / 33554432.0 / 32.0;
+  INFO("after 500 steps " << change[0] << ", after 1000 " << change[1] << "; rounding " << rounding << " a step");
+  CHECK(std::abs(change[0]) < 10.0 * std::sqrt(500.0) * rounding);
+  CHECK(std::abs(change[1]) < 10.0 * std::sqrt(1000.0) * rounding);
+}
