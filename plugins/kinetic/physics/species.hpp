@@ -20,8 +20,8 @@ class Species {
  public:
   Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm);
 
-  /// f0 into slot 0. InputError for a negative density, for an f0 that is negative at one of the points where it is asked for, and
-  /// for a velocity space that cuts the distribution off; warns about a small cut.
+  /// f0 into slot 0. InputError for a negative density, for an f0 of which more than a thousandth is negative at the points where it is
+  /// asked for, and for a velocity space that cuts the distribution off; warns about less of both.
   void initialise(Context& context);
   /// What a file of another run holds, carried over to this grid, into slot 0.
   void start_from(const io::Group& group, Context& context);
