@@ -131,14 +131,26 @@ class Trajectory:
         return self._read("force", frame) / KJ_PER_MOL
 
     def universe(self):
-        """An MDAnalysis.Universe of all frames, with names, types, elements, masses (g/mol) and ids."""
+        """An MDAnalysis.Universe of all frames, with names, types, elements, masses (g/mol) and ids. Of cells in general
+        orientation its vectors are turned into the lower-triangular one."""
         import MDAnalysis
 
         universe = MDAnalysis.Universe(str(self.path))
         for name, values in (("names", self.species), ("types", self.species), ("elements", self.species),
                              ("masses", self.masses), ("ids", self.ids)):
             universe.add_TopologyAttr(name, list(values))
+        if abs(np.triu(self.cell(0), 1)).max() > 0.0:
+            universe.trajectory.add_transformations(self._lower_triangular)
         return universe
+
+    def _lower_triangular(self, frame):
+        """MDAnalysis keeps a cell as lengths and angles, in lower-triangular orientation: the vectors of a frame follow it."""
+        q, r = np.linalg.qr(self.cell(frame.frame).T)
+        q = q * np.sign(np.diag(r))
+        for name in ("positions", "velocities", "forces"):
+            if getattr(frame, "has_" + name):
+                setattr(frame, name, getattr(frame, name) @ q)
+        return frame
 
     def atoms(self, frame):
         """One frame as ase.Atoms: cell, masses, velocities and forces (as results of a calculator) in ASE's units."""

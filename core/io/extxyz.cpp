@@ -1,6 +1,7 @@
 #include "core/io/extxyz.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -37,10 +38,8 @@ std::uintmax_t kept_bytes(const std::string& path, std::int64_t last_step) {
 std::string extxyz_text(const Frame& f) {
   std::string text;
   auto out = std::back_inserter(text);
-  const auto& h = f.box.h;
-  fmt::format_to(out, "{}\nLattice=\"{} {} {} {} {} {} {} {} {}\"", f.size(), h[0][0], h[0][1], h[0][2], h[1][0],
-                 h[1][1], h[1][2], h[2][0], h[2][1], h[2][2]);
-  const double* o = f.box.origin;
+  fmt::format_to(out, "{}\nLattice=\"{}\"", f.size(), fmt::join(f.cell, " "));
+  const auto& o = f.origin;
   if (o[0] != 0.0 || o[1] != 0.0 || o[2] != 0.0) fmt::format_to(out, " Origin=\"{} {} {}\"", o[0], o[1], o[2]);
   fmt::format_to(out, " Properties=species:S:1:pos:R:3{}{} Step={} Time={} pbc=\"T T T\"\n",
                  f.velocity.empty() ? "" : ":velo:R:3", f.force.empty() ? "" : ":forces:R:3", f.step, f.time);

@@ -135,6 +135,7 @@ Structure parse_frame(TextLines& file, std::int64_t atoms) {
   Structure s;
   double rotation[3][3];
   s.box = parse_cell(file, keys, rotation);
+  s.axes = GivenAxes(rotation);
   s.nglobal = atoms;
   for (std::int64_t n = 0; n < atoms; ++n) {
     file.next();

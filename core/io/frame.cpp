@@ -51,14 +51,29 @@ void wrap(const Box& box, double* x, int* image) {
   }
 }
 
+/// Rows of three numbers, turned into the axes in which the cell was given.
+void turn_back(const GivenAxes& axes, std::vector<double>& rows) {
+  if (!axes.turned()) return;
+  for (std::size_t k = 0; k < rows.size(); k += 3) {
+    const auto given = axes.vector(&rows[k]);
+    std::copy(given.begin(), given.end(), rows.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+}
+
 }  // namespace
+
+void Frame::set_cell(const Box& box, const GivenAxes& axes) {
+  cell = axes.cell(box);
+  origin = axes.vector(box.origin);
+}
 
 Frame gather_frame(const State& state, const Comm& comm, FrameParts parts) {
   const Particles& p = state.particles;
   Frame frame;
   frame.step = state.step;
   frame.time = state.time;
-  frame.box = p.box;
+  const GivenAxes axes = axes_of(state);
+  frame.set_cell(p.box, axes);
   frame.species = p.species;
   std::vector<std::int64_t> tags;
   gather_rows(comm, tensor_of(p.tag, p.nlocal), [&](std::int64_t, const TensorRef& piece) {
@@ -77,8 +92,9 @@ Frame gather_frame(const State& state, const Comm& comm, FrameParts parts) {
   for (std::size_t k = 0; k < tags.size(); ++k) {
     frame.type[k] = static_cast<int>(x[4 * k + 3]);
     std::copy_n(&x[4 * k], 3, &frame.position[3 * k]);
-    wrap(frame.box, &frame.position[3 * k], &frame.image[3 * k]);
+    wrap(p.box, &frame.position[3 * k], &frame.image[3 * k]);
   }
+  for (auto* rows : {&frame.position, &frame.velocity, &frame.force}) turn_back(axes, *rows);
   return frame;
 }
 

@@ -106,12 +106,12 @@ void H5mdFile::append(const Frame& frame) {
                     "or move the file away",
                     file_.file(), position.shape().at(1), n));
   std::vector<double> corner = frame.position;
-  for (std::size_t k = 0; k < corner.size(); ++k) corner[k] -= frame.box.origin[k % 3];
+  for (std::size_t k = 0; k < corner.size(); ++k) corner[k] -= frame.origin[k % 3];
   position.append(tensor_of(corner.data(), {n, 3}));
   if (edges.shape().size() == 3) {
-    edges.append(tensor_of(&frame.box.h[0][0], {3, 3}));
+    edges.append(tensor_of(frame.cell.data(), {3, 3}));
   } else {  // a trajectory that an earlier version began
-    const double diagonal[3] = {frame.box.h[0][0], frame.box.h[1][1], frame.box.h[2][2]};
+    const double diagonal[3] = {frame.cell[0], frame.cell[4], frame.cell[8]};
     edges.append(tensor_of(diagonal, {3}));
   }
   file_.dataset(root + "image/value").append(tensor_of(frame.image.data(), {n, 3}));

@@ -233,7 +233,7 @@ void VtkhdfFile::append(const Frame& frame) {
   if (!frame.velocity.empty()) add("PointData/velocity", tensor_of(frame.velocity.data(), {n, 3}));
   if (!frame.force.empty()) add("PointData/force", tensor_of(frame.force.data(), {n, 3}));
   for (const char* name : {"PointData/id", "PointData/type"}) file_.dataset(offsets_of(name)).append(tensor_of(&nothing, {}));
-  add("FieldData/cell", tensor_of(&frame.box.h[0][0], {1, 9}));
+  add("FieldData/cell", tensor_of(frame.cell.data(), {1, 9}));
   add_step(frame.step, frame.time);
 }
 

@@ -30,6 +30,8 @@ Box Box::from_vectors(const double m[3][3], double rotation[3][3]) {
   const double bx = dot(m[1], e[0]);
   double rest[3];
   for (int k = 0; k < 3; ++k) rest[k] = m[1][k] - bx * e[0][k];
+  const double left = dot(rest, e[0]);  // rounding, which a b nearly along a would make large in the rotation
+  for (int k = 0; k < 3; ++k) rest[k] -= left * e[0][k];
   const double by = std::sqrt(dot(rest, rest));
   for (int k = 0; k < 3; ++k) e[1][k] = rest[k] / by;
   e[2][0] = e[0][1] * e[1][2] - e[0][2] * e[1][1];

@@ -35,6 +35,7 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
   if (comm.root()) {
     for (const auto& row : s.box.h) numbers.insert(numbers.end(), row, row + 3);
     numbers.insert(numbers.end(), s.box.origin, s.box.origin + 3);
+    for (const auto& row : s.axes.q) numbers.insert(numbers.end(), row, row + 3);
     numbers.insert(numbers.end(), {static_cast<double>(s.nglobal), s.v.empty() ? 0.0 : 1.0, s.image.empty() ? 0.0 : 1.0});
     for (const auto& species : s.species) numbers.push_back(species.mass);
   } else {
@@ -44,14 +45,15 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
       s.species.push_back({symbols.substr(at, end - at), 0.0});
       at = end + 1;
     }
-    numbers.resize(15 + s.species.size());
+    numbers.resize(24 + s.species.size());
   }
   comm.broadcast(std::span<double>(numbers));
   for (int k = 0; k < 9; ++k) s.box.h[k / 3][k % 3] = numbers[k];
   for (int k = 0; k < 3; ++k) s.box.origin[k] = numbers[9 + k];
-  s.nglobal = static_cast<std::int64_t>(numbers[12]);
-  velocities = numbers[13] != 0.0, images = numbers[14] != 0.0;
-  for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[15 + k];
+  for (int k = 0; k < 9; ++k) s.axes.q[k / 3][k % 3] = numbers[12 + k];
+  s.nglobal = static_cast<std::int64_t>(numbers[21]);
+  velocities = numbers[22] != 0.0, images = numbers[23] != 0.0;
+  for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
 }
 
 double mass_of(const Species& declared, double from_structure) {

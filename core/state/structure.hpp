@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/parallel/comm.hpp"
+#include "core/state/given_axes.hpp"
 #include "core/state/particles.hpp"
 
 namespace cambium {
@@ -13,6 +14,7 @@ namespace cambium {
 /// them home). Plain host data.
 struct Structure {
   Box box;
+  GivenAxes axes;                              ///< in which the source gives the cell and everything else
   std::vector<Species> species;                ///< by type; mass 0 where the source gives none
   std::int64_t nglobal = 0;
   std::vector<std::int64_t> tag;               ///< 1-based

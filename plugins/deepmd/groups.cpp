@@ -13,11 +13,13 @@ namespace {
 /// A GroupSpec as a kernel reads it. Absent conditions hold for every atom.
 struct Selection {
   Box box;
+  GivenAxes axes;
+  bool turned = false;                   ///< axes.turned()
   bool any_species = true, any_tag = true, invert = false;
   View<int*> chosen;                     ///< per type, 1 where selected
   View<std::int64_t* [2]> ranges;
   bool block = false, block_fractional = false;
-  double low[3], high[3];
+  double low[3], high[3];                ///< in the axes in which the cell was given
   bool sphere = false;
   double center[3], radius = 0.0;        ///< centre in fractional coordinates
   int layers[3];                         ///< images on each side that the sphere may reach
@@ -30,7 +32,11 @@ struct Selection {
 
   KOKKOS_INLINE_FUNCTION bool in_block(const double s[3]) const {
     double r[3] = {s[0], s[1], s[2]};
-    if (!block_fractional) box.to_cartesian(s, r);
+    if (!block_fractional) {
+      double x[3];
+      box.to_cartesian(s, x);
+      for (int k = 0; k < 3; ++k) r[k] = turned ? x[0] * axes.q[k][0] + x[1] * axes.q[k][1] + x[2] * axes.q[k][2] : x[k];
+    }
     for (int d = 0; d < 3; ++d)
       if (r[d] < low[d] || r[d] >= high[d]) return false;
     return true;
@@ -93,9 +99,11 @@ void select_block(Selection& out, const std::string& name, const GroupSpec& spec
   }
 }
 
-Selection selection_of(const std::string& name, const GroupSpec& spec, const Particles& p) {
+Selection selection_of(const std::string& name, const GroupSpec& spec, const Particles& p, const GivenAxes& axes) {
   Selection out;
   out.box = p.box;
+  out.axes = axes;
+  out.turned = axes.turned();
   out.invert = spec.invert;
   select_species(out, name, spec, p);
   out.any_tag = spec.tags.empty();
@@ -112,7 +120,7 @@ Selection selection_of(const std::string& name, const GroupSpec& spec, const Par
       out.center[k] = spec.sphere->center[k];
       out.layers[k] = static_cast<int>(out.radius / height[k] + 0.5);
     }
-    if (!spec.sphere->fractional) p.box.to_fractional(spec.sphere->center.data(), out.center);
+    if (!spec.sphere->fractional) p.box.to_fractional(axes.inside(spec.sphere->center.data()).data(), out.center);
   }
   return out;
 }
@@ -192,10 +200,10 @@ std::int64_t Groups::count(const Particles& p, const Comm& comm, std::uint32_t m
   return comm.sum(n);
 }
 
-void Groups::assign(Particles& p, const Comm& comm) const {
+void Groups::assign(Particles& p, const Comm& comm, const GivenAxes& axes) const {
   Kokkos::deep_copy(p.group, all_bit);
   for (const auto& [name, spec] : specs_) {
-    add_bit(p, selection_of(name, spec, p), bit(name));
+    add_bit(p, selection_of(name, spec, p, axes), bit(name));
     if (count(p, comm, bit(name)) == 0)
       throw InputError(fmt::format("group '{}' holds no atom: check its species, tags and region (all conditions must "
                                    "hold together)",

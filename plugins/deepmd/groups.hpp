@@ -8,6 +8,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/comm.hpp"
+#include "core/state/given_axes.hpp"
 #include "core/state/particles.hpp"
 
 namespace cambium::deepmd {
@@ -38,7 +39,8 @@ struct Sphere {
 };
 
 /// A selection of atoms: those for which everything that is given holds, or with `invert` all others. Positions are
-/// taken inside the periodic cell, in Å, or in fractions of the cell vectors where `fractional`.
+/// taken inside the periodic cell, in Å along the axes in which the cell was given, or in fractions of the cell vectors where
+/// `fractional`.
 struct GroupSpec {
   std::vector<std::string> species;                ///< any of these
   std::vector<std::array<std::int64_t, 2>> tags;   ///< in any of these ranges, ends included
@@ -57,7 +59,7 @@ class Groups {
 
   /// Sets the masks of the owned atoms from where they are now. Collective. Throws InputError for an unknown species
   /// and for a group without atoms.
-  void assign(Particles& particles, const Comm& comm) const;
+  void assign(Particles& particles, const Comm& comm, const GivenAxes& axes = {}) const;
   /// The mask of one group. Throws InputError for an unknown name.
   std::uint32_t bit(const std::string& name) const;
   /// Number of atoms of all ranks in any group of `mask`. Collective.

@@ -155,7 +155,7 @@ TEST_CASE("what the extended XYZ writer writes is read back, the corner of the c
   const Comm self(MPI_COMM_SELF);
   const Structure s = read_data(data, {"Cu", "Ni"}, self);
   io::Frame frame;
-  frame.box = s.box;
+  frame.set_cell(s.box, s.axes);
   frame.species = s.species;
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     frame.id.push_back(static_cast<std::int64_t>(i) + 1);

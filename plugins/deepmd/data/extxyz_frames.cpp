@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/error.hpp"
 #include "core/io/text_lines.hpp"
 
 namespace cambium::deepmd {
@@ -94,7 +95,12 @@ class FrameReader {
       file_.fail(fmt::format("pbc=\"{}\": a frame is periodic in all three directions or in none", keys_["pbc"]));
     double rows[3][3];
     for (std::size_t k = 0; k < 9; ++k) rows[k / 3][k % 3] = cell[k] * labels_.length_factor;
-    frame.box = Box::from_vectors(rows, q_);
+    try {
+      frame.box = Box::from_vectors(rows, q_);
+      frame.axes = GivenAxes(q_);
+    } catch (const InputError& error) {
+      file_.fail(error.what());
+    }
   }
 
   void read_labels(LabelledFrame& frame) {

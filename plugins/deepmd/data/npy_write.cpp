@@ -31,11 +31,13 @@ void write_system(const std::string& folder, const std::vector<std::string>& typ
   std::filesystem::create_directories(set);
   std::vector<double> coord, box, energy, force, virial;
   for (const LabelledFrame& frame : frames) {
-    for (const auto& x : frame.x) coord.insert(coord.end(), x.begin(), x.end());
-    for (const auto& row : frame.box->h) box.insert(box.end(), row, row + 3);
+    const GivenAxes& axes = frame.axes;
+    const auto add = [](std::vector<double>& to, const auto& values) { to.insert(to.end(), values.begin(), values.end()); };
+    for (const auto& x : frame.x) add(coord, axes.vector(x.data()));
+    add(box, axes.cell(*frame.box));
     energy.push_back(*frame.energy);
-    for (const auto& f : frame.force) force.insert(force.end(), f.begin(), f.end());
-    virial.insert(virial.end(), frame.virial.begin(), frame.virial.end());
+    for (const auto& f : frame.force) add(force, axes.vector(f.data()));
+    add(virial, axes.tensor(frame.virial.data()));
   }
   const auto n = static_cast<std::int64_t>(frames.size()), width = 3 * static_cast<std::int64_t>(types.size());
   io::write_file_atomically(set + "/coord.npy", npy_text(coord, {n, width}));

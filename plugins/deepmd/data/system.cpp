@@ -109,7 +109,12 @@ void DataSystem::load_set(const std::string& set, bool periodic) {
       double rows[3][3];
       const std::vector<double> h = row(box, k);
       for (std::size_t a = 0; a < 9; ++a) rows[a / 3][a % 3] = h[a];
-      frame.box = Box::from_vectors(rows, q);
+      try {
+        frame.box = Box::from_vectors(rows, q);
+        frame.axes = GivenAxes(q);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}/box.npy: frame {}: {}", set, k, error.what()));
+      }
     }
     frame.x = turned(row(coord, k), q);
     if (energy) frame.energy = energy->values[static_cast<std::size_t>(k)];

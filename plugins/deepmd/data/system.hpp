@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "core/state/box.hpp"
+#include "core/state/given_axes.hpp"
 
 namespace cambium::deepmd {
 
-/// One labelled configuration; positions and forces are turned with the cell into Box's form.
+/// One labelled configuration; positions, forces and virial are turned with the cell into Box's form, and back
+/// where they are written.
 struct LabelledFrame {
   std::vector<std::array<double, 3>> x;       ///< Å
   std::optional<Box> box;                     ///< absent: nothing is periodic
+  GivenAxes axes = {};                        ///< in which everything was given
   std::optional<double> energy;               ///< eV
   std::vector<std::array<double, 3>> force;   ///< eV/Å, or empty
   std::vector<double> virial;                 ///< eV, nine numbers or empty

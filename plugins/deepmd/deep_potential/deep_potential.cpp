@@ -14,7 +14,7 @@ void DeepPotential::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
       .example("water.dp");
   d("committee", &Params::committee, "further models of the same species; the deviation of all models' forces and virials "
-    "is measured whenever energies are").def({});
+    "is a column of thermo.csv, max_devi_f and so on").def({});
   d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
       .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}}).def(Precision::float64);
   d("compress", &Params::compress, "largest error allowed when the embedding networks are replaced by tables (dimensionless; "
@@ -121,9 +121,31 @@ void DeepPotential::compute_committee(const Particles& particles, const Neighbor
     }
     ghosts.reverse_add(member.f);
     forces.push_back(member.f);
-    std::copy_n(own.virial, 9, virials.emplace_back().begin());
+    virials.push_back(axes_.tensor(own.virial));  // the extremes over components depend on the axes
   }
   deviation_ = model_deviation(forces, std::move(virials), particles.nlocal, particles.nglobal, context.comm);
+  largest_deviation_ = std::max(largest_deviation_, deviation_.force_max);
+  deviation_sum_ += deviation_.force_mean;
+  ++deviations_;
+}
+
+std::vector<Observable> DeepPotential::observables() const {
+  std::vector<Observable> out;
+  if (params_.committee.empty()) return out;
+  for (const DeviationColumn& c : deviation_columns) out.push_back({c.name, c.unit, c.doc, std::string_view(c.name) == "max_devi_f"});
+  return out;
+}
+
+void DeepPotential::measure(std::span<double> values) const {
+  if (params_.committee.empty()) return;
+  const auto columns = deviation_.columns();
+  std::copy(columns.begin(), columns.end(), values.begin());
+}
+
+std::vector<std::string> DeepPotential::report() const {
+  if (deviations_ == 0) return {};
+  return {fmt::format("committee of {}: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average ({} evaluations)",
+                      members_.size(), largest_deviation_, deviation_sum_ / static_cast<double>(deviations_), deviations_)};
 }
 
 void DeepPotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/plugin/potential.hpp"
+#include "core/plugin/physics.hpp"
+#include "core/state/given_axes.hpp"
 #include "plugins/deepmd/deep_potential/deviation.hpp"
 #include "plugins/deepmd/deep_potential/engine.hpp"
 #include "plugins/deepmd/deep_potential/few_bits.hpp"
@@ -42,7 +43,14 @@ class DeepPotential : public Potential {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
+  /// With a committee: how far its models disagree (deviation_columns).
+  std::vector<Observable> observables() const;
+  void measure(std::span<double> values) const;  ///< of the last compute() that was asked for totals
+  std::vector<std::string> report() const;       ///< lines for the end-of-run page
+  /// The axes for which the deviation of the virial's components is taken.
+  void set_axes(const GivenAxes& axes) { axes_ = axes; }
 
+  bool is_committee() const { return !params_.committee.empty(); }
   /// Of the last compute() that was asked for totals; null without a committee.
   const ModelDeviation* deviation() const { return members_.size() > 1 ? &deviation_ : nullptr; }
   const Engine& engine(std::size_t member = 0) const { return *members_[member].engine; }
@@ -64,7 +72,10 @@ class DeepPotential : public Potential {
   Params params_;
   double cutoff_ = 0.0, min_distance_ = 0.0;
   std::vector<Member> members_;
+  GivenAxes axes_;
   ModelDeviation deviation_;
+  double largest_deviation_ = 0.0, deviation_sum_ = 0.0;  ///< eV/Å: of force_max, and of force_mean
+  std::int64_t deviations_ = 0;                           ///< evaluations of the committee
   bool warned_ = false;
 };
 

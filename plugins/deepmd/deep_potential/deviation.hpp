@@ -4,6 +4,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "plugins/deepmd/deep_potential/deviation_columns.hpp"
 
 namespace cambium::deepmd {
 
@@ -13,6 +14,11 @@ struct ModelDeviation {
   double force_max = 0.0, force_min = 0.0, force_mean = 0.0;     ///< eV/Å, over atoms: |standard deviation of F_i|
   double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0;   ///< eV/atom, over the nine components
   View<double*> force;                                           ///< eV/Å, by owned row of this rank
+
+  /// The numbers of a line of `deviation_columns`.
+  std::array<double, deviation_columns.size()> columns() const {
+    return {virial_max, virial_min, virial_rms, force_max, force_min, force_mean};
+  }
 };
 
 /// Deviation of the forces of `nlocal` owned atoms and of the virials of the whole system's `nglobal` atoms, one entry

@@ -13,7 +13,7 @@
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
-#include "plugins/deepmd/deep_potential/deep_potential.hpp"
+#include "plugins/deepmd/md/committee.hpp"
 
 namespace cambium::deepmd {
 
@@ -69,9 +69,9 @@ void Label::check(Context& context) {
 namespace {
 
 Configuration start_of(const StructureInput& input, Context& alone) {
-  const Particles p = build_structure(input, {}, alone);
-  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
   Configuration out;
+  const Particles p = build_structure(input, {}, alone, &out.axes);
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
   out.species = p.species;
   out.box = p.box;
   for (int k = 0; k < 3; ++k) out.box.origin[k] = 0.0;
@@ -84,18 +84,21 @@ Configuration start_of(const StructureInput& input, Context& alone) {
 
 // Rows of numbers travel between ranks: each is filled by one and zero on the others.
 
-/// Cell, positions, deviation.
-std::size_t sampled_width(std::size_t atoms) { return 10 + 3 * atoms; }
+/// Cell and its rotation, positions, deviation.
+std::size_t sampled_width(std::size_t atoms) { return 19 + 3 * atoms; }
 
 void pack(const Configuration& c, double deviation, double* row) {
-  for (std::size_t k = 0; k < 9; ++k) *row++ = c.box.h[k / 3][k % 3];
+  row = std::copy_n(&c.box.h[0][0], 9, row);
+  row = std::copy_n(&c.axes.q[0][0], 9, row);
   for (const auto& x : c.x) row = std::copy(x.begin(), x.end(), row);
   *row = deviation;
 }
 
 Configuration unpacked(const double* row, const Configuration& start) {
   Configuration c = start;
-  for (std::size_t k = 0; k < 9; ++k) c.box.h[k / 3][k % 3] = *row++;
+  std::copy_n(row, 9, &c.box.h[0][0]);
+  std::copy_n(row + 9, 9, &c.axes.q[0][0]);
+  row += 18;
   for (auto& x : c.x)
     for (double& value : x) value = *row++;
   return c;
@@ -114,6 +117,7 @@ void pack(const LabelledFrame& f, double error, double* row) {
 LabelledFrame labelled(const Configuration& c, const double* row) {
   LabelledFrame f;
   f.box = c.box;
+  f.axes = c.axes;
   f.x = c.x;
   f.energy = *row++;
   f.virial.assign(row, row + 9);
@@ -152,7 +156,7 @@ struct Label::Work {
   Log quiet;
   Context alone;
   std::unique_ptr<Potential> potential, explore;
-  DeepPotential* committee = nullptr;  ///< explore, when configurations are selected
+  DeepPotential* committee = nullptr;  ///< within explore, when configurations are selected
   Configuration start;
 };
 
@@ -163,8 +167,8 @@ void Label::prepare(Work& work, Context& context) const {
   work.potential->bind(work.start.species);
   if (work.explore) work.explore->bind(work.start.species);
   if (!params_.select) return;
-  work.committee = dynamic_cast<DeepPotential*>(work.explore.get());
-  if (!work.committee || !work.committee->deviation())
+  work.committee = find_committee(*work.explore);
+  if (!work.committee)
     throw InputError("label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
 }
 
@@ -181,7 +185,7 @@ std::vector<double> Label::sample(Work& work, Context& context) const {
       double* const next = row + static_cast<std::size_t>(item.frames) * width;
       if (item.number % context.comm.size() == context.comm.rank())
         for (const Configuration& c : configurations_of(item, work)) {
-          if (work.committee) single_point(*work.committee, c, work.alone);
+          if (work.committee) single_point(*work.explore, c, work.alone);
           pack(c, work.committee ? work.committee->deviation()->force_max : 0.0, row);
           row += width;
         }
@@ -228,7 +232,7 @@ std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       if (k % static_cast<std::size_t>(context.comm.size()) != static_cast<std::size_t>(context.comm.rank())) continue;
       const LabelledFrame f = single_point(*work.potential, chosen[k], work.alone);
-      pack(f, work.committee ? force_squares(f, single_point(*work.committee, chosen[k], work.alone)) : 0.0, &table[k * width]);
+      pack(f, work.committee ? force_squares(f, single_point(*work.explore, chosen[k], work.alone)) : 0.0, &table[k * width]);
     }
   });
   context.comm.sum(table);

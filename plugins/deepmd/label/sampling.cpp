@@ -41,6 +41,7 @@ Configuration strained(const Configuration& from, const double e[3][3]) {
   };
   for (int r = 0; r < 3; ++r) map(from.box.h[r], rows[r]);
   out.box = Box::from_vectors(rows, q);
+  out.axes = from.axes.then(q);
   for (auto& x : out.x) {
     double moved[3];
     map(x.data(), moved);

@@ -15,6 +15,7 @@ LabelledFrame single_point(Potential& potential, const Configuration& c, Context
   LabelledFrame frame;
   frame.x = c.x;
   frame.box = c.box;
+  frame.axes = c.axes;
   frame.energy = out.energy;
   frame.virial.assign(out.virial, out.virial + 9);
   const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);

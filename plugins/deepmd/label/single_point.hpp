@@ -12,6 +12,7 @@ struct Configuration {
   std::vector<int> types;                 ///< indices of species
   std::vector<std::array<double, 3>> x;   ///< Å
   Box box;
+  GivenAxes axes = {};                    ///< in which it was given
 };
 
 /// What any potential says of a configuration: energy, forces and virial as labels. `context` has one rank; the potential

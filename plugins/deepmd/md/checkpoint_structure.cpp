@@ -30,6 +30,9 @@ Structure read(const std::string& path) {
   std::copy(vectors.begin(), vectors.end(), &s.box.h[0][0]);
   const auto origin = file.read<std::vector<double>>("box/origin");
   std::copy(origin.begin(), origin.end(), s.box.origin);
+  // Versions that did not keep the rotation wrote none.
+  const auto axes = file.exists("physics/axes") ? file.read<std::vector<double>>("physics/axes") : std::vector<double>();
+  if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &s.axes.q[0][0]);
   const auto symbols = file.read<std::vector<std::string>>("species/symbol");
   const auto masses = file.read<std::vector<double>>("species/mass");
   for (std::size_t k = 0; k < symbols.size(); ++k) s.species.push_back({symbols[k], masses[k]});

@@ -187,12 +187,14 @@ void Dynamics::report_bad_atom(std::int64_t step, bool position) {
     bool bad = false;
     for (int k = 0; k < 3; ++k) bad = bad || !std::isfinite(position ? x(i, k) : f(i, k));
     if (!bad) continue;
+    const double here[2][3] = {{x(i, 0), x(i, 1), x(i, 2)}, {f(i, 0), f(i, 1), f(i, 2)}};
+    const auto at = axes_.vector(here[0]), force = axes_.vector(here[1]);
     const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
     throw NumericalError(fmt::format(
         "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "
         "{:.6g} {:.6g} {:.6g} eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms",
         step, position ? "position" : "force", tag(i), particles_.species[static_cast<int>(x(i, 3))].symbol,
-        context_.comm.rank(), x(i, 0), x(i, 1), x(i, 2), plain(f(i, 0)), plain(f(i, 1)), plain(f(i, 2))));
+        context_.comm.rank(), at[0], at[1], at[2], plain(force[0]), plain(force[1]), plain(force[2])));
   }
   throw NumericalError(fmt::format("step {}: an atom moved by more than 1e150 Å on rank {}", step,
                                    context_.comm.rank()));

@@ -7,6 +7,7 @@
 #include "core/parallel/context.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/state/domain.hpp"
+#include "core/state/given_axes.hpp"
 #include "core/state/neighbors.hpp"
 #include "core/state/particles.hpp"
 
@@ -61,6 +62,8 @@ class Dynamics {
   void check_forces(std::int64_t step);
 
   /// Atoms in any group of this mask never move.
+  /// In which messages give positions and forces.
+  void set_axes(const GivenAxes& axes) { axes_ = axes; }
   void freeze(std::uint32_t mask) { frozen_ = mask; }
   std::uint32_t frozen() const { return frozen_; }
   /// Zero velocity for frozen atoms: no move changes it, and drift() relies on it.
@@ -92,6 +95,7 @@ class Dynamics {
   Context& context_;
   double skin_;
   std::uint32_t frozen_ = 0;
+  GivenAxes axes_;
   NeighborList list_;
   ForceOutput output_;
   View<double*> inverse_mass_;

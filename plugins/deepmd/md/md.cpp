@@ -8,6 +8,7 @@
 #include "core/io/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/state/tensor_of_view.hpp"
+#include "plugins/deepmd/md/committee.hpp"
 #include "plugins/deepmd/velocities.hpp"
 
 namespace cambium::deepmd {
@@ -46,6 +47,8 @@ void Md::declare(State& state, Context&) {
   state.add({"group", At::particle, "", "bit mask of groups", true, [p] { return tensor_of(p->group, p->nlocal); }});
   state.add({"neighbors", At::particle, "", "ghosts and the neighbour list", false, [] { return TensorRef{}; }});
   state.add({"cell", At::global, "angstrom", "cell vectors", false, [] { return TensorRef{}; }});
+  state.add({"axes", At::global, "", "rotation from the axes of the structure file", false,
+             [this] { return io::tensor_of(&axes_.q[0][0], {3, 3}); }});
 }
 
 /// A lattice constant in the wrong unit asks for more neighbours than any memory holds; say so instead of trying.
@@ -64,16 +67,18 @@ void Md::make_dynamics(State& state, Context& context) {
   require_sane_density(state.particles, range);
   domain_ = std::make_unique<Domain>(context.comm, state.particles.box, params_.ranks, range);
   dynamics_ = std::make_unique<Dynamics>(state.particles, *domain_, *potential_, params_.skin, context);
+  dynamics_->set_axes(axes_);
+  if (DeepPotential* committee = find_committee(*potential_)) committee->set_axes(axes_);
   std::uint32_t frozen = 0;
   for (const auto& name : params_.frozen) frozen |= groups_.bit(name);
   dynamics_->freeze(frozen);
 }
 
 void Md::initialise(State& state, Context& context) {
-  state.particles = build_structure(params_.structure, params_.masses, context);
+  state.particles = build_structure(params_.structure, params_.masses, context, &axes_);
   make_dynamics(state, context);
   domain_->migrate(state.particles);
-  groups_.assign(state.particles, context.comm);
+  groups_.assign(state.particles, context.comm, axes_);
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
   if (params_.initial_temperature)
     init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
@@ -85,6 +90,9 @@ void Md::initialise(State& state, Context& context) {
 }
 
 void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
+  // Versions that did not keep the rotation wrote none.
+  const auto axes = saved.exists("axes") ? saved.read<std::vector<double>>("axes") : std::vector<double>();
+  if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &axes_.q[0][0]);
   make_dynamics(state, context);
   dynamics_->rebuild();
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
@@ -100,7 +108,10 @@ void Md::prepare_checkpoint(State&, Context& context) {
   integrator_->reservoir_energy(context.comm);
 }
 
-void Md::save(io::Group& group) const { integrator_->save(group); }
+void Md::save(io::Group& group) const {
+  integrator_->save(group);
+  group.write("axes", io::tensor_of(&axes_.q[0][0], {3, 3})).set_attribute("doc", "rotation of rows: vectors in this file = vectors as given times this");
+}
 
 void Md::resize(State& state, std::int64_t rows) {
   state.particles.reserve(static_cast<int>(rows));
@@ -131,7 +142,9 @@ std::vector<Observable> Md::observables() const {
       {"density", "g/cm^3", "mass over volume", false},
   };
   for (const char* name : {"pxx", "pyy", "pzz", "pxy", "pxz", "pyz"})
-    out.push_back({name, "bar", "component of the pressure tensor", false});
+    out.push_back({name, "bar", "component of the pressure tensor, in the axes in which the cell was given", false});
+  if (const DeepPotential* committee = find_committee(*potential_))
+    for (Observable o : committee->observables()) out.push_back(std::move(o));
   return out;
 }
 
@@ -150,11 +163,12 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   const double volume = state.particles.box.volume();
   const double conserved = now.kinetic_energy + now.potential_energy + integrator_->reservoir_energy(context.comm);
   constexpr double gram_per_cm3 = 1.66053906660;  // g/mol per Å^3, CODATA 2018
-  const auto& p = now.pressure;
+  const auto p = axes_.tensor(now.pressure.data());
   const double all[] = {now.temperature, now.mean_pressure(), now.potential_energy, now.kinetic_energy, conserved, volume,
                         gram_per_cm3 * total_mass(state.particles, context.comm) / volume,
                         p[0], p[4], p[8], p[1], p[2], p[5]};
   std::copy(std::begin(all), std::end(all), values.begin());
+  if (const DeepPotential* committee = find_committee(*potential_)) committee->measure(values.subspan(std::size(all)));
   if (!measured_) first_conserved_ = conserved, first_time_ = state.time;
   measured_ = true;
   last_conserved_ = conserved, last_time_ = state.time;
@@ -175,6 +189,8 @@ std::vector<std::string> Md::report() const {
   lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->rebuilds(),
                               dynamics_->pairs_per_atom()));
   for (auto& line : integrator_->report()) lines.push_back(line);
+  if (const DeepPotential* committee = find_committee(*potential_))
+    for (const auto& line : committee->report()) lines.push_back(line);
   return lines;
 }
 

@@ -50,6 +50,7 @@ class Md : public Physics {
   void make_dynamics(State&, Context&);
 
   Params params_;
+  GivenAxes axes_;
   Groups groups_;
   std::unique_ptr<Potential> potential_;
   std::unique_ptr<Integrator> integrator_;

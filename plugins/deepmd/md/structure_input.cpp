@@ -37,8 +37,9 @@ static Structure read_structure(const StructureInput& input, Context& context) {
              : io::read_lammps_data(input.file, input.species, context.comm);
 }
 
-Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context) {
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context, GivenAxes* axes) {
   const Structure structure = read_structure(input, context);
+  if (axes) *axes = structure.axes;
   std::vector<Species> declared = structure.species;
   if (!input.species.empty() && !input.lattice) {
     declared.clear();

@@ -7,6 +7,7 @@
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 #include "core/state/lattice.hpp"
+#include "core/state/given_axes.hpp"
 #include "core/state/particles.hpp"
 
 namespace cambium::deepmd {
@@ -23,8 +24,9 @@ struct StructureInput {
 };
 
 /// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
-/// the standard weights. Throws InputError for a mass of a species that does not occur.
-Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context);
+/// the standard weights. `axes` receives those in which the structure was given. Throws InputError for a mass of a species that
+/// does not occur.
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context, GivenAxes* axes = nullptr);
 
 /// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal or from the
 /// file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage will write it anew.

@@ -108,7 +108,7 @@ std::vector<double> unwrapped_positions(const io::Frame& frame, bool remove_drif
   std::vector<double> rows = frame.position;
   for (std::int64_t i = 0; i < frame.size(); ++i)
     for (int r = 0; r < 3; ++r)
-      for (int k = 0; k < 3; ++k) rows[3 * i + k] += frame.image[3 * i + r] * frame.box.h[r][k];
+      for (int k = 0; k < 3; ++k) rows[3 * i + k] += frame.image[3 * i + r] * frame.cell[3 * r + k];
   if (remove_drift) take_off_mean(frame, rows);
   return rows;
 }

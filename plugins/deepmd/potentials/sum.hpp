@@ -28,6 +28,7 @@ class Sum : public Potential {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
+  const std::vector<std::unique_ptr<Potential>>& terms() const { return terms_; }
 
  private:
   std::vector<std::unique_ptr<Potential>> terms_;

@@ -47,13 +47,14 @@ std::vector<int> types_by_symbol(const Structure& structure, const DeepPotential
 
 void write_forces(const std::string& path, const Structure& structure, const Evaluation& e) {
   io::Frame frame;
-  frame.box = structure.box;
+  frame.set_cell(structure.box, structure.axes);
   frame.species = structure.species;
   frame.id = structure.tag;
   frame.type = structure.type;
   for (std::size_t i = 0; i < structure.x.size(); ++i) {
-    frame.position.insert(frame.position.end(), structure.x[i].begin(), structure.x[i].end());
-    frame.force.insert(frame.force.end(), e.force[i].begin(), e.force[i].end());
+    const auto x = structure.axes.vector(structure.x[i].data()), f = structure.axes.vector(e.force[i].data());
+    frame.position.insert(frame.position.end(), x.begin(), x.end());
+    frame.force.insert(frame.force.end(), f.begin(), f.end());
     frame.image.insert(frame.image.end(), {0, 0, 0});
   }
   io::write_file_atomically(path, io::extxyz_text(frame));

@@ -38,13 +38,20 @@ struct AllSums {
   }
 };
 
+/// Components are compared in the axes in which the data are given: a mean of absolute errors depends on them.
 void compare(const Evaluation& e, const LabelledFrame& frame, AllSums& sums) {
   const double atoms = static_cast<double>(e.force.size());
   ++sums.frames;
   if (frame.energy) sums.energy.add((e.energy - *frame.energy) / atoms);
-  for (std::size_t i = 0; i < frame.force.size(); ++i)
-    for (std::size_t k = 0; k < 3; ++k) sums.force.add(e.force[i][k] - frame.force[i][k]);
-  for (std::size_t k = 0; k < frame.virial.size(); ++k) sums.virial.add((e.virial[k] - frame.virial[k]) / atoms);
+  for (std::size_t i = 0; i < frame.force.size(); ++i) {
+    const auto &f = e.force[i], &label = frame.force[i];
+    const double error[3] = {f[0] - label[0], f[1] - label[1], f[2] - label[2]};
+    for (const double component : frame.axes.vector(error)) sums.force.add(component);
+  }
+  if (frame.virial.empty()) return;
+  double error[9];
+  for (std::size_t k = 0; k < 9; ++k) error[k] = (e.virial[k] - frame.virial[k]) / atoms;
+  for (const double component : frame.axes.tensor(error)) sums.virial.add(component);
 }
 
 AllSums test_system(const TestOptions& options, const std::string& folder) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
@@ -41,9 +42,16 @@ struct Parity {
   void put(std::size_t k, const LabelledFrame& frame, const Evaluation& e) {
     const auto atoms = static_cast<double>(frame.x.size());
     energy[k] = frame.energy.value_or(0.0) / atoms, energy_model[k] = e.energy / atoms;
-    const std::size_t f = frame.force.size() * 3, v = frame.virial.size();
-    for (std::size_t q = 0; q < f; ++q) force[k * f + q] = frame.force[q / 3][q % 3], force_model[k * f + q] = e.force[q / 3][q % 3];
-    for (std::size_t q = 0; q < v; ++q) virial[k * v + q] = frame.virial[q] / atoms, virial_model[k * v + q] = e.virial[q] / atoms;
+    const GivenAxes& axes = frame.axes;  // components in the axes in which the data are given
+    const std::size_t f = frame.force.size();
+    for (std::size_t i = 0; i < f; ++i) {
+      const auto given = axes.vector(frame.force[i].data()), model = axes.vector(e.force[i].data());
+      std::copy(given.begin(), given.end(), &force[3 * (k * f + i)]);
+      std::copy(model.begin(), model.end(), &force_model[3 * (k * f + i)]);
+    }
+    if (frame.virial.empty()) return;
+    const auto given = axes.tensor(frame.virial.data()), model = axes.tensor(e.virial);
+    for (std::size_t q = 0; q < 9; ++q) virial[9 * k + q] = given[q] / atoms, virial_model[9 * k + q] = model[q] / atoms;
   }
 };
 

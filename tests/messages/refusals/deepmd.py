@@ -108,6 +108,8 @@ for name, text, message in (
     ("comment", "2\n", "comment.xyz:1: the file ends where a frame's comment line should be"),
     ("columns", "1\nProperties=species:S:1\nO\n", "columns.xyz:2: Properties lacks species:S:1 or pos:R:3"),
     ("slab", f"1\n{HEAD} pbc=\"T T F\"\nO 1 1 1 0 0 0\n", "slab.xyz:2: pbc=\"T T F\": a frame is periodic in all three directions or in none"),
+    ("left", "1\nLattice=\"0 4 0 4 0 0 0 0 4\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
+     "left.xyz:2: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume -64): give three independent vectors in right-handed order"),
     ("virial", f"1\n{HEAD} virial=\"1 2 3\"\nO 1 1 1 0 0 0\n", "virial.xyz:2: a virial or stress holds 3 numbers, not 9"),
     ("row", f"1\n{HEAD}\nO 1 1 1\n", "row.xyz:3: expected 7 columns, found 4"),
 ):
