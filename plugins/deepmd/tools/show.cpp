@@ -59,7 +59,8 @@ std::string show_model(const std::string& path) {
   line("descriptor", fmt::format("{}, {}", full ? "se_e2_a" : "se_e2_r",
                                  m.type_one_side ? "embedding by neighbour" : "embedding by centre and neighbour"));
   line("cut-off", fmt::format("{:g} Å, smooth from {:g} Å", m.rcut, m.rcut_smth));
-  line("sel", fmt::format("{} (a constant of the model, not a limit here)", fmt::join(m.sel, ", ")));
+  line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)", fmt::join(m.sel, ", ")));
+  if (root.has("max_nbor_size")) line("", fmt::format("training data: at most {}", fmt::join(root.at("max_nbor_size").integers(), ", ")));
   if (full) line("axis", std::to_string(m.axis_neuron));
   if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
   line("embedding", describe(m.embedding));

@@ -33,8 +33,10 @@ void DeepPotentialNetwork::Params::describe(deck::Describe<Params>& d) {
   d("type_map", &Params::type_map, "species in the model's order; absent: as they come in the data").def({});
   d("rcut", &Params::rcut, "cut-off").unit("angstrom").positive().def(6.0);
   d("rcut_smth", &Params::rcut_smth, "where the weight of a neighbour begins to fall").unit("angstrom").non_negative().def(0.5);
-  d("sel", &Params::sel, "neighbour slots by species, a constant of the model and no limit; absent: a tenth more than the data need")
-      .example("[46, 92]");
+  d("sel", &Params::sel, "neighbour slots by species, a constant of the model and no limit here (in DeePMD-kit it is one); absent: a tenth more than "
+    "the data need").example("[46, 92]");
+  d("sel_short", &Params::sel_short, "when sel, or that of init, is less than the data need: raise it with a warning (that of init stays, which is warned of), "
+    "or refuse").options({{"raise", SelShort::raise}, {"refuse", SelShort::refuse}}).def(SelShort::raise);
   d("neuron", &Params::neuron, "widths of the embedding network").def({25, 50, 100});
   d("axis_neuron", &Params::axis_neuron, "columns of the embedding that make the descriptor (se_e2_a)").at_least(1).def(16);
   d("fitting", &Params::fitting, "widths of the energy network").def({240, 240, 240});
@@ -174,6 +176,7 @@ void DeepPotentialNetwork::go_on_from_start(train::Dataset& training, Context& c
   params_.type_map = shape_.type_map;
   shape_.precision = params_.precision == DType::f64 ? "float64" : "float32";
   context.log.info(fmt::format("deep_potential: starts from {}, whose shape and statistics are kept", params_.init));
+  require_slots_of_start(training, context);
   if (params_.change_bias) change_bias(training, context);
   else context.log.info("deep_potential: its energy bias is kept, too (change_bias: false)");
   make_work();
@@ -214,9 +217,8 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
     const std::int64_t id = spread(k, used, n);
     sums.add(*cache_.get(*training.read(std::span(&id, 1)).front(), shape_.type_map, shape_.rcut));
   }
-  shape_.sel = params_.sel ? *params_.sel : automatic_sel(sums.most_neighbours());
-  if (static_cast<int>(shape_.sel.size()) != nt)
-    throw InputError(fmt::format("sel has {} number(s), but the species are {}", shape_.sel.size(), fmt::join(shape_.type_map, ", ")));
+  most_neighbours_ = used == n ? sums.most_neighbours() : most_neighbours(training, shape_.type_map, shape_.rcut, context.comm);
+  shape_.sel = settle_sel(params_.sel, most_neighbours_, shape_.type_map, params_.sel_short, context.log);
   const Statistics s = sums.result(shape_.sel);
   require_sane(s);
   shape_.mean.clear(), shape_.deviation.clear();
@@ -228,11 +230,21 @@ void DeepPotentialNetwork::fit_statistics(train::Dataset& training, Context& con
   shape_.fitting_bias = s.bias;
   shape_.min_distance = s.closest;
   context.log.info(fmt::format("deep_potential: {} frames, at most [{}] neighbours ({}), sel [{}], closest pair {:.4f} Å", used,
-                               fmt::join(s.most_neighbours, ", "), fmt::join(shape_.type_map, " "), fmt::join(shape_.sel, ", "), s.closest));
+                               fmt::join(most_neighbours_, ", "), fmt::join(shape_.type_map, " "), fmt::join(shape_.sel, ", "), s.closest));
   for (std::size_t t = 0; t < static_cast<std::size_t>(nt); ++t)
     context.log.info(fmt::format("deep_potential: {}: mean {:.5f}, deviations {:.4f} {:.4f}, energy bias {:.6g} eV", shape_.type_map[t],
                                  s.mean[t], s.radial[t], s.angular[t], s.bias[t]));
   make_work();
+}
+
+/// sel cannot change without changing the energies of the model that training starts from.
+void DeepPotentialNetwork::require_slots_of_start(train::Dataset& training, Context& context) {
+  const auto most = most_neighbours(training, shape_.type_map, shape_.rcut, context.comm);
+  most_neighbours_.resize(most.size(), 0);
+  for (std::size_t t = 0; t < most.size(); ++t) most_neighbours_[t] = std::max(most_neighbours_[t], most[t]);
+  if (!exceeds_sel(shape_, most_neighbours_)) return;
+  if (params_.sel_short == SelShort::refuse) throw InputError(fmt::format("{}: {} (sel_short: raise goes on)", params_.init, about_sel(shape_, most_neighbours_)));
+  context.log.warn(about_sel(shape_, most_neighbours_));
 }
 
 std::vector<train::ParameterInfo> DeepPotentialNetwork::parameters() const { return parameters_of(shape_); }
@@ -313,8 +325,12 @@ DeepPotentialModel DeepPotentialNetwork::model(std::span<const TensorRef> weight
   return m;
 }
 
-std::vector<std::string> DeepPotentialNetwork::export_model(const std::string& directory, std::span<const TensorRef> weights, Context&) const {
-  const ModelTree tree = model(weights).to_tree();
+std::vector<std::string> DeepPotentialNetwork::export_model(const std::string& directory, std::span<const TensorRef> weights, Context& context) const {
+  ModelTree tree = model(weights).to_tree();
+  if (!most_neighbours_.empty()) tree.root["max_nbor_size"] = most_neighbours_;
+  const std::string about = about_sel(shape_, most_neighbours_);
+  if (exceeds_sel(shape_, most_neighbours_)) context.log.warn(about);
+  else if (!about.empty()) context.log.info("model.dp, model.yaml: " + about);
   std::vector<std::string> out;
   for (const char* name : {"model.dp", "model.yaml"}) {
     save_model_tree(tree, directory + "/" + name);

@@ -7,6 +7,7 @@
 #include "core/train/network.hpp"
 #include "plugins/deepmd/deep_potential/engine.hpp"
 #include "plugins/deepmd/train/loss_gradient.hpp"
+#include "plugins/deepmd/train/neighbour_slots.hpp"
 #include "plugins/deepmd/train/sample.hpp"
 
 namespace cambium::deepmd {
@@ -34,6 +35,7 @@ class DeepPotentialNetwork : public train::Network {
     std::vector<std::string> type_map;
     double rcut = 6.0, rcut_smth = 0.5;
     std::optional<std::vector<int>> sel;
+    SelShort sel_short = SelShort::raise;
     std::vector<int> neuron = {25, 50, 100}, fitting = {240, 240, 240};
     int axis_neuron = 16;
     bool resnet_dt = true, type_one_side = true;
@@ -82,12 +84,14 @@ class DeepPotentialNetwork : public train::Network {
   void require_sane(const Statistics& statistics) const;
   void go_on_from_start(train::Dataset& training, Context& context);
   void change_bias(train::Dataset& training, Context& context);
+  void require_slots_of_start(train::Dataset& training, Context& context);
   void build_shape();
   void make_work();
   std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
 
   Params params_;
   DeepPotentialModel shape_;
+  std::vector<int> most_neighbours_;         ///< by type, of any atom of the training data; empty when not known
   std::optional<DeepPotentialModel> start_;  ///< of `init`
   FrameCache cache_;
   std::unique_ptr<LossGradient> work_;

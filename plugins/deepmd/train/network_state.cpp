@@ -14,6 +14,7 @@ std::string DeepPotentialNetwork::state() const {
   out["deviation"] = shape_.deviation;
   out["fitting_bias"] = shape_.fitting_bias;
   out["output_bias"] = shape_.output_bias;
+  out["most_neighbours"] = most_neighbours_;
   out["min_distance"] = shape_.min_distance;
   return out.dump();
 }
@@ -30,6 +31,7 @@ void DeepPotentialNetwork::restore(const std::string& state) {
     in.at("fitting_bias").get_to(shape_.fitting_bias);
     in.at("output_bias").get_to(shape_.output_bias);
     in.at("min_distance").get_to(shape_.min_distance);
+    if (in.contains("most_neighbours")) in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
   } catch (const nlohmann::json::exception& error) {
     throw InputError(std::string("the stored state of the deep_potential is damaged: ") + error.what());
   }
