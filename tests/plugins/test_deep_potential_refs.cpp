@@ -59,7 +59,7 @@ double relative_error(const std::vector<double>& found, const Json& expected) {
 
 }  // namespace
 
-TEST_CASE("stored models give the energies, forces and virials of DeePMD-kit's reference frames") {
+TEST_CASE("stored models give the energies, forces and virials of DeePMD-kit's reference frames", "[data]") {
   const auto folder = data_folder();
   if (!folder) return;
   const Json refs = Json::parse(std::ifstream(*folder + "/refs.json"));

@@ -44,7 +44,7 @@ TEST_CASE("a model is tested on labelled frames") {
   CHECK(test_model(options).all.frames == 2);
 }
 
-TEST_CASE("the water example's data are read") {
+TEST_CASE("the water example's data are read", "[data]") {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (!data) {
     std::cout << "SKIPPED: water example data: CAMBIUM_DATA is not set\n";

@@ -97,7 +97,7 @@ std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int
 
 }  // namespace
 
-TEST_CASE("4-bit gradients of a Deep Potential: table", "[.table]") {
+TEST_CASE("4-bit gradients of a Deep Potential: table", "[.table][data]") {
   if (no_data()) return;
   for (int seed : {1, 2, 3})
     water_gradients(seed, {0, 10, 100, 300}, {25, 50, 100}, {120, 120, 120}, [&](int steps, const train::FlatBuffer& gradients) {
@@ -105,7 +105,7 @@ TEST_CASE("4-bit gradients of a Deep Potential: table", "[.table]") {
     });
 }
 
-TEST_CASE("4-bit gradients of a Deep Potential in training: the error of heavy-tailed ones is halved") {
+TEST_CASE("4-bit gradients of a Deep Potential in training: the error of heavy-tailed ones is halved", "[data]") {
   if (no_data()) return;
   int heavy = 0;
   water_gradients(1, {100}, {25, 50, 100}, {32, 32}, [&](int, const train::FlatBuffer& gradients) {
@@ -121,7 +121,7 @@ TEST_CASE("4-bit gradients of a Deep Potential in training: the error of heavy-t
 
 // Biases of hidden layers have gradients a thousandth as large as the first matrix of an embedding. Where a group of 128 holds both, the
 // step of rounding is that of the larger, and nothing is left of the smaller.
-TEST_CASE("4-bit gradients of a Deep Potential: arrays that begin groups of their own keep their small numbers") {
+TEST_CASE("4-bit gradients of a Deep Potential: arrays that begin groups of their own keep their small numbers", "[data]") {
   if (no_data()) return;
   water_gradients(1, {0, 20}, {8, 16, 32}, {48, 48, 48}, [](int steps, const train::FlatBuffer& gradients) {
     const auto shared = errors_together(gradients, 16), apart = errors_together(gradients, lowp::int4_groups.group);

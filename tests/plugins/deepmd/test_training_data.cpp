@@ -73,7 +73,7 @@ TEST_CASE("statistics agree with plain sums over all slots") {
   }
 }
 
-TEST_CASE("the water example's statistics are the documented ones") {
+TEST_CASE("the water example's statistics are the documented ones", "[data]") {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (!data || !std::filesystem::exists(std::string(data) + "/deepmd/water")) {
     std::cout << "SKIPPED: statistics of water: CAMBIUM_DATA is not set\n";

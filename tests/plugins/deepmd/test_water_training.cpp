@@ -66,21 +66,21 @@ bool no_data() {
 
 }  // namespace
 
-TEST_CASE("water: the published error of 500 steps is reached in 250") {
+TEST_CASE("water: the published error of 500 steps is reached in 250", "[data]") {
   if (no_data()) return;
   const Errors errors = errors_after(250, 16);
   INFO("validation force error " << errors.force << " eV/Å");
   REQUIRE(errors.force < 0.338);
 }
 
-TEST_CASE("water: 500 steps", "[.long]") {
+TEST_CASE("water: 500 steps", "[.long][data]") {
   if (no_data()) return;
   const Errors errors = errors_after(500, 80);
   std::cout << "validation force error after 500 steps: " << errors.force << " eV/Å\n";
   REQUIRE(errors.force < 0.338);
 }
 
-TEST_CASE("water: 10,000 steps with the decay scaled to them reach 93 meV/Å and 16 meV/atom", "[.long]") {
+TEST_CASE("water: 10,000 steps with the decay scaled to them reach 93 meV/Å and 16 meV/atom", "[.long][data]") {
   if (no_data()) return;
   const Errors errors = errors_after(10000, 80, true);
   std::cout << "validation errors after 10,000 steps: " << errors.force << " eV/Å, " << errors.energy << " eV/atom\n";

@@ -114,15 +114,15 @@ void compare_local(bool quick) {
 
 }  // namespace
 
-TEST_CASE("the local form on water, 768 atoms") { compare_local(true); }
+TEST_CASE("the local form on water, 768 atoms", "[data]") { compare_local(true); }
 
-TEST_CASE("the local form on water, all rows", "[.long]") { compare_local(false); }
+TEST_CASE("the local form on water, all rows", "[.long][data]") { compare_local(false); }
 
-TEST_CASE("submatrix sizes and errors on water, 768 atoms") { compare(true); }
+TEST_CASE("submatrix sizes and errors on water, 768 atoms", "[data]") { compare(true); }
 
-TEST_CASE("submatrix sizes and errors on water, all rows", "[.long]") { compare(false); }
+TEST_CASE("submatrix sizes and errors on water, all rows", "[.long][data]") { compare(false); }
 
-TEST_CASE("errors fall from decade to decade of eps, up to 20,736 atoms", "[.long]") {
+TEST_CASE("errors fall from decade to decade of eps, up to 20,736 atoms", "[.long][data]") {
   const char* only = std::getenv("CAMBIUM_WATER_COPIES");  // one size, for a run in parts
   for (const char* file : {"h2o32_szv_lattice_iter1.h5", "h2o32_szv_lattice_scf.h5"}) {
     const auto path = data(file);
@@ -142,7 +142,7 @@ TEST_CASE("errors fall from decade to decade of eps, up to 20,736 atoms", "[.lon
   }
 }
 
-TEST_CASE("other solvers agree with float64 Lanczos on water") {
+TEST_CASE("other solvers agree with float64 Lanczos on water", "[data]") {
   const auto path = data("h2o32_szv_lattice_scf.h5");
   if (!path) return;
   DensityOptions options = with_eps(1e-4, 1e-4);

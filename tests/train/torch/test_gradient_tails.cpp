@@ -16,7 +16,7 @@
 using namespace cambium;
 using namespace cambium::train;
 
-TEST_CASE("4-bit gradients of a convolutional network: table", "[.table]") {
+TEST_CASE("4-bit gradients of a convolutional network: table", "[.table][data]") {
   const char* folder = std::getenv("CAMBIUM_DATA");
   const std::string file = folder ? std::string(folder) + "/images/mnist10k.h5" : "";
   if (file.empty() || !std::filesystem::exists(file)) {

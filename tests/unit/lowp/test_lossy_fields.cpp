@@ -31,7 +31,7 @@ Result compress(const std::vector<float>& x, const std::vector<std::int64_t>& sh
 
 }  // namespace
 
-TEST_CASE("real fields: the bound holds, ratio and error are those of a model of SZ3 or better") {
+TEST_CASE("real fields: the bound holds, ratio and error are those of a model of SZ3 or better", "[data]") {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (!data) {
     std::cout << "SKIPPED: lossy codec on real fields: CAMBIUM_DATA is not set\n";
