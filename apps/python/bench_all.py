@@ -35,7 +35,7 @@ QUICK = {
 def benches(program):
     """Names that `cambium bench` lists."""
     said = subprocess.run([program, "bench"], capture_output=True, text=True, check=True).stdout
-    return [line.split()[0] for line in said.splitlines() if line.strip() and line.split()[0] != "all"]
+    return [line.split()[0] for line in said.splitlines() if line.strip() and line.split()[0] not in ("all", "compare")]
 
 
 def last_object(text):

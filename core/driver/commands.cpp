@@ -10,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/driver/banner.hpp"
 #include "core/driver/bench_all.hpp"
+#include "core/driver/bench_compare.hpp"
 #include "core/driver/report.hpp"
 #include "core/deck/reference.hpp"
 #include "core/driver/run.hpp"
@@ -141,10 +142,12 @@ ExitCode Commands::bench(const std::string& name, const std::vector<std::string>
   if (name.empty()) {
     for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
     log_.info(fmt::format("{:<22}{}", "all", "every one of them, each beside its peer where that is installed; some minutes"));
+    log_.info(fmt::format("{:<22}{}", "compare OLD NEW", "two builds of this program in turns: what became slower beyond noise"));
     return ExitCode::done;
   }
   if (name == "all" && !words.empty())
     throw InputError(fmt::format("'{}': options belong to one bench; name it instead of all", words.front()));
+  if (name == "compare" && !help) return bench_compare(registry_.benches(), ComparisonOptions::read(words), context_);
   BenchResults results;
   if (name == "all") {
     if (help) return doc("bench", "", false);

@@ -48,6 +48,8 @@ struct Bench {
   std::string name, doc;
   std::function<nlohmann::json(const BenchOptions& options, Context&)> run;
   std::vector<BenchOption> options = {};
+  /// `name=value` words of one turn of `bench compare`: seconds long and without peers. Empty: it takes part only where it is named.
+  std::vector<std::string> turn = {};
 };
 
 /// A Markdown section: what the bench measures, and a table of its options with standard and meaning.

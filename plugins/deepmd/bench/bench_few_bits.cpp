@@ -119,7 +119,8 @@ static Json measure_few_bits(const BenchOptions& options, Context& context) {
 
 Bench bench_few_bits() {
   return {"few_bits", "energy networks by tables of few bits, beside the same in float32", measure_few_bits,
-          {{"seconds", "at least, for each comparison", 0.2}}};
+          {{"seconds", "at least, for each comparison", 0.2}},
+          {"seconds=0.05"}};
 }
 
 }  // namespace cambium::deepmd

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -32,6 +33,10 @@ std::string conserved(const MdTimes& ours, std::int64_t atoms) {
   return fmt::format("{}: total energy changed by {:.1e} eV/atom", std::abs(drift) < 1e-3 ? "ok" : "WRONG", drift);
 }
 
+void keep_faster(MdTimes& best, const MdTimes& turn) {
+  if (turn.atom_steps_per_s > best.atom_steps_per_s) best = turn;
+}
+
 }  // namespace
 
 static nlohmann::json measure_md(const BenchOptions& options, Context& context) {
@@ -39,20 +44,23 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
   const std::string folder = (fs::temp_directory_path() / fmt::format("cambium-bench-{}", ::getpid())).string();
   if (context.comm.root()) fs::create_directories(folder);
   nlohmann::json out;
-  out["ranks"] = context.comm.size();
+  out["ranks"] = context.comm.size(), out["turns"] = options.integer("turns");
   const bool peer_wanted = options.yes("peer");
   for (auto c : {argon_case(), silicon_case()}) {
     c.steps = options.integer("steps");
     const std::string data = (fs::path(folder) / (c.key + ".data")).string();
-    const auto ours = run_cambium(c, data, context);
+    MdTimes ours, peer;
+    for (int turn = 0; turn < std::max(1, options.integer("turns")); ++turn) {
+      keep_faster(ours, run_cambium(c, data, context));
+      if (!peer_wanted || !context.comm.root()) continue;
+      keep_faster(peer, run_lammps(c, folder, data, context.comm.size()));
+    }
     const std::int64_t atoms = c.key == "lj" ? 32000 : 32768;
     out[c.key + "_atom_steps_per_s"] = ours.atom_steps_per_s;
     out["check_" + c.key] = conserved(ours, atoms);
     context.log.info(fmt::format("{}: {:.3f} M atom-steps/s on {} rank(s)", c.key, ours.atom_steps_per_s / 1e6, context.comm.size()));
     for (const auto& section : context.timing.sections())
       context.log.info(fmt::format("   {:<12}{:8.3f} s", section.name, section.seconds));
-    if (!peer_wanted || !context.comm.root()) continue;
-    const auto peer = run_lammps(c, folder, data, context.comm.size());
     if (!peer.ran) continue;
     out[c.key + "_lammps_atom_steps_per_s"] = peer.atom_steps_per_s;
     out[c.key + "_ratio"] = ours.atom_steps_per_s / peer.atom_steps_per_s;
@@ -69,7 +77,10 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
 
 Bench bench_md() {
   return {"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", measure_md,
-          {{"steps", "timed steps of each system", 400}, {"peer", "run LAMMPS where it is installed", true}}};
+          {{"steps", "timed steps of each system", 400},
+           {"turns", "runs of both programs, one after the other, of which the fastest of each counts", 3},
+           {"peer", "run LAMMPS where it is installed", true}},
+          {"steps=100", "peer=no"}};
 }
 
 }  // namespace cambium::deepmd

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/base/child.hpp"
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/io/agree.hpp"
@@ -27,6 +29,7 @@ struct Settings {
   std::string system, peer;
   std::int64_t frame = 0;
   double seconds = 4.0;
+  int turns = 3;
   bool shared_memory = true;
   std::optional<double> interpolation;
 };
@@ -106,14 +109,19 @@ class Stepper {
 /// What the peer script prints; an empty object where there is no Python with PyTorch.
 Json run_peer(const std::string& model, const Settings& s) {
   if (!std::filesystem::exists(s.peer)) return Json::object();
-  const std::string command = fmt::format("env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 '{}' '{}' '{}' {} --seconds {} 2>/dev/null",
-                                          s.peer, model, s.system, s.frame, s.seconds);
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return Json::object();
-  std::string text;
-  char buffer[4096];
-  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, n);
-  return pclose(pipe) == 0 ? Json::parse(text, nullptr, false) : Json::object();
+  const auto python = python_with({"torch", "h5py"});
+  if (!python) return Json::object();
+  const ChildOutput peer = output_of({"env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", *python, s.peer, model, s.system, std::to_string(s.frame),
+                                      "--seconds", fmt::format("{}", s.seconds)});
+  return peer.status == 0 ? Json::parse(peer.text, nullptr, false) : Json::object();
+}
+
+/// Of every time of the peer the least of all turns.
+void keep_least(Json& least, const Json& turn) {
+  if (!turn.is_object() || !turn.contains("ms_float32")) return;
+  if (least.empty()) least = turn;
+  for (const char* name : {"ms_float32", "ms_float64", "cpu_ms_float32", "cpu_ms_float64"})
+    least[name] = std::min(least[name].get<double>(), turn[name].get<double>());
 }
 
 Settings settings_of(const BenchOptions& options) {
@@ -128,6 +136,7 @@ Settings settings_of(const BenchOptions& options) {
   if (const double given = options.number("interpolation"); given >= 0.0) s.interpolation = given;
   s.shared_memory = options.yes("shared_memory");
   s.seconds = options.number("seconds");
+  s.turns = std::max(1, options.integer("turns"));
   return s;
 }
 
@@ -137,13 +146,18 @@ void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& 
   std::filesystem::create_directories(folder);
   Stepper single(s, DType::f32, data, true, alone), exact(s, DType::f64, data, true, alone);
   exact.export_to(folder, alone);
-  const double ms32 = 1e3 * single.fastest(s.seconds), ms64 = 1e3 * exact.fastest(s.seconds);
+  double ms32 = 1e9, ms64 = 1e9;
+  Json peer = Json::object();
+  for (int turn = 0; turn < s.turns; ++turn) {  // a machine that other work slows for a while slows both
+    ms32 = std::min(ms32, 1e3 * single.fastest(s.seconds)), ms64 = std::min(ms64, 1e3 * exact.fastest(s.seconds));
+    keep_least(peer, run_peer(folder + "/model.dp", s));
+  }
+  out["turns"] = s.turns;
   out["ms_float32"] = ms32, out["ms_float64"] = ms64;
   out["cpu_ms_float32"] = 1e3 * single.cpu_seconds(), out["cpu_ms_float64"] = 1e3 * exact.cpu_seconds();
   out["frames_per_s_float32"] = 1e3 / ms32, out["frames_per_s_float64"] = 1e3 / ms64;
-  const Json peer = run_peer(folder + "/model.dp", s);
   std::filesystem::remove_all(folder);
-  if (!peer.is_object() || !peer.contains("ms_float32")) {
+  if (peer.empty()) {
     out["check"] = "no peer: tests/bench/train_pytorch.py, or a python3 with torch and h5py, was not found";
     return;
   }
@@ -195,9 +209,11 @@ Bench bench_train() {
           {{"system", "folder of a deepmd/npy system of water; deepmd/water/data_0 in CAMBIUM_DATA when none is given", ""},
            {"frame", "which of its frames", 0},
            {"seconds", "for each measurement", 4.0},
+           {"turns", "measurements of both sides, one after the other, of which the fastest of each counts", 3},
            {"interpolation", "tolerance of the tabulated embedding networks; 0: not tabulated, below 0: as a deck without it", -1.0},
            {"shared_memory", "ranks of a node exchange gradients through shared memory", true},
-           {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}}};
+           {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}},
+          {"seconds=0.7", "peer=none"}};
 }
 
 }  // namespace cambium::deepmd

@@ -185,7 +185,8 @@ Bench bench_kinetic() {
   return {"kinetic", "full Vlasov-Maxwell steps of several configurations", measure_kinetic,
           {{"only", "which configuration", "all", names},
            {"seconds", "for each configuration", 2.0},
-           {"size", "1: as quoted; 0: fewer and smaller ones, for tests", 1}}};
+           {"size", "1: as quoted; 0: fewer and smaller ones, for tests", 1}},
+          {"seconds=0.3"}};
 }
 
 }  // namespace cambium::kinetic

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "core/base/child.hpp"
 #include "core/base/timing.hpp"
 #include "core/io/h5.hpp"
 #include "core/parallel/random.hpp"
@@ -104,13 +105,11 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
 /// The peer's seconds and losses, or null with a reason in the log.
 Json run_peer(const std::string& script, const std::string& file, Context& context) {
   if (!std::filesystem::exists(script)) return context.log.info(fmt::format("no peer: '{}' is not there (peer=PATH)", script)), Json();
-  const char* python = std::getenv("CAMBIUM_PYTHON");
-  const std::string command = fmt::format("OMP_NUM_THREADS=1 {} {} {}", python ? python : "python3", script, file);
-  std::FILE* pipe = popen(command.c_str(), "r");
-  std::string text;
-  for (char buffer[4096]; pipe && std::fgets(buffer, sizeof buffer, pipe);) text += buffer;
-  if (pipe && pclose(pipe) == 0) return Json::parse(text);
-  return context.log.info("no peer: python3 with torch and h5py did not run"), Json();
+  const auto python = python_with({"torch", "h5py"});
+  if (!python) return context.log.info("no peer: there is no python3 with torch and h5py (CAMBIUM_PYTHON names one)"), Json();
+  const ChildOutput peer = output_of({"env", "OMP_NUM_THREADS=1", *python, script, file});
+  if (peer.status == 0) return Json::parse(peer.text);
+  return context.log.info(fmt::format("no peer: {} ended with exit code {}", script, peer.status)), Json();
 }
 
 void time_training(const BenchOptions& options, Json& out, Context& context) {
@@ -199,7 +198,8 @@ Bench bench_search() {
           {{"networks", "that one rank trains", 6},
            {"repeat", "trainings of each, of which the fastest counts", 3},
            {"peer", "script that times PyTorch", "tests/bench/podlstm_torch.py"},
-           {"trial_seconds", "mean length of a trial on more ranks", 0.3}}};
+           {"trial_seconds", "mean length of a trial on more ranks", 0.3}},
+          {"networks=3", "peer=none"}};
 }
 
 }  // namespace cambium::podlstm

@@ -121,7 +121,8 @@ Bench bench_submatrix() {
            {"krylov", "measure it", true},
            {"diag", "measure the diagonalisation", true},
            {"peer", "run CP2K where it is installed", true},
-           {"large", "copies along each edge of another Krylov run; 0: none", 0}}};
+           {"large", "copies along each edge of another Krylov run; 0: none", 0}},
+          {"set=iter1", "copies=2", "diag=no", "peer=no"}};
 }
 
 }  // namespace cambium::submatrix

@@ -125,7 +125,8 @@ Bench bench_rayleigh_benard() {
   return {"rayleigh_benard", "cell-steps per second of convection, and the time to a given accuracy", measure_rayleigh_benard,
           {{"steps", "timed steps", 100},
            {"repeat", "timings, of which the fastest counts", 5},
-           {"accuracy", "run to t = 10 and compare with 1024 x 256 cells", true}}};
+           {"accuracy", "run to t = 10 and compare with 1024 x 256 cells", true}},
+          {"steps=50", "repeat=3", "accuracy=no"}};
 }
 
 }  // namespace cambium::superres

@@ -49,6 +49,10 @@ says("bench lowp has no option 'repetitions'. It takes part=all, size=4096, fiel
      command=["bench", "lowp", "repetitions=2"])
 says("bench lowp: part is 'wires'; it must be one of all, infer, lossy, wire, for example part=all", command=["bench", "lowp", "part=wires"])
 says("bench lowp: size is '64.5'; it must be a whole number, for example size=4096", command=["bench", "lowp", "size=64.5"])
+says("bench compare takes two programs: `cambium bench compare OLD NEW`, for example bench compare old/bin/cambium build/bin/cambium",
+     command=["bench", "compare", "old"])
+says("bench compare has no option 'turn'; did you mean 'turns'? It takes names=a,b turns=5 ranks=1 limit=0.03", command=["bench", "compare", "old", "new", "turn=3"])
+says("bench compare: turns is 'many'; give a number from 1 to 1000", command=["bench", "compare", "old", "new", "turns=many"])
 says("bench lowp: size is 32; give 64 to 16384", command=["bench", "lowp", "size=32"])
 says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
 says("walltime 'soon' is not a time; write HH:MM:SS, for example \"00:10:00\"", "run.walltime=soon", command="run")
