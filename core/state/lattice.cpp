@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium {
@@ -59,6 +61,13 @@ std::vector<std::array<double, 3>> lattice_basis(LatticeType type) {
   throw InternalError("a lattice type without basis");
 }
 
+std::int64_t atoms_of(const LatticeSpec& spec) {
+  const auto [nx, ny, nz] = spec.cells;
+  const auto atoms = product_of({std::ssize(lattice_basis(spec.type)), nx, ny, nz});
+  if (!atoms) throw InputError(fmt::format("the lattice of [{}, {}, {}] cells has more atoms than can be counted; give fewer cells", nx, ny, nz));
+  return *atoms;
+}
+
 Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t seed) {
   const auto basis = lattice_basis(spec.type);
   const bool hcp = spec.type == LatticeType::hcp;
@@ -72,8 +81,10 @@ Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t 
   const auto [nx, ny, nz] = spec.cells;
   s.box = Box::orthogonal(nx * edge[0], ny * edge[1], nz * edge[2]);
   const std::int64_t atoms = static_cast<std::int64_t>(basis.size());
-  s.nglobal = atoms * nx * ny * nz;
+  s.nglobal = atoms_of(spec);
   const auto [begin, end] = even_share(s.nglobal, comm.rank(), comm.size());
+  constexpr double bytes_of_atom = sizeof(std::array<double, 3>) + sizeof(int) + sizeof(std::int64_t);
+  require_memory(bytes_of_atom * static_cast<double>(end - begin), fmt::format("{} atoms", s.nglobal), "give fewer 'cells', or use more nodes", comm);
   for (std::int64_t n = begin; n < end; ++n) {
     const std::int64_t cell = n / atoms, b = n % atoms;
     const std::int64_t index[3] = {cell % nx, cell / nx % ny, cell / nx / ny};

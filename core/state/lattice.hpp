@@ -27,8 +27,11 @@ struct LatticeSpec {
 /// diamond the first four are one fcc lattice and the last four the other, so that species can be given apart.
 std::vector<std::array<double, 3>> lattice_basis(LatticeType type);
 
+/// Atoms of the whole crystal. InputError when there are more than can be counted.
+std::int64_t atoms_of(const LatticeSpec& spec);
+
 /// This rank's even share of the crystal. Tags (and, with `seed`, displacements) do not depend on the number of ranks.
-/// Throws InputError when the number of species fits neither one nor the basis.
+/// Throws InputError when the number of species fits neither one nor the basis, and when the atoms do not fit into memory.
 Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t seed);
 
 }  // namespace cambium

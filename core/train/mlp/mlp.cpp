@@ -1,10 +1,14 @@
 #include "core/train/mlp/mlp.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/train/flat/buffer.hpp"
 #include "core/train/mlp/field.hpp"
 #include "core/train/mlp/mlp_layers.hpp"
@@ -34,7 +38,15 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-Mlp::Mlp(const Params& params, Context&) : params_(params) {}
+/// The deck alone tells the weights between hidden layers: two copies of them, weights and gradients, divided at best. A training
+/// looks itself, with all it holds.
+Mlp::Mlp(const Params& params, Context& context) : params_(params) {
+  if (!context.dry_run) return;
+  double weights = 0.0;
+  for (std::size_t k = 1; k < params.layers.size(); ++k) weights += static_cast<double>(params.layers[k - 1]) * static_cast<double>(params.layers[k]);
+  require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(), fmt::format("a network with layers of {:.4g} weights", weights),
+                 "make 'layers' narrower, or use more nodes", context);
+}
 Mlp::~Mlp() = default;
 
 /// Mean and deviation of each number of a field; a constant number keeps the scale 1.
@@ -193,6 +205,12 @@ void Mlp::restore(const std::string& state) {
   json.at("target_scale").get_to(scaling_.target_scale);
   json.at("classes").get_to(scaling_.classes);
   json.at("target_unit").get_to(scaling_.target_unit);
+  constexpr std::int64_t most_classes = 100'000'000;
+  if (scaling_.input_mean.empty() || scaling_.input_mean.size() != scaling_.input_scale.size() || scaling_.target_mean.size() != scaling_.target_scale.size() ||
+      scaling_.classes < 0 || scaling_.classes > most_classes || widths().back() < 1)
+    throw InputError(fmt::format("the state of this mlp holds {} means and {} scales of inputs, {} and {} of targets, {} classes, which do not fit together; "
+                                 "its file is damaged or was changed", scaling_.input_mean.size(), scaling_.input_scale.size(), scaling_.target_mean.size(),
+                                 scaling_.target_scale.size(), scaling_.classes));
 }
 
 }  // namespace cambium::train

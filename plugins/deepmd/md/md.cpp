@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/io/agree.hpp"
 #include "core/io/h5.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/state/tensor_of_view.hpp"
 #include "plugins/deepmd/md/committee.hpp"
@@ -26,11 +30,22 @@ void Md::Params::describe(deck::Describe<Params>& d) {
   d("ranks", &Params::ranks, "MPI ranks along a, b and c; chosen by least surface when absent");
 }
 
+/// What the atoms of a lattice take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour
+/// list. Before any of it is taken.
+static void require_room(const LatticeSpec& lattice, double range, Context& context) {
+  const auto atoms = static_cast<double>(atoms_of(lattice));
+  const double density = static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
+  const double neighbours = std::min(4.0 / 3.0 * 3.141592653589793 * range * range * range * density, 1e5);
+  require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms), "give fewer 'cells', or use more nodes",
+                 context);
+}
+
 Md::Md(const Params& params, Context& context)
     : params_(params),
       groups_(params.groups),
       potential_(context.registry->make<Potential>(params.potential, context)),
       integrator_(context.registry->make<Integrator>(params.integrator, context)) {
+  if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
   if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
 }
@@ -89,10 +104,36 @@ void Md::initialise(State& state, Context& context) {
   atoms_ = state.particles.nglobal;
 }
 
+/// Atoms that a file brought, before anything is computed with them: of species that there are, numbered from 1 to N, at places and
+/// with velocities that are numbers, in a cell with a volume.
+static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
+  if (!(p.box.volume() > 0.0) || !std::isfinite(p.box.volume())) return fmt::format("the cell has the volume {}", p.box.volume());
+  if (atoms < 1) return "there are no atoms";
+  for (const auto& species : p.species)
+    if (!(species.mass > 0.0) || !std::isfinite(species.mass)) return fmt::format("species '{}' has the mass {}", species.symbol, species.mass);
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
+  const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.v);
+  const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
+  for (int i = 0; i < p.nlocal; ++i) {
+    if (tag(i) < 1 || tag(i) > atoms) return fmt::format("an atom has the number {}, expected 1 to {}", tag(i), atoms);
+    if (!(x(i, 3) >= 0.0 && x(i, 3) < static_cast<double>(p.species.size())) || x(i, 3) != std::floor(x(i, 3)))
+      return fmt::format("atom {} is of type {}, but there are {} species", tag(i), x(i, 3), p.species.size());
+    for (int k = 0; k < 3; ++k)
+      if (!std::isfinite(x(i, k)) || !std::isfinite(v(i, k))) return fmt::format("atom {} is at {} with the velocity {}", tag(i), x(i, k), v(i, k));
+  }
+  return {};
+}
+
 void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
   // Versions that did not keep the rotation wrote none.
   const auto axes = saved.exists("axes") ? saved.read<std::vector<double>>("axes") : std::vector<double>();
   if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &axes_.q[0][0]);
+  Particles& p = state.particles;
+  p.nglobal = context.comm.sum(static_cast<std::int64_t>(p.nlocal));
+  io::on_every_rank(context.comm, [&] {
+    if (const auto problem = problem_of_atoms(p, p.nglobal); !problem.empty())
+      throw InputError(fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
+  });
   make_dynamics(state, context);
   dynamics_->rebuild();
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());

@@ -1,7 +1,11 @@
 #include "plugins/kinetic/fields/maxwell.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/error.hpp"
 
 namespace cambium::kinetic {
 
@@ -192,10 +196,17 @@ void Maxwell::save(io::Group& group) const {
 
 void Maxwell::load(const io::Group& group, const Sources&) {
   remember_outside();  // those of the deck; a checkpoint from before open walls had them stored none
+  const auto read = [&](const std::string& name, std::size_t count) {
+    auto values = group.read<std::vector<double>>("field/" + name);
+    if (values.size() != count)
+      throw InputError(fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume from another one", group.file(),
+                                   name, values.size(), count));
+    return values;
+  };
   for (int c = 0; c < components; ++c) {
     const std::string name = component_names[c];
-    field_[0][c] = group.read<std::vector<double>>("field/" + name);
-    if (any_open() && group.exists("field/outside_" + name)) outside_[c] = group.read<std::vector<double>>("field/outside_" + name);
+    field_[0][c] = read(name, grid_.size());
+    if (any_open() && group.exists("field/outside_" + name)) outside_[c] = read("outside_" + name, outside_[c].size());
   }
 }
 

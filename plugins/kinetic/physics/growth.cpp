@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/base/error.hpp"
+
 namespace cambium::kinetic {
 
 /// Slope of the least-squares line.
@@ -67,6 +69,9 @@ void GrowthFit::save(io::Group& group) const {
 void GrowthFit::load(const io::Group& group) {
   time_ = group.read<std::vector<double>>("growth/time");
   energy_ = group.read<std::vector<double>>("growth/energy");
+  if (time_.size() != energy_.size())
+    throw InputError(fmt::format("'{}': {} times and {} energies of the fit of a growth rate; the file is damaged or was changed, resume from another one",
+                                 group.file(), time_.size(), energy_.size()));
 }
 
 }  // namespace cambium::kinetic

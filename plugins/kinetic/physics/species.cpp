@@ -1,11 +1,14 @@
 #include "plugins/kinetic/physics/species.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/physics/distribution_file.hpp"
@@ -13,8 +16,28 @@
 
 namespace cambium::kinetic {
 
+/// Cells are numbered by whole numbers of 32 bits in configuration and in velocity space each; two copies of the distribution
+/// function are held from the start.
+static void require_room(const PhaseGrid& grid, const Built& built, Precision precision, const std::string& species, const Comm& comm) {
+  std::int64_t cells[2] = {1, 1};
+  std::vector<int> along;
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    auto& part = cells[d < grid.cdim ? 0 : 1];
+    part = std::min<std::int64_t>(part * grid.axis[d].cells, std::int64_t{1} << 31);
+    along.push_back(grid.axis[d].cells);
+  }
+  if (std::max(cells[0], cells[1]) > std::numeric_limits<int>::max())
+    throw InputError(fmt::format("species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space", species,
+                                 fmt::join(along, ", ")));
+  const double all = static_cast<double>(cells[0]) * static_cast<double>(cells[1]), number = precision == Precision::float64 ? 8.0 : 4.0;
+  require_memory(2.0 * number * built.info.modes * all / comm.size(), fmt::format("species '{}' on {:.4g} cells of phase space", species, all),
+                 "give fewer 'cells', or use more nodes", comm);
+}
+
 static std::unique_ptr<Solver> solver_of(const CommonParams& common, const SpeciesParams& params, const Comm& comm) {
   PhaseGrid grid = make_grid(common, params);
+  const auto& built = find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
+  require_room(grid, built, common.precision, params.name, comm);
   decompose(grid, comm, common.ranks);
   for (int d = 0; d < grid.cdim; ++d)
     if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
@@ -26,7 +49,6 @@ static std::unique_ptr<Solver> solver_of(const CommonParams& common, const Speci
         throw InputError(fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
                                      "give 'ranks' with 1 there", params.name, d + 1));
     }
-  const auto& built = find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
   return make_solver(built, common.precision, grid, comm);
 }
 
@@ -249,7 +271,11 @@ void Species::save(io::Group& group) const {
 void Species::load(const io::Group& group) {
   read_distribution(group, params_.name, *solver_);
   solver_->to_device(0);
-  moments_[0] = group.read<std::vector<double>>(params_.name + "/moments");
+  auto moments = group.read<std::vector<double>>(params_.name + "/moments");
+  if (moments.size() != moments_[0].size())
+    throw InputError(fmt::format("'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one", group.file(),
+                                 params_.name, moments.size(), moments_[0].size()));
+  moments_[0] = std::move(moments);
 }
 
 }  // namespace cambium::kinetic

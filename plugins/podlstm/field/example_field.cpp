@@ -10,6 +10,7 @@
 #include "core/io/agree.hpp"
 #include "core/io/atomic_file.hpp"
 #include "core/io/provenance.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 
 namespace cambium::podlstm {
@@ -21,7 +22,15 @@ void ExampleField::Params::describe(deck::Describe<Params>& d) {
   d("noise", &Params::noise, "standard deviation of independent noise in every cell (K)").non_negative().def(0.2);
 }
 
+/// Every rank makes the whole field: its numbers in float32, and per week a time and two amplitudes.
+void ExampleField::require_room(Context& context) const {
+  const double weeks = static_cast<double>(params_.weeks), cells = static_cast<double>(params_.latitudes) * static_cast<double>(params_.longitudes);
+  require_memory(weeks * (sizeof(float) * cells + 3 * sizeof(double)), fmt::format("{} weeks on {} x {} cells", params_.weeks, params_.latitudes,
+                 params_.longitudes), "give fewer 'weeks' or cells", context);
+}
+
 void ExampleField::check(Context& context) {
+  require_room(context);
   context.log.info(fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
 }
 
@@ -59,6 +68,7 @@ double temperature(double latitude, double longitude, std::int64_t week, const s
 }  // namespace
 
 Task::Outcome ExampleField::run(Context& context) {
+  require_room(context);
   const auto path = (std::filesystem::path(context.run_directory) / "field.h5").string();
   std::vector<double> lat, lon, time;
   for (std::int64_t i = 0; i < params_.latitudes; ++i) lat.push_back(-90.0 + 180.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(params_.latitudes));

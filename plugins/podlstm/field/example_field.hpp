@@ -19,6 +19,7 @@ class ExampleField : public Task {
   Outcome run(Context&) override;
 
  private:
+  void require_room(Context& context) const;
   Params params_;
 };
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "core/base/counts.hpp"
 #include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 
 namespace cambium::submatrix {
 
@@ -167,9 +170,30 @@ BlockColumns assemble(const CellMatrix& matrix, const CellSystem& cell, const Nu
   return out;
 }
 
+/// Bytes of the values of one cell's block columns.
+double bytes_of(const CellMatrix& matrix, const BlockLayout& layout) {
+  double numbers = 0.0;
+  for (int b = 0; b < layout.blocks(); ++b)
+    for (const auto& term : matrix.column(b)) numbers += static_cast<double>(layout.size(term.row)) * layout.size(b);
+  return sizeof(double) * numbers;
+}
+
+/// Before any of it is taken: blocks are numbered by whole numbers of 32 bits, H and S are held by the ranks together.
+void require_room(const CellSystem& cell, Cell n, const Comm& comm) {
+  const auto blocks = product_of({n[0], n[1], n[2], cell.layout->blocks()});
+  if (!blocks || *blocks > std::numeric_limits<int>::max())
+    throw InputError(fmt::format("a supercell of {} x {} x {} cells has more blocks than can be counted; give fewer copies", n[0], n[1], n[2]));
+  double bytes = bytes_of(*cell.hamiltonian, *cell.layout) + bytes_of(*cell.overlap, *cell.layout);
+  if (cell.hamiltonian_down) bytes += bytes_of(*cell.hamiltonian_down, *cell.layout);
+  bytes *= static_cast<double>(*blocks) / cell.layout->blocks();
+  require_memory(bytes / comm.size(), fmt::format("the matrices of a supercell of {} x {} x {} cells", n[0], n[1], n[2]),
+                 "give fewer copies in 'supercell', or use more nodes", comm);
+}
+
 }  // namespace
 
 MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
+  require_room(cell, n, comm);
   const Numbering numbering{n, cell.layout->blocks()};
   std::vector<int> sizes;
   std::vector<double> cost;
