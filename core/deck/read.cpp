@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
@@ -46,14 +47,13 @@ std::string mismatch(std::string_view unit, std::string_view wanted) {
 bool report_repeated(const Node& map, Reader& reader) {
   bool good = true;
   const auto& entries = map.entries();
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (entries[i].key == entries[j].key) {
-        reader.problems.add(entries[i].mark, child_path(map.path(), entries[i].key),
-                            fmt::format("the key appears twice, first on line {}", entries[j].mark.line));
-        good = false;
-        break;
-      }
+  std::map<std::string_view, int> first;
+  for (const auto& entry : entries) {
+    const auto [known, is_new] = first.emplace(entry.key, entry.mark.line);
+    if (is_new) continue;
+    reader.problems.add(entry.mark, child_path(map.path(), entry.key), fmt::format("the key appears twice, first on line {}", known->second));
+    good = false;
+  }
   return good;
 }
 

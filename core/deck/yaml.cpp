@@ -18,7 +18,8 @@ namespace cambium::deck {
 
 namespace {
 
-constexpr std::size_t most_values = 1'000'000;  // aliases of aliases can unfold without end
+// Aliases of aliases can unfold without end, and so can the text that they stand for.
+constexpr std::size_t most_values = 1'000'000, most_bytes = 20'000'000, deepest = 100;
 
 constexpr const char* choice_tag = "!choice";
 
@@ -33,48 +34,59 @@ class Builder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override { start = place(mark); }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(Node::null(place(mark)), 1, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(Node::null(place(mark)), {1, 0}, anchor); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
     refuse_choice(tag, mark);
-    take(Node::scalar(text, tag == "!", place(mark)), 1, anchor);  // the tag of quoted text
+    take(Node::scalar(text, tag == "!", place(mark)), {1, text.size()}, anchor);  // the tag of quoted text
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end()) throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
-    take(known->second.node, known->second.values, 0);
+    take(known->second.node, known->second.size, 0);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
-    open_.emplace_back(false, place(mark), anchor);
+    open(false, mark, anchor);
     open_.back().alternatives = tag == choice_tag;
   }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
     refuse_choice(tag, mark);
-    open_.emplace_back(true, place(mark), anchor);
+    open(true, mark, anchor);
   }
   void OnSequenceEnd() override {
     Open done = close();
     if (done.alternatives && done.items.empty()) refuse_choice(choice_tag, {}, done.mark);
     take(done.alternatives ? Node::alternatives(std::move(done.items), done.mark) : Node::list(std::move(done.items), done.mark),
-         done.values, done.anchor);
+         done.size, done.anchor);
   }
   void OnMapEnd() override {
     Open done = close();
-    take(Node::map(std::move(done.entries), done.mark), done.values, done.anchor);
+    take(Node::map(std::move(done.entries), done.mark), done.size, done.anchor);
   }
 
  private:
+  /// Of a value with all that it holds, aliases unfolded: values, and bytes of their texts.
+  struct Size {
+    std::size_t values = 1, bytes = 0;
+  };
+
   /// A list or map whose end has not come yet.
   struct Open {
     Open(bool map, Mark place, YAML::anchor_t name) : is_map(map), mark(std::move(place)), anchor(name) {}
     bool is_map, alternatives = false;
     Mark mark;
     YAML::anchor_t anchor;
-    std::size_t values = 1;
+    Size size;
     std::vector<Node> items;
     std::vector<Node::Entry> entries;
     Node key;  ///< of a map: read, its value not yet
   };
-  struct Known { Node node; std::size_t values; };
+  struct Known { Node node; Size size; };
+
+  void open(bool map, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (open_.size() == deepest)
+      throw InputError(fmt::format("{}: lists and maps inside of each other, {} deep; a deck may be {} deep", place(mark).text(), deepest + 1, deepest));
+    open_.emplace_back(map, place(mark), anchor);
+  }
 
   void refuse_choice(const std::string& tag, const YAML::Mark& mark, const std::optional<Mark>& known = {}) const {
     if (tag == choice_tag)
@@ -89,16 +101,18 @@ class Builder : public YAML::EventHandler {
     return done;
   }
 
-  void take(Node node, std::size_t values, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_[anchor] = {node, values};
+  void take(Node node, Size size, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_[anchor] = {node, size};
     if (open_.empty()) {
       document = std::move(node);
       return;
     }
     Open& into = open_.back();
-    into.values += values;
-    if (into.values > most_values)
+    into.size.values += size.values, into.size.bytes += size.bytes;
+    if (into.size.values > most_values)
       throw InputError(fmt::format("{}: more than {} values, aliases unfolded", into.mark.text(), most_values));
+    if (into.size.bytes > most_bytes)
+      throw InputError(fmt::format("{}: more than {} bytes of text, aliases unfolded", into.mark.text(), most_bytes));
     if (!into.is_map) {
       into.items.push_back(std::move(node));
     } else if (!into.key.defined()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 
 #include "core/parallel/stop_request.hpp"
@@ -14,6 +15,13 @@ void DeckFile::Run::describe(deck::Describe<Run>& d) {
   d("directory", &Run::directory, "where everything is written; runs/NAME when absent").def("");
   d("seed", &Run::seed, "of all random numbers").at_least(0).def(1);
   d("walltime", &Run::walltime, "HH:MM:SS after which the run writes a checkpoint and stops").def("");
+  d.check([](const Run& run) -> std::string {
+    if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
+      return fmt::format("name '{}' is a path: give a word, and the place with 'directory'", run.name);
+    if (std::filesystem::path(run.directory).lexically_normal() == "/")
+      return "directory '/' is the root of the file system; give a folder of this run, for example runs/NAME";
+    return {};
+  });
   d.check([](const Run& run) -> std::string {
     if (run.walltime.empty()) return {};
     try {

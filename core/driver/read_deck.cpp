@@ -56,13 +56,15 @@ deck::Node with_directory(const deck::Node& node, const std::string& word, const
     return deck::Node::scalar(text.replace(at, word.size(), directory), true, node.mark()).at_path(node.path());
   }
   if (node.is_list()) {
-    deck::Node out = node;
-    for (std::size_t k = 0; k < node.size(); ++k) out = out.with(k, with_directory(node[k], word, directory));
-    return out;
+    std::vector<deck::Node> items;
+    for (const auto& item : node.items()) items.push_back(with_directory(item, word, directory));
+    return (node.is_alternatives() ? deck::Node::alternatives(std::move(items), node.mark()) : deck::Node::list(std::move(items), node.mark()))
+        .at_path(node.path());
   }
-  deck::Node out = node;
-  for (const auto& entry : node.entries()) out = out.with(entry.key, with_directory(entry.value, word, directory));
-  return out;
+  if (!node.is_map()) return node;
+  std::vector<deck::Node::Entry> entries;
+  for (const auto& entry : node.entries()) entries.push_back({entry.key, entry.mark, with_directory(entry.value, word, directory)});
+  return deck::Node::map(std::move(entries), node.mark()).at_path(node.path());
 }
 
 /// A folder in which a restart would go on elsewhere than it was asked to is refused.
@@ -95,7 +97,7 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
     const auto place = deck::Node::scalar(directory, true, root["run"].mark());
     root = deck::with_value(root, "run.directory", place, root["run"].mark());
   }
-  // Only where it occurs: rewritten entries lose the places of their keys.
+  // Only where it occurs.
   const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
   deck::Node stored = root;
   for (const auto& [word, place] : {std::pair<std::string, std::string>{"{deck}", folder}, {"{run}", directory}})
@@ -105,7 +107,8 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
     }
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
-  load_plugins(plugins, registry, context.comm);
+  for (const auto& plugin : load_plugins(plugins, registry, context.comm))
+    if (const auto reason = reason_for_distrust(plugin.path); !reason.empty()) context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, &registry);
   out.node = root;

@@ -136,6 +136,22 @@ const PluginDescriptor& open_plugin(const std::string& path) {
 
 }  // namespace
 
+std::string reason_for_distrust(const std::string& library) {
+  std::error_code ignored;
+  const fs::path file = fs::absolute(library), folder = file.parent_path();
+  const auto open = [&](const fs::path& path, bool sticky_helps) {
+    const auto rights = fs::status(path, ignored).permissions();
+    if (ignored || (rights & fs::perms::others_write) == fs::perms::none) return false;
+    return !sticky_helps || (rights & fs::perms::sticky_bit) == fs::perms::none;
+  };
+  // In a sticky folder only its owner replaces a file.
+  for (const auto& [path, found] : {std::pair{file, open(file, false)}, std::pair{folder, open(folder, true)}})
+    if (found)
+      return fmt::format("everybody may write to '{}', and with it change what runs in your name; take that right away: chmod o-w '{}'", path.string(),
+                         path.string());
+  return {};
+}
+
 std::vector<std::string> plugin_folders() {
   std::vector<std::string> out;
   if (const char* list = std::getenv("CAMBIUM_PLUGIN_PATH")) {

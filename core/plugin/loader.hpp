@@ -25,6 +25,9 @@ PluginInfo load_plugin(const std::string& name, Registry& registry, const Comm& 
 /// The same for the list of a deck; names of plugins that are part of the program are passed over.
 std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Registry& registry, const Comm& comm);
 
+/// Why a library may not be what its owner put there: everybody may write to it, or put another one into its folder. Empty otherwise.
+std::string reason_for_distrust(const std::string& library);
+
 /// Folders searched for plugins, in order.
 std::vector<std::string> plugin_folders();
 

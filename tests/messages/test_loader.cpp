@@ -82,6 +82,33 @@ TEST_CASE("a plugin is loaded by path, by name and once") {
   unsetenv("CAMBIUM_PLUGIN_PATH");
 }
 
+TEST_CASE("a library that everybody may change is named") {
+  const Folder folder;
+  const fs::path file = folder.path / "a.cambium.so";
+  if (folder.comm.root()) {
+    std::ofstream(file) << "a library";
+    fs::permissions(file, fs::perms::owner_all);
+    fs::permissions(folder.path, fs::perms::owner_all);
+  }
+  folder.comm.barrier();
+  CHECK(reason_for_distrust(file.string()).empty());
+  const auto text = [](const fs::path& path) {
+    return "everybody may write to '" + path.string() + "', and with it change what runs in your name; take that right away: chmod o-w '" + path.string() + "'";
+  };
+  folder.comm.barrier();
+  if (folder.comm.root()) fs::permissions(folder.path, fs::perms::owner_all | fs::perms::others_all);
+  folder.comm.barrier();
+  CHECK(reason_for_distrust(file.string()) == text(folder.path));
+  folder.comm.barrier();
+  if (folder.comm.root()) fs::permissions(folder.path, fs::perms::owner_all | fs::perms::others_all | fs::perms::sticky_bit);
+  folder.comm.barrier();
+  CHECK(reason_for_distrust(file.string()).empty());
+  folder.comm.barrier();
+  if (folder.comm.root()) fs::permissions(file, fs::perms::owner_all | fs::perms::others_write);
+  folder.comm.barrier();
+  CHECK(reason_for_distrust(file.string()) == text(file));
+}
+
 TEST_CASE("a plugin that is not there is looked for, and the places are named") {
   setenv("CAMBIUM_PLUGIN_PATH", PLUGINS, 1);
   CHECK(refusal("god_plugin") ==

@@ -199,6 +199,13 @@ TEST_CASE("text that is no YAML") {
   for (int k = 1; k < 9; ++k)
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", k, k - 1);
   CHECK_THROWS_WITH(deck::parse(bomb, "a.yaml"), "a.yaml:6:5: more than 1000000 values, aliases unfolded");
+  std::string wide = "a: &a " + std::string(100000, 'x') + "\nb: [";
+  for (int k = 0; k < 90000; ++k) wide += "*a, ";
+  CHECK_THROWS_WITH(deck::parse(wide + "]", "a.yaml"), "a.yaml:2:4: more than 20000000 bytes of text, aliases unfolded");
+  const auto nested = [](std::size_t depth) { return "a: " + std::string(depth, '[') + std::string(depth, ']'); };
+  CHECK_NOTHROW(deck::parse(nested(99), "a.yaml"));
+  CHECK_THROWS_WITH(deck::parse(nested(100), "a.yaml"), "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
+  CHECK_THROWS_WITH(deck::parse(nested(100000), "a.yaml"), "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
   CHECK_THROWS_WITH(deck::parse(",a: 1\n", "a.yaml"), "a.yaml:1:1: not valid YAML: expected a key");
   CHECK_THROWS_WITH(deck::load("no/such.yaml"), "cannot read deck 'no/such.yaml': No such file or directory");
   CHECK_THROWS_WITH(deck::load("/"), "cannot read deck '/': Is a directory");
