@@ -15,6 +15,7 @@
 #include "core/driver/timing_table.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/checkpoint.hpp"
+#include "core/io/reading.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
 
@@ -152,6 +153,7 @@ void Loop::write_checkpoint() {
   io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
     auto group = root.create_group("physics");
     physics_->save(group);
+    thermo_file_->save_mark(root);
     for (std::size_t k = 0; k < writers_.size(); ++k) {
       auto own = root.create_group(writer_group(k));
       writers_[k]->save(own);
@@ -162,16 +164,21 @@ void Loop::write_checkpoint() {
 
 void Loop::resume(const std::string& path) {
   const io::Checkpoint checkpoint(path, context_.comm);
-  checkpoint.restore(state_, [&](std::int64_t rows) { physics_->resize(state_, rows); });
-  physics_->restore(state_, context_, checkpoint.file().group("physics"), checkpoint.same_ranks());
-  for (std::size_t k = 0; k < writers_.size(); ++k) {
-    writers_[k]->load(checkpoint.file().group(writer_group(k)));
-    writers_[k]->resume(state_.step);
-  }
-  thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step);
+  std::optional<io::TableMark> table;
+  io::reading(path, [&] {
+    checkpoint.restore(state_, [&](std::int64_t rows) { physics_->resize(state_, rows); });
+    physics_->restore(state_, context_, checkpoint.file().group("physics"), checkpoint.same_ranks());
+    for (std::size_t k = 0; k < writers_.size(); ++k) {
+      writers_[k]->load(checkpoint.file().group(writer_group(k)));
+      writers_[k]->resume(state_.step);
+    }
+    table = io::table_mark(checkpoint.file(), "thermo");
+  });
+  thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step, table);
   context_.log.info(physics_->summary());
   context_.log.info(fmt::format("resumed at step {} from {}{}", state_.step, path,
                                 checkpoint.same_ranks() ? "" : " (written by another number of ranks)"));
+  if (!checkpoint.sealed()) context_.log.info("this checkpoint has no checksum: an earlier version wrote it, or it was changed since");
   context_.log.info(lines_->header());
   context_.log.info(lines_->units());
 }

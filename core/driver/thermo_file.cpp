@@ -9,8 +9,8 @@ static std::vector<io::Column> columns_of(const std::vector<Observable>& observa
 }
 
 ThermoFile::ThermoFile(const Context& context, const std::vector<Observable>& observables, const std::string& time_unit,
-                       std::optional<std::int64_t> resumed_at)
-    : table_(context, "thermo", columns_of(observables, time_unit), resumed_at) {}
+                       std::optional<std::int64_t> resumed_at, std::optional<io::TableMark> mark)
+    : table_(context, "thermo", columns_of(observables, time_unit), resumed_at, mark) {}
 
 void ThermoFile::append(std::int64_t step, double time, std::span<const double> values) {
   std::vector<double> row{time};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
@@ -14,6 +15,7 @@
 #include "core/io/agree.hpp"
 #include "core/io/atomic_file.hpp"
 #include "core/io/gather.hpp"
+#include "core/io/seal.hpp"
 
 namespace cambium::io {
 namespace {
@@ -161,9 +163,13 @@ void write_checkpoint(const std::string& path, const State& state, const Comm& c
     for (const auto& s : fields) gather_field(file ? &*file : nullptr, s, comm);
   on_root(comm, [&] {
     file->close();
-    if (!gather) reserve(target->part(), path);
+    if (gather) seal(target->part(), path);
+    else reserve(target->part(), path);
   });
-  if (!gather) write_collectively(path + ".part", fields, comm);
+  if (!gather) {
+    write_collectively(path + ".part", fields, comm);
+    seal(path + ".part", path, comm);
+  }
   on_root(comm, [&] { target->commit(); });
 }
 
@@ -184,6 +190,18 @@ std::string alternatives(const std::string& path) {
   return names.empty() ? "" : fmt::format("; the folder also holds {}", fmt::join(names, ", "));
 }
 
+}  // namespace
+
+bool require_sound(const std::string& path, const Comm& comm) {
+  const Seal found = seal_of(path, comm);
+  if (found == Seal::broken)
+    throw InputError(fmt::format("'{}' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or "
+                                 "afresh{}", path, alternatives(path)));
+  return found == Seal::sound;
+}
+
+namespace {
+
 File open_checkpoint(const std::string& path) {
   try {
     return File::open(path);
@@ -194,7 +212,7 @@ File open_checkpoint(const std::string& path) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::string& path, const Comm& comm) : comm_(comm) {
+Checkpoint::Checkpoint(const std::string& path, const Comm& comm) : comm_(comm), sealed_(require_sound(path, comm)) {
   on_every_rank(comm, [&] {
     file_.emplace(open_checkpoint(path));
     if (!file_->is_group("/checkpoint"))
@@ -211,14 +229,24 @@ Checkpoint::Checkpoint(const std::string& path, const Comm& comm) : comm_(comm) 
                       path, found, format, read_provenance(*file_).version));
     step_ = head.attribute<std::int64_t>("step");
     time_ = head.attribute<double>("time");
-    same_ranks_ = head.attribute<std::int64_t>("ranks") == comm.size();
+    ranks_ = head.attribute<std::int64_t>("ranks");
+    same_ranks_ = ranks_ == comm.size();
+    if (step_ < 0 || !std::isfinite(time_) || ranks_ < 1)
+      throw InputError(fmt::format("'{}' says step {}, time {} and {} ranks; the file is damaged or was changed{}", path, step_, time_, ranks_,
+                                   alternatives(path)));
   });
 }
+
+constexpr std::int64_t most_rows = std::int64_t{1} << 40;  // of a rank; more is a damaged file
 
 Checkpoint::Share Checkpoint::share(At at) const {
   const std::string name = std::string("/ranks/") + place_name(at);
   if (!file_->exists(name)) return {};
   const auto counts = file_->read<std::vector<std::int64_t>>(name);
+  const bool counted = std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0 && n <= most_rows; });
+  if (std::ssize(counts) != ranks_ || !counted)
+    throw InputError(fmt::format("'{}': {} does not hold the rows of {} ranks; the file is damaged or was changed{}", file_->file(), name, ranks_,
+                                 alternatives(file_->file())));
   if (same_ranks_)
     return {std::accumulate(counts.begin(), counts.begin() + comm_.rank(), std::int64_t{0}), counts[comm_.rank()]};
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -242,11 +270,9 @@ void Checkpoint::restore_field(const FieldSpec& field) const {
   auto found = set.shape();
   if (field.at != At::global && !found.empty()) {
     const Share mine = share(field.at);
-    if (target.shape[0] != mine.rows)
-      throw InternalError(
-          fmt::format("field '{}' has {} rows where {} are to be read", field.name, target.shape[0], mine.rows));
+    if (target.shape[0] != mine.rows || mine.first + mine.rows > found[0]) found.clear();
+    else found[0] = expected[0];
     start[0] = mine.first;
-    found[0] = expected[0];
   }
   if (found != expected || set.dtype() != target.dtype)
     throw InputError(
@@ -268,15 +294,20 @@ void Checkpoint::restore(State& state, const std::function<void(std::int64_t)>& 
   Particles& particles = state.particles;
   const auto vectors = file_->read<std::vector<double>>("/box/vectors"),
              origin = file_->read<std::vector<double>>("/box/origin");
-  for (int r = 0; r < 3; ++r)
-    for (int k = 0; k < 3; ++k) particles.box.h[r][k] = vectors.at(3 * r + k);
-  for (int k = 0; k < 3; ++k) particles.box.origin[k] = origin.at(k);
-  particles.species.clear();
+  std::vector<std::string> symbols;
+  std::vector<double> masses;
   if (file_->exists("/species")) {
-    const auto symbols = file_->read<std::vector<std::string>>("/species/symbol");
-    const auto masses = file_->read<std::vector<double>>("/species/mass");
-    for (std::size_t k = 0; k < symbols.size(); ++k) particles.species.push_back({symbols[k], masses.at(k)});
+    symbols = file_->read<std::vector<std::string>>("/species/symbol");
+    masses = file_->read<std::vector<double>>("/species/mass");
   }
+  if (vectors.size() != 9 || origin.size() != 3 || symbols.size() != masses.size())
+    throw InputError(fmt::format("'{}' holds a cell of {} and {} numbers, {} species and {} masses; the file is damaged or was changed{}", file_->file(),
+                                 vectors.size(), origin.size(), symbols.size(), masses.size(), alternatives(file_->file())));
+  for (int r = 0; r < 3; ++r)
+    for (int k = 0; k < 3; ++k) particles.box.h[r][k] = vectors[3 * r + k];
+  for (int k = 0; k < 3; ++k) particles.box.origin[k] = origin[k];
+  particles.species.clear();
+  for (std::size_t k = 0; k < symbols.size(); ++k) particles.species.push_back({symbols[k], masses[k]});
   resize(rows(At::particle));
   for (const auto& field : state.fields())
     if (field.restart) restore_field(field);

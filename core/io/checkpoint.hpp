@@ -22,15 +22,20 @@ enum class Transfer { gather, collective };
 ///   /box, /species              cell vectors and origin; symbols and masses
 ///   /ranks/<place>              rows of each rank, for particle, cell and node fields
 ///   /fields/<name>              every field with `restart`, rows in rank order; global fields from rank 0
+///   32 bytes behind the end     a checksum of all before (core/io/seal.hpp)
 ///   whatever `save` puts there  called on every rank with the root group; what rank 0 wrote is kept
 /// InputError, on every rank, when the disk refuses; an older file of that name then stays.
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
                       const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather);
 
+/// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it does not say,
+/// because an earlier version wrote it or HDF5 changed it since.
+bool require_sound(const std::string& path, const Comm& comm);
+
 /// A checkpoint open for reading, on every rank.
 class Checkpoint {
  public:
-  /// Collective. InputError when the file is missing, truncated or not a checkpoint.
+  /// Collective. InputError when the file is missing, truncated, damaged or not a checkpoint.
   Checkpoint(const std::string& path, const Comm& comm);
 
   std::int64_t step() const { return step_; }
@@ -38,6 +43,7 @@ class Checkpoint {
   /// Written by as many ranks as there are now: each gets its own rows back, bit for bit. Otherwise the rows are spread
   /// evenly, in the order of the file.
   bool same_ranks() const { return same_ranks_; }
+  bool sealed() const { return sealed_; }  ///< its bytes were compared with their checksum
   std::string deck() const { return file_->group("/cambium").attribute<std::string>("deck"); }
   const File& file() const { return *file_; }  ///< for the groups that `save` made
 
@@ -55,9 +61,11 @@ class Checkpoint {
   void restore_field(const FieldSpec& field) const;
 
   const Comm& comm_;
+  bool sealed_ = false;
   std::optional<File> file_;
   std::int64_t step_ = 0;
   double time_ = 0.0;
+  std::int64_t ranks_ = 1;
   bool same_ranks_ = false;
 };
 

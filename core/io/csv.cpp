@@ -1,12 +1,17 @@
 #include "core/io/csv.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <limits>
+#include <string_view>
 
 #include "core/base/error.hpp"
 #include "core/io/atomic_file.hpp"
@@ -22,51 +27,77 @@ std::string heading(const std::vector<Column>& columns) {
   return text;
 }
 
-/// Header and the complete rows up to a step of an earlier run; empty when there is no such file.
-std::string kept_rows(const std::string& path, const std::string& header, std::int64_t last_step) {
-  std::ifstream in(path);
-  std::string line, kept;
+/// Sum of a text's bytes in their order (Fowler, Noll, Vo 1991: FNV-1a), which rows that follow go on with.
+std::uint64_t checksum(std::string_view text, std::uint64_t sum = 14695981039346656037ull) {
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return sum;
+}
+
+/// The numbers of a line, a whole one first; none when it is no row of so many.
+std::optional<std::vector<double>> row_of(const std::string& line, std::size_t count) {
+  std::vector<double> row;
+  const char *at = line.data(), *const end = at + line.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k > 0 && (at == end || *at++ != ',')) return {};
+    double value = 0.0;
+    const auto [stop, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || (k == 0 && value != std::floor(value))) return {};
+    row.push_back(value);
+    at = stop;
+  }
+  if (at != end) return {};
+  return row;
+}
+
+struct Kept {
+  std::string text;  ///< header and rows; empty when there is no such file
+  std::vector<std::vector<double>> rows;
+};
+
+/// Header and the complete rows up to a step of an earlier run, at most so many.
+Kept kept_rows(const std::string& path, const std::string& header, std::size_t columns, std::int64_t last_step, std::int64_t most) {
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  Kept kept;
   if (!std::getline(in, line) || in.eof()) return {};
-  if (line != header)
+  if (line != header) {
+    const bool readable = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= 32; });
     throw InputError(
         fmt::format("'{}' has the columns '{}' but this deck writes '{}': resume with the deck that wrote it, or "
                     "move the file away",
-                    path, line, header));
-  kept = line + "\n";
-  const auto commas = std::count(header.begin(), header.end(), ',');
-  while (std::getline(in, line)) {
-    const bool whole = !in.eof() && std::count(line.begin(), line.end(), ',') == commas;
-    if (!whole || std::strtoll(line.c_str(), nullptr, 10) > last_step) break;
-    kept += line + "\n";
+                    path, readable ? line.substr(0, 200) : "(not a text)", header));
+  }
+  kept.text = line + "\n";
+  for (std::int64_t number = 2; std::ssize(kept.rows) < most && std::getline(in, line) && !in.eof(); ++number) {
+    auto row = row_of(line, columns);
+    if (!row)
+      throw InputError(fmt::format("{}:{}: this is no row of {} numbers: the file is damaged; put back a copy of it, or move it away and a new table begins",
+                                   path, number, columns));
+    if (row->front() > static_cast<double>(last_step)) break;
+    kept.text += line + "\n";
+    kept.rows.push_back(std::move(*row));
   }
   return kept;
 }
 
-/// Rows after the header.
-std::vector<std::vector<double>> parse_rows(const std::string& text) {
-  std::vector<std::vector<double>> rows;
-  const char* at = text.c_str() + text.find('\n') + 1;
-  while (*at) {
-    rows.emplace_back();
-    do {
-      char* end = nullptr;
-      rows.back().push_back(std::strtod(at, &end));
-      at = end;
-    } while (*at++ == ',');
-  }
-  return rows;
-}
-
 }  // namespace
 
-CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at)
+CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at, std::optional<TableMark> mark)
     : path_(std::move(path)), columns_(columns.size()) {
   std::vector<Column> all{{"step", "", ""}};
   all.insert(all.end(), columns.begin(), columns.end());
   const std::string header = heading(all);
-  std::string text = resumed_at ? kept_rows(path_, header, *resumed_at) : "";
+  Kept kept;
+  if (resumed_at) kept = kept_rows(path_, header, all.size(), *resumed_at, mark ? mark->rows : std::numeric_limits<std::int64_t>::max());
+  std::string& text = kept.text;
+  const bool there = resumed_at && std::filesystem::exists(path_);
   if (text.empty()) text = header + "\n";
-  kept_ = parse_rows(text);
+  kept_ = std::move(kept.rows);
+  mark_ = {std::ssize(kept_), checksum(text)};
+  if (mark && there && (mark->rows != mark_.rows || mark->checksum != mark_.checksum))
+    throw InputError(fmt::format("'{}' holds {} rows up to step {}, but {} when the checkpoint was written{}: it was cut or changed; put back a copy of it, "
+                                 "or move it away and a new table begins", path_, mark_.rows, *resumed_at, mark->rows,
+                                 mark->rows == mark_.rows ? ", with other numbers" : ""));
   write_file_atomically(path_, text);
   file_ = std::fopen(path_.c_str(), "a");
   if (!file_) refuse_write(path_, std::strerror(errno));
@@ -81,6 +112,12 @@ void CsvFile::append(std::int64_t step, std::span<const double> values) {
   line += '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_) != line.size() || std::fflush(file_) != 0)
     refuse_write(path_, std::strerror(errno));
+  mark_ = {mark_.rows + 1, checksum(line, mark_.checksum)};
+}
+
+TableMark CsvFile::mark() {
+  if (fsync(fileno(file_)) != 0 && errno != EINVAL) refuse_write(path_, std::strerror(errno));
+  return mark_;
 }
 
 void write_csv(const std::string& path, const std::vector<Column>& columns,

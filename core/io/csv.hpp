@@ -15,24 +15,34 @@ struct Column {
   std::string doc;
 };
 
+/// What a table holds, for the checkpoint that is written beside it.
+struct TableMark {
+  std::int64_t rows = 0;
+  std::uint64_t checksum = 0;  ///< of the text
+};
+
 /// A growing table as text: a header "step,time [ps],temperature [K]", then one line per row, each flushed. Numbers are
 /// the shortest that read back as the same double. Not collective: one rank owns a table.
 class CsvFile {
  public:
   /// The first column is the integer `step`, the others are `columns`. With `resumed_at`, what an earlier run wrote up
-  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others.
-  CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {});
+  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others, when a line is no row
+  /// of it, and when it does not hold what `mark` says it held. A table that is gone is begun anew.
+  CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {}, std::optional<TableMark> mark = {});
   ~CsvFile();
   CsvFile(const CsvFile&) = delete;
   CsvFile& operator=(const CsvFile&) = delete;
 
   void append(std::int64_t step, std::span<const double> values);
+  /// Brings the rows so far to the disk and says what they are. InputError when the disk refuses.
+  TableMark mark();
   /// What stayed of an earlier run: for each row the step and the values, as numbers.
   const std::vector<std::vector<double>>& kept() const { return kept_; }
 
  private:
   std::string path_;
   std::size_t columns_;
+  TableMark mark_;
   std::vector<std::vector<double>> kept_;
   std::FILE* file_ = nullptr;
 };

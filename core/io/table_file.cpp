@@ -1,5 +1,8 @@
 #include "core/io/table_file.hpp"
 
+#include <fmt/format.h>
+
+#include <bit>
 #include <filesystem>
 
 #include "core/io/agree.hpp"
@@ -7,11 +10,13 @@
 namespace cambium::io {
 
 TableFile::TableFile(const Context& context, std::string name, std::vector<Column> columns,
-                     std::optional<std::int64_t> resumed_at)
+                     std::optional<std::int64_t> resumed_at, std::optional<TableMark> mark)
     : comm_(context.comm), name_(std::move(name)), columns_(std::move(columns)) {
   on_root(comm_, [&] {
     const std::filesystem::path folder = context.run_directory;
-    csv_ = std::make_unique<CsvFile>((folder / (name_ + ".csv")).string(), columns_, resumed_at);
+    csv_ = std::make_unique<CsvFile>((folder / (name_ + ".csv")).string(), columns_, resumed_at, mark);
+    if (mark && mark->rows > 0 && csv_->kept().empty())
+      context.log.warn(fmt::format("{}.csv is gone, with its {} rows up to step {}: a new table begins there", name_, mark->rows, *resumed_at));
     make_series(context, (folder / (name_ + ".h5")).string());
   });
 }
@@ -45,6 +50,21 @@ void TableFile::append(std::int64_t step, std::span<const double> values) {
     for (std::size_t k = 0; k < values.size(); ++k) series_.at(k + 1).append(tensor_of(&values[k], {}));
     file_->flush();
   });
+}
+
+void TableFile::save_mark(Group& group) const {
+  TableMark mark;
+  on_root(comm_, [&] { mark = csv_->mark(); });
+  Group own = group.create_group("tables/" + name_);
+  own.set_attribute("rows", mark.rows);
+  own.set_attribute("checksum", std::bit_cast<std::int64_t>(mark.checksum));
+}
+
+std::optional<TableMark> table_mark(const Group& group, const std::string& name) {
+  const std::string path = "tables/" + name;
+  if (!group.is_group(path)) return {};
+  const Group own = group.group(path);
+  return TableMark{own.attribute<std::int64_t>("rows"), std::bit_cast<std::uint64_t>(own.attribute<std::int64_t>("checksum"))};
 }
 
 }  // namespace cambium::io

@@ -49,6 +49,37 @@ TEST_CASE("a resumed table drops later and broken rows") {
             "deck that wrote it, or move the file away");
 }
 
+TEST_CASE("a table that lost rows since its checkpoint is refused, one that is gone begins anew") {
+  Scratch scratch("csv");
+  const std::string name = scratch.file("thermo.csv");
+  io::TableMark mark;
+  {
+    io::CsvFile file(name, columns);
+    for (int k = 0; k < 3; ++k) row(file, k, 0.1 * k, 300.0 + k);
+    mark = file.mark();
+    row(file, 3, 0.3, 303.0);
+  }
+  CHECK(mark.rows == 3);
+  const std::string whole = content(name);
+  const auto resumed = [&](const std::string& text) {
+    std::ofstream(name) << text;
+    return message([&] { io::CsvFile file(name, columns, 10, mark); });
+  };
+  CHECK(resumed(whole) == "no error");
+  const std::string begin = "'" + name + "' holds ", rest = " rows up to step 10, but 3 when the checkpoint was written",
+                    remedy = ": it was cut or changed; put back a copy of it, or move it away and a new table begins";
+  CHECK(resumed("") == begin + "0" + rest + remedy);
+  CHECK(resumed(whole.substr(0, whole.find("1,"))) == begin + "1" + rest + remedy);
+  std::string other = whole;
+  other.replace(other.find("301"), 3, "302");
+  CHECK(resumed(other) == begin + "3" + rest + ", with other numbers" + remedy);
+  other = whole;
+  other.replace(other.find("\n1,"), 3, "\nx,");
+  CHECK(resumed(other) == name + ":3: this is no row of 3 numbers: the file is damaged; put back a copy of it, or move it away and a new table begins");
+  std::filesystem::remove(name);
+  CHECK(io::CsvFile(name, columns, 10, mark).kept().empty());
+}
+
 TEST_CASE("a table on a full disk says so") {
   Scratch scratch("csv");
   const std::string name = scratch.file("thermo.csv");

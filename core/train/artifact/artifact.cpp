@@ -13,6 +13,7 @@
 #include "core/io/agree.hpp"
 #include "core/io/atomic_file.hpp"
 #include "core/io/provenance.hpp"
+#include "core/io/reading.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium::train {
@@ -102,13 +103,15 @@ static void read_weights(const io::File& file, FlatBuffer& weights) {
 
 LoadedModel load_artifact(const std::string& path, Context& context) {
   LoadedModel out;
-  const auto file = io::File::open(path);
-  out.info = read_info(file);
-  out.network = context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
-  out.network->restore(out.info.state);
-  out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
-  out.weights = FlatBuffer(*out.layout, out.network->dtype());
-  read_weights(file, out.weights);
+  io::reading(path, [&] {
+    const auto file = io::File::open(path);
+    out.info = read_info(file);
+    out.network = context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
+    out.network->restore(out.info.state);
+    out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
+    out.weights = FlatBuffer(*out.layout, out.network->dtype());
+    read_weights(file, out.weights);
+  });
   return out;
 }
 

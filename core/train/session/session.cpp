@@ -236,7 +236,7 @@ void Session::save(const std::string& path) {
 }
 
 void Session::load(const std::string& path) {
-  io::on_every_rank(comm_, [&] { network_->restore(network_state_in(path)); });
+  restore_network(*network_, path, context_);
   make_buffers();
   io::on_every_rank(comm_, [&] {
     progress_.best = FlatBuffer(*layout_, network_->dtype());

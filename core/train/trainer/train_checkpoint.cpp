@@ -5,7 +5,11 @@
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/atomic_file.hpp"
+#include "core/io/checkpoint.hpp"
 #include "core/io/provenance.hpp"
+#include "core/io/reading.hpp"
+#include "core/io/seal.hpp"
+#include "core/io/table_file.hpp"
 
 namespace cambium::train {
 
@@ -62,6 +66,13 @@ void write_head(io::Group& head, const Progress& p, const CheckpointKey& key, st
   head.set_attribute("window_steps", p.window_steps);
 }
 
+void copy_marks(const io::File& from, io::File& to) {
+  if (!from.is_group("/tables")) return;
+  for (const auto& name : from.group("/tables").list())
+    for (const char* part : {"rows", "checksum"})
+      to.create_group("/tables/" + name).set_attribute(part, from.group("/tables/" + name).attribute<std::int64_t>(part));
+}
+
 template <class T>
 void require_same(const io::Group& head, const char* name, const char* key, const T& deck) {
   const T file = head.attribute<T>(name);
@@ -73,9 +84,12 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
 }  // namespace
 
 void write_train_checkpoint(const std::string& path, const Progress& progress, const CheckpointKey& key,
-                            const std::string& network_state, const Context& context) {
+                            const std::string& network_state, const Context& context, std::span<const io::TableFile* const> tables) {
+  // Collective, as what is marked is on the root's disk only: in memory first.
+  io::File marks = io::File::in_memory(path);
+  for (const auto* table : tables) table->save_mark(marks);
   io::on_root(context.comm, [&] {
-    io::write_h5_atomically(path, [&](io::File& file) {
+    io::write_sealed_h5(path, [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
       auto head = file.create_group("/train");
       write_head(head, progress, key, context.comm.size());
@@ -84,6 +98,7 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
       head.write("window", window);
       if (!progress.grids.empty()) head.write("grids", progress.grids);
+      copy_marks(marks, file);
       file.write("/tensors", tensor_names(progress.weights.layout()));
       write_buffer(file, "/weights", progress.weights);
       if (progress.average.bytes() > 0) write_buffer(file, "/average", progress.average);
@@ -98,6 +113,12 @@ std::string network_state_in(const std::string& path) {
   return io::File::open(path).read<std::string>("/train/network_state");
 }
 
+void restore_network(Network& network, const std::string& path, const Context& context) {
+  if (!io::require_sound(path, context.comm))
+    context.log.info(fmt::format("{} has no checksum: an earlier version wrote it, or it was changed since", path));
+  io::on_every_rank(context.comm, [&] { io::reading(path, [&] { network.restore(network_state_in(path)); }); });
+}
+
 std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const CheckpointKey& key) {
   const auto file = io::File::open(path);
   const auto head = file.group("/train");
@@ -110,6 +131,7 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   if (file.read<std::vector<std::string>>("/tensors") != tensor_names(p.weights.layout()))
     throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));
   p.step = head.attribute<std::int64_t>("step");
+  if (p.step < 0) throw InputError(fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
   p.best_step = head.attribute<std::int64_t>("best_step");
   p.best_metric = head.attribute<double>("best_metric");
   p.without_improvement = head.attribute<std::int64_t>("without_improvement");
@@ -119,7 +141,13 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   if (head.exists("grids") != !p.grids.empty())
     throw InputError(fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run with "
                                  "start_from", path, p.grids.empty() ? "with" : "without"));
-  if (!p.grids.empty()) p.grids = head.read<std::vector<double>>("grids");
+  if (!p.grids.empty()) {
+    const std::size_t grids = p.grids.size();
+    p.grids = head.read<std::vector<double>>("grids");
+    if (p.grids.size() != grids)
+      throw InputError(fmt::format("'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it", path,
+                                   p.grids.size(), grids));
+  }
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};

@@ -216,7 +216,9 @@ void Trainer::write_checkpoint() {
   std::vector<Counted> counted;
   if (sharded_) fill_whole(progress_, counted);
   if (direct_) fill_direct();
-  write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_);
+  std::vector<const io::TableFile*> tables{training_table_.get()};
+  if (validation_table_) tables.push_back(validation_table_.get());
+  write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_, tables);
   if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear(), progress_.grids.clear();
   if (direct_) drop_copies();
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);

@@ -44,7 +44,7 @@ class Trainer {
   void after_buffers();
   void start_fresh();
   void resume(const std::string& checkpoint);
-  void open_tables(std::optional<std::int64_t> resumed_at);
+  void open_tables(std::optional<std::int64_t> resumed_at, const std::string& checkpoint = {});  ///< checkpoint: what says what they held
   BatchPlan plan() const;
   CheckpointKey checkpoint_key() const;
 
@@ -54,6 +54,7 @@ class Trainer {
   double compute_gradient(const Batch& batch, double rate);
   void watch(double loss, const std::vector<TermSum>& terms);
   void require_measure() const;
+  void require_room() const;
   double measure_of(const std::vector<double>& errors) const;
   void validate();
   void keep_best(double measure, const std::vector<double>& values);

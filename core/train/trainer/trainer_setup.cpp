@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
+#include "core/parallel/memory.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/trainer/subset.hpp"
 #include "core/train/trainer/trainer.hpp"
@@ -39,7 +41,7 @@ void Trainer::report_plan() const {
   if (params_.steps) {
     std::string line = "rate at step";
     for (int k = 0; k <= 4; ++k) {
-      const std::int64_t step = (*params_.steps - 1) * k / 4;
+      const auto step = static_cast<std::int64_t>(static_cast<double>(*params_.steps - 1) * k / 4.0);
       const double rate = params_.warm_up ? params_.warm_up->at(*rate_, step, *params_.steps) : rate_->at(step, *params_.steps);
       line += fmt::format("{} {}: {:.3g}", k ? "," : "", step, rate);
     }
@@ -58,9 +60,20 @@ static void require_same_fields(const std::vector<FieldInfo>& training, const st
                                      other.unit.empty() ? "no unit" : other.unit));
 }
 
+/// Whole steps of so many passes; up to 9e15 a double counts them one by one.
+static std::int64_t steps_of(double epochs, double per_epoch) {
+  const double steps = std::ceil(epochs * per_epoch);
+  if (!(steps <= 9e15))
+    throw InputError(fmt::format("epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'", epochs, per_epoch));
+  return static_cast<std::int64_t>(steps);
+}
+
 void Trainer::open_data() {
   whole_->open(context_);
   if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
+  // Every rank holds the order of an epoch, and that of the share held out while it is drawn.
+  const double order = sizeof(std::int64_t) + (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
+  require_memory(order * static_cast<double>(whole_->size()), fmt::format("the order of {} samples", whole_->size()), "train on fewer samples", context_);
   if (held_out_) held_out_->open(context_);
   if (params_.hold_out > 0.0) {
     auto [held, rest] = hold_out(shared_seed_, whole_->size(), params_.hold_out);
@@ -77,7 +90,7 @@ void Trainer::open_data() {
   if (params_.batch > samples)
     throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
   const double per_epoch = static_cast<double>((samples + params_.batch - 1) / params_.batch);
-  steps_ = params_.steps ? *params_.steps : static_cast<std::int64_t>(std::ceil(*params_.epochs * per_epoch));
+  steps_ = params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
   if (held_out_ && held_out_->size() > 0) validation_ = std::make_unique<Validation>(*held_out_, params_.validate.batch);
 }
 
@@ -101,12 +114,27 @@ CheckpointKey Trainer::checkpoint_key() const {
           ordered ? params_.reduce.slices : 1, params_.batch, seed_};
 }
 
+/// Weights, gradients, the optimizer's states, an average and the best weights, where they are held.
+void Trainer::require_room() const {
+  double numbers = 0.0, states = 0.0;
+  for (const auto& parameter : network_->parameters())
+    numbers += std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
+  for (const auto& state : optimizer_->states(network_->dtype())) states += static_cast<double>(size_of(state.dtype));
+  const double copies = 2.0 + (params_.average ? 1.0 : 0.0);
+  double bytes = numbers * (copies * static_cast<double>(size_of(network_->dtype())) + states);
+  if (params_.parallel) bytes /= context_.comm.size();
+  else if (params_.direct) bytes = numbers / 4.0;
+  require_memory(bytes, fmt::format("training {:.4g} parameters", numbers), "make the model smaller, or divide it among ranks of more nodes (parallel)",
+                 context_);
+}
+
 /// The network knows its sizes now.
 void Trainer::make_buffers() {
   const DType dtype = network_->dtype();
   terms_ = network_->terms();
   metrics_ = network_->metrics();
   require_measure();
+  require_room();
   if (params_.parallel) {
     make_sharded();
     return after_buffers();
@@ -177,7 +205,7 @@ void Trainer::start_fresh() {
 
 void Trainer::resume(const std::string& path) {
   std::int64_t ranks = 0;
-  io::on_every_rank(context_.comm, [&] { network_->restore(network_state_in(path)); });
+  restore_network(*network_, path, context_);
   make_buffers();
   io::on_every_rank(context_.comm, [&] {
     if (sharded_) return read_sharded(path, ranks);
@@ -185,7 +213,7 @@ void Trainer::resume(const std::string& path) {
     progress_.best = FlatBuffer(*layout_, network_->dtype());
     ranks = read_train_checkpoint(path, progress_, checkpoint_key());
   });
-  open_tables(progress_.step);
+  open_tables(progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;
   context_.log.info(fmt::format("resumed at step {} from {}{}", progress_.step, path,
                                 same ? "" : fmt::format(" (written by {} ranks: sums are rounded differently from here on; "
@@ -193,17 +221,18 @@ void Trainer::resume(const std::string& path) {
   print_header();
 }
 
-void Trainer::open_tables(std::optional<std::int64_t> resumed_at) {
+void Trainer::open_tables(std::optional<std::int64_t> resumed_at, const std::string& checkpoint) {
+  const auto mark = [&](const char* table) { return checkpoint.empty() ? std::nullopt : io::table_mark(io::File::open(checkpoint), table); };
   std::vector<io::Column> columns{{"epoch", "", "passes over the training set"},
                                   {"learning_rate", "", "of the last step"},
                                   {"loss", "", "weighted loss, mean since the last row"}};
   for (const auto& term : terms_) columns.push_back({term.name, term.unit, "training, mean since the last row"});
   if (params_.direct) columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
-  training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at);
+  training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at, mark("training"));
   if (!validation_) return;
   columns.clear();
   for (const auto& metric : metrics_) columns.push_back({metric.name, metric.unit, "on the validation set"});
-  validation_table_ = std::make_unique<io::TableFile>(context_, "validation", columns, resumed_at);
+  validation_table_ = std::make_unique<io::TableFile>(context_, "validation", columns, resumed_at, mark("validation"));
 }
 
 }  // namespace cambium::train

@@ -7,11 +7,23 @@
 #include "core/base/error.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/h5.hpp"
+#include "core/state/atom_ids.hpp"
 
 namespace cambium::deepmd {
 
 namespace {
 
+/// A dataset of so many numbers.
+template <class T>
+std::vector<T> numbers(const io::File& file, const std::string& name, std::size_t count) {
+  auto values = file.read<std::vector<T>>(name);
+  if (values.size() != count)
+    throw InputError(fmt::format("'{}': {} holds {} numbers, expected {}; the file is damaged or was changed, give another one", file.file(), name,
+                                 values.size(), count));
+  return values;
+}
+
+/// The first three of every `stride` numbers.
 template <class T>
 std::vector<std::array<T, 3>> triples(const std::vector<T>& flat, std::size_t stride) {
   std::vector<std::array<T, 3>> out(flat.size() / stride);
@@ -26,22 +38,29 @@ Structure read(const std::string& path) {
     throw InputError(fmt::format("'{}' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an "
                                  "extended XYZ or a LAMMPS data file", path));
   Structure s;
-  const auto vectors = file.read<std::vector<double>>("box/vectors");
+  const auto vectors = numbers<double>(file, "box/vectors", 9);
   std::copy(vectors.begin(), vectors.end(), &s.box.h[0][0]);
-  const auto origin = file.read<std::vector<double>>("box/origin");
+  const auto origin = numbers<double>(file, "box/origin", 3);
   std::copy(origin.begin(), origin.end(), s.box.origin);
   // Versions that did not keep the rotation wrote none.
   const auto axes = file.exists("physics/axes") ? file.read<std::vector<double>>("physics/axes") : std::vector<double>();
   if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &s.axes.q[0][0]);
   const auto symbols = file.read<std::vector<std::string>>("species/symbol");
-  const auto masses = file.read<std::vector<double>>("species/mass");
+  const auto masses = numbers<double>(file, "species/mass", symbols.size());
   for (std::size_t k = 0; k < symbols.size(); ++k) s.species.push_back({symbols[k], masses[k]});
-  const auto position = file.read<std::vector<double>>("fields/position");
-  s.x = triples(position, 4);
-  s.v = triples(file.read<std::vector<double>>("fields/velocity"), 3);
-  s.image = triples(file.read<std::vector<int>>("fields/image"), 3);
   s.tag = file.read<std::vector<std::int64_t>>("fields/tag");
-  for (std::size_t i = 0; i < s.x.size(); ++i) s.type.push_back(static_cast<int>(position[4 * i + 3]));
+  if (const auto problem = problem_of_ids(s.tag); !problem.empty() || s.tag.empty())
+    throw InputError(fmt::format("'{}': {}", path, s.tag.empty() ? "it holds no atoms" : problem));
+  const auto position = numbers<double>(file, "fields/position", 4 * s.tag.size());
+  s.x = triples(position, 4);
+  s.v = triples(numbers<double>(file, "fields/velocity", 3 * s.tag.size()), 3);
+  s.image = triples(numbers<int>(file, "fields/image", 3 * s.tag.size()), 3);
+  for (std::size_t i = 0; i < s.x.size(); ++i) {
+    const double type = position[4 * i + 3];
+    if (!(type >= 0.0 && type < static_cast<double>(symbols.size())))
+      throw InputError(fmt::format("'{}': atom {} is of type {}, expected 0 to {}", path, s.tag[i], type, std::ssize(symbols) - 1));
+    s.type.push_back(static_cast<int>(type));
+  }
   s.nglobal = static_cast<std::int64_t>(s.x.size());
   return s;
 }

@@ -117,6 +117,9 @@ void Rdf::begin_average(std::int64_t step) {
 void Rdf::observe(const State& state, std::int64_t step, double) {
   if (step < params_.from) return;
   const Particles& p = state.particles;
+  if (!symbols_.empty() && symbols_.size() != p.species.size())
+    throw InputError(fmt::format("rdf: {} species were counted before, but there are {} now: resume with the deck that wrote it", symbols_.size(),
+                                 p.species.size()));
   settle_range(p.box);
   const auto counts = count(p);
   if (symbols_.empty()) {
@@ -215,6 +218,11 @@ void Rdf::load(const io::Group& group) {
   sums_.samples = group.read<std::vector<double>>("samples");
   sums_.pairs = group.read<std::vector<double>>("pairs");
   sums_.weighted = group.read<std::vector<double>>("weighted");
+  const std::size_t averages = sums_.samples.size(), numbers = averages * static_cast<std::size_t>(histogram_size());
+  if (!(r_max_ >= 0.0) || members_.size() != symbols_.size() || sums_.first_step.size() != averages || sums_.last_step.size() != averages ||
+      sums_.pairs.size() != numbers || sums_.weighted.size() != numbers)
+    throw InputError(fmt::format("'{}' in '{}' does not hold together: {} species, {} averages and {} counts of pairs in {} bins; the file is damaged or "
+                                 "was changed, resume from another one", group.path(), group.file(), symbols_.size(), averages, sums_.pairs.size(), bins));
 }
 
 }  // namespace cambium::deepmd

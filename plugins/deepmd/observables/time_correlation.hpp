@@ -36,6 +36,7 @@ class TimeCorrelation {
   void load(const io::Group& group);
 
  private:
+  bool sound() const;  ///< what load() read fits together
   struct Origin {
     std::int64_t sample;
     double time;
