@@ -49,6 +49,7 @@ Keys parse_comment(const TextLines& file) {
 
 /// Where the columns that we use begin; -1 where absent.
 struct Columns {
+  static constexpr std::int64_t most_columns = 100000;
   int species = -1, number = -1, position = -1, velocity = -1, id = -1, count = 0;
   std::string text = "species:S:1:pos:R:3";
 
@@ -62,13 +63,17 @@ struct Columns {
     }
     if (parts.size() % 3) file.fail(fmt::format("Properties={} is not a list of name:type:count", text));
     for (std::size_t k = 0; k < parts.size(); k += 3) {
-      const auto width = static_cast<int>(file.integer(parts[k + 2], fmt::format("the count of {}", parts[k])));
+      const std::int64_t given = file.integer(parts[k + 2], fmt::format("the count of {}", parts[k]));
+      if (given < 1 || given > most_columns)
+        file.fail(fmt::format("Properties={}: {} has {} columns, expected 1 to {}", text, parts[k], given, most_columns));
+      const auto width = static_cast<int>(given);
       if (parts[k] == "species") species = count;
       else if (parts[k] == "Z") number = count;
       else if (parts[k] == "pos" && width == 3) position = count;
       else if (parts[k] == "velo" && width == 3) velocity = count;
       else if (parts[k] == "id") id = count;
       count += width;
+      if (count > most_columns) file.fail(fmt::format("Properties={} has more than {} columns", text, most_columns));
     }
     if (position < 0 || (species < 0 && number < 0))
       file.fail(fmt::format("Properties={} lacks {}", text, position < 0 ? "pos:R:3" : "species:S:1 (or Z:I:1)"));

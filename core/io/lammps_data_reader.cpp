@@ -66,8 +66,8 @@ class DataFile {
   void read_header() {
     while (next()) {
       if (starts_section()) return enter_section();
-      if (ends_with({"atoms"})) s_.nglobal = file_.integer(words_[0], "the number of atoms");
-      else if (ends_with({"atom", "types"})) types_ = file_.integer(words_[0], "the number of atom types");
+      if (ends_with({"atoms"})) s_.nglobal = count("atoms", most_atoms);
+      else if (ends_with({"atom", "types"})) types_ = count("atom types", most_types);
       else if (ends_with({"xlo", "xhi"})) read_edge(0);
       else if (ends_with({"ylo", "yhi"})) read_edge(1);
       else if (ends_with({"zlo", "zhi"})) read_edge(2);
@@ -76,6 +76,15 @@ class DataFile {
         file_.fail("a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors "
                    "(xlo xhi ... xy xz yz)");
     }
+  }
+
+  static constexpr std::int64_t most_atoms = 1'000'000'000'000, most_types = 1'000'000;
+
+  /// How many of something the header announces.
+  std::int64_t count(std::string_view what, std::int64_t most) {
+    const std::int64_t n = file_.integer(words_[0], fmt::format("the number of {}", what));
+    if (n < 1 || n > most) file_.fail(fmt::format("{} {}: expected 1 to {}", n, what, most));
+    return n;
   }
 
   void read_edge(int d) {

@@ -69,6 +69,8 @@ class FrameReader {
     return out;
   }
 
+  static constexpr std::int64_t most_columns = 100000;
+
   void find_columns() {
     std::string text = keys_.count("Properties") ? keys_["Properties"] : "species:S:1:pos:R:3";
     std::replace(text.begin(), text.end(), ':', ' ');
@@ -77,10 +79,15 @@ class FrameReader {
     count_ = 0;
     for (std::size_t k = 0; k + 2 < words.size(); k += 3) {
       const std::string_view name = words[k];
+      const std::int64_t width = file_.integer(words[k + 2], "a count of Properties");
+      const bool vector = name == "pos" || name == labels_.force;
+      if (width < 1 || width > most_columns || (vector && width != 3))
+        file_.fail(fmt::format("Properties: {} has {} columns, expected {}", name, width, vector ? "3" : fmt::format("1 to {}", most_columns)));
       if (name == "species") columns_[0] = count_;
       else if (name == "pos") columns_[1] = count_;
       else if (name == labels_.force) columns_[2] = count_;
-      count_ += static_cast<int>(file_.integer(words[k + 2], "a count of Properties"));
+      count_ += static_cast<int>(width);
+      if (count_ > most_columns) file_.fail(fmt::format("Properties has more than {} columns", most_columns));
     }
     if (columns_[0] < 0 || columns_[1] < 0) file_.fail("Properties lacks species:S:1 or pos:R:3");
   }

@@ -56,12 +56,27 @@ std::vector<std::int64_t> read_shape(const std::string& header, const std::strin
   return shape;
 }
 
+/// Bytes of the file from here on.
+std::int64_t bytes_left(std::ifstream& in) {
+  const auto here = in.tellg();
+  in.seekg(0, std::ios::end);
+  const auto end = in.tellg();
+  in.seekg(here);
+  return static_cast<std::int64_t>(end - here);
+}
+
+/// No memory is taken for numbers that the file does not hold.
 template <class T>
-void read_values(std::ifstream& in, std::vector<double>& out, const std::string& path) {
-  std::vector<T> raw(out.size());
-  in.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(raw.size() * sizeof(T)));
-  if (!in) complain(path, fmt::format("the file ends early: its header promises {} numbers", out.size()));
-  for (std::size_t k = 0; k < raw.size(); ++k) out[k] = static_cast<double>(raw[k]);
+void read_values(std::ifstream& in, NpyArray& array, const std::string& path) {
+  std::int64_t n = 1, bytes = 0;
+  bool counted = true;
+  for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
+  counted = counted && !__builtin_mul_overflow(n, static_cast<std::int64_t>(sizeof(T)), &bytes);
+  if (!counted || bytes > bytes_left(in))
+    complain(path, fmt::format("the file ends early: its header promises {} numbers", counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
+  std::vector<T> raw(static_cast<std::size_t>(n));
+  in.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(bytes));
+  array.values.assign(raw.begin(), raw.end());
 }
 
 }  // namespace
@@ -74,14 +89,11 @@ NpyArray read_npy(const std::string& path) {
     complain(path, "stored in Fortran order; save it with numpy.ascontiguousarray");
   NpyArray array;
   array.shape = read_shape(header, path);
-  std::int64_t n = 1;
-  for (auto extent : array.shape) n *= extent;
-  array.values.resize(static_cast<std::size_t>(n));
   const std::string type = header_value(header, "descr", ',', path);
-  if (type.find("<f4") != std::string::npos) read_values<float>(in, array.values, path);
-  else if (type.find("<f8") != std::string::npos) read_values<double>(in, array.values, path);
-  else if (type.find("<i4") != std::string::npos) read_values<std::int32_t>(in, array.values, path);
-  else if (type.find("<i8") != std::string::npos) read_values<std::int64_t>(in, array.values, path);
+  if (type.find("<f4") != std::string::npos) read_values<float>(in, array, path);
+  else if (type.find("<f8") != std::string::npos) read_values<double>(in, array, path);
+  else if (type.find("<i4") != std::string::npos) read_values<std::int32_t>(in, array, path);
+  else if (type.find("<i8") != std::string::npos) read_values<std::int64_t>(in, array, path);
   else complain(path, fmt::format("numbers of type{} are not read; expected <f4, <f8, <i4 or <i8", type));
   return array;
 }

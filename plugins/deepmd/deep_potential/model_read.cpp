@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/io/reading.hpp"
 #include "plugins/deepmd/deep_potential/model.hpp"
 
 namespace cambium::deepmd {
@@ -24,6 +25,8 @@ int DeepPotentialModel::descriptor_size() const {
 namespace {
 
 using Descriptor = DeepPotentialModel::Descriptor;
+
+constexpr int most_parameters = 1'000'000, most_neighbours = 1'000'000;  // more is a damaged file
 
 Descriptor descriptor_kind(const TreeCursor& node) {
   const std::string type = node.at("type").text();
@@ -155,7 +158,7 @@ std::vector<NetworkTable> read_tables(const TreeCursor& node, const DeepPotentia
     const double lower = info.values[0], upper = info.values[1], top = info.values[2];
     const std::int64_t fine = std::llround((upper - lower) / info.values[3]);
     const std::int64_t coarse = std::llround((top - upper) / info.values[4]);
-    if (fine < 1 || coarse < 1 || rows.shape[0] < fine + coarse || rows.shape[1] != 6 * m.width())
+    if (fine < 1 || coarse < 1 || fine > rows.shape[0] || coarse > rows.shape[0] - fine || rows.shape[1] != 6 * m.width())
       data.at(k).complain(fmt::format("expected at least {} x {} numbers, found {}", fine + coarse, 6 * m.width(), rows.shape));
     out[k].fine = table_part(rows, 0, fine, lower, (upper - lower) / static_cast<double>(fine), m.width());
     out[k].coarse = table_part(rows, fine, coarse, upper, (top - upper) / static_cast<double>(coarse), m.width());
@@ -186,6 +189,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   m.sel = node.at("sel").integers();
   if (static_cast<int>(m.sel.size()) != m.ntypes())
     node.at("sel").complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), m.sel.size()));
+  for (int n : m.sel)
+    if (n < 0 || n > most_neighbours) node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_neighbours));
   m.type_one_side = node.flag("type_one_side", false);
   m.env_protection = node.number("env_protection", 0.0);
   m.precision = node.text("precision", "float64");
@@ -211,6 +216,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
 ParameterInput read_parameter_input(const TreeCursor& node, const std::string& name) {
   ParameterInput out;
   out.size = node.integer("numb_" + name, 0);
+  if (out.size < 0 || out.size > most_parameters)
+    node.complain(fmt::format("numb_{} is {}, expected 0 to {}", name, out.size, most_parameters));
   if (out.size == 0) return out;
   const TreeCursor variables = node.at("@variables");
   out.mean = optional_values(variables, name + "_avg", static_cast<std::size_t>(out.size));
@@ -293,6 +300,10 @@ DeepPotentialModel DeepPotentialModel::from_tree(const ModelTree& tree, const st
   return m;
 }
 
-DeepPotentialModel DeepPotentialModel::load(const std::string& path) { return from_tree(load_model_tree(path), path); }
+DeepPotentialModel DeepPotentialModel::load(const std::string& path) {
+  DeepPotentialModel model;
+  io::reading(path, [&] { model = from_tree(load_model_tree(path), path); });
+  return model;
+}
 
 }  // namespace cambium::deepmd

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "core/base/error.hpp"
@@ -113,7 +114,12 @@ double TreeCursor::number() const {
 }
 
 int TreeCursor::integer() const {
-  if (node_->is_number_integer()) return node_->get<int>();
+  if (node_->is_number_integer()) {
+    const bool huge = node_->is_number_unsigned() && node_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+    const std::int64_t value = huge ? 0 : node_->get<std::int64_t>();
+    if (!huge && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max()) return static_cast<int>(value);
+    complain(fmt::format("{} does not fit 32 bits", node_->dump()));
+  }
   complain(fmt::format("expected an integer, found {}", node_->dump().substr(0, 60)));
 }
 
@@ -144,7 +150,7 @@ std::vector<std::string> TreeCursor::texts() const {
 }
 
 std::vector<int> TreeCursor::integers() const {
-  if (node_->is_number_integer()) return {node_->get<int>()};
+  if (node_->is_number_integer()) return {integer()};
   std::vector<int> out;
   for (std::size_t k = 0; k < size(); ++k) out.push_back(at(k).integer());
   return out;
@@ -153,7 +159,9 @@ std::vector<int> TreeCursor::integers() const {
 const Array& TreeCursor::array() const {
   if (!node_->is_object() || !node_->contains("@array"))
     complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
-  return tree_->arrays[node_->at("@array").get<std::size_t>()];
+  const Json& number = node_->at("@array");  // put there by us, unless the file brings such a key of its own
+  if (!number.is_number_unsigned() || number.get<std::size_t>() >= tree_->arrays.size()) complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
+  return tree_->arrays[number.get<std::size_t>()];
 }
 
 }  // namespace cambium::deepmd

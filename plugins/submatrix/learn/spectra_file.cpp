@@ -37,12 +37,18 @@ SpectraFile read_spectra(const std::string& path) {
     throw InputError(fmt::format("'{}' was not written by a stage local_spectra: it has no moments of local spectra", path));
   SpectraFile out;
   const auto window = file.attribute<std::vector<double>>("window");
-  out.window = {window.at(0), window.at(1)};
   out.functions = file.attribute<int>("functions");
-  out.count = static_cast<int>(file.dataset("moments").shape().at(1));
+  const auto shape = file.dataset("moments").shape();
+  if (window.size() != 2 || shape.size() != 2)
+    throw InputError(fmt::format("{}: a window of {} numbers and moments along {} dimensions, expected 2 and 2; was the file changed?", path, window.size(),
+                                 shape.size()));
+  out.window = {window[0], window[1]};
+  out.count = static_cast<int>(shape[1]);
   const auto columns = file.read<std::vector<int>>("columns");
   const auto homo = file.read<std::vector<double>>("homo"), lumo = file.read<std::vector<double>>("lumo"), moments = file.read<std::vector<double>>("moments"),
              energy = file.read<std::vector<double>>("band_energy");
+  for (int n : columns)
+    if (n < 0) throw InputError(fmt::format("{}: a Hamiltonian of {} block columns; was the file changed?", path, n));
   const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
   if (all != std::ssize(energy) || all * out.count != std::ssize(moments) || columns.size() != homo.size() || columns.size() != lumo.size())
     throw InputError(fmt::format("{}: {} block columns, but {} band energies and {} moments; was the file truncated?", path, all, energy.size(), moments.size()));

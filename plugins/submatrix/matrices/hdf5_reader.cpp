@@ -1,8 +1,10 @@
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.hpp"
@@ -26,6 +28,10 @@ Csr read_csr(const io::Group& group, int rows) {
     throw InputError(fmt::format("{}: {} is no CSR matrix of {} rows: indptr has {} entries and ends at {}, indices {}, data {}; was the file truncated?",
                                  group.file(), group.path(), rows, out.indptr.size(), out.indptr.empty() ? 0 : out.indptr.back(),
                                  out.indices.size(), out.data.size()));
+  for (std::size_t row = 0; row + 1 < out.indptr.size(); ++row)
+    if (out.indptr[row] < 0 || out.indptr[row] > out.indptr[row + 1])
+      throw InputError(fmt::format("{}: {} is no CSR matrix: indptr goes from {} to {} in row {}, but must begin at 0 and never fall", group.file(),
+                                   group.path(), out.indptr[row], out.indptr[row + 1], row));
   for (int column : out.indices)
     if (column < 0 || column >= rows)
       throw InputError(fmt::format("{}: {} has column {}, expected 0 to {}", group.file(), group.path(), column, rows - 1));
@@ -49,6 +55,16 @@ CellBasis read_basis(const io::File& file) {
   if (file.exists("atomic_numbers")) basis.number = file.read<std::vector<int>>("atomic_numbers");
   for (const char* name : {"n_electrons_per_cell", "n_electrons"})
     if (file.has_attribute(name)) basis.electrons = file.attribute<double>(name);
+  std::int64_t functions = 0;
+  for (int n : basis.atom_functions) {
+    if (n < 1) throw InputError(fmt::format("{}: block_sizes_atom has an atom of {} functions, expected 1 or more", file.file(), n));
+    functions += n;
+  }
+  if (functions < 1 || functions >= std::numeric_limits<int>::max())
+    throw InputError(fmt::format("{}: block_sizes_atom adds up to {} functions, expected 1 to {}", file.file(), functions, std::numeric_limits<int>::max() - 1));
+  if (!basis.number.empty() && basis.number.size() != basis.atom_functions.size())
+    throw InputError(fmt::format("{}: atomic_numbers has {} entries, block_sizes_atom {}; they must agree", file.file(), basis.number.size(),
+                                 basis.atom_functions.size()));
   if (file.exists("coordinates_angstrom") && file.exists("cell_angstrom")) read_positions(file, basis);
   if (basis.molecule.size() != basis.atom_functions.size())
     throw InputError(fmt::format("{}: molecule_of_atom has {} entries, block_sizes_atom {}; they must agree", file.file(),
@@ -82,6 +98,8 @@ std::vector<LatticeEntry> read_matrix(const io::File& file, const std::string& n
     return out;
   }
   const auto cells = file.read<std::vector<int>>("R");
+  if (cells.empty() || cells.size() % 3 != 0)
+    throw InputError(fmt::format("{}: R holds {} numbers, expected three for each cell", file.file(), cells.size()));
   for (std::size_t q = 0; 3 * q < cells.size(); ++q) {
     const Cell cell{cells[3 * q], cells[3 * q + 1], cells[3 * q + 2]};
     append(read_csr(file.group(fmt::format("R_{:02}/{}", q, name)), functions), cell, cell != Cell{0, 0, 0}, out);
@@ -121,6 +139,8 @@ Reference read_hdf5_reference(const std::string& path, Cell n) {
   if (!file.exists("reference_nrep") || n[0] != n[1] || n[1] != n[2]) return out;
   const auto shape = file.dataset("reference_nrep").shape();
   const auto rows = file.read<std::vector<double>>("reference_nrep");
+  if (shape.size() != 2 || shape[1] < 6)
+    throw InputError(fmt::format("{}: reference_nrep has the shape ({}), expected rows of 6 or more numbers", path, fmt::join(shape, ", ")));
   for (std::size_t r = 0; r < rows.size(); r += static_cast<std::size_t>(shape[1])) {
     if (static_cast<int>(rows[r]) != n[0]) continue;
     out.band_energy = rows[r + 2];

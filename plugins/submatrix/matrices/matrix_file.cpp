@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.hpp"
@@ -31,6 +32,17 @@ bool is_binary(const std::string& bytes) {
   return marker == 16;
 }
 
+std::string not_counted_from_one(const std::string& path, std::int64_t row, std::int64_t column) {
+  return fmt::format("{}: row {}, column {}; rows and columns are counted from 1", path, row, column);
+}
+
+/// A row or a column, counted from 0 in the result.
+int index_in(io::TextLines& lines, std::string_view word, std::string_view what) {
+  const std::int64_t value = lines.integer(word, what);
+  if (value > std::numeric_limits<int>::max()) lines.fail(fmt::format("{} {} is more than can be counted; at most {}", what, value, std::numeric_limits<int>::max()));
+  return static_cast<int>(std::max<std::int64_t>(value, 0)) - 1;
+}
+
 MatrixFile read_binary(const std::string& path) {
   const auto size = std::filesystem::file_size(path);
   if (size % record != 0)
@@ -44,6 +56,7 @@ MatrixFile read_binary(const std::string& path) {
     std::memcpy(&row, bytes.data() + 4, 4);
     std::memcpy(&column, bytes.data() + 8, 4);
     std::memcpy(&value, bytes.data() + 12, 8);
+    if (row < 1 || column < 1) throw InputError(not_counted_from_one(path, row, column));
     out.entries.push_back({{0, 0, 0}, row - 1, column - 1, value});
   }
   return out;
@@ -57,7 +70,7 @@ MatrixFile read_triples(io::TextLines& lines, bool have_line) {
     const auto words = io::split(lines.line());
     if (words.empty() || words[0][0] == '%') continue;
     if (words.size() != 3) lines.fail(fmt::format("expected row, column and value, found {} words; was the file truncated?", words.size()));
-    out.entries.push_back({{0, 0, 0}, static_cast<int>(lines.integer(words[0], "a row")) - 1, static_cast<int>(lines.integer(words[1], "a column")) - 1, lines.real(words[2], "an element")});
+    out.entries.push_back({{0, 0, 0}, index_in(lines, words[0], "a row"), index_in(lines, words[1], "a column"), lines.real(words[2], "an element")});
   }
   return out;
 }
@@ -71,6 +84,7 @@ MatrixFile read_matrix_market(io::TextLines& lines) {
     if (sizes = io::split(lines.line()); !sizes.empty() && sizes[0][0] != '%') break;
   if (sizes.size() != 3) lines.fail("expected the numbers of rows, columns and elements");
   const auto rows = lines.integer(sizes[0], "the number of rows"), columns = lines.integer(sizes[1], "the number of columns"), count = lines.integer(sizes[2], "the number of elements");
+  if (rows < 1 || rows > std::numeric_limits<int>::max()) lines.fail(fmt::format("{} rows; expected 1 to {}", rows, std::numeric_limits<int>::max()));
   if (rows != columns) lines.fail(fmt::format("{} rows and {} columns; the matrix must be square", rows, columns));
   MatrixFile out = read_triples(lines, false);
   if (std::ssize(out.entries) != count)
@@ -85,13 +99,17 @@ void complete(const std::string& path, MatrixFile& file) {
   bool upper = false, lower = false;
   int largest = -1;
   for (const auto& entry : file.entries) {
-    if (entry.row < 0 || entry.column < 0) throw InputError(fmt::format("{}: row {}, column {}; rows and columns are counted from 1", path, entry.row + 1, entry.column + 1));
+    if (entry.row < 0 || entry.column < 0) throw InputError(not_counted_from_one(path, entry.row + 1, entry.column + 1));
     upper |= entry.column > entry.row, lower |= entry.column < entry.row;
     largest = std::max({largest, entry.row, entry.column});
   }
   const bool announced = file.rows > 0;
   if (!announced) file.rows = largest + 1;
   if (largest >= file.rows) throw InputError(fmt::format("{}: row or column {} of a matrix of {} rows", path, largest + 1, file.rows));
+  if (file.entries.empty()) throw InputError(fmt::format("{} holds no elements; was the file truncated?", path));
+  // A row or two without elements are possible, most of them are not: no memory is taken for what a wrong number announces.
+  if (static_cast<double>(file.rows) > 1e6 + 100.0 * static_cast<double>(file.entries.size()))
+    throw InputError(fmt::format("{}: {} rows, but only {} elements; was the file changed?", path, file.rows, file.entries.size()));
   bool last = announced;
   const auto count = file.entries.size();
   for (std::size_t k = 0; k < count; ++k) {
