@@ -74,6 +74,9 @@ TEST_CASE("a damaged file names itself") {
   INFO(cut);
   CHECK(cut.find(scratch.file("m.yaml")) == 0);
 
+  write_text(scratch.file("type.yaml"), "model:\n  a: {\"@class\": np.ndarray, dtype: [], value: [1.0]}\n");
+  CHECK(load_message(scratch.file("type.yaml")) ==
+        scratch.file("type.yaml") + ":2: the dtype of this np.ndarray is [], expected a text such as float64");
   write_text(scratch.file("other.yaml"), "training: {numb_steps: 1}\n");
   CHECK(load_message(scratch.file("other.yaml")) ==
         scratch.file("other.yaml") + ": not a DeePMD-kit model: key 'model' is missing");

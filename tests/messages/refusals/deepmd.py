@@ -107,6 +107,9 @@ for name, text, message in (
     ("short", f"2\n{HEAD}\nO 1 1 1 0 0 0\n", "short.xyz:3: the file ends after 1 of the frame's 2 atoms"),
     ("comment", "2\n", "comment.xyz:1: the file ends where a frame's comment line should be"),
     ("columns", "1\nProperties=species:S:1\nO\n", "columns.xyz:2: Properties lacks species:S:1 or pos:R:3"),
+    ("negative", "1\nProperties=species:S:1:pos:R:3:foo:R:-3\nO 1 1 1\n", "negative.xyz:2: Properties: foo has -3 columns, expected 1 to 100000"),
+    ("flat", "1\nProperties=species:S:1:pos:R:2\nO 1 1\n", "flat.xyz:2: Properties: pos has 2 columns, expected 3"),
+    ("wide", "1\nProperties=species:S:1:pos:R:3:a:R:99999:b:R:99999\nO 1 1 1\n", "wide.xyz:2: Properties has more than 100000 columns"),
     ("slab", f"1\n{HEAD} pbc=\"T T F\"\nO 1 1 1 0 0 0\n", "slab.xyz:2: pbc=\"T T F\": a frame is periodic in all three directions or in none"),
     ("left", "1\nLattice=\"0 4 0 4 0 0 0 0 4\" Properties=species:S:1:pos:R:3\nO 1 1 1\n",
      "left.xyz:2: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume -64): give three independent vectors in right-handed order"),
@@ -132,6 +135,8 @@ for name, coord, message in (
     ("cut", raw(b"{'descr'", 118), "cut/set.000/coord.npy: the file ends inside its header"),
     ("long", b"\x93NUMPY\x02\x00" + (1 << 24).to_bytes(4, "little"), "long/set.000/coord.npy: the header is damaged"),
     ("digits", raw(HEADER.replace(b"6", b"9" * 30)), "digits/set.000/coord.npy: the shape in the header is damaged"),
+    ("shape", raw(b"{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000, 9000000000), }"),
+     "shape/set.000/coord.npy: the file ends early: its header promises 9000000000 x 9000000000 numbers"),
     ("typeless", npy(numpy.ones((1, 6))), "typeless/type.raw: type 2 has no name; type_map.raw lists O, H"),
     ("mapless", npy(numpy.ones((1, 6))), "mapless/type_map.raw: does not exist; write the species' symbols into it, in the order of the numbers in "
      "type.raw"),

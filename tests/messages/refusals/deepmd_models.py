@@ -53,6 +53,10 @@ LAYER = D + ".embeddings.networks[0].layers[0]"
 changed(D + ".rcut: expected a number, found \"six\"", lambda m: m["descriptor"].update(rcut="six"))
 changed(D + ": expected 0 <= rcut_smth < rcut, found 5 and 4", lambda m: m["descriptor"].update(rcut_smth=5.0))
 changed(D + ".sel[0]: expected an integer, found 4.5", lambda m: m["descriptor"].update(sel=[4.5, 4]))
+changed(D + ".sel: -4 neighbours of one type, expected 0 to 1000000", lambda m: m["descriptor"].update(sel=[-4, 12]))
+changed(D + ".sel[0]: 99999999999 does not fit 32 bits", lambda m: m["descriptor"].update(sel=[99999999999, 4]))
+changed("model.fitting: numb_fparam is -2147483648, expected 0 to 1000000", lambda m: m["fitting"].update(numb_fparam=-2147483648))
+changed("model.fitting.numb_fparam: -99999999999 does not fit 32 bits", lambda m: m["fitting"].update(numb_fparam=-99999999999))
 changed("model.type: expected a text, found 3", lambda m: m.update(type=3))
 changed(D + ".type_one_side: expected true or false, found \"yes\"", lambda m: m["descriptor"].update(type_one_side="yes"))
 changed(D + ".env_mat: use_exp_switch is not supported; supported: the polynomial switch of se_e2_a",
