@@ -133,6 +133,8 @@ says("reference.h5: reference_nrep has the shape (2), expected rows of 6 or more
 table.file("large.csr", "1 1 0.5\n2147483648 1 0.5\n")
 CSR = MATRIX + "{hamiltonian: %s, molecule: [1]}"
 says("large.csr:2: a row 2147483648 is more than can be counted; at most 2147483647", CSR % "large.csr", deck="water.yaml")
+table.file("sparse.csr", "1 1 0.5\n2147483647 2147483647 0.5\n")
+says("sparse.csr: 2147483647 rows, but only 2 elements; was the file changed?", CSR % "sparse.csr", deck="water.yaml")
 table.file("rows.mtx", "%%MatrixMarket matrix coordinate real general\n9999999999 9999999999 0\n")
 says("rows.mtx:2: 9999999999 rows; expected 1 to 2147483647", CSR % "rows.mtx", deck="water.yaml")
 table.file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 0\n")
