@@ -161,6 +161,13 @@ def replaced(file, name, values):
     file[name] = values
 
 
+def killed(*overrides, deck="deck.yaml"):
+    """A run that looks as if it was killed after its last checkpoint, whose files are as they were written: with their checksums."""
+    table.begins(*overrides, deck=deck)
+    folder = next(o.split("=")[1] for o in overrides if o.startswith("run.directory="))
+    os.remove(table.path(os.path.join(folder, "stages_done.txt")))
+
+
 def flipped(path):
     with open(path, "r+b") as file:
         file.seek(os.path.getsize(path) // 2)
@@ -187,7 +194,7 @@ def half_the_rows(file):
 
 
 MD_FILE, TRAIN_FILE = "simulate/restart.4.h5", "train/restart.4.h5"
-table.interrupts("run.directory=md")
+killed("run.directory=md")
 resumes((MD_FILE + "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or afresh; the folder "
          "also holds restart.2.h5",), "md", MD_FILE, flipped)
 BESIDE = "; the folder also holds restart.2.h5"
@@ -240,7 +247,7 @@ resumes((CSV + "' holds 5 rows up to step 4, but 5 when the checkpoint was writt
 resumes((CSV + "' has the columns '(not a text)' but this deck writes 'step,time [ps],temperature [K],",), "md", CSV,
         lambda path: open(path, "wb").write(4000 * b"\0" + b"\n"))
 
-table.interrupts("run.directory=train", deck="train.yaml")
+killed("run.directory=train", deck="train.yaml")
 resumes((TRAIN_FILE + "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or afresh; the folder "
          "also holds restart.2.h5",), "train", TRAIN_FILE, flipped)
 resumes((TRAIN_FILE + "' is damaged or was changed: what it holds does not fit together (", "); copy it again from its source, or use another one"),
@@ -254,10 +261,10 @@ resumes((TRAIN_FILE + "' says step -5" + RESUME,), "train", TRAIN_FILE,
         through_hdf5(lambda file: file["train"].attrs.modify("step", -5)))
 resumes(("train/training.csv:3: this is no row of 5 numbers: the file is damaged; put back a copy of it, or move it away and a new table begins",), "train",
         "train/training.csv", lambda path: open(path, "r+b").write(open(path, "rb").read().replace(b"\n2,", b"\n2;")))
-table.interrupts("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/direct.yaml"))
+killed("run.directory=direct", "--test-size", deck=os.path.join(SOURCE, "inputs/train/direct.yaml"))
 resumes(("train/restart.20.h5' holds 1 grids of direct weights, but the deck's model has ", "; resume with the model that wrote it"), "direct",
         "train/restart.20.h5", through_hdf5(lambda file: replaced(file, "train/grids", [1.0])))
-table.interrupts("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {from: 0, to: 1}}",
+killed("run.directory=kinetic", S + "steps=4", S + "checkpoint.every=2", S + "physics=vlasov_maxwell", S + "observables={growth_rate: {from: 0, to: 1}}",
                  deck="kinetic.yaml")
 resumes((MD_FILE + "': the field Ex holds 1 numbers, expected 24", RESUME), "kinetic", MD_FILE, through_hdf5(lambda file: replaced(file, "physics/field/Ex", [1.0])))
 resumes((MD_FILE + "': 1 times and ", " energies of the fit of a growth rate; the file is damaged or was changed, resume from another one"), "kinetic", MD_FILE,
