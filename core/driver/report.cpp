@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -37,9 +38,11 @@ void write_report(const std::string& run, const std::string& page) {
     throw InputError(fmt::format("'{}' holds no run: there is no provenance.yaml; give the folder named run.directory in "
                                  "the deck", run));
   const auto python = python_with({"numpy", "h5py", "matplotlib"});
-  if (!python)
-    throw InputError("no python3 with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or name a Python that "
-                     "has them in CAMBIUM_PYTHON");
+  if (!python) {
+    const char* given = std::getenv("CAMBIUM_PYTHON");
+    throw InputError(fmt::format("no {} with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or name a Python that "
+                                 "has them in CAMBIUM_PYTHON", given ? given : "python3"));
+  }
   std::vector<std::string> words = {*python, shared_folder("python") + "/report.py", run};
   if (!page.empty()) words.insert(words.end(), {"-o", page});
   if (run_program(words) != 0) throw InputError("the page could not be written; the reason stands above");
