@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Figures that are older than the code they are figures of.
 
-    measured.py SOURCE [--list]
+    measured.py SOURCE
 
-docs/measured/code.yaml says of every file there which code its figures measure. This test fails where a file is missing from that page, where
-the page names what is not there, or where the figures of the front page were taken on more than one commit. It names every file whose code
-changed after its commit on lines that begin with OLDER, which the test command repeats at its end: a kernel may be changed without measuring
-everything again, but nobody shall quote a figure without knowing its age. Exit code 77 where the history is not there.
+docs/measured/code.yaml says of every file there which code its figures measure. This test fails where a file is missing from that page or the
+page names what is not there. It names every file whose code changed after its commit, and a front page that quotes several commits, on lines
+that begin with OLDER, which the test command counts at its end: a kernel may be changed without measuring everything again, but nobody shall
+quote a figure without knowing its age. Exit code 77 where the history is not there.
 """
 
 import json
@@ -46,11 +46,18 @@ def complaints(source, page):
     there = {file.stem for file in (source / "docs/measured").glob("*.json")}
     said = [f"docs/measured/{name}.json is missing in docs/measured/code.yaml; name the code that it measures" for name in sorted(there - set(page["files"]))]
     said += [f"docs/measured/code.yaml names {name}.json, which is not there" for name in sorted(set(page["files"]) - there)]
+    said += [f"docs/measured/code.yaml: front_page names {name}, which is not there" for name in page.get("front_page", []) if name not in there]
     for name, groups in page["files"].items():
         said += [f"docs/measured/code.yaml: {name} names the group '{g}', which is not there" for g in groups if g not in page["groups"]]
     for group, paths in page["groups"].items():
         said += [f"docs/measured/code.yaml: the group {group} names {p}, which is not there" for p in paths if not (source / p).exists()]
     return said
+
+
+def front_page(source, page):
+    """A line when the front page quotes figures of more than one commit."""
+    first = {commits_of(json.loads((source / "docs/measured" / f"{name}.json").read_text()))[0][:7] for name in page.get("front_page", [])}
+    return [f"OLDER: the front page quotes figures of {len(first)} commits"] if len(first) > 1 else []
 
 
 def older(source, page):
@@ -73,7 +80,7 @@ def main():
     page = yaml.safe_load((source / "docs/measured/code.yaml").read_text())
     said = complaints(source, page)
     if not said:
-        for line in older(source, page):
+        for line in [*older(source, page), *front_page(source, page)]:
             print(line)
     print("\n".join(said))
     return 1 if said else 0
