@@ -178,7 +178,7 @@ TEST_CASE("files that are no checkpoint are refused with what helps") {
   io::write_checkpoint(good, saved.state, comm, sample_provenance(comm), save_physics);
   std::uintmax_t size = 0;
   io::on_root(comm, [&] {
-    size = fs::file_size(good);
+    size = fs::file_size(good) - 32;  // HDF5 knows nothing of the checksum behind its end
     fs::copy_file(good, bad);
     fs::resize_file(bad, 5000);
     io::File::create(foreign).write("weights", 1.0);
