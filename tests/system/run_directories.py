@@ -84,12 +84,15 @@ def table(run, kind="md"):
         return file.read()
 
 
-def wait_for(path, running=None):
-    for _ in range(6000):
-        if os.path.exists(path) or (running and running.poll() is not None):
+def wait_for(run, stage, step, running=None):
+    """Until there is a checkpoint of this step or of a later one: on a busy machine the first may be pruned before it is seen."""
+    for _ in range(12000):
+        if running and running.poll() is not None:
+            return
+        if os.path.isdir(os.path.join(run, stage)) and any(s >= step for s in steps_of(run, stage)):
             return
         time.sleep(0.005)
-    raise AssertionError(f"{path} does not appear")
+    raise AssertionError(f"no checkpoint of step {step} appears in {run}/{stage}")
 
 
 class Commands:

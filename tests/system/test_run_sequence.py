@@ -102,7 +102,7 @@ class Sequence(Case):
         self.expected[name] = kind, _, steps = self.drawn()
         self.written(name, *self.expected[name])
         running = self.start("run", "deck.yaml")
-        wait_for(self.path(name, STAGE[kind], "restart.20.h5"), running)
+        wait_for(self.path(name), STAGE[kind], 20, running)
         running.kill()
         running.communicate()
         self.assertIn("'%s' holds a run already (" % name, self.does("run", "deck.yaml", code=2))

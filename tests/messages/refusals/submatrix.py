@@ -218,8 +218,8 @@ says(("sample 0 has 7 moments in the window -2 to 2 hartree, the model was train
 short = {"/": (None, {"window": [-1.0, 1.0], "functions": numpy.int32(4)}), "columns": numpy.array([2], "i4"), "homo": [-0.1], "lumo": [0.1], "band_energy": [1.0], "moments": [[0.1, 0.2]]}
 table.file("short.h5", short)
 says("short.h5: 2 block columns, but 1 band energies and 2 moments; was the file truncated?", F + "[short.h5]", deck="data.yaml", command="run")
-table.file("flat.h5", {**short, "moments": [0.1, 0.2]})
-says("flat.h5: a window of 2 numbers and moments along 1 dimensions, expected 2 and 2; was the file changed?", F + "[flat.h5]", deck="data.yaml", command="run")
+table.file("flat_moments.h5", {**short, "moments": [0.1, 0.2]})
+says("flat_moments.h5: a window of 2 numbers and moments along 1 dimensions, expected 2 and 2; was the file changed?", F + "[flat_moments.h5]", deck="data.yaml", command="run")
 table.file("negative.h5", {**short, "columns": numpy.array([-2, 3], "i4"), "homo": [-0.1, -0.1], "lumo": [0.1, 0.1]})
 says("negative.h5: a Hamiltonian of -2 block columns; was the file changed?", F + "[negative.h5]", deck="data.yaml", command="run")
 
