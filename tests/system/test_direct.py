@@ -95,8 +95,8 @@ class Direct(unittest.TestCase):
         os.remove(os.path.join(folder, "train", "restart.20.h5"))
         code, _, error = program.run("restart", folder, T + "direct=null")
         self.assertEqual(code, 2)
-        self.assertIn("restart.10.h5' was written with direct, but the deck says otherwise; resume with the same, or begin a new run with "
-                      "start_from", error)
+        self.assertIn("restart.10.h5' cannot go on with this deck: stages[0].train.direct is {weights: int8, rounding: stochastic, range: 8} there "
+                      "and ~ here; ", error)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class Divided(unittest.TestCase):
             self.assertEqual(code, 2, error)
             self.assertIn(message, error)
         folder, _ = self.divided("buffered", 1, "{preset: zero2}", steps=2)
-        code, _, error = program.run("run", os.path.join(folder, "net.yaml"), "stages[0].train.loader=buffered", ranks=2)
+        code, _, error = program.run("run", os.path.join(folder, "net.yaml"), "stages[0].train.loader=buffered", "--overwrite", ranks=2)
         self.assertEqual(code, 2, error)
         self.assertIn("loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks take "
                       "turns slice by slice; use loader: shuffle", error)
