@@ -97,6 +97,12 @@ class Direct(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("restart.10.h5' cannot go on with this deck: stages[0].train.direct is {weights: int8, rounding: stochastic, range: 8} there "
                       "and ~ here; ", error)
+        with h5py.File(os.path.join(folder, "train", "restart.10.h5"), "r+") as file:
+            file["cambium"].attrs["deck"] = ""  # as of a version that stored none
+        code, _, error = program.run("restart", folder, T + "direct=null")
+        self.assertEqual(code, 2)
+        self.assertIn("restart.10.h5' was written with direct, but the deck says otherwise; resume with the same, or begin a new run with "
+                      "start_from", error)
 
 
 if __name__ == "__main__":
