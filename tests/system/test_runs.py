@@ -153,15 +153,16 @@ class Restarts(Case):
         self.does("restart", "run", "stages[0].simulate.steps=40", "stages[1].simulate.steps=20")
         self.assertEqual(steps_of(self.run_folder, "simulate_2"), [20])
 
-    def test_a_failure_while_restoring_names_its_step(self):
+    def test_a_damaged_state_is_refused_and_leaves_no_other(self):
         deck(self.folder)
         self.does("run", "deck.yaml")
         with h5py.File(self.path("run", "simulate", "restart.40.h5"), "r+") as file:
             position = file["fields/position"][()]
-            position[1, :3] = position[0, :3]  # no distance, no finite force
+            position[1, :3] = np.nan
             file["fields/position"][...] = position
         os.remove(self.path("run", "stages_done.txt"))
-        self.assertIn("the state is in run/simulate/failed.40.h5", self.does("restart", "run", code=4))
+        self.assertIn("'run/simulate/restart.40.h5': atom 2 is at nan with the velocity", self.does("restart", "run", code=2))
+        self.assertEqual([name for name in os.listdir(self.path("run", "simulate")) if name.startswith("failed")], [])  # failed.0.h5, once
 
 
 class AtOnce(Case):
@@ -174,7 +175,9 @@ class AtOnce(Case):
                 r"^cambium: 'run' is in use: process \d+ on this machine has been writing to it since \S+ \(`cambium run deck.yaml`\); wait for its end, "
                 r"stop it with `kill \d+`, or write elsewhere with run.directory=PATH\n$"))
         # A copy made meanwhile is a run of its own.
+        first.send_signal(signal.SIGSTOP)  # or checkpoints are pruned under the copy's hands
         shutil.copytree(self.run_folder, self.path("copy"), ignore=lambda folder, names: [n for n in names if n.endswith(".part")])
+        first.send_signal(signal.SIGCONT)
         step = steps_of(self.path("copy"))[-1]
         self.assertIn("resumed at step", self.does("restart", "copy", f"stages[0].simulate.steps={step + 20}"))
         first.send_signal(signal.SIGTERM)
