@@ -25,7 +25,8 @@ module cambium_submatrix
     real(c_double) :: overlap_threshold
   end type
   type, bind(c) :: cambium_density_result
-    real(c_double) :: energy, electrons, entropy_term, mu, gap_low, gap_high, idempotency, energy_change, smallest_overlap
+    real(c_double) :: energy, electrons, entropy_term, mu, gap_low, gap_high, idempotency, energy_change, smallest_overlap, &
+      energy_margin
   end type
   interface
     subroutine cambium_density_defaults(options) bind(c)

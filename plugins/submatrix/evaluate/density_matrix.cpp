@@ -175,18 +175,23 @@ void DensityStep::orthogonalise() {
     dropped_ = std::hypot(std::sqrt(dropped_), dropped_norm(*hamiltonian_, options_.eps));
   }
   const auto timer = context_.timing.scope("columns");
+  prepare_columns();
+}
+
+/// The submatrices that this rank solves, and the blocks that they need.
+void DensityStep::prepare_columns() {
   choose_columns();
-  columns_ = fetch_columns(*hamiltonian_, system_.ranges, needed_columns(), WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+  draw_sample();
+  const std::vector<int> needed = needed_columns();
+  Problem needs = problem(needed);
+  columns_ = std::move(needs.hamiltonian), overlap_columns_ = std::move(needs.overlap);
 }
 
 /// No S^-1/2: the pattern is that of H and S together, and each submatrix of both is a problem of its own.
 void DensityStep::prepare_local() {
   const auto timer = context_.timing.scope("columns");
   hamiltonian_ = larger_blocks(system_.hamiltonian, system_.overlap, options_.sample > 0 ? 0.1 * options_.eps : options_.eps);
-  choose_columns();
-  const std::vector<int> needed = needed_columns();
-  columns_ = fetch_columns(system_.hamiltonian, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
-  overlap_columns_ = fetch_columns(system_.overlap, system_.ranges, needed, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+  prepare_columns();
 }
 
 /// Middle of the widest gap whose even number of electrons below it is within a quarter of `electrons`.

@@ -34,7 +34,7 @@ struct DensityOptions {
   double kt = 0.0;                  ///< electronic temperature (Hartree)
   std::optional<double> mu;         ///< Hartree; canonical without
   double electrons = 0.0;           ///< canonical: wanted number
-  int sample = 8;                   ///< block columns on which errors are estimated; 0: no estimate
+  int sample = 8;                   ///< submatrices on which errors are estimated, drawn at random; 0: no estimate
   bool energy_weighted = false;     ///< also W
   /// Solver of the caller's own instead of the one named by `solver`; may be empty.
   std::function<std::unique_ptr<ColumnSolver>(const KrylovOptions&)> make_solver;
@@ -50,10 +50,19 @@ struct DensityOptions {
 struct ErrorEstimate {
   double electron_defect = 0.0;      ///< N - wanted number (canonical)
   double idempotency = 0.0;          ///< |D D - D|_F of the sampled block columns (orthogonal basis), per column
-  double energy_change = 0.0;        ///< of E - mu N per atom when eps is divided by 10, extrapolated from the sample (Hartree)
-  double energy_change_spread = 0.0; ///< its standard error
-  double electron_change = 0.0;      ///< of N, per atom
-  int columns = 0;                   ///< sampled
+  /// What is missing, per atom (Hartree): the exact E - T S - mu N at this mu, less the computed one, lies in 95 of 100 cases within
+  /// `margin` of `energy_change`. Both spins, as E.
+  double energy_change = 0.0;
+  double margin = 0.0;
+  double sampling = 0.0;             ///< the part of the margin that comes from having drawn only some submatrices
+  double electron_change = 0.0;      ///< of N at this mu, per atom
+  double by_eps = 0.0;               ///< size of what eps / 10 changes, per atom
+  double beyond = 0.0;               ///< size of what rows beyond change, to which D reaches and where no eps finds blocks; per atom
+  int grown = 0;                     ///< drawn submatrices to which such rows belong
+  int submatrices = 0;               ///< drawn
+  bool complete = false;             ///< all of them were
+  bool alike = false;                ///< all that were drawn gave the same
+  double cost = 0.0;                 ///< operations of the estimate over those of all submatrices of the run
 };
 
 /// Of the submatrices.

@@ -56,7 +56,7 @@ void DensityStep::transform_back() {
 void DensityStep::estimate_idempotency() {
   const BlockColumns d = symmetrised(from_columns(*hamiltonian_, options_.eps, values_), system_.ranges, context_.comm, result_.bytes);
   std::vector<int> mine, needed;
-  for (int column : sample_)
+  for (int column : drawn_.drawn())
     if (system_.ranges.owner(column) == context_.comm.rank()) {
       mine.push_back(column);
       const auto rows = d.column(column).rows;
@@ -92,34 +92,7 @@ void DensityStep::estimate_idempotency() {
       }
     }
   }
-  result_.error.idempotency = std::sqrt(context_.comm.sum(sum) / static_cast<double>(sample_.size()));
-}
-
-void DensityStep::estimate_errors() {
-  const auto timer = context_.timing.scope("estimate");
-  const double mu = result_.mu, kt = options_.kt, eps = options_.eps;
-  double sums[5] = {0.0, 0.0, 0.0, 0.0, 0.0};  // columns, change of E - mu N, its square over columns, change of N, submatrices
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (!sampled(g)) continue;
-    const auto columns = static_cast<double>(groups_[g].size());
-    const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
-    const MatrixFunction grand = [mu, kt](double x) { return (x - mu) * occupation(x, mu, kt); };
-    const PrincipalIndex index = group_index(g, 0.1 * eps);
-    const Spectrum& finer = group_solver(index).decompose(index, *columns_, 0.1 * eps, f);
-    const Spectrum& own = spectra_[g];
-    const double change = 2.0 * (finer.trace(grand) - own.trace(grand));
-    sums[0] += columns, sums[1] += change, sums[2] += change * change / columns, sums[3] += 2.0 * (finer.trace(f) - own.trace(f)), sums[4] += 1.0;
-  }
-  context_.comm.sum(sums);
-  const double n = sums[0], columns_per_atom = system_.layout->blocks() / static_cast<double>(std::max<std::int64_t>(system_.atoms, 1));
-  auto& error = result_.error;
-  error.columns = static_cast<int>(n);
-  error.energy_change = sums[1] / n * columns_per_atom;
-  const double variance = sums[4] > 1.0 ? std::max(0.0, (sums[2] - sums[1] * sums[1] / n) / (sums[4] - 1.0)) : 0.0;
-  error.energy_change_spread = std::sqrt(variance / n) * columns_per_atom;
-  error.electron_change = sums[3] / n * columns_per_atom;
-  if (options_.electrons > 0.0) error.electron_defect = result_.electrons - options_.electrons;
-  estimate_idempotency();
+  result_.error.idempotency = std::sqrt(context_.comm.sum(sum) / static_cast<double>(drawn_.drawn().size()));
 }
 
 }  // namespace cambium::submatrix

@@ -55,7 +55,7 @@ std::vector<int> DensityStep::needed_columns() const {
 }
 
 bool DensityStep::sampled(std::size_t group) const {
-  return std::any_of(groups_[group].begin(), groups_[group].end(), [this](int c) { return std::binary_search(sample_.begin(), sample_.end(), c); });
+  return drawn_.has(groups_[group].front());
 }
 
 PrincipalIndex DensityStep::group_index(std::size_t group, double eps) const {

@@ -39,6 +39,10 @@ PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layo
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return principal_index(std::move(rows), layout, group);
+}
+
+PrincipalIndex principal_index(std::vector<int> rows, const BlockLayout& layout, std::span<const int> group) {
   // A single column stays where it is; those of a group must be neighbours in the submatrix.
   if (group.size() > 1) std::stable_partition(rows.begin(), rows.end(), [&](int row) { return std::binary_search(group.begin(), group.end(), row); });
   PrincipalIndex out;

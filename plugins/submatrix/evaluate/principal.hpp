@@ -22,6 +22,9 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
 /// Index of a group of block columns (ascending), all in `columns`: the union of their rows.
 PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group, double eps);
 
+/// Index of a group of block columns (ascending) whose submatrix has these rows (ascending, those of the group among them).
+PrincipalIndex principal_index(std::vector<int> rows, const BlockLayout& layout, std::span<const int> group);
+
 /// The union of the block rows of some indices, ascending: the columns that their submatrices need.
 std::vector<int> columns_needed(const BlockColumns& matrix, double eps);
 

@@ -60,7 +60,7 @@ BlockColumns channel_of(const BlockColumns& both, int channel, const std::shared
 /// Energies and errors of two spins become those of one.
 void halve(DensityResult& result) {
   for (double* x : {&result.energy, &result.electrons, &result.entropy_term, &result.error.electron_defect, &result.error.energy_change,
-                    &result.error.energy_change_spread, &result.error.electron_change})
+                    &result.error.margin, &result.error.sampling, &result.error.electron_change})
     *x *= 0.5;
 }
 

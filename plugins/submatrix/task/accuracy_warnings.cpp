@@ -19,6 +19,14 @@ void warn_of_iterations(const DensityOptions& options, const ColumnStatistics& c
     log.warn(fmt::format("the iteration of the sign function ended at |X^2 - I| = {:.1e} per row: a state lies at mu; move mu, or choose solver: diagonalise", columns.worst_residual));
 }
 
+/// Where H ends before D does, what is missing lies mostly in rows that no eps finds.
+void warn_of_reach(const ErrorEstimate& error, Log& log) {
+  if (error.grown == 0 || error.beyond <= error.by_eps) return;
+  log.warn(fmt::format("H ends before the density matrix does: in {} of {} submatrices looked at it reaches rows that they lack and that no eps adds, which is {:.2g} meV/atom of E - mu N; "
+                       "give block columns larger submatrices (groups: {{by: graph, size: 32}}, then twice that, until the energy stays)", error.grown, error.submatrices,
+                       1000.0 * ev_per_hartree * error.beyond));
+}
+
 }  // namespace
 
 bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, Log& log) {
@@ -31,6 +39,7 @@ bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, 
 
 void warn_of_accuracy(const DensityOptions& options, const DensityResult& result, Log& log) {
   warn_of_iterations(options, result.columns, log);
+  warn_of_reach(result.error, log);
   const auto& c = result.columns;
   const double gap = result.gap_high - result.gap_low;
   if (options.kt <= 0.0 && c.dropped > 0.2 * gap)

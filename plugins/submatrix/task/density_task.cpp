@@ -53,7 +53,7 @@ void DensityTask::Params::describe(deck::Describe<Params>& d) {
   d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function").unit("K").non_negative().def(0.0);
   d("groups", &P::groups, "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
   d("prediction", &P::prediction, "a trained model that starts the search for mu and judges the block columns");
-  d("error_sample", &P::error_sample, "block columns on which a smaller eps is tried to estimate the error; 0, and for tight_binding: no estimate").at_least(0).def(8);
+  d("error_sample", &P::error_sample, "submatrices, drawn at random from the seed of the run, that are solved again with everything tightened to estimate the error; 0, and for tight_binding: no estimate").at_least(0).def(8);
   d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});
   d.check([](const P& p) -> std::string {
     for (const auto& name : p.output)

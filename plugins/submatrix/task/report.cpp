@@ -82,6 +82,22 @@ std::vector<std::string> describe_system(const MatrixSystem& system, const Densi
   return out;
 }
 
+std::vector<std::string> describe_error(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result) {
+  const auto& e = result.error;
+  const double unit = 1000.0 * ev_per_hartree, atoms = static_cast<double>(system.atoms);
+  // What is missing in E - mu N at this mu is missing in E too, where the number of electrons is known and mu is in its gap.
+  const bool canonical = options.electrons > 0.0 && std::abs(result.electrons - options.electrons) <= 0.5;
+  const double defect = canonical ? result.mu * (result.electrons - options.electrons) / atoms : 0.0;
+  const char *energy = options.kt > 0.0 ? "E - T S" : "E", *grand = options.kt > 0.0 ? "E - T S - mu N" : "E - mu N";
+  std::vector<std::string> out;
+  out.push_back(fmt::format("error estimate   {}{} {:+.3g}{} +- {:.2g} meV/atom (95 %)", canonical ? fmt::format("{} is off by {:+.3g}, ", energy, unit * (defect - e.energy_change)) : "",
+                            grand, -unit * e.energy_change, canonical ? ", each" : "", unit * e.margin));
+  out.push_back(fmt::format("                 from {} submatrices {} solved again with everything tightened{}; {:.2g} of the work of all; idempotency {:.1e} per column", e.submatrices,
+                            e.complete ? "(all)" : fmt::format("of {} drawn at random,", result.columns.submatrices),
+                            e.alike ? "; all gave the same, which says nothing of others that may differ" : "", e.cost, e.idempotency));
+  return out;
+}
+
 std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Context& context) {
   warn(system, options, result, context.log);
   std::vector<std::string> out;
@@ -91,9 +107,8 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
   out.push_back(fmt::format("electrons        {:.8f}{}", result.electrons, options.electrons > 0.0 ? fmt::format(", off by {:+.3e}", result.electrons - options.electrons) : ""));
   out.push_back(fmt::format("mu               {:.8f} hartree ({}), between states at {:.6f} and {:.6f} (gap {:.4f} hartree, {:.3f} eV)", result.mu,
                             options.mu ? "given" : "found", result.gap_low, result.gap_high, result.gap_high - result.gap_low, (result.gap_high - result.gap_low) * ev_per_hartree));
-  if (e.columns > 0)
-    out.push_back(fmt::format("error estimate   E - mu N moves by {:+.3g} +- {:.2g} meV/atom with eps/10 ({} columns); idempotency {:.1e} per column",
-                              1000.0 * ev_per_hartree * e.energy_change, 1000.0 * ev_per_hartree * e.energy_change_spread, e.columns, e.idempotency));
+  if (e.submatrices > 0)
+    for (const auto& line : describe_error(system, options, result)) out.push_back(line);
   if (result.prediction) add_prediction(*result.prediction, result.mu, context.log, out);
   add_reference(system, options, result, out);
   const auto& c = result.columns;

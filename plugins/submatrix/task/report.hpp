@@ -17,6 +17,8 @@ bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, 
 void warn_of_accuracy(const DensityOptions& options, const DensityResult& result, Log& log);
 /// The end-of-run page: energy, electrons, mu, errors, sizes. Collective; warns through the log.
 std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result, Context& context);
+/// Two lines on result.error: what is printed is computed less exact, in meV/atom.
+std::vector<std::string> describe_error(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result);
 /// Collective. Writes what `wanted` names into the run directory and returns the names.
 std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
                                        const std::vector<std::string>& wanted, Context& context);

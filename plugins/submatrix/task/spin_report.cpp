@@ -46,9 +46,10 @@ std::vector<std::string> describe_spins(const MatrixSystem& system, const Densit
   for (std::size_t s = 0; s < (spins.together ? 1 : 2); ++s) {
     const auto& r = spins.channel[s];
     const std::string of = spins.together ? "both spins" : s == 0 ? "spin up" : "spin down";
-    if (r.error.columns > 0)
-      out.push_back(fmt::format("error estimate   {}: E - mu N moves by {:+.3g} +- {:.2g} meV/atom with eps/10 ({} columns); idempotency {:.1e} per column", of,
-                                mev * r.error.energy_change, mev * r.error.energy_change_spread, r.error.columns, r.error.idempotency));
+    if (r.error.submatrices > 0)
+      out.push_back(fmt::format("error estimate   {}: {} is off by {:+.3g} +- {:.2g} meV/atom (95 %), from {} submatrices{} solved again with everything tightened; idempotency {:.1e} per column",
+                                of, options.kt > 0.0 ? "E - T S - mu N" : "E - mu N", -mev * r.error.energy_change, mev * r.error.margin, r.error.submatrices,
+                                r.error.complete ? " (all)" : " drawn at random and", r.error.idempotency));
     out.push_back(fmt::format("submatrices      {}: {} of mean dimension {:.0f} ({} to {}){}", of, r.columns.submatrices, r.columns.mean_dimension, r.columns.smallest_dimension,
                               r.columns.largest_dimension, solver_steps(options, r.columns)));
     out.push_back(fmt::format("work             {}: {:.3g} GFLOP, {:.2f} MiB received from other ranks", of, 1e-9 * context.comm.sum(r.flops),
