@@ -1,11 +1,13 @@
 #pragma once
-// What a gradient's tail says of its error in 4 bits, and that error without and with the Hadamard transforms of core/lowp/wire.
+// What a gradient's tail says of its error in 4 bits, and that error without and with the Hadamard transforms of
+// core/lowp/wire.
 //
-// A group of 128 is rounded at random to steps of max/7, which leaves an error of max/7/sqrt(6) per number: relative to the group's root
-// mean square r, max/r / (7 sqrt(6)). Numbers that many others were mixed into are nearly normal, whose largest of 128 is 2.8 r; the transform
-// therefore halves the error where max/r is 5.66 or more before it. One number that stands out by that much among 128 alone makes the
-// kurtosis sum x^4 n / (sum x^2)^2 = (max/r)^4 / 128 = 8; two such numbers make 4. Normal numbers have 3. A matrix is called
-// heavy-tailed where the kurtosis within its groups, weighted by their squares (as errors are), is above 30; tables give 8 and more beside it.
+// A group of 128 is rounded at random to steps of max/7, which leaves an error of max/7/sqrt(6) per number: relative to
+// the group's root mean square r, max/r / (7 sqrt(6)). Numbers that many others were mixed into are nearly normal,
+// whose largest of 128 is 2.8 r; the transform therefore halves the error where max/r is 5.66 or more before it. One
+// number that stands out by that much among 128 alone makes the kurtosis sum x^4 n / (sum x^2)^2 = (max/r)^4 / 128 = 8;
+// two such numbers make 4. Normal numbers have 3. A matrix is called heavy-tailed where the kurtosis within its groups,
+// weighted by their squares (as errors are), is above 30; tables give 8 and more beside it.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -65,16 +67,19 @@ inline double error_of_4_bits(const std::vector<float>& exact, Transform transfo
     lowp::encode_groups(lowp::int4_groups, x, {1, 2, 3 + static_cast<std::uint64_t>(draw), 0}, message);
     lowp::decode_groups(lowp::int4_groups, message, x);
     backward(transform, x);
-    for (std::size_t k = 0; k < x.size(); ++k) error += std::pow(double(x[k]) - exact[k], 2), size += std::pow(exact[k], 2);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      error += std::pow(double(x[k]) - exact[k], 2), size += std::pow(exact[k], 2);
   }
   return size > 0 ? std::sqrt(error / size) : 0.0;
 }
 
 /// A line of the table that tests/bench/low_precision_gradients.py reads.
-inline void write_tail(std::ostream& out, const std::string& network, int seed, int steps, const std::string& tensor, const std::vector<float>& g) {
-  out << std::setprecision(4) << "gradient " << network << ' ' << seed << ' ' << steps << ' ' << tensor << ' ' << g.size() << ' ' << kurtosis(g) << ' '
-      << weighted_kurtosis_of_groups(g);
-  for (auto transform : {Transform::none, Transform::of_32, Transform::randomised}) out << ' ' << error_of_4_bits(g, transform, 8);
+inline void write_tail(std::ostream& out, const std::string& network, int seed, int steps, const std::string& tensor,
+                       const std::vector<float>& g) {
+  out << std::setprecision(4) << "gradient " << network << ' ' << seed << ' ' << steps << ' ' << tensor << ' '
+      << g.size() << ' ' << kurtosis(g) << ' ' << weighted_kurtosis_of_groups(g);
+  for (auto transform : {Transform::none, Transform::of_32, Transform::randomised})
+    out << ' ' << error_of_4_bits(g, transform, 8);
   out << '\n';
 }
 

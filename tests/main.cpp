@@ -1,5 +1,5 @@
-// Every test executable: MPI and Kokkos around a Catch2 session. Only rank 0 reports, all ranks must agree. 0: passed, 1: failed,
-// 77: nothing was asserted on any rank, because all that ran was skipped.
+// Every test executable: MPI and Kokkos around a Catch2 session. Only rank 0 reports, all ranks must agree. 0: passed,
+// 1: failed, 77: nothing was asserted on any rank, because all that ran was skipped.
 #include <mpi.h>
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -31,7 +31,9 @@ int asserted = -1;  ///< -1: no case was to run (a list of them was printed)
 
 struct CountsAssertions : ListenerBase {
   using ListenerBase::ListenerBase;
-  void testRunEnded(const Catch::TestRunStats& stats) override { asserted = stats.totals.assertions.total() > 0 ? 1 : 0; }
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    asserted = stats.totals.assertions.total() > 0 ? 1 : 0;
+  }
 };
 CATCH_REGISTER_LISTENER(CountsAssertions)
 

@@ -20,8 +20,8 @@ using Position = std::array<double, 3>;
 class PeriodicSystem : public GhostExchange {
  public:
   Particles particles;
-  std::vector<int> owner;         ///< of each ghost
-  std::vector<Position> shift;    ///< of each ghost: x_ghost = x_owner + shift
+  std::vector<int> owner;       ///< of each ghost
+  std::vector<Position> shift;  ///< of each ghost: x_ghost = x_owner + shift
 
   /// `positions` may lie outside the cell: they are wrapped. `types` may be empty (all 0).
   PeriodicSystem(const Box& box, std::vector<Position> positions, std::vector<int> types, double range,
@@ -120,7 +120,7 @@ inline std::vector<Position> lattice(double a, std::array<int, 3> cells, const s
 }
 
 inline const std::vector<Position> fcc_basis = {{0, 0, 0}, {0, .5, .5}, {.5, 0, .5}, {.5, .5, 0}};
-inline const std::vector<Position> diamond_basis = {{0, 0, 0},       {0, .5, .5},      {.5, 0, .5},      {.5, .5, 0},
+inline const std::vector<Position> diamond_basis = {{0, 0, 0},       {0, .5, .5},     {.5, 0, .5},     {.5, .5, 0},
                                                     {.25, .25, .25}, {.25, .75, .75}, {.75, .25, .75}, {.75, .75, .25}};
 
 /// Adds a uniform displacement in (-amplitude, amplitude) to every component.

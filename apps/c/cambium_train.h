@@ -1,7 +1,8 @@
 /* Training networks from a C or Fortran program, in its own process, on its own arrays. Link libcambium_train.
  *
- * Every function returns 0 or one of the codes below; cambium_train_message() then says what is wrong and how to mend it.
- * All but infer, steps and message are collective over the communicator; ranks may bring different numbers of samples. */
+ * Every function returns 0 or one of the codes below; cambium_train_message() then says what is wrong and how to mend
+ * it. All but infer, steps and message are collective over the communicator; ranks may bring different numbers of
+ * samples. */
 #ifndef CAMBIUM_TRAIN_H
 #define CAMBIUM_TRAIN_H
 
@@ -19,7 +20,14 @@ enum {
   CAMBIUM_INTERNAL_ERROR = 70
 };
 
-enum { CAMBIUM_FLOAT64 = 0, CAMBIUM_FLOAT32 = 1, CAMBIUM_INT64 = 3, CAMBIUM_INT32 = 4, CAMBIUM_INT8 = 6, CAMBIUM_UINT8 = 7 };
+enum {
+  CAMBIUM_FLOAT64 = 0,
+  CAMBIUM_FLOAT32 = 1,
+  CAMBIUM_INT64 = 3,
+  CAMBIUM_INT32 = 4,
+  CAMBIUM_INT8 = 6,
+  CAMBIUM_UINT8 = 7
+};
 
 /* One array: samples along axis 0, then the shape of a sample. Strides in elements, so that row-major, column-major and
  * parts of larger arrays all fit. */
@@ -45,7 +53,8 @@ void cambium_train_destroy(cambium_train_session* session);
    it counts, times its weight, as the stage `train` prints it. */
 int cambium_train_step(cambium_train_session* session, const cambium_array* arrays, int count, double* loss);
 /* The network's metrics over the samples of all ranks, at most `room` of them. */
-int cambium_train_evaluate(cambium_train_session* session, const cambium_array* arrays, int count, double* metrics, int room);
+int cambium_train_evaluate(cambium_train_session* session, const cambium_array* arrays, int count, double* metrics,
+                           int room);
 /* Outputs for this rank's samples, float64, into the caller's arrays. */
 int cambium_train_infer(cambium_train_session* session, const cambium_array* inputs, int input_count,
                         const cambium_array* outputs, int output_count);

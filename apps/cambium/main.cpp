@@ -14,8 +14,8 @@
 /// Takes Kokkos' own arguments (--kokkos-threads=4) out of the command line. Given the others, some of its releases
 /// answer --help in our place.
 static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
-  char** const others = std::stable_partition(
-      argv + 1, argv + argc, [](const char* word) { return std::strncmp(word, "--kokkos-", 9) != 0; });
+  char** const others = std::stable_partition(argv + 1, argv + argc,
+                                              [](const char* word) { return std::strncmp(word, "--kokkos-", 9) != 0; });
   std::vector<char*> taken{argv[0]};
   taken.insert(taken.end(), others, argv + argc);
   argc = static_cast<int>(others - argv);

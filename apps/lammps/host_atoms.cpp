@@ -48,8 +48,10 @@ void HostAtoms::refresh(const HostArrays& a) {
 
 View<double* [3]> HostAtoms::in_place([[maybe_unused]] double* forces, int room) const {
   if (!same_rows_ || room <= particles.total()) return {};
-  if constexpr (device_is_host) return View<double* [3]>(forces, static_cast<std::size_t>(particles.total()) + 1);
-  else return {};
+  if constexpr (device_is_host)
+    return View<double* [3]>(forces, static_cast<std::size_t>(particles.total()) + 1);
+  else
+    return {};
 }
 
 void HostAtoms::add_forces(View<double* [3]> forces, int rows, double* to) const {

@@ -20,8 +20,8 @@ class HostAtoms : public GhostExchange {
   void renew(const HostArrays& arrays);
   /// Copies positions of the rows taken over before.
   void refresh(const HostArrays& arrays);
-  /// The host's array as a view, where a potential can write there itself: row k is the host's row k, and there is memory for
-  /// the sentinel's row. Otherwise a view without rows.
+  /// The host's array as a view, where a potential can write there itself: row k is the host's row k, and there is
+  /// memory for the sentinel's row. Otherwise a view without rows.
   View<double* [3]> in_place(double* forces, int room) const;
   /// Adds columns of a view's rows, owned and ghost, to the host's array.
   void add_forces(View<double* [3]> forces, int rows, double* to) const;

@@ -64,21 +64,23 @@ void PairCambium::refuse(const std::string& text) { error->all(FLERR, text); }
 
 void PairCambium::settings(int count, char** words) {
   if (std::strcmp(update->unit_style, "metal") != 0)
-    refuse(std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units ") +
-           update->unit_style + "`)");
+    refuse(
+        std::string("pair_style cambium works in Å, eV and ps: begin the input with `units metal` (it says `units ") +
+        update->unit_style + "`)");
   const std::vector<std::string> given(words, words + count);
   const bool typed = !given.empty() && given[0] != "deviation";
   if (typed) type_ = given[0];
   const std::size_t rest = typed ? 1 : 0;
   if (given.size() == rest) return;
   if (given.size() != rest + 3 || given[rest] != "deviation")
-    refuse("pair_style cambium takes the type of the potential (deep_potential when absent) and, for a committee, "
-           "`deviation FILE EVERY`; the potential's keys go into pair_coeff");
+    refuse(
+        "pair_style cambium takes the type of the potential (deep_potential when absent) and, for a committee, "
+        "`deviation FILE EVERY`; the potential's keys go into pair_coeff");
   deviation_file_ = given[rest + 1];
   deviation_every_ = utils::inumeric(FLERR, given[rest + 2].c_str(), false, lmp);
   if (deviation_every_ < 1)
-    refuse("pair_style cambium: deviation " + deviation_file_ + " " + given[rest + 2] + " is written every so many steps; "
-           "give a number above zero");
+    refuse("pair_style cambium: deviation " + deviation_file_ + " " + given[rest + 2] +
+           " is written every so many steps; give a number above zero");
 }
 
 /// "{...}" is taken as it is; otherwise the words are model files of a deep_potential, several being a committee.
@@ -106,7 +108,8 @@ void PairCambium::coeff(int count, char** words) {
   int set = 0;
   for (int i = 1; i <= types; ++i)
     for (int j = i; j <= types; ++j) {
-      setflag[i][j] = !symbols_[static_cast<std::size_t>(i - 1)].empty() && !symbols_[static_cast<std::size_t>(j - 1)].empty();
+      setflag[i][j] =
+          !symbols_[static_cast<std::size_t>(i - 1)].empty() && !symbols_[static_cast<std::size_t>(j - 1)].empty();
       set += setflag[i][j];
     }
   if (set == 0) refuse("pair_coeff for cambium: every type is NULL; name the species of at least one");
@@ -122,7 +125,8 @@ void PairCambium::bind() {
 void PairCambium::init_style() {
   bind();  // there is a bridge: LAMMPS refuses a pair style without pair_coeff before it comes here
   if (!deviation_file_.empty() && !bridge_->is_committee())
-    refuse("pair_style cambium: deviation " + deviation_file_ + " needs a committee: name two models or more in pair_coeff");
+    refuse("pair_style cambium: deviation " + deviation_file_ +
+           " needs a committee: name two models or more in pair_coeff");
   const std::string works = bridge_->citations();
   if (lmp->citeme && !works.empty()) lmp->citeme->add(works);
   if (bridge_->writes_ghost_forces() && !force->newton_pair)
@@ -142,8 +146,7 @@ void PairCambium::write_deviation() {
   const auto d = bridge_->deviation();
   if (!d || comm->me != 0) return;
   FILE* file = std::fopen(deviation_file_.c_str(), deviation_begun_ ? "a" : "w");
-  if (!file)
-    error->one(FLERR, "pair_style cambium: cannot write '" + deviation_file_ + "': " + std::strerror(errno));
+  if (!file) error->one(FLERR, "pair_style cambium: cannot write '" + deviation_file_ + "': " + std::strerror(errno));
   if (!deviation_begun_)
     std::fprintf(file, "#%11s %18s %18s %18s %18s %18s %18s\n", "step", "max_devi_v", "min_devi_v", "avg_devi_v",
                  "max_devi_f", "min_devi_f", "avg_devi_f");
@@ -192,8 +195,8 @@ void PairCambium::compute(int eflag, int vflag) {
 }
 
 void PairCambium::tally(const HostResults& out) {
-  constexpr int voigt[6] = {0, 4, 8, 1, 2, 5};                  // xx, yy, zz, xy, xz, yz
-  constexpr int centroid[9] = {0, 4, 8, 1, 2, 5, 3, 6, 7};      // and yx, zx, zy
+  constexpr int voigt[6] = {0, 4, 8, 1, 2, 5};              // xx, yy, zz, xy, xz, yz
+  constexpr int centroid[9] = {0, 4, 8, 1, 2, 5, 3, 6, 7};  // and yx, zx, zy
   if (eflag_global) eng_vdwl += out.energy;
   if (vflag_global)
     for (int c = 0; c < 6; ++c) virial[c] += out.virial[voigt[c]];

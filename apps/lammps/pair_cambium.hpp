@@ -8,7 +8,8 @@
 
 namespace LAMMPS_NS {
 
-/// `pair_style cambium [TYPE] [deviation FILE EVERY]`, `pair_coeff * * MODEL [MODEL...] SPECIES...`: see docs/using/lammps.md.
+/// `pair_style cambium [TYPE] [deviation FILE EVERY]`, `pair_coeff * * MODEL [MODEL...] SPECIES...`: see
+/// docs/using/lammps.md.
 class PairCambium : public Pair {
  public:
   explicit PairCambium(LAMMPS* lmp);
@@ -38,12 +39,12 @@ class PairCambium : public Pair {
   void guarded(Work&& work);
 
   std::string type_ = "deep_potential";
-  std::string deviation_file_;        ///< empty: none
+  std::string deviation_file_;  ///< empty: none
   int deviation_every_ = 0;
   bool deviation_begun_ = false;
   std::vector<std::string> symbols_;  ///< by LAMMPS type - 1; empty for NULL
   std::unique_ptr<cambium::lammps::PotentialBridge> bridge_;
-  double* exchanged_ = nullptr;       ///< the array being sent, `width_` numbers per row
+  double* exchanged_ = nullptr;  ///< the array being sent, `width_` numbers per row
   int width_ = 1;
 };
 

@@ -5,8 +5,8 @@
 
 #include "apps/lammps/host_atoms.hpp"
 #include "core/base/error.hpp"
-#include "core/plugin/registry.hpp"
 #include "core/plugin/potential.hpp"
+#include "core/plugin/registry.hpp"
 #include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/plugin_list.hpp"
 
@@ -53,7 +53,8 @@ void PotentialBridge::bind(const std::vector<std::string>& symbols, const std::v
   species_of.assign(symbols.size() + 1, -1);
   for (std::size_t t = 0; t < symbols.size(); ++t) {
     if (symbols[t].empty()) continue;
-    const auto known = std::find_if(species.begin(), species.end(), [&](const Species& s) { return s.symbol == symbols[t]; });
+    const auto known =
+        std::find_if(species.begin(), species.end(), [&](const Species& s) { return s.symbol == symbols[t]; });
     species_of[t + 1] = static_cast<int>(known - species.begin());
     if (known == species.end()) species.push_back({symbols[t], masses[t]});
   }
@@ -106,7 +107,8 @@ void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exch
     zero(out.atom_energy, rows);
     zero(out.atom_virial, rows);
   }
-  parts_->potential->compute(p, list, atoms, ForceRequest{arrays.totals || results.per_atom, results.per_atom}, out, parts_->context);
+  parts_->potential->compute(p, list, atoms, ForceRequest{arrays.totals || results.per_atom, results.per_atom}, out,
+                             parts_->context);
   if (apart) atoms.add_forces(out.f, writes_ghost_forces() ? p.total() : p.nlocal, results.force);
   results.energy = out.energy;
   std::copy(std::begin(out.virial), std::end(out.virial), std::begin(results.virial));

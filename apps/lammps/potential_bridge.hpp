@@ -13,16 +13,16 @@ namespace cambium::lammps {
 /// A host code's arrays for one force call. Rows 0..nlocal-1 are owned atoms, the others ghosts. Å, eV.
 struct HostArrays {
   int nlocal = 0, nghost = 0;
-  int room = 0;                   ///< rows for which the host's arrays have memory, nlocal + nghost or more
-  std::int64_t natoms = 0;        ///< of all ranks
-  const double* position = nullptr;  ///< 3 per row
-  const int* type = nullptr;      ///< the host's types, 1-based
+  int room = 0;                       ///< rows for which the host's arrays have memory, nlocal + nghost or more
+  std::int64_t natoms = 0;            ///< of all ranks
+  const double* position = nullptr;   ///< 3 per row
+  const int* type = nullptr;          ///< the host's types, 1-based
   const std::int64_t* tag = nullptr;  ///< read when `reordered`
-  double cell[6] = {};            ///< lx, ly, lz, xy, xz, yz
+  double cell[6] = {};                ///< lx, ly, lz, xy, xz, yz
   double corner[3] = {};
-  bool reordered = true;          ///< rows are other atoms than in the last call: the list is built again
+  bool reordered = true;  ///< rows are other atoms than in the last call: the list is built again
   double skin = 2.0;
-  bool totals = true;             ///< energy, virial and a committee's deviation are wanted
+  bool totals = true;  ///< energy, virial and a committee's deviation are wanted
 };
 
 /// How far a committee of models disagrees: standard deviations of the virial (eV/atom, largest, smallest and root mean
@@ -33,9 +33,9 @@ struct HostDeviation {
 
 /// Results of one force call, added to the host's arrays.
 struct HostResults {
-  double* force = nullptr;        ///< 3 per row, owned and ghost
-  double energy = 0.0;            ///< eV, owned atoms
-  double virial[9] = {};          ///< eV, W_ab = -sum dE/dr_a r_b, row-major
+  double* force = nullptr;  ///< 3 per row, owned and ghost
+  double energy = 0.0;      ///< eV, owned atoms
+  double virial[9] = {};    ///< eV, W_ab = -sum dE/dr_a r_b, row-major
   bool per_atom = false;
   std::vector<double> atom_energy;  ///< per owned row (when per_atom)
   std::vector<double> atom_virial;  ///< 9 per row, owned and ghost (when per_atom)
@@ -50,8 +50,8 @@ struct HostExchange {
 /// A Potential of Cambium's registry, seen from a host code that knows neither Kokkos nor the registry.
 class PotentialBridge {
  public:
-  /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"). Throws std::exception with a text
-  /// for the user.
+  /// `type` is a registered potential, `keys` its keys as in a deck ("{model: a.dp}"). Throws std::exception with a
+  /// text for the user.
   PotentialBridge(const std::string& type, const std::string& keys, MPI_Comm comm);
   ~PotentialBridge();
 

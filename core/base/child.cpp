@@ -55,13 +55,15 @@ ChildOutput output_of(const std::vector<std::string>& words) {
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   pid_t child = 0;
-  const bool started = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(), pointers(variables).data()) == 0;
+  const bool started = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(),
+                                    pointers(variables).data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (started) {
     out.text = all_of(ends[0]);
     int status = 0;
-    if (waitpid(child, &status, 0) == child) out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (waitpid(child, &status, 0) == child)
+      out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   close(ends[0]);
   return out;
@@ -69,9 +71,12 @@ ChildOutput output_of(const std::vector<std::string>& words) {
 
 std::optional<std::string> python_with(const std::vector<std::string>& modules) {
   const char* given = std::getenv("CAMBIUM_PYTHON");
-  const std::vector<std::string> candidates = given ? std::vector<std::string>{given} : std::vector<std::string>{"python3", "/usr/bin/python3"};
+  const std::vector<std::string> candidates =
+      given ? std::vector<std::string>{given} : std::vector<std::string>{"python3", "/usr/bin/python3"};
   for (const auto& python : candidates) {
-    std::vector<std::string> probe{python, "-c", "import importlib.util, sys; sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))"};
+    std::vector<std::string> probe{
+        python, "-c",
+        "import importlib.util, sys; sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))"};
     probe.insert(probe.end(), modules.begin(), modules.end());
     if (output_of(probe).status == 0) return python;
   }

@@ -11,8 +11,9 @@ struct ChildOutput {
   std::string text;
 };
 
-/// Runs a program to its end; no shell sees the words. The variables with which MPI knows its own ranks are not handed on, so that
-/// a program with MPI can be started from one; what the program writes to standard error goes where ours goes.
+/// Runs a program to its end; no shell sees the words. The variables with which MPI knows its own ranks are not handed
+/// on, so that a program with MPI can be started from one; what the program writes to standard error goes where ours
+/// goes.
 ChildOutput output_of(const std::vector<std::string>& words);
 
 /// A Python that has these modules: the one named by CAMBIUM_PYTHON, else python3 of the PATH, else /usr/bin/python3.

@@ -17,13 +17,16 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  void tee(const std::string& path);       ///< also append everything to this file
-  void info(std::string_view text);        ///< one line, newline added
-  void warn(const std::string& text);      ///< printed the first time, counted always
+  void tee(const std::string& path);   ///< also append everything to this file
+  void info(std::string_view text);    ///< one line, newline added
+  void warn(const std::string& text);  ///< printed the first time, counted always
   /// A line that overwrites itself (progress); nothing when stdout is not a terminal.
   void progress(std::string_view text);
 
-  struct Warning { std::string text; int count; };
+  struct Warning {
+    std::string text;
+    int count;
+  };
   std::vector<Warning> warnings() const;
 
  private:

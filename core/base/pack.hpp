@@ -34,9 +34,9 @@ constexpr int native_width =
 template <class T, int W>
 struct Pack;
 
-/// W truth values, the result of comparing packs: `&`, `|`, `!`, `!=`, any(m), count(m), and compress_store(out, in, m),
-/// which writes the entries of `in` whose truth is set one after the other, returns their number and may overwrite W
-/// entries of `out`.
+/// W truth values, the result of comparing packs: `&`, `|`, `!`, `!=`, any(m), count(m), and compress_store(out, in,
+/// m), which writes the entries of `in` whose truth is set one after the other, returns their number and may overwrite
+/// W entries of `out`.
 template <class T, int W>
 struct PackMask;
 
@@ -51,7 +51,10 @@ struct PackMask<T, 1> {
   CAMBIUM_FN friend bool operator!=(PackMask a, PackMask b) { return a.bits != b.bits; }
   CAMBIUM_FN friend bool any(PackMask m) { return m.bits; }
   CAMBIUM_FN friend int count(PackMask m) { return m.bits; }
-  CAMBIUM_FN friend int compress_store(int* out, const int* in, PackMask m) { if (m.bits) *out = *in; return m.bits; }
+  CAMBIUM_FN friend int compress_store(int* out, const int* in, PackMask m) {
+    if (m.bits) *out = *in;
+    return m.bits;
+  }
 };
 
 /// One number.
@@ -74,9 +77,18 @@ struct Pack<T, 1> {
   CAMBIUM_FN friend Pack operator*(Pack a, Pack b) { return a.v * b.v; }
   CAMBIUM_FN friend Pack operator/(Pack a, Pack b) { return a.v / b.v; }
   CAMBIUM_FN Pack operator-() const { return -v; }
-  CAMBIUM_FN Pack& operator+=(Pack b) { v += b.v; return *this; }
-  CAMBIUM_FN Pack& operator-=(Pack b) { v -= b.v; return *this; }
-  CAMBIUM_FN Pack& operator*=(Pack b) { v *= b.v; return *this; }
+  CAMBIUM_FN Pack& operator+=(Pack b) {
+    v += b.v;
+    return *this;
+  }
+  CAMBIUM_FN Pack& operator-=(Pack b) {
+    v -= b.v;
+    return *this;
+  }
+  CAMBIUM_FN Pack& operator*=(Pack b) {
+    v *= b.v;
+    return *this;
+  }
   CAMBIUM_FN friend Mask operator<(Pack a, Pack b) { return {a.v < b.v}; }
   CAMBIUM_FN friend Mask operator>(Pack a, Pack b) { return {a.v > b.v}; }
   CAMBIUM_FN friend Pack select(Mask m, Pack a, Pack b) { return m.bits ? a.v : b.v; }
@@ -90,7 +102,10 @@ struct Pack<T, 1> {
   CAMBIUM_FN friend Pack reciprocal(Pack a) { return T(1) / a.v; }
   CAMBIUM_FN friend Pack reciprocal_sqrt(Pack a) { return T(1) / std::sqrt(a.v); }
   template <class U>
-  CAMBIUM_FN friend int compress_store(U* out, Pack a, Mask m) { if (m.bits) *out = static_cast<U>(a.v); return m.bits; }
+  CAMBIUM_FN friend int compress_store(U* out, Pack a, Mask m) {
+    if (m.bits) *out = static_cast<U>(a.v);
+    return m.bits;
+  }
 };
 
 /// Neighbour positions, one pack per component, from rows (x, y, z, type).
@@ -231,7 +246,11 @@ struct Pack {
   Pack() = default;
   CAMBIUM_FN Pack(T x) : v(x - Vector{}) {}  // a broadcast; adding zero would cost an addition, for the sake of -0
   CAMBIUM_FN Pack(Vector x) : v(x) {}
-  CAMBIUM_FN static Pack load(const T* p) { Vector r; std::memcpy(&r, p, sizeof r); return r; }
+  CAMBIUM_FN static Pack load(const T* p) {
+    Vector r;
+    std::memcpy(&r, p, sizeof r);
+    return r;
+  }
   /// p[k] - from, of integers.
   CAMBIUM_FN static Pack load_difference(const int* p, int from) { return Ops::load_difference(p, from); }
   /// table[index[k]] per lane; the second form takes indices stored as numbers (particle types).
@@ -249,9 +268,18 @@ struct Pack {
   CAMBIUM_FN friend Pack operator*(Pack a, Pack b) { return a.v * b.v; }
   CAMBIUM_FN friend Pack operator/(Pack a, Pack b) { return a.v / b.v; }
   CAMBIUM_FN Pack operator-() const { return -v; }
-  CAMBIUM_FN Pack& operator+=(Pack b) { v += b.v; return *this; }
-  CAMBIUM_FN Pack& operator-=(Pack b) { v -= b.v; return *this; }
-  CAMBIUM_FN Pack& operator*=(Pack b) { v *= b.v; return *this; }
+  CAMBIUM_FN Pack& operator+=(Pack b) {
+    v += b.v;
+    return *this;
+  }
+  CAMBIUM_FN Pack& operator-=(Pack b) {
+    v -= b.v;
+    return *this;
+  }
+  CAMBIUM_FN Pack& operator*=(Pack b) {
+    v *= b.v;
+    return *this;
+  }
   CAMBIUM_FN friend Mask operator<(Pack a, Pack b) { return Ops::less(a.v, b.v); }
   CAMBIUM_FN friend Mask operator>(Pack a, Pack b) { return Ops::less(b.v, a.v); }
   /// m ? a : b per lane.
@@ -270,7 +298,9 @@ struct Pack {
   /// Writes the lanes of `m` one after the other, in precision U, and returns their number; up to W entries of `out`
   /// are overwritten.
   template <class U>
-  CAMBIUM_FN friend int compress_store(U* out, Pack a, Mask m) { return Ops::compress_store(out, a.v, m); }
+  CAMBIUM_FN friend int compress_store(U* out, Pack a, Mask m) {
+    return Ops::compress_store(out, a.v, m);
+  }
 };
 #endif
 

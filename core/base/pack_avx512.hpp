@@ -60,7 +60,7 @@ struct PackOps<double, 8> {
   CAMBIUM_FN static Values min(Values a, Values b) { return _mm512_maskz_min_pd(0xff, a, b); }
   CAMBIUM_FN static Values max(Values a, Values b) { return _mm512_maskz_max_pd(0xff, a, b); }
   CAMBIUM_FN static Values sqrt(Values a) { return _mm512_maskz_sqrt_pd(0xff, a); }
-  CAMBIUM_FN static double sum(Values a) { 
+  CAMBIUM_FN static double sum(Values a) {
     const __m256d b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
     const __m128d c = __builtin_shufflevector(b, b, 0, 1) + __builtin_shufflevector(b, b, 2, 3);
     return c[0] + c[1];
@@ -129,7 +129,7 @@ struct PackOps<float, 16> {
   CAMBIUM_FN static Values min(Values a, Values b) { return _mm512_maskz_min_ps(0xffff, a, b); }
   CAMBIUM_FN static Values max(Values a, Values b) { return _mm512_maskz_max_ps(0xffff, a, b); }
   CAMBIUM_FN static Values sqrt(Values a) { return _mm512_maskz_sqrt_ps(0xffff, a); }
-  CAMBIUM_FN static float sum(Values a) { 
+  CAMBIUM_FN static float sum(Values a) {
     const __m256 b = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
                      __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m128 c = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7);
@@ -154,8 +154,10 @@ struct PackOps<float, 16> {
   }
   CAMBIUM_FN static void gather_rows(const float* x, const int* index, Values& a, Values& b, Values& c, Values& d) {
     const __m512i row = _mm512_maskz_slli_epi32(0xffff, _mm512_loadu_si512(index), 2);
-    a = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x, 4), b = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 1, 4);
-    c = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 2, 4), d = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 3, 4);
+    a = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x, 4),
+    b = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 1, 4);
+    c = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 2, 4),
+    d = _mm512_mask_i32gather_ps(Values{}, 0xffff, row, x + 3, 4);
   }
 };
 

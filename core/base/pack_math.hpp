@@ -6,21 +6,25 @@ namespace cambium {
 
 /// Hyperbolic tangent of one number.
 template <class T>
-CAMBIUM_FN Pack<T, 1> tanh(Pack<T, 1> x) { return std::tanh(x.v); }
+CAMBIUM_FN Pack<T, 1> tanh(Pack<T, 1> x) {
+  return std::tanh(x.v);
+}
 /// Exponential of one number.
 template <class T>
-CAMBIUM_FN Pack<T, 1> exp(Pack<T, 1> x) { return std::exp(x.v); }
+CAMBIUM_FN Pack<T, 1> exp(Pack<T, 1> x) {
+  return std::exp(x.v);
+}
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
 namespace detail {
 
 template <class T, int Bytes>
 struct IntegerLanes;
-#define CAMBIUM_INTEGER_LANES(T, I, Bytes)                     \
-  template <>                                                  \
-  struct IntegerLanes<T, Bytes> {                              \
-    typedef I type __attribute__((vector_size(Bytes)));        \
-    typedef T reals __attribute__((vector_size(Bytes)));       \
+#define CAMBIUM_INTEGER_LANES(T, I, Bytes)               \
+  template <>                                            \
+  struct IntegerLanes<T, Bytes> {                        \
+    typedef I type __attribute__((vector_size(Bytes)));  \
+    typedef T reals __attribute__((vector_size(Bytes))); \
   };
 CAMBIUM_INTEGER_LANES(double, std::int64_t, 16)
 CAMBIUM_INTEGER_LANES(double, std::int64_t, 32)
@@ -36,8 +40,8 @@ struct TanhFormat;
 template <>
 struct TanhFormat<double> {
   using Integer = std::int64_t;
-  static constexpr double saturated = 20.0;              // 1 - tanh is below half a unit in the last place
-  static constexpr double shifter = 0x1.8p52;            // adding it rounds to an integer, kept in the low bits
+  static constexpr double saturated = 20.0;    // 1 - tanh is below half a unit in the last place
+  static constexpr double shifter = 0x1.8p52;  // adding it rounds to an integer, kept in the low bits
   static constexpr double ln2_high = 0x1.62e42fefa0000p-1, ln2_low = 0x1.cf79abc9e3b3ap-40;
   static constexpr int exponent_shift = 52, bias = 1023;
   static constexpr int terms = 13;
@@ -72,7 +76,7 @@ template <class T, int W>
 CAMBIUM_FN Pack<T, W> tanh(Pack<T, W> x) {
   using F = detail::TanhFormat<T>;
   using Result = Pack<T, W>;
-  using Lanes = detail::IntegerLanes<T, W * static_cast<int>(sizeof(T))>;
+  using Lanes = detail::IntegerLanes<T, W* static_cast<int>(sizeof(T))>;
   using Ints = typename Lanes::type;
   using Reals = typename Lanes::reals;
   const Reals in = __builtin_bit_cast(Reals, x);
@@ -99,8 +103,7 @@ CAMBIUM_FN Pack<T, W> tanh(Pack<T, W> x) {
 /// |r| <= ln 2 / 2, e^r is a polynomial of degree 11 with least largest relative error (3.6e-18), found by Remez'
 /// exchange.
 template <int W>
-  requires(W > 1)
-CAMBIUM_FN Pack<double, W> exp(Pack<double, W> x) {
+requires(W > 1) CAMBIUM_FN Pack<double, W> exp(Pack<double, W> x) {
   using F = detail::TanhFormat<double>;
   using P = Pack<double, W>;
   using Ints = typename detail::IntegerLanes<double, W * 8>::type;

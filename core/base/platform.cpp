@@ -42,8 +42,9 @@ BlasInfo blas_info() {
   const auto threads = symbol<int (*)()>("openblas_get_num_threads");
   if (!config) {
     info.library = "reference BLAS or an unknown one";
-    info.warning = "the BLAS in use is not OpenBLAS; with the reference BLAS dense models run ten times slower "
-                   "(Debian: apt-get install libopenblas0-openmp)";
+    info.warning =
+        "the BLAS in use is not OpenBLAS; with the reference BLAS dense models run ten times slower (Debian: apt-get "
+        "install libopenblas0-openmp)";
     return info;
   }
   const std::string text = config();
@@ -54,8 +55,8 @@ BlasInfo blas_info() {
   std::string upper = info.core;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
   if (!wanted.empty() && upper != wanted && upper != "ZEN" && upper != "SAPPHIRERAPIDS")
-    info.warning = fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core,
-                               wanted);
+    info.warning =
+        fmt::format("OpenBLAS uses its {} kernels; export OPENBLAS_CORETYPE={} for this processor", info.core, wanted);
   return info;
 }
 

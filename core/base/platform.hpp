@@ -5,10 +5,10 @@ namespace cambium {
 
 /// What linear algebra this process really uses.
 struct BlasInfo {
-  std::string library;     ///< "OpenBLAS 0.3.21" or "reference BLAS"
-  std::string core;        ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"
+  std::string library;  ///< "OpenBLAS 0.3.21" or "reference BLAS"
+  std::string core;     ///< kernel set that OpenBLAS chose, e.g. "Cooperlake"
   int threads = 1;
-  std::string warning;     ///< what to do when it is not the best for this machine; empty when all is well
+  std::string warning;  ///< what to do when it is not the best for this machine; empty when all is well
 };
 BlasInfo blas_info();
 
@@ -20,7 +20,8 @@ std::string preferred_openblas_core();
 /// nothing, and starts this program again, once. Call first thing in main.
 void restart_with_platform_settings(char** argv);
 
-/// Name of the processor as the operating system gives it, with the family and model numbers that tell generations apart.
+/// Name of the processor as the operating system gives it, with the family and model numbers that tell generations
+/// apart.
 std::string processor_name();
 
 }  // namespace cambium

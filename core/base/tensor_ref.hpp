@@ -9,10 +9,17 @@ enum class Space : std::uint8_t { host, device };
 
 constexpr std::int64_t size_of(DType type) {
   switch (type) {
-    case DType::f64: case DType::i64: return 8;
-    case DType::f32: case DType::i32: case DType::u32: return 4;
-    case DType::bf16: return 2;
-    default: return 1;
+    case DType::f64:
+    case DType::i64:
+      return 8;
+    case DType::f32:
+    case DType::i32:
+    case DType::u32:
+      return 4;
+    case DType::bf16:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -20,14 +27,22 @@ constexpr std::int64_t size_of(DType type) {
 template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<U, double>) return DType::f64;
-  else if constexpr (std::is_same_v<U, float>) return DType::f32;
-  else if constexpr (std::is_same_v<U, std::int64_t>) return DType::i64;
-  else if constexpr (std::is_same_v<U, std::int32_t>) return DType::i32;
-  else if constexpr (std::is_same_v<U, std::uint32_t>) return DType::u32;
-  else if constexpr (std::is_same_v<U, std::int8_t>) return DType::i8;
-  else if constexpr (std::is_same_v<U, std::uint8_t>) return DType::u8;
-  else static_assert(!sizeof(U), "no DType for this element type");
+  if constexpr (std::is_same_v<U, double>)
+    return DType::f64;
+  else if constexpr (std::is_same_v<U, float>)
+    return DType::f32;
+  else if constexpr (std::is_same_v<U, std::int64_t>)
+    return DType::i64;
+  else if constexpr (std::is_same_v<U, std::int32_t>)
+    return DType::i32;
+  else if constexpr (std::is_same_v<U, std::uint32_t>)
+    return DType::u32;
+  else if constexpr (std::is_same_v<U, std::int8_t>)
+    return DType::i8;
+  else if constexpr (std::is_same_v<U, std::uint8_t>)
+    return DType::u8;
+  else
+    static_assert(!sizeof(U), "no DType for this element type");
 }
 
 /// A view of somebody else's array: all that crosses between Kokkos, HDF5, MPI and a model library.

@@ -7,7 +7,8 @@
 
 namespace cambium {
 
-/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other; case and '-' versus '_' are free.
+/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other; case and '-' versus '_' are
+/// free.
 int edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate that a misspelt word most likely meant; none when nothing is near (more than a third of its letters,

@@ -15,7 +15,11 @@ inline double wall_seconds() {
 /// entering one suspends the one around it, so the rows of the table add up to the loop.
 class Timing {
  public:
-  struct Section { std::string name; double seconds = 0.0; long calls = 0; };
+  struct Section {
+    std::string name;
+    double seconds = 0.0;
+    long calls = 0;
+  };
 
   /// Adds the time of its own life to one section.
   class Scope {

@@ -24,46 +24,112 @@ struct Named {
   double factor;
 };
 
-constexpr double e_charge = 1.602176634e-19;   // C, exact (SI 2019)
-constexpr double avogadro = 6.02214076e23;     // exact (SI 2019)
-constexpr double dalton = 1e-3 / avogadro;     // kg; makes g/mol and amu one unit (the CODATA value differs by 3e-10)
+constexpr double e_charge = 1.602176634e-19;     // C, exact (SI 2019)
+constexpr double avogadro = 6.02214076e23;       // exact (SI 2019)
+constexpr double dalton = 1e-3 / avogadro;       // kg; makes g/mol and amu one unit (the CODATA value differs by 3e-10)
 constexpr double hartree = 4.3597447222071e-18;  // J, CODATA 2018
 
 // The first name of a unit is the one shown in the documentation; the others are spellings that people type.
-constexpr Named table[] = {
-    {"angstrom", length, 1e-10}, {"Å", length, 1e-10}, {"Å", length, 1e-10}, {"nm", length, 1e-9},
-    {"pm", length, 1e-12}, {"um", length, 1e-6}, {"µm", length, 1e-6}, {"mm", length, 1e-3}, {"cm", length, 1e-2},
-    {"m", length, 1.0}, {"km", length, 1e3}, {"bohr", length, 5.29177210903e-11},
-    {"fs", duration, 1e-15}, {"ps", duration, 1e-12}, {"ns", duration, 1e-9}, {"us", duration, 1e-6},
-    {"ms", duration, 1e-3}, {"s", duration, 1.0}, {"minute", duration, 60.0}, {"hour", duration, 3600.0},
-    {"day", duration, 86400.0}, {"year", duration, 31557600.0},
-    {"g", mass, 1e-3}, {"kg", mass, 1.0}, {"amu", mass, dalton}, {"u", mass, dalton}, {"Da", mass, dalton},
-    {"K", temperature, 1.0}, {"mK", temperature, 1e-3},
-    {"e", charge, e_charge}, {"C", charge, 1.0}, {"mol", pure, avogadro}, {"rad", pure, 1.0},
-    {"B", pure, 1.0}, {"kB", pure, 1e3}, {"MB", pure, 1e6}, {"GB", pure, 1e9}, {"KiB", pure, 1024.0},
-    {"MiB", pure, 1048576.0}, {"GiB", pure, 1073741824.0},
-    {"deg", pure, std::numbers::pi / 180.0},
-    {"eV", energy, e_charge}, {"meV", energy, 1e-3 * e_charge}, {"keV", energy, 1e3 * e_charge},
-    {"MeV", energy, 1e6 * e_charge}, {"J", energy, 1.0}, {"kJ", energy, 1e3}, {"cal", energy, 4.184},
-    {"kcal", energy, 4184.0}, {"erg", energy, 1e-7}, {"hartree", energy, hartree}, {"rydberg", energy, 0.5 * hartree},
-    {"N", force, 1.0}, {"nN", force, 1e-9}, {"pN", force, 1e-12}, {"dyn", force, 1e-5},
-    {"Pa", pressure, 1.0}, {"kPa", pressure, 1e3}, {"MPa", pressure, 1e6}, {"GPa", pressure, 1e9},
-    {"bar", pressure, 1e5}, {"kbar", pressure, 1e8}, {"Mbar", pressure, 1e11}, {"atm", pressure, 101325.0},
-    {"W", power_, 1.0}, {"V", voltage, 1.0}, {"A", current, 1.0}, {"T", magnetic, 1.0}, {"F", capacity, 1.0},
-    {"ohm", resistance, 1.0}, {"Hz", frequency, 1.0}, {"kHz", frequency, 1e3}, {"MHz", frequency, 1e6},
-    {"GHz", frequency, 1e9}, {"THz", frequency, 1e12}};
+constexpr Named table[] = {{"angstrom", length, 1e-10},
+                           {"Å", length, 1e-10},
+                           {"Å", length, 1e-10},
+                           {"nm", length, 1e-9},
+                           {"pm", length, 1e-12},
+                           {"um", length, 1e-6},
+                           {"µm", length, 1e-6},
+                           {"mm", length, 1e-3},
+                           {"cm", length, 1e-2},
+                           {"m", length, 1.0},
+                           {"km", length, 1e3},
+                           {"bohr", length, 5.29177210903e-11},
+                           {"fs", duration, 1e-15},
+                           {"ps", duration, 1e-12},
+                           {"ns", duration, 1e-9},
+                           {"us", duration, 1e-6},
+                           {"ms", duration, 1e-3},
+                           {"s", duration, 1.0},
+                           {"minute", duration, 60.0},
+                           {"hour", duration, 3600.0},
+                           {"day", duration, 86400.0},
+                           {"year", duration, 31557600.0},
+                           {"g", mass, 1e-3},
+                           {"kg", mass, 1.0},
+                           {"amu", mass, dalton},
+                           {"u", mass, dalton},
+                           {"Da", mass, dalton},
+                           {"K", temperature, 1.0},
+                           {"mK", temperature, 1e-3},
+                           {"e", charge, e_charge},
+                           {"C", charge, 1.0},
+                           {"mol", pure, avogadro},
+                           {"rad", pure, 1.0},
+                           {"B", pure, 1.0},
+                           {"kB", pure, 1e3},
+                           {"MB", pure, 1e6},
+                           {"GB", pure, 1e9},
+                           {"KiB", pure, 1024.0},
+                           {"MiB", pure, 1048576.0},
+                           {"GiB", pure, 1073741824.0},
+                           {"deg", pure, std::numbers::pi / 180.0},
+                           {"eV", energy, e_charge},
+                           {"meV", energy, 1e-3 * e_charge},
+                           {"keV", energy, 1e3 * e_charge},
+                           {"MeV", energy, 1e6 * e_charge},
+                           {"J", energy, 1.0},
+                           {"kJ", energy, 1e3},
+                           {"cal", energy, 4.184},
+                           {"kcal", energy, 4184.0},
+                           {"erg", energy, 1e-7},
+                           {"hartree", energy, hartree},
+                           {"rydberg", energy, 0.5 * hartree},
+                           {"N", force, 1.0},
+                           {"nN", force, 1e-9},
+                           {"pN", force, 1e-12},
+                           {"dyn", force, 1e-5},
+                           {"Pa", pressure, 1.0},
+                           {"kPa", pressure, 1e3},
+                           {"MPa", pressure, 1e6},
+                           {"GPa", pressure, 1e9},
+                           {"bar", pressure, 1e5},
+                           {"kbar", pressure, 1e8},
+                           {"Mbar", pressure, 1e11},
+                           {"atm", pressure, 101325.0},
+                           {"W", power_, 1.0},
+                           {"V", voltage, 1.0},
+                           {"A", current, 1.0},
+                           {"T", magnetic, 1.0},
+                           {"F", capacity, 1.0},
+                           {"ohm", resistance, 1.0},
+                           {"Hz", frequency, 1.0},
+                           {"kHz", frequency, 1e3},
+                           {"MHz", frequency, 1e6},
+                           {"GHz", frequency, 1e9},
+                           {"THz", frequency, 1e12}};
 
 struct NamedDimension {
   Dimension dimension;
   const char* name;
 };
-constexpr NamedDimension names[] = {
-    {pure, "number without unit"}, {length, "length"}, {duration, "time"}, {mass, "mass"},
-    {temperature, "temperature"}, {charge, "charge"}, {velocity, "velocity"}, {force, "force"}, {energy, "energy"},
-    {pressure, "pressure"}, {power_, "power"}, {voltage, "voltage"}, {current, "current"}, {frequency, "frequency"},
-    {magnetic, "magnetic field"}, {capacity, "capacitance"}, {resistance, "resistance"}};
+constexpr NamedDimension names[] = {{pure, "number without unit"},
+                                    {length, "length"},
+                                    {duration, "time"},
+                                    {mass, "mass"},
+                                    {temperature, "temperature"},
+                                    {charge, "charge"},
+                                    {velocity, "velocity"},
+                                    {force, "force"},
+                                    {energy, "energy"},
+                                    {pressure, "pressure"},
+                                    {power_, "power"},
+                                    {voltage, "voltage"},
+                                    {current, "current"},
+                                    {frequency, "frequency"},
+                                    {magnetic, "magnetic field"},
+                                    {capacity, "capacitance"},
+                                    {resistance, "resistance"}};
 
-/// Recursive descent over: product = factor {("*" | "/" | blank) factor}, factor = (name | "1" | "(" product ")") ["^" integer].
+/// Recursive descent over: product = factor {("*" | "/" | blank) factor}, factor = (name | "1" | "(" product ")") ["^"
+/// integer].
 class UnitParser {
  public:
   explicit UnitParser(std::string_view text) : text_(text) {}
@@ -76,9 +142,15 @@ class UnitParser {
   }
 
  private:
-  void blanks() { while (at_ < text_.size() && text_[at_] == ' ') ++at_; }
-  void fail(std::string text) { if (problem_.empty()) problem_ = std::move(text); }
-  static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80; }
+  void blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  void fail(std::string text) {
+    if (problem_.empty()) problem_ = std::move(text);
+  }
+  static bool letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  }
 
   std::optional<Unit> product() {
     auto left = factor();
@@ -99,7 +171,8 @@ class UnitParser {
     if (at_ < text_.size() && text_[at_] == '(') {
       ++at_;
       base = product();
-      if (base && (at_ == text_.size() || text_[at_++] != ')')) fail(fmt::format("'{}' lacks a ')'", text_)), base.reset();
+      if (base && (at_ == text_.size() || text_[at_++] != ')'))
+        fail(fmt::format("'{}' lacks a ')'", text_)), base.reset();
     } else if (at_ < text_.size() && text_[at_] == '1') {
       ++at_;
       base = Unit{};
@@ -108,8 +181,10 @@ class UnitParser {
       while (at_ < text_.size() && letter(text_[at_])) ++at_;
       const auto name = text_.substr(start, at_ - start);
       base = find_unit(name);
-      if (name.empty()) fail(fmt::format("'{}' is not a unit", text_));
-      else if (!base) fail(unknown(name));
+      if (name.empty())
+        fail(fmt::format("'{}' is not a unit", text_));
+      else if (!base)
+        fail(unknown(name));
     }
     if (!base || at_ == text_.size() || text_[at_] != '^') return base;
     ++at_;
@@ -213,7 +288,8 @@ double conversion(std::string_view from, std::string_view to) {
   const auto a = parse_unit(from, &problem), b = parse_unit(to, &problem);
   if (!a || !b) throw InputError(problem);
   if (a->dimension != b->dimension)
-    throw InputError(fmt::format("{} ({}) does not convert to {} ({})", from, describe(a->dimension), to, describe(b->dimension)));
+    throw InputError(
+        fmt::format("{} ({}) does not convert to {} ({})", from, describe(a->dimension), to, describe(b->dimension)));
   return rounded_to_decimal(a->factor / b->factor);
 }
 

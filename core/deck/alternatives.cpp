@@ -34,7 +34,8 @@ Node decided(const Node& node, const std::vector<Decision>& decisions, std::span
   }
   if (!node.is_map()) return node;
   std::vector<Node::Entry> entries;
-  for (const auto& entry : node.entries()) entries.emplace_back(entry.key, entry.mark, decided(entry.value, decisions, picks));
+  for (const auto& entry : node.entries())
+    entries.emplace_back(entry.key, entry.mark, decided(entry.value, decisions, picks));
   return Node::map(std::move(entries), node.mark());
 }
 
@@ -57,7 +58,8 @@ std::vector<std::vector<int>> covering_picks(const std::vector<Decision>& decisi
     for (int k = 0; k < static_cast<int>(decisions[d].list.size()); ++k) {
       std::vector<int> picks(decisions.size(), 0);
       picks[d] = k;
-      for (const Decision* inner = &decisions[d]; inner->within >= 0; inner = &decisions[static_cast<std::size_t>(inner->within)])
+      for (const Decision* inner = &decisions[d]; inner->within >= 0;
+           inner = &decisions[static_cast<std::size_t>(inner->within)])
         picks[static_cast<std::size_t>(inner->within)] = inner->alternative;
       out.push_back(std::move(picks));
     }

@@ -35,19 +35,52 @@ class Key : public detail::KeyOf<P> {
   explicit Key(T P::*member) : member_(member) {}
 
   /// Unit of the numbers in the struct; a deck may use any compatible one ("1 fs").
-  Key& unit(std::string_view text) { unit_of(text); spec.unit = text; return *this; }
-  Key& positive() { spec.bounds.above = 0.0; return *this; }
-  Key& non_negative() { spec.bounds.at_least = 0.0; return *this; }
-  Key& range(double low, double high) { spec.bounds.at_least = low; spec.bounds.at_most = high; return *this; }
-  Key& at_least(double low) { spec.bounds.at_least = low; return *this; }
-  Key& at_most(double high) { spec.bounds.at_most = high; return *this; }
-  Key& greater_than(double low) { spec.bounds.above = low; return *this; }
-  Key& less_than(double high) { spec.bounds.below = high; return *this; }
+  Key& unit(std::string_view text) {
+    unit_of(text);
+    spec.unit = text;
+    return *this;
+  }
+  Key& positive() {
+    spec.bounds.above = 0.0;
+    return *this;
+  }
+  Key& non_negative() {
+    spec.bounds.at_least = 0.0;
+    return *this;
+  }
+  Key& range(double low, double high) {
+    spec.bounds.at_least = low;
+    spec.bounds.at_most = high;
+    return *this;
+  }
+  Key& at_least(double low) {
+    spec.bounds.at_least = low;
+    return *this;
+  }
+  Key& at_most(double high) {
+    spec.bounds.at_most = high;
+    return *this;
+  }
+  Key& greater_than(double low) {
+    spec.bounds.above = low;
+    return *this;
+  }
+  Key& less_than(double high) {
+    spec.bounds.below = high;
+    return *this;
+  }
   /// Shown in the reference and used by generated example decks.
-  Key& example(std::string_view text) { spec.example = text; return *this; }
+  Key& example(std::string_view text) {
+    spec.example = text;
+    return *this;
+  }
 
   /// The value when the key is absent; without a default the key is required (unless it is a std::optional).
-  Key& def(T value) { default_ = std::move(value); spec.required = false; return *this; }
+  Key& def(T value) {
+    default_ = std::move(value);
+    spec.required = false;
+    return *this;
+  }
 
   /// The words that an enum may be written as.
   Key& options(std::initializer_list<std::pair<const char*, LeafType>> words) requires std::is_enum_v<LeafType> {
@@ -65,7 +98,14 @@ class Key : public detail::KeyOf<P> {
     return *this;
   }
   /// Written as a map with one key, the type's name: {simulate: {...}}.
-  Key& keyed() requires requires(LeafType v) { v.type; v.node; } { spec.form = ChoiceForm::keyed; return *this; }
+  Key& keyed() requires requires(LeafType v) {
+    v.type;
+    v.node;
+  }
+  {
+    spec.form = ChoiceForm::keyed;
+    return *this;
+  }
 
   void finish() override {
     if (default_) spec.fallback = Value<T>::write(*default_, spec);
@@ -172,15 +212,21 @@ Describe<P> description_of() {
 
 /// The keys of P.
 template <Described P>
-Schema schema_of() { return description_of<P>().schema(); }
+Schema schema_of() {
+  return description_of<P>().schema();
+}
 
 /// Reads P from a map; false when something is wrong, which is then in reader.problems.
 template <Described P>
-bool read_map(const Node& node, Reader& reader, P& out) { return description_of<P>().read(node, reader, out); }
+bool read_map(const Node& node, Reader& reader, P& out) {
+  return description_of<P>().read(node, reader, out);
+}
 
 /// P as a map of a deck.
 template <Described P>
-Node map_of(const P& value) { return description_of<P>().write(value); }
+Node map_of(const P& value) {
+  return description_of<P>().write(value);
+}
 
 /// Reads P and collects problems; nested choices are checked against `types` where given.
 template <Described P>

@@ -14,24 +14,43 @@ namespace {
 double apply(Expression::Code code, double a, double b) {
   using Code = Expression::Code;
   switch (code) {
-    case Code::add: return a + b;
-    case Code::subtract: return a - b;
-    case Code::multiply: return a * b;
-    case Code::divide: return a / b;
-    case Code::power: return std::pow(a, b);
-    case Code::min: return std::min(a, b);
-    case Code::max: return std::max(a, b);
-    case Code::negate: return -a;
-    case Code::sin: return std::sin(a);
-    case Code::cos: return std::cos(a);
-    case Code::tan: return std::tan(a);
-    case Code::exp: return std::exp(a);
-    case Code::log: return std::log(a);
-    case Code::sqrt: return std::sqrt(a);
-    case Code::abs: return std::abs(a);
-    case Code::tanh: return std::tanh(a);
-    case Code::step: return a >= 0.0 ? 1.0 : 0.0;
-    case Code::number: case Code::variable: break;
+    case Code::add:
+      return a + b;
+    case Code::subtract:
+      return a - b;
+    case Code::multiply:
+      return a * b;
+    case Code::divide:
+      return a / b;
+    case Code::power:
+      return std::pow(a, b);
+    case Code::min:
+      return std::min(a, b);
+    case Code::max:
+      return std::max(a, b);
+    case Code::negate:
+      return -a;
+    case Code::sin:
+      return std::sin(a);
+    case Code::cos:
+      return std::cos(a);
+    case Code::tan:
+      return std::tan(a);
+    case Code::exp:
+      return std::exp(a);
+    case Code::log:
+      return std::log(a);
+    case Code::sqrt:
+      return std::sqrt(a);
+    case Code::abs:
+      return std::abs(a);
+    case Code::tanh:
+      return std::tanh(a);
+    case Code::step:
+      return a >= 0.0 ? 1.0 : 0.0;
+    case Code::number:
+    case Code::variable:
+      break;
   }
   throw InternalError("an operand is not an operation");
 }
@@ -57,10 +76,19 @@ Expression Expression::parse(std::string_view text, std::string_view unit, std::
 int operands(Expression::Code code) {
   using Code = Expression::Code;
   switch (code) {
-    case Code::number: case Code::variable: return 0;
-    case Code::add: case Code::subtract: case Code::multiply: case Code::divide: case Code::power: case Code::min:
-    case Code::max: return 2;
-    default: return 1;
+    case Code::number:
+    case Code::variable:
+      return 0;
+    case Code::add:
+    case Code::subtract:
+    case Code::multiply:
+    case Code::divide:
+    case Code::power:
+    case Code::min:
+    case Code::max:
+      return 2;
+    default:
+      return 1;
   }
 }
 

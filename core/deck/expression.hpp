@@ -10,7 +10,8 @@
 
 namespace cambium::deck {
 
-/// What is wrong with an expression and where: `column` counts from 1 within its text. what() adds the text and a caret.
+/// What is wrong with an expression and where: `column` counts from 1 within its text. what() adds the text and a
+/// caret.
 class ExpressionError : public InputError {
  public:
   ExpressionError(std::string problem, std::string_view text, std::size_t column);
@@ -55,8 +56,25 @@ class Expression {
   const std::string& text() const { return text_; }
 
   enum class Code : std::uint8_t {
-    number, variable, add, subtract, multiply, divide, power, negate,
-    sin, cos, tan, exp, log, sqrt, abs, min, max, tanh, step
+    number,
+    variable,
+    add,
+    subtract,
+    multiply,
+    divide,
+    power,
+    negate,
+    sin,
+    cos,
+    tan,
+    exp,
+    log,
+    sqrt,
+    abs,
+    min,
+    max,
+    tanh,
+    step
   };
   struct Instruction {
     Code code = Code::number;

@@ -14,9 +14,12 @@ namespace {
 
 using Code = Expression::Code;
 
-struct Function { const char* name; Code code; };
-constexpr Function functions[] = {{"sin", Code::sin}, {"cos", Code::cos}, {"tan", Code::tan}, {"exp", Code::exp},
-                                  {"log", Code::log}, {"sqrt", Code::sqrt}, {"abs", Code::abs}, {"min", Code::min},
+struct Function {
+  const char* name;
+  Code code;
+};
+constexpr Function functions[] = {{"sin", Code::sin}, {"cos", Code::cos},   {"tan", Code::tan},  {"exp", Code::exp},
+                                  {"log", Code::log}, {"sqrt", Code::sqrt}, {"abs", Code::abs},  {"min", Code::min},
                                   {"max", Code::max}, {"tanh", Code::tanh}, {"step", Code::step}};
 constexpr int deepest = 100;  // levels of parentheses, signs and powers, so that no text can exhaust the stack
 
@@ -32,7 +35,9 @@ std::string a(Dimension dimension) {
   return (std::string_view("aeiou").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
 }
 
-bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool begins_word(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool in_word(char c) { return begins_word(c) || std::isdigit(static_cast<unsigned char>(c)); }
 
 }  // namespace
@@ -91,7 +96,8 @@ std::vector<Expression::Instruction> ExpressionParser::parse() {
   if (at_ < text_.size()) fail(fmt::format("expected an operator or the end, found '{}'", text_.substr(at_, 1)), at_);
   if (value.dimension && *value.dimension != result_.dimension)
     fail(fmt::format("the result is {}, expected {}{}", a(*value.dimension), a(result_.dimension),
-                     result_name_.empty() ? "" : fmt::format(" ({})", result_name_)), value.at);
+                     result_name_.empty() ? "" : fmt::format(" ({})", result_name_)),
+         value.at);
   const double ratio = value.dimension ? units_.factor(result_.dimension) / result_.factor : 1.0;
   if (ratio != 1.0) value = combined(Code::multiply, std::move(value), quantity(ratio, {}, 0), result_.dimension);
   if (value.constant() && !std::isfinite(value.program[0].value)) fail("the value is not finite", value.at);
@@ -303,7 +309,8 @@ std::optional<Dimension> ExpressionParser::root_or_power(const Value& base, doub
   Dimension out;
   for (std::size_t k = 0; k < out.exponent.size(); ++k) {
     const double e = base.dimension->exponent[k] * exponent;
-    if (e != std::round(e)) fail(fmt::format("{} to the power {} has no unit", a(*base.dimension), number_text(exponent)), at);
+    if (e != std::round(e))
+      fail(fmt::format("{} to the power {} has no unit", a(*base.dimension), number_text(exponent)), at);
     out.exponent[k] = static_cast<int>(e);
   }
   return out;
@@ -311,7 +318,8 @@ std::optional<Dimension> ExpressionParser::root_or_power(const Value& base, doub
 
 void ExpressionParser::fail(std::string problem, std::size_t at) const {
   std::size_t column = 1;  // in characters: continuation bytes of UTF-8 take no room
-  for (std::size_t k = 0; k < at && k < text_.size(); ++k) column += (static_cast<unsigned char>(text_[k]) & 0xC0) != 0x80;
+  for (std::size_t k = 0; k < at && k < text_.size(); ++k)
+    column += (static_cast<unsigned char>(text_[k]) & 0xC0) != 0x80;
   throw ExpressionError(std::move(problem), text_, column);
 }
 

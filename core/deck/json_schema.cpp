@@ -118,16 +118,23 @@ class Writer {
 
   Json leaf(const KeySpec& key) {
     switch (key.leaf) {
-      case Leaf::boolean: return {{"type", "boolean"}};
-      case Leaf::option: return {{"enum", key.option_names()}};
+      case Leaf::boolean:
+        return {{"type", "boolean"}};
+      case Leaf::option:
+        return {{"enum", key.option_names()}};
       case Leaf::text:
         if (!key.options.empty()) return {{"enum", key.option_names()}};
         return {{"type", Json::array({"string", "number", "boolean"})}};
-      case Leaf::map: return object(*key.nested);
-      case Leaf::choice: return key.form == ChoiceForm::keyed ? keyed(key.choice_kind) : reference(key.choice_kind);
-      case Leaf::integer: return limited({{"type", "integer"}}, key.bounds);
-      case Leaf::expression: return limited({{"type", Json::array({"number", "string"})}}, key.bounds);
-      case Leaf::number: break;
+      case Leaf::map:
+        return object(*key.nested);
+      case Leaf::choice:
+        return key.form == ChoiceForm::keyed ? keyed(key.choice_kind) : reference(key.choice_kind);
+      case Leaf::integer:
+        return limited({{"type", "integer"}}, key.bounds);
+      case Leaf::expression:
+        return limited({{"type", Json::array({"number", "string"})}}, key.bounds);
+      case Leaf::number:
+        break;
     }
     if (key.unit.empty()) return limited({{"type", "number"}}, key.bounds);
     // "1 fs": a number and a unit.
@@ -155,7 +162,10 @@ class Writer {
       properties[name] = {{"description", type.doc}};
       properties[name].update(object(type.schema));
     }
-    return {{"type", "object"}, {"properties", properties}, {"minProperties", 1}, {"additionalProperties", false},
+    return {{"type", "object"},
+            {"properties", properties},
+            {"minProperties", 1},
+            {"additionalProperties", false},
             {"patternProperties", {{"^x-", Json::object()}}}};
   }
 

@@ -26,7 +26,8 @@ std::string allowed_text(const KeySpec& key) {
   if (const auto limits = key.bounds.text(); !limits.empty()) parts.push_back(limits);
   if (key.leaf == Leaf::expression) {
     std::vector<std::string> names;
-    for (const auto& v : key.variables) names.push_back(v.unit.empty() ? code(v.name) : fmt::format("{} ({})", code(v.name), v.unit));
+    for (const auto& v : key.variables)
+      names.push_back(v.unit.empty() ? code(v.name) : fmt::format("{} ({})", code(v.name), v.unit));
     parts.push_back("variables " + join(names));
   }
   return join(parts);
@@ -65,7 +66,8 @@ std::string markdown(const Schema& schema) {
 }
 
 std::string markdown(const TypeEntry& type) {
-  return fmt::format("### {} `{}`\n\n{} (plugin `{}`)\n\n{}", type.kind, type.name, type.doc, type.plugin, markdown(type.schema));
+  return fmt::format("### {} `{}`\n\n{} (plugin `{}`)\n\n{}", type.kind, type.name, type.doc, type.plugin,
+                     markdown(type.schema));
 }
 
 std::string markdown(const TypeTable& types, std::span<const std::string> kinds) {

@@ -115,7 +115,8 @@ Node Node::with(std::string_view key, Node value) const {
   bool found = false;
   for (auto& old : changed)
     if (!found && old.key == key) {
-      // A value of the same source has moved within it, and its key stands where it stood; another is from the command line.
+      // A value of the same source has moved within it, and its key stands where it stood; another is from the command
+      // line.
       if (place.line > 0 && place.source == old.mark.source) entry.mark = old.mark;
       old = entry, found = true;
     }
@@ -126,7 +127,8 @@ Node Node::with(std::string_view key, Node value) const {
 Node Node::with(std::size_t index, Node value) const {
   auto changed = items();
   changed.at(index) = std::move(value);
-  return (is_alternatives() ? alternatives(std::move(changed), mark()) : list(std::move(changed), mark())).at_path(path());
+  return (is_alternatives() ? alternatives(std::move(changed), mark()) : list(std::move(changed), mark()))
+      .at_path(path());
 }
 
 std::string child_path(std::string_view path, std::string_view key) {

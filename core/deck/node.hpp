@@ -55,7 +55,9 @@ class Node {
   /// Item of a list, counted from 0; none beyond its end.
   Node item(std::size_t index) const;
   template <std::integral I>
-  Node operator[](I index) const { return item(static_cast<std::size_t>(index)); }
+  Node operator[](I index) const {
+    return item(static_cast<std::size_t>(index));
+  }
 
   const Mark& mark() const;
   const std::string& path() const;
@@ -80,7 +82,8 @@ class Node {
 
 struct Node::Entry {
   Entry(std::string key_, Node value_) : key(std::move(key_)), value(std::move(value_)) {}
-  Entry(std::string key_, Mark mark_, Node value_) : key(std::move(key_)), mark(std::move(mark_)), value(std::move(value_)) {}
+  Entry(std::string key_, Mark mark_, Node value_)
+      : key(std::move(key_)), mark(std::move(mark_)), value(std::move(value_)) {}
   std::string key;
   Mark mark;  ///< of the key
   Node value;

@@ -12,7 +12,11 @@ namespace cambium::deck {
 namespace {
 
 /// The next key or "[index]" of a path, taken off its front.
-struct Step { std::string key; bool is_index = false; std::size_t index = 0; };
+struct Step {
+  std::string key;
+  bool is_index = false;
+  std::size_t index = 0;
+};
 
 Step take_step(std::string_view& rest, std::string_view whole, const Mark& mark) {
   if (rest.starts_with('[')) {
@@ -21,7 +25,8 @@ Step take_step(std::string_view& rest, std::string_view whole, const Mark& mark)
     const auto digits = rest.substr(1, close == std::string_view::npos ? close : close - 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step.index);
     if (close == std::string_view::npos || error != std::errc() || end != digits.data() + digits.size())
-      throw InputError(fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
+      throw InputError(
+          fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
     rest.remove_prefix(close + 1);
     if (rest.starts_with('.')) rest.remove_prefix(1);
     return step;
@@ -29,7 +34,8 @@ Step take_step(std::string_view& rest, std::string_view whole, const Mark& mark)
   const auto end = rest.find_first_of(".[");
   Step step{.key = std::string(rest.substr(0, end))};
   if (step.key.empty())
-    throw InputError(fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
+    throw InputError(
+        fmt::format("{}: '{}' is not a key path; expected one like stages[0].simulate.steps", mark.text(), whole));
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end);
   if (rest.starts_with('.')) rest.remove_prefix(1);
   return step;
@@ -86,7 +92,8 @@ void override(Node& root, std::string_view assignment) {
     root = with_value(root, trim(assignment.substr(0, equals)), Node::scalar(std::string(text), true, mark), mark);
     return;
   }
-  const Node value = text.empty() || text == "~" || text == "null" ? Node::null(mark) : marked(parse(text, "command line"), mark);
+  const Node value =
+      text.empty() || text == "~" || text == "null" ? Node::null(mark) : marked(parse(text, "command line"), mark);
   root = with_value(root, trim(assignment.substr(0, equals)), without_comment(value, text, mark), mark);
 }
 

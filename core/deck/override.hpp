@@ -5,8 +5,9 @@
 
 namespace cambium::deck {
 
-/// Applies one "key.path[0].x=value" of the command line; the value is YAML without comments. Messages about it name the command line.
-/// Throws InputError when there is no '=' or the path leads through something that is no map or no list.
+/// Applies one "key.path[0].x=value" of the command line; the value is YAML without comments. Messages about it name
+/// the command line. Throws InputError when there is no '=' or the path leads through something that is no map or no
+/// list.
 void override(Node& root, std::string_view assignment);
 
 /// Replaces the value at `path` ("stages[0].simulate.steps"), adding keys that are not there. `mark` is for messages.

@@ -17,7 +17,10 @@ class DeckError : public InputError {
 /// Collects what is wrong, so that a user mends a deck once.
 class Problems {
  public:
-  struct Problem { Mark mark; std::string path, text; };
+  struct Problem {
+    Mark mark;
+    std::string path, text;
+  };
 
   void add(const Node& at, std::string text) { add(at.mark(), at.path(), std::move(text)); }
   /// The same problem at the same place is kept once.

@@ -51,7 +51,8 @@ bool report_repeated(const Node& map, Reader& reader) {
   for (const auto& entry : entries) {
     const auto [known, is_new] = first.emplace(entry.key, entry.mark.line);
     if (is_new) continue;
-    reader.problems.add(entry.mark, child_path(map.path(), entry.key), fmt::format("the key appears twice, first on line {}", known->second));
+    reader.problems.add(entry.mark, child_path(map.path(), entry.key),
+                        fmt::format("the key appears twice, first on line {}", known->second));
     good = false;
   }
   return good;
@@ -62,7 +63,11 @@ std::string missing(const KeySpec& key) {
 }
 
 /// The node that names the type, and the map of its keys; none when the form is not met (a problem is added then).
-struct Chosen { Mark mark; std::string path, name; Node keys; };
+struct Chosen {
+  Mark mark;
+  std::string path, name;
+  Node keys;
+};
 
 std::optional<Chosen> chosen(const Node& node, const KeySpec& spec, Reader& reader) {
   if (spec.form == ChoiceForm::inlined) {
@@ -72,12 +77,14 @@ std::optional<Chosen> chosen(const Node& node, const KeySpec& spec, Reader& read
   }
   if (spec.form == ChoiceForm::keyed) {
     const Node own = node.without(is_note);
-    if (own.size() != 1 || !own.is_map()) return refuse(node, spec, reader, ": one key, its type, with its keys below"), std::nullopt;
+    if (own.size() != 1 || !own.is_map())
+      return refuse(node, spec, reader, ": one key, its type, with its keys below"), std::nullopt;
     const auto& entry = own.entries()[0];
     const Node keys = entry.value.is_null() ? Node::map({}, entry.mark).at_path(entry.value.path()) : entry.value;
     return Chosen{entry.mark, node.path(), entry.key, keys};
   }
-  if (node.is_scalar()) return Chosen{node.mark(), node.path(), node.text(), Node::map({}, node.mark()).at_path(node.path())};
+  if (node.is_scalar())
+    return Chosen{node.mark(), node.path(), node.text(), Node::map({}, node.mark()).at_path(node.path())};
   if (!node.is_map()) return refuse(node, spec, reader, ": its name, or a map with 'type'"), std::nullopt;
   const Node name = node["type"];
   if (!name.defined()) {
@@ -87,7 +94,8 @@ std::optional<Chosen> chosen(const Node& node, const KeySpec& spec, Reader& read
     return std::nullopt;
   }
   if (!name.is_scalar()) return refuse(name, spec, reader, ": its name"), std::nullopt;
-  return Chosen{name.mark(), name.path(), name.text(), node.without([](const std::string& key) { return key == "type"; })};
+  return Chosen{name.mark(), name.path(), name.text(),
+                node.without([](const std::string& key) { return key == "type"; })};
 }
 
 }  // namespace
@@ -125,7 +133,8 @@ bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long lo
   }
   const double value = static_cast<double>(out);
   if (value < spec.lowest || value > spec.highest) {
-    return refuse(node, spec, reader, fmt::format(" (from {} to {})", number_text(spec.lowest), number_text(spec.highest)));
+    return refuse(node, spec, reader,
+                  fmt::format(" (from {} to {})", number_text(spec.lowest), number_text(spec.highest)));
   }
   return spec.bounds.allow(value) || refuse(node, spec, reader);
 }
@@ -228,7 +237,8 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
       throw InternalError(fmt::format("key '{}' is declared twice in one map at {}", known[k], node.where()));
   for (const auto& entry : node.entries()) {
     if (!complete || is_note(entry.key) || std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    const bool overridden = node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
+    const bool overridden =
+        node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
     const std::string elsewhere = overridden ? path_of(node, entry.key) : "";
     const std::string hint = elsewhere.empty() ? suggestion(entry.key, known) : "; did you mean '" + elsewhere + "'?";
     reader.problems.add(entry.mark, child_path(node.path(), entry.key), "unknown key" + hint);
@@ -237,8 +247,7 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
   for (const auto& key : schema.keys) {
     if (!key.required || node.has(key.name)) continue;
     std::string text = missing(key);
-    if (key.form == ChoiceForm::inlined && reader.types)
-      text += suggestion("", reader.types->names(key.choice_kind));
+    if (key.form == ChoiceForm::inlined && reader.types) text += suggestion("", reader.types->names(key.choice_kind));
     reader.problems.add(node, text);
     good = false;
   }

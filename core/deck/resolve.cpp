@@ -36,7 +36,8 @@ Node filled_value(const Node& node, const KeySpec& spec, std::size_t depth, cons
     for (const auto& item : node.items()) items.push_back(filled_value(item, spec, depth + 1, types));
     for (const auto& entry : node.entries())
       if (!is_note(entry.key)) entries.push_back({entry.key, filled_value(entry.value, spec, depth + 1, types)});
-    return spec.shapes[depth].kind == Shape::Kind::dictionary ? Node::map(std::move(entries)) : Node::list(std::move(items));
+    return spec.shapes[depth].kind == Shape::Kind::dictionary ? Node::map(std::move(entries))
+                                                              : Node::list(std::move(items));
   }
   if (spec.leaf == Leaf::map) return Node::map(filled(node, *spec.nested, types));
   return spec.leaf == Leaf::choice ? filled_choice(node, spec, types) : node;

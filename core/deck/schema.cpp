@@ -10,14 +10,22 @@ namespace {
 
 std::string leaf_text(const KeySpec& spec, bool plural) {
   switch (spec.leaf) {
-    case Leaf::number: return plural ? "numbers" : "number";
-    case Leaf::integer: return plural ? "whole numbers" : "whole number";
-    case Leaf::boolean: return plural ? "true or false values" : "true or false";
-    case Leaf::text: return plural ? "texts" : "text";
-    case Leaf::option: return fmt::format("{}one of: {}", plural ? "values, each " : "", join(spec.option_names()));
-    case Leaf::expression: return plural ? "numbers or expressions" : "number or expression";
-    case Leaf::map: return plural ? "maps" : "map";
-    case Leaf::choice: return spec.choice_kind + (plural ? "s" : "");
+    case Leaf::number:
+      return plural ? "numbers" : "number";
+    case Leaf::integer:
+      return plural ? "whole numbers" : "whole number";
+    case Leaf::boolean:
+      return plural ? "true or false values" : "true or false";
+    case Leaf::text:
+      return plural ? "texts" : "text";
+    case Leaf::option:
+      return fmt::format("{}one of: {}", plural ? "values, each " : "", join(spec.option_names()));
+    case Leaf::expression:
+      return plural ? "numbers or expressions" : "number or expression";
+    case Leaf::map:
+      return plural ? "maps" : "map";
+    case Leaf::choice:
+      return spec.choice_kind + (plural ? "s" : "");
   }
   return {};
 }
@@ -27,9 +35,12 @@ std::string shape_text(const KeySpec& spec, std::size_t depth, bool plural) {
   const std::string inner = shape_text(spec, depth + 1, true);
   const char* many = plural ? "s" : "";
   switch (spec.shapes[depth].kind) {
-    case Shape::Kind::list: return fmt::format("list{} of {}", many, inner);
-    case Shape::Kind::array: return fmt::format("list{} of {} {}", many, spec.shapes[depth].count, inner);
-    case Shape::Kind::dictionary: return fmt::format("map{} from names to {}", many, inner);
+    case Shape::Kind::list:
+      return fmt::format("list{} of {}", many, inner);
+    case Shape::Kind::array:
+      return fmt::format("list{} of {} {}", many, spec.shapes[depth].count, inner);
+    case Shape::Kind::dictionary:
+      return fmt::format("map{} from names to {}", many, inner);
   }
   return {};
 }
@@ -96,7 +107,8 @@ std::vector<std::string> known_keys(const Schema& schema, const Node& map, const
 }
 
 std::string unknown_type(const TypeTable& types, std::string_view kind, std::string_view name) {
-  if (const auto where = types.elsewhere(kind, name); !where.empty()) return fmt::format("{} '{}' {}", kind, name, where);
+  if (const auto where = types.elsewhere(kind, name); !where.empty())
+    return fmt::format("{} '{}' {}", kind, name, where);
   return fmt::format("there is no {} '{}'{}", kind, name, suggestion(name, types.names(kind)));
 }
 

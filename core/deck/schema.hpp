@@ -49,15 +49,15 @@ enum class ChoiceForm { nested, inlined, keyed };
 struct KeySpec {
   std::string name, doc, unit, example;
   Leaf leaf = Leaf::number;
-  std::vector<Shape> shapes;   ///< outermost first
+  std::vector<Shape> shapes;  ///< outermost first
   bool required = true;
-  bool may_be_null = false;    ///< std::optional
+  bool may_be_null = false;  ///< std::optional
   Bounds bounds;
   double lowest = -std::numeric_limits<double>::infinity();  ///< of the C++ integer behind it
   double highest = std::numeric_limits<double>::infinity();
   std::vector<Option> options;
   std::vector<Variable> variables{{"t", "ps"}, {"step", ""}};  ///< of an expression
-  Node fallback;               ///< the default as it would be written; none when there is none
+  Node fallback;                         ///< the default as it would be written; none when there is none
   std::shared_ptr<const Schema> nested;  ///< of Leaf::map
   std::string choice_kind;               ///< of Leaf::choice
   ChoiceForm form = ChoiceForm::nested;

@@ -21,7 +21,9 @@ class Describe;
 
 /// A struct that declares its keys.
 template <class T>
-concept Described = requires(Describe<T>& d) { T::describe(d); };
+concept Described = requires(Describe<T>& d) {
+  T::describe(d);
+};
 
 template <Described P>
 Schema schema_of();
@@ -96,7 +98,7 @@ struct Value<Expression> {
 };
 
 template <class T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 struct Value<T> {
   using LeafType = T;
   static void specify(KeySpec& spec) { spec.leaf = Leaf::option; }
@@ -210,7 +212,8 @@ struct Value<std::map<std::string, T>> {
     spec.shapes.push_back({Shape::Kind::dictionary, 0});
     Value<T>::specify(spec);
   }
-  static bool read(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader, std::map<std::string, T>& out) {
+  static bool read(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader,
+                   std::map<std::string, T>& out) {
     if (!expect_map(node, spec, depth, reader)) return false;
     bool good = true;
     out.clear();

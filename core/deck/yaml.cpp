@@ -23,7 +23,9 @@ constexpr std::size_t most_values = 1'000'000, most_bytes = 20'000'000, deepest 
 
 constexpr const char* choice_tag = "!choice";
 
-Mark mark_of(const YAML::Mark& mark, std::string_view source) { return {std::string(source), mark.line + 1, mark.column + 1}; }
+Mark mark_of(const YAML::Mark& mark, std::string_view source) {
+  return {std::string(source), mark.line + 1, mark.column + 1};
+}
 
 /// Builds nodes from the parser's events, one document at a time.
 class Builder : public YAML::EventHandler {
@@ -35,27 +37,32 @@ class Builder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override { start = place(mark); }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(Node::null(place(mark)), {1, 0}, anchor); }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& text) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
     refuse_choice(tag, mark);
     take(Node::scalar(text, tag == "!", place(mark)), {1, text.size()}, anchor);  // the tag of quoted text
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
+    if (known == anchors_.end())
+      throw InputError(fmt::format("{}: this alias stands inside of what it names", place(mark).text()));
     take(known->second.node, known->second.size, 0);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     open(false, mark, anchor);
     open_.back().alternatives = tag == choice_tag;
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     refuse_choice(tag, mark);
     open(true, mark, anchor);
   }
   void OnSequenceEnd() override {
     Open done = close();
     if (done.alternatives && done.items.empty()) refuse_choice(choice_tag, {}, done.mark);
-    take(done.alternatives ? Node::alternatives(std::move(done.items), done.mark) : Node::list(std::move(done.items), done.mark),
+    take(done.alternatives ? Node::alternatives(std::move(done.items), done.mark)
+                           : Node::list(std::move(done.items), done.mark),
          done.size, done.anchor);
   }
   void OnMapEnd() override {
@@ -80,17 +87,22 @@ class Builder : public YAML::EventHandler {
     std::vector<Node::Entry> entries;
     Node key;  ///< of a map: read, its value not yet
   };
-  struct Known { Node node; Size size; };
+  struct Known {
+    Node node;
+    Size size;
+  };
 
   void open(bool map, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (open_.size() == deepest)
-      throw InputError(fmt::format("{}: lists and maps inside of each other, {} deep; a deck may be {} deep", place(mark).text(), deepest + 1, deepest));
+      throw InputError(fmt::format("{}: lists and maps inside of each other, {} deep; a deck may be {} deep",
+                                   place(mark).text(), deepest + 1, deepest));
     open_.emplace_back(map, place(mark), anchor);
   }
 
   void refuse_choice(const std::string& tag, const YAML::Mark& mark, const std::optional<Mark>& known = {}) const {
     if (tag == choice_tag)
-      throw InputError(fmt::format("{}: !choice stands before a list of alternatives, such as !choice [16, 32]", (known ? *known : place(mark)).text()));
+      throw InputError(fmt::format("{}: !choice stands before a list of alternatives, such as !choice [16, 32]",
+                                   (known ? *known : place(mark)).text()));
   }
 
   Mark place(const YAML::Mark& mark) const { return mark_of(mark, source_); }
@@ -144,9 +156,12 @@ std::string scalar_text(const Node& node) {
   std::string out = "\"";
   for (const char c : node.text()) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else
+      out += c;
   }
   out.push_back('"');
   return out;
@@ -210,8 +225,10 @@ std::string about_tabs(std::string_view text) {
   bool indent = true;
   for (const char c : text) {
     if (c == '\t' && indent) return fmt::format("; line {} is indented with a tab, and YAML wants blanks", line);
-    if (c == '\n') ++line, indent = true;
-    else if (c != ' ') indent = false;
+    if (c == '\n')
+      ++line, indent = true;
+    else if (c != ' ')
+      indent = false;
   }
   return "";
 }

@@ -16,10 +16,10 @@ namespace cambium {
 void print_banner(Context& context) {
   const auto& build = build_info();
   const auto blas = blas_info();
-  context.log.info(fmt::format("Cambium {} ({}), {}, {}", build.version, build.git_hash, build.compiler,
-                               build.instruction_set));
-  context.log.info(fmt::format("{}; {} MPI rank{} x {} thread{} ({}), HDF5 {} ({})", processor_name(), context.comm.size(),
-                               context.comm.size() == 1 ? "" : "s", ExecSpace().concurrency(),
+  context.log.info(
+      fmt::format("Cambium {} ({}), {}, {}", build.version, build.git_hash, build.compiler, build.instruction_set));
+  context.log.info(fmt::format("{}; {} MPI rank{} x {} thread{} ({}), HDF5 {} ({})", processor_name(),
+                               context.comm.size(), context.comm.size() == 1 ? "" : "s", ExecSpace().concurrency(),
                                ExecSpace().concurrency() == 1 ? "" : "s", ExecSpace::name(), build.hdf5,
                                build.hdf5_parallel ? "parallel" : "serial"));
   context.log.info(fmt::format("BLAS {}{}, {} thread{}", blas.library,

@@ -56,15 +56,21 @@ nlohmann::json one_turn(const std::string& program, const Bench& bench, int rank
 
 std::string text_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::same: return "";
-    case Verdict::faster: return "faster";
-    case Verdict::slower: return "SLOWER";
-    case Verdict::unclear: break;
+    case Verdict::same:
+      return "";
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::unclear:
+      break;
   }
   return "unclear: more turns";
 }
 
-bool sound(const nlohmann::json& figures) { return !figures.contains("check") || figures["check"].get<std::string>().starts_with("ok"); }
+bool sound(const nlohmann::json& figures) {
+  return !figures.contains("check") || figures["check"].get<std::string>().starts_with("ok");
+}
 
 /// What the new build has lost beside the old one; empty where nothing.
 std::string lost(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after) {
@@ -91,7 +97,8 @@ void compare_one(const Bench& bench, const ComparisonOptions& o, Comparison& all
     }
   }
   log.info(fmt::format("--- {} {}: {} turns", bench.name, fmt::join(bench.turn, " "), o.turns));
-  if (before.front().contains("failed")) log.info(fmt::format("the old build fails: {}", before.front()["failed"].get<std::string>()));
+  if (before.front().contains("failed"))
+    log.info(fmt::format("the old build fails: {}", before.front()["failed"].get<std::string>()));
   if (const auto text = lost(before, after); !text.empty()) {
     log.info(text);
     all.slower.push_back(fmt::format("{} ({})", bench.name, text));
@@ -99,9 +106,11 @@ void compare_one(const Bench& bench, const ComparisonOptions& o, Comparison& all
   for (const auto& figure : paired(before, after)) {
     const Verdict verdict = figure.verdict(o.limit);
     ++all.figures;
-    log.info(fmt::format("{:<40}{:>12.4g}{:>12.4g}   time {:.3f} paired, {:.3f} best  {}", figure.name, median(figure.before), median(figure.after),
-                         figure.paired_ratio(), figure.best_ratio(), text_of(verdict)));
-    if (verdict == Verdict::slower) all.slower.push_back(fmt::format("{} {} ({:.2f} times)", bench.name, figure.name, figure.paired_ratio()));
+    log.info(fmt::format("{:<40}{:>12.4g}{:>12.4g}   time {:.3f} paired, {:.3f} best  {}", figure.name,
+                         median(figure.before), median(figure.after), figure.paired_ratio(), figure.best_ratio(),
+                         text_of(verdict)));
+    if (verdict == Verdict::slower)
+      all.slower.push_back(fmt::format("{} {} ({:.2f} times)", bench.name, figure.name, figure.paired_ratio()));
   }
 }
 
@@ -113,20 +122,27 @@ ComparisonOptions ComparisonOptions::read(std::span<const std::string> words) {
   for (const auto& word : words) {
     const auto equals = word.find('=');
     const std::string key = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
-    if (equals == std::string::npos) programs.push_back(word);
-    else if (key == "names") out.names = separated(value);
-    else if (key == "turns") out.turns = static_cast<int>(number_of(key, value, 1, 1000));
-    else if (key == "ranks") out.ranks = static_cast<int>(number_of(key, value, 1, 1e6));
-    else if (key == "limit") out.limit = number_of(key, value, 0, 10);
+    if (equals == std::string::npos)
+      programs.push_back(word);
+    else if (key == "names")
+      out.names = separated(value);
+    else if (key == "turns")
+      out.turns = static_cast<int>(number_of(key, value, 1, 1000));
+    else if (key == "ranks")
+      out.ranks = static_cast<int>(number_of(key, value, 1, 1e6));
+    else if (key == "limit")
+      out.limit = number_of(key, value, 0, 10);
     else {
       const std::vector<std::string> keys{"names", "turns", "ranks", "limit"};
       const auto meant = nearest(key, keys);
-      throw InputError(fmt::format("bench compare has no option '{}'{} It takes names=a,b turns=5 ranks=1 limit=0.03", key,
-                                   meant ? fmt::format("; did you mean '{}'?", *meant) : "."));
+      throw InputError(fmt::format("bench compare has no option '{}'{} It takes names=a,b turns=5 ranks=1 limit=0.03",
+                                   key, meant ? fmt::format("; did you mean '{}'?", *meant) : "."));
     }
   }
   if (programs.size() != 2)
-    throw InputError("bench compare takes two programs: `cambium bench compare OLD NEW`, for example bench compare old/bin/cambium build/bin/cambium");
+    throw InputError(
+        "bench compare takes two programs: `cambium bench compare OLD NEW`, for example bench compare old/bin/cambium "
+        "build/bin/cambium");
   out.old_program = programs[0], out.new_program = programs[1];
   return out;
 }
@@ -169,18 +185,21 @@ std::vector<PairedFigure> paired(const std::vector<nlohmann::json>& before, cons
 }
 
 ExitCode bench_compare(std::span<const Bench> benches, const ComparisonOptions& options, Context& context) {
-  if (context.comm.size() > 1) throw InputError("bench compare starts the programs itself: call it without mpirun, ranks=2 gives each turn two ranks");
+  if (context.comm.size() > 1)
+    throw InputError(
+        "bench compare starts the programs itself: call it without mpirun, ranks=2 gives each turn two ranks");
   Comparison all;
   std::vector<std::string> known;
   for (const auto& bench : benches) known.push_back(bench.name);
   for (const auto& name : options.names)
-    if (std::find(known.begin(), known.end(), name) == known.end()) throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, known)));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw InputError(fmt::format("there is no bench '{}'{}", name, suggestion(name, known)));
   for (const auto& bench : benches) {
     const bool named = std::find(options.names.begin(), options.names.end(), bench.name) != options.names.end();
     if (named || (options.names.empty() && !bench.turn.empty())) compare_one(bench, options, all, context.log);
   }
-  context.log.info(fmt::format("{} figures compared; {} slower by more than {:g} %{}{}", all.figures, all.slower.size(), 100.0 * options.limit,
-                               all.slower.empty() ? "" : ": ", fmt::join(all.slower, ", ")));
+  context.log.info(fmt::format("{} figures compared; {} slower by more than {:g} %{}{}", all.figures, all.slower.size(),
+                               100.0 * options.limit, all.slower.empty() ? "" : ": ", fmt::join(all.slower, ", ")));
   return all.slower.empty() ? ExitCode::done : ExitCode::numerical_failure;
 }
 

@@ -15,8 +15,8 @@ struct ComparisonOptions {
   std::string old_program, new_program;
   std::vector<std::string> names;  ///< of benches; all that declare a turn where empty
   int turns = 5;
-  int ranks = 1;                   ///< more: each turn runs under mpirun
-  double limit = 0.03;             ///< slower by more than this share is named
+  int ranks = 1;        ///< more: each turn runs under mpirun
+  double limit = 0.03;  ///< slower by more than this share is named
 
   /// Reads `OLD NEW [names=a,b] [turns=N] [ranks=N] [limit=SHARE]`. InputError for anything else.
   static ComparisonOptions read(std::span<const std::string> words);
@@ -39,8 +39,8 @@ struct PairedFigure {
 /// The figures of turns that have a better side, each paired by turn; those that not every turn gave are left out.
 std::vector<PairedFigure> paired(const std::vector<nlohmann::json>& before, const std::vector<nlohmann::json>& after);
 
-/// Runs every bench in alternating turns (old new, new old, ...), logs a table per bench and names what became slower. Returns
-/// ExitCode::numerical_failure when something did, or when the new build lost a bench or its check.
+/// Runs every bench in alternating turns (old new, new old, ...), logs a table per bench and names what became slower.
+/// Returns ExitCode::numerical_failure when something did, or when the new build lost a bench or its check.
 ExitCode bench_compare(std::span<const Bench> benches, const ComparisonOptions& options, Context& context);
 
 }  // namespace cambium

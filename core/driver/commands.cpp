@@ -7,16 +7,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/base/platform.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/reference.hpp"
 #include "core/driver/banner.hpp"
 #include "core/driver/bench_all.hpp"
 #include "core/driver/bench_compare.hpp"
 #include "core/driver/report.hpp"
-#include "core/deck/reference.hpp"
 #include "core/driver/run.hpp"
 #include "core/driver/trajectory_writers.hpp"
 #include "core/driver/vtkhdf_writer.hpp"
-#include "core/base/platform.hpp"
 #include "core/io/agree.hpp"
 #include "core/io/provenance.hpp"
 #include "core/parallel/stop_request.hpp"
@@ -83,14 +83,14 @@ ExitCode Commands::list(const std::string& word) {
       log_.info(fmt::format("  {:<22}{:<10}{}", name, entry->plugin, entry->doc));
     }
   }
-  if (!found)
-    throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));
+  if (!found) throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, registry_.kinds())));
   if (!kind.empty()) return ExitCode::done;
   if (!registry_.benches().empty()) log_.info("bench");
   for (const auto& bench : registry_.benches()) log_.info(fmt::format("  {:<32}{}", bench.name, bench.doc));
   if (!registry_.commands().empty()) log_.info("tool");
   for (const auto& tool : registry_.commands())
-    log_.info(fmt::format("  {:<32}{}", (tool.plugin == "core" ? "cambium " : "cambium " + tool.plugin + " ") + tool.verb, tool.doc));
+    log_.info(fmt::format("  {:<32}{}",
+                          (tool.plugin == "core" ? "cambium " : "cambium " + tool.plugin + " ") + tool.verb, tool.doc));
   return ExitCode::done;
 }
 
@@ -106,9 +106,11 @@ ExitCode Commands::report(const std::string& directory, const std::string& page)
 ExitCode Commands::new_plugin(const std::string& name, const std::string& destination, const std::string& kind) {
   const std::string folder = destination.empty() ? name : destination;
   std::vector<std::string> files;
-  io::on_root(context_.comm, [&] { files = cambium::new_plugin(name, folder, template_of(kind, shared_folder("template"))); });
+  io::on_root(context_.comm,
+              [&] { files = cambium::new_plugin(name, folder, template_of(kind, shared_folder("template"))); });
   for (const auto& file : files) log_.info(fmt::format("  {}/{}", folder, file));
-  log_.info(fmt::format("made the plugin '{}' ({}) in {}; its README.md says how to build and run it", name, kind, folder));
+  log_.info(
+      fmt::format("made the plugin '{}' ({}) in {}; its README.md says how to build and run it", name, kind, folder));
   return ExitCode::done;
 }
 
@@ -116,9 +118,16 @@ ExitCode Commands::new_plugin(const std::string& name, const std::string& destin
 static nlohmann::json measured_where(const Context& context) {
   const auto p = io::provenance_of(context);
   const auto blas = blas_info();
-  return {{"commit", p.git_hash}, {"command", p.command_line}, {"date", p.date}, {"machine", processor_name()},
-          {"instruction_set", p.instruction_set}, {"compiler", p.compiler}, {"kokkos", p.kokkos}, {"mpi", p.mpi},
-          {"ranks", p.ranks}, {"threads_per_rank", p.threads_per_rank},
+  return {{"commit", p.git_hash},
+          {"command", p.command_line},
+          {"date", p.date},
+          {"machine", processor_name()},
+          {"instruction_set", p.instruction_set},
+          {"compiler", p.compiler},
+          {"kokkos", p.kokkos},
+          {"mpi", p.mpi},
+          {"ranks", p.ranks},
+          {"threads_per_rank", p.threads_per_rank},
           {"blas", fmt::format("{}, {} kernels, {} thread(s)", blas.library, blas.core, blas.threads)}};
 }
 
@@ -141,8 +150,10 @@ ExitCode Commands::bench(const std::string& name, const std::vector<std::string>
   }
   if (name.empty()) {
     for (const auto& bench : registry_.benches()) log_.info(fmt::format("{:<22}{}", bench.name, bench.doc));
-    log_.info(fmt::format("{:<22}{}", "all", "every one of them, each beside its peer where that is installed; some minutes"));
-    log_.info(fmt::format("{:<22}{}", "compare OLD NEW", "two builds of this program in turns: what became slower beyond noise"));
+    log_.info(fmt::format("{:<22}{}", "all",
+                          "every one of them, each beside its peer where that is installed; some minutes"));
+    log_.info(fmt::format("{:<22}{}", "compare OLD NEW",
+                          "two builds of this program in turns: what became slower beyond noise"));
     return ExitCode::done;
   }
   if (name == "all" && !words.empty())
@@ -171,7 +182,8 @@ ExitCode Commands::doc(const std::string& kind, const std::string& name, bool sc
     return ExitCode::done;
   }
   if (kind == "bench") {
-    if (!name.empty()) log_.info(markdown(bench_named(registry_, name)));
+    if (!name.empty())
+      log_.info(markdown(bench_named(registry_, name)));
     else
       for (const auto& bench : registry_.benches()) log_.info(markdown(bench));
     return ExitCode::done;
@@ -180,8 +192,10 @@ ExitCode Commands::doc(const std::string& kind, const std::string& name, bool sc
     auto kinds = registry_.kinds();
     if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
       throw InputError(fmt::format("there is no kind '{}'{}", kind, suggestion(kind, kinds)));
-    if (kind.empty()) log_.info("# A deck\n\n" + deck::markdown(deck::schema_of<DeckFile>()));
-    else kinds = {kind};
+    if (kind.empty())
+      log_.info("# A deck\n\n" + deck::markdown(deck::schema_of<DeckFile>()));
+    else
+      kinds = {kind};
     log_.info(deck::markdown(registry_, kinds));
     return ExitCode::done;
   }
@@ -193,7 +207,8 @@ ExitCode Commands::doc(const std::string& kind, const std::string& name, bool sc
 
 void add_core_writers(Registry& registry) {
   registry.add<H5mdWriter>("h5md", "trajectory in H5MD, for MDAnalysis and h5py");
-  registry.add<VtkhdfWriter>("vtkhdf", "fields on a grid or particles over time in VTKHDF, for ParaView and VTK 9.3 or newer");
+  registry.add<VtkhdfWriter>("vtkhdf",
+                             "fields on a grid or particles over time in VTKHDF, for ParaView and VTK 9.3 or newer");
   registry.add<ExtxyzWriter>("extxyz", "trajectory in extended XYZ, for OVITO and ASE");
 }
 

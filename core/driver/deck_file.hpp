@@ -12,7 +12,7 @@ namespace cambium {
 struct DeckFile {
   struct Run {
     std::string name;
-    std::string directory;   ///< "runs/<name>" when absent
+    std::string directory;  ///< "runs/<name>" when absent
     std::int64_t seed = 1;
     std::string walltime;
     static void describe(deck::Describe<Run>& d);
@@ -30,7 +30,8 @@ struct DeckFile {
 struct ReadDeck {
   deck::Node node;
   DeckFile deck;
-  std::string resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
+  std::string
+      resolved;  ///< YAML with all defaults; paths inside the run directory begin with {run}, so that it may be moved
   std::optional<int> first_overridden;  ///< first stage of which the command line changes a key
 };
 

@@ -9,8 +9,8 @@
 #include "core/base/error.hpp"
 #include "core/driver/advance.hpp"
 #include "core/driver/citations.hpp"
-#include "core/driver/schedule_check.hpp"
 #include "core/driver/resume_point.hpp"
+#include "core/driver/schedule_check.hpp"
 #include "core/driver/stage_files.hpp"
 #include "core/driver/timing_table.hpp"
 #include "core/io/agree.hpp"
@@ -44,9 +44,7 @@ void Loop::report_plan() const {
     log.info(fmt::format("output {} every {} steps", params_.output[k].type, writers_[k]->every()));
 }
 
-bool Loop::thermo_due(std::int64_t step) const {
-  return step % params_.thermo.every == 0 || step == last_step_;
-}
+bool Loop::thermo_due(std::int64_t step) const { return step % params_.thermo.every == 0 || step == last_step_; }
 
 void Loop::start_fresh() {
   physics_->initialise(state_, context_);
@@ -79,9 +77,12 @@ Task::Outcome Loop::run() {
   context_.timing.reset();
   const auto checkpoint = resume_point(context_, free_keys, "");
   try {
-    if (checkpoint) resume(*checkpoint);
-    else start_fresh();
-    if (context_.resume && !checkpoint) context_.log.info(fmt::format("no checkpoint in {}: this stage began at step 0", context_.run_directory));
+    if (checkpoint)
+      resume(*checkpoint);
+    else
+      start_fresh();
+    if (context_.resume && !checkpoint)
+      context_.log.info(fmt::format("no checkpoint in {}: this stage began at step 0", context_.run_directory));
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, state_.step);  // that of the checkpoint, once it was read
   }
@@ -117,7 +118,8 @@ void Loop::show_progress(double started, std::int64_t first_step) const {
   // Looking at the clock is cheap, formatting is not: a line every half second at most.
   if (elapsed < next_progress_) return;
   next_progress_ = elapsed + 0.5;
-  const double share = params_.steps ? static_cast<double>(state_.step) / static_cast<double>(last_step_) : physics_->progress(state_);
+  const double share =
+      params_.steps ? static_cast<double>(state_.step) / static_cast<double>(last_step_) : physics_->progress(state_);
   // Steps that earlier runs made cost this one nothing.
   const double here = params_.steps ? static_cast<double>(done) / static_cast<double>(last_step_) : share;
   const auto left = static_cast<long>(elapsed * (1.0 - share) / std::max(here, 1e-9));
@@ -147,18 +149,23 @@ static std::string writer_group(std::size_t k) { return fmt::format("writers/{}"
 
 void Loop::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
-  io::on_root(context_.comm, [&] { if (context_.stop) context_.stop->require_directory(true); });
+  io::on_root(context_.comm, [&] {
+    if (context_.stop) context_.stop->require_directory(true);
+  });
   physics_->prepare_checkpoint(state_, context_);
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(state_.step)).string();
-  io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
-    auto group = root.create_group("physics");
-    physics_->save(group);
-    thermo_file_->save_mark(root);
-    for (std::size_t k = 0; k < writers_.size(); ++k) {
-      auto own = root.create_group(writer_group(k));
-      writers_[k]->save(own);
-    }
-  }, params_.checkpoint.transfer);
+  io::write_checkpoint(
+      path, state_, context_.comm, io::provenance_of(context_),
+      [&](io::Group& root) {
+        auto group = root.create_group("physics");
+        physics_->save(group);
+        thermo_file_->save_mark(root);
+        for (std::size_t k = 0; k < writers_.size(); ++k) {
+          auto own = root.create_group(writer_group(k));
+          writers_[k]->save(own);
+        }
+      },
+      params_.checkpoint.transfer);
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 
@@ -174,11 +181,13 @@ void Loop::resume(const std::string& path) {
     }
     table = io::table_mark(checkpoint.file(), "thermo");
   });
-  thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step, table);
+  thermo_file_ =
+      std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit(), state_.step, table);
   context_.log.info(physics_->summary());
   context_.log.info(fmt::format("resumed at step {} from {}{}", state_.step, path,
                                 checkpoint.same_ranks() ? "" : " (written by another number of ranks)"));
-  if (!checkpoint.sealed()) context_.log.info("this checkpoint has no checksum: an earlier version wrote it, or it was changed since");
+  if (!checkpoint.sealed())
+    context_.log.info("this checkpoint has no checksum: an earlier version wrote it, or it was changed since");
   context_.log.info(lines_->header());
   context_.log.info(lines_->units());
 }

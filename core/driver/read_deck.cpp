@@ -23,11 +23,15 @@ std::string shared_text(const std::string& path, const Comm& comm) {
   std::string text;
   io::on_root(comm, [&] {
     if (std::filesystem::is_directory(path))
-      throw InputError(fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with "
-                                   "`cambium restart FOLDER`", path));
+      throw InputError(
+          fmt::format("'{}' is a folder, not a deck: give the path of a YAML file; a run that stopped goes on with "
+                      "`cambium restart FOLDER`",
+                      path));
     std::ifstream in(path);
-    if (!in) throw InputError(fmt::format("cannot read the deck '{}': give the path of a YAML file, for example "
-                                          "inputs/deepmd/copper_melting.yaml", path));
+    if (!in)
+      throw InputError(fmt::format(
+          "cannot read the deck '{}': give the path of a YAML file, for example inputs/deepmd/copper_melting.yaml",
+          path));
     std::ostringstream all;
     all << in.rdbuf();
     text = all.str();
@@ -46,7 +50,8 @@ std::optional<int> first_stage_of(const std::vector<std::string>& assignments) {
   return first;
 }
 
-/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote, and
+/// Replaces `word` in every text by `directory`: "{run}", so that a stage can name a file that an earlier one wrote,
+/// and
 /// "{deck}", so that a deck can name a file that lies beside it.
 deck::Node with_directory(const deck::Node& node, const std::string& word, const std::string& directory) {
   if (node.is_scalar()) {
@@ -58,12 +63,14 @@ deck::Node with_directory(const deck::Node& node, const std::string& word, const
   if (node.is_list()) {
     std::vector<deck::Node> items;
     for (const auto& item : node.items()) items.push_back(with_directory(item, word, directory));
-    return (node.is_alternatives() ? deck::Node::alternatives(std::move(items), node.mark()) : deck::Node::list(std::move(items), node.mark()))
+    return (node.is_alternatives() ? deck::Node::alternatives(std::move(items), node.mark())
+                                   : deck::Node::list(std::move(items), node.mark()))
         .at_path(node.path());
   }
   if (!node.is_map()) return node;
   std::vector<deck::Node::Entry> entries;
-  for (const auto& entry : node.entries()) entries.push_back({entry.key, entry.mark, with_directory(entry.value, word, directory)});
+  for (const auto& entry : node.entries())
+    entries.push_back({entry.key, entry.mark, with_directory(entry.value, word, directory)});
   return deck::Node::map(std::move(entries), node.mark()).at_path(node.path());
 }
 
@@ -72,9 +79,12 @@ void set_directory(deck::Node& root, const std::string& directory) {
   const auto other = root["run"]["directory"];
   if (other.mark().source == "command line" && std::filesystem::absolute(other.text()).lexically_normal() !=
                                                    std::filesystem::absolute(directory).lexically_normal())
-    throw InputError(fmt::format("a run goes on where it is: run.directory={} was asked for '{}'; to go on elsewhere, copy the folder and "
-                                 "restart the copy", other.text(), directory));
-  root = deck::with_value(root, "run.directory", deck::Node::scalar(directory, true, root["run"].mark()), root["run"].mark());
+    throw InputError(
+        fmt::format("a run goes on where it is: run.directory={} was asked for '{}'; to go on elsewhere, copy the "
+                    "folder and restart the copy",
+                    other.text(), directory));
+  root = deck::with_value(root, "run.directory", deck::Node::scalar(directory, true, root["run"].mark()),
+                          root["run"].mark());
 }
 
 /// run.directory, or runs/<name>, or runs/<name of the deck's file>.
@@ -108,7 +118,8 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
   for (const auto& plugin : load_plugins(plugins, registry, context.comm))
-    if (const auto reason = reason_for_distrust(plugin.path); !reason.empty()) context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
+    if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
+      context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, &registry);
   out.node = root;

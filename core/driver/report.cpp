@@ -35,13 +35,15 @@ static int run_program(const std::vector<std::string>& words) {
 
 void write_report(const std::string& run, const std::string& page) {
   if (!fs::exists(fs::path(run) / "provenance.yaml"))
-    throw InputError(fmt::format("'{}' holds no run: there is no provenance.yaml; give the folder named run.directory in "
-                                 "the deck", run));
+    throw InputError(fmt::format(
+        "'{}' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck", run));
   const auto python = python_with({"numpy", "h5py", "matplotlib"});
   if (!python) {
     const char* given = std::getenv("CAMBIUM_PYTHON");
-    throw InputError(fmt::format("no {} with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or name a Python that "
-                                 "has them in CAMBIUM_PYTHON", given ? given : "python3"));
+    throw InputError(
+        fmt::format("no {} with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or "
+                    "name a Python that has them in CAMBIUM_PYTHON",
+                    given ? given : "python3"));
   }
   std::vector<std::string> words = {*python, shared_folder("python") + "/report.py", run};
   if (!page.empty()) words.insert(words.end(), {"-o", page});

@@ -33,7 +33,8 @@ std::optional<std::size_t> stage_of_folder(const deck::Node& stages, const std::
 }
 
 /// Where the checkpoint's deck says something else than this run's and must not.
-std::vector<deck::Difference> refused(const deck::Node& there, const deck::Node& here, std::size_t stage, std::span<const std::string_view> free) {
+std::vector<deck::Difference> refused(const deck::Node& there, const deck::Node& here, std::size_t stage,
+                                      std::span<const std::string_view> free) {
   std::vector<deck::Difference> out;
   if (there["run"]["seed"].text() != here["run"]["seed"].text())
     out.push_back({"run.seed", there["run"]["seed"].text(), here["run"]["seed"].text(), true});
@@ -64,26 +65,32 @@ std::string deck_in(const std::string& path) {
   }
 }
 
-void require_same_run(const std::string& path, const Context& context, std::span<const std::string_view> free, std::string_view instead) {
+void require_same_run(const std::string& path, const Context& context, std::span<const std::string_view> free,
+                      std::string_view instead) {
   const std::string text = deck_in(path);
   if (text.empty() || context.resolved_deck.empty()) return;
   const std::string theirs = run_id_in(text), ours = run_id_in(context.resolved_deck);
   if (!theirs.empty() && !ours.empty() && theirs != ours)
-    throw InputError(fmt::format("'{}' was written by another run (its id is {}, that of this directory {}): move it away, or go on in the directory "
-                                 "that it came from", path, theirs, ours));
+    throw InputError(
+        fmt::format("'{}' was written by another run (its id is {}, that of this directory {}): move it away, or go on "
+                    "in the directory that it came from",
+                    path, theirs, ours));
   const deck::Node here = deck::parse(context.resolved_deck, "deck.resolved.yaml");
   const fs::path inside = fs::path(context.run_directory).lexically_relative(here["run"]["directory"].text());
   const auto stage = stage_of_folder(here["stages"], inside.empty() ? "" : inside.begin()->string());
   if (!stage || !context.registry) return;
   const auto wrong = refused(stored_deck(text, *context.registry), here, *stage, free);
   if (!wrong.empty())
-    throw InputError(fmt::format("'{}' cannot go on with this deck: {}; leave what decides the result as it was, or begin a new run with "
-                                 "run.directory=PATH{}", path, listed(wrong), instead));
+    throw InputError(
+        fmt::format("'{}' cannot go on with this deck: {}; leave what decides the result as it was, or begin a new run "
+                    "with run.directory=PATH{}",
+                    path, listed(wrong), instead));
 }
 
 }  // namespace
 
-std::optional<std::string> resume_point(const Context& context, std::span<const std::string_view> free, std::string_view instead) {
+std::optional<std::string> resume_point(const Context& context, std::span<const std::string_view> free,
+                                        std::string_view instead) {
   if (!context.resume) return {};
   std::string path;
   io::on_root(context.comm, [&] {

@@ -36,7 +36,9 @@ void make_directory(const std::string& path, const Comm& comm) {
   io::on_root(comm, [&] {
     std::error_code error;
     fs::create_directories(path, error);
-    if (error) throw InputError(fmt::format("cannot make the folder '{}': {}; choose another with run.directory=PATH", path, error.message()));
+    if (error)
+      throw InputError(fmt::format("cannot make the folder '{}': {}; choose another with run.directory=PATH", path,
+                                   error.message()));
   });
 }
 
@@ -44,7 +46,8 @@ void make_directory(const std::string& path, const Comm& comm) {
 class Run {
  public:
   Run(const ReadDeck& read, const RunOptions& options, Context& context)
-      : read_(read), options_(options), context_(context), top_(read.deck.run.directory), folders_(read.deck.stage_folders()) {}
+      : read_(read), options_(options), context_(context), top_(read.deck.run.directory),
+        folders_(read.deck.stage_folders()) {}
   ~Run() {
     if (context_.stop) context_.stop->guard({});
   }
@@ -67,15 +70,16 @@ class Run {
   Context& context_;
   const std::string top_;
   const std::vector<std::string> folders_;
-  std::unique_ptr<io::RunLock> lock_;     ///< on rank 0
-  std::vector<std::string> found_;        ///< what the log says first
-  bool moved_ = false;                    ///< an older run was moved aside
-  bool changed_ = false;                  ///< a stage is taken up again with other keys, and what follows from it is done anew
+  std::unique_ptr<io::RunLock> lock_;  ///< on rank 0
+  std::vector<std::string> found_;     ///< what the log says first
+  bool moved_ = false;                 ///< an older run was moved aside
+  bool changed_ = false;  ///< a stage is taken up again with other keys, and what follows from it is done anew
 };
 
 void Run::hold() {
   io::on_root(context_.comm, [&] {
-    lock_ = std::make_unique<io::RunLock>(top_, context_.command_line, context_.comm.size() > 1, [&](const std::string& text) { context_.log.info(text); });
+    lock_ = std::make_unique<io::RunLock>(top_, context_.command_line, context_.comm.size() > 1,
+                                          [&](const std::string& text) { context_.log.info(text); });
   });
   if (context_.stop && lock_) context_.stop->guard([this](bool look) { return lock_->lost(look); });
 }
@@ -99,12 +103,22 @@ void Run::make_room() {
   context_.comm.broadcast(result);
   if (result.empty()) return;
   Log silent;
-  Context trial{context_.comm, silent, context_.timing, context_.registry, context_.seed, (fs::path(top_) / folders_.at(0)).string(),
-                context_.resolved_deck, context_.command_line, context_.stop, true, false};
+  Context trial{context_.comm,
+                silent,
+                context_.timing,
+                context_.registry,
+                context_.seed,
+                (fs::path(top_) / folders_.at(0)).string(),
+                context_.resolved_deck,
+                context_.command_line,
+                context_.stop,
+                true,
+                false};
   context_.registry->make<Task>(read_.deck.stages[0], trial)->check(trial);
   io::on_root(context_.comm, [&] { move_aside(top_, read_); });
   moved_ = true;
-  found_.push_back(fmt::format("the older run is kept in {}, until the next --overwrite", (fs::path(top_) / run_files::previous).string()));
+  found_.push_back(fmt::format("the older run is kept in {}, until the next --overwrite",
+                               (fs::path(top_) / run_files::previous).string()));
 }
 
 void Run::begin() {
@@ -119,7 +133,8 @@ void Run::begin() {
   });
   context_.comm.broadcast(id);
   context_.resolved_deck = with_identity(read_.resolved, id);
-  io::on_root(context_.comm, [&] { io::write_file_atomically((fs::path(top_) / run_files::deck).string(), context_.resolved_deck); });
+  io::on_root(context_.comm,
+              [&] { io::write_file_atomically((fs::path(top_) / run_files::deck).string(), context_.resolved_deck); });
 }
 
 /// Keeps the identity that the run began with.
@@ -139,22 +154,28 @@ void Run::go_on() {
 }
 
 void Run::say_what_changed(const std::string& before) {
-  for (const auto& d : deck::differences(stored_deck(before, *context_.registry), deck::parse(read_.resolved, run_files::deck))) {
+  for (const auto& d :
+       deck::differences(stored_deck(before, *context_.registry), deck::parse(read_.resolved, run_files::deck))) {
     if (d.path == "run.directory") continue;
     if (d.path == "run.seed")
-      throw InputError(fmt::format("run.seed was {} when '{}' began, and every random number since follows from it: it cannot become {}; begin a "
-                                   "new run with run.directory=PATH", d.from, top_, d.to));
+      throw InputError(
+          fmt::format("run.seed was {} when '{}' began, and every random number since follows from it: it cannot "
+                      "become {}; begin a new run with run.directory=PATH",
+                      d.from, top_, d.to));
     found_.push_back(fmt::format("changed: {} was {}, is {}", d.path, d.from, d.to));
   }
-  const std::string build = fmt::format("{} ({})", build_info().version, build_info().git_hash), older = run_note_in(before).build;
-  if (!older.empty() && older != build) found_.push_back(fmt::format("begun by another build: {}; this is {}", older, build));
+  const std::string build = fmt::format("{} ({})", build_info().version, build_info().git_hash),
+                    older = run_note_in(before).build;
+  if (!older.empty() && older != build)
+    found_.push_back(fmt::format("begun by another build: {}; this is {}", older, build));
 }
 
 /// What follows from a changed stage is done anew, whenever that will be.
 void Run::accept_change(std::size_t k) {
   io::on_root(context_.comm, [&] {
     for (std::size_t later = k + 1; later < folders_.size(); ++later)
-      if (const auto folder = fs::path(top_) / folders_[later]; fs::is_directory(folder)) io::write_file_atomically((folder / anew_file).string(), "");
+      if (const auto folder = fs::path(top_) / folders_[later]; fs::is_directory(folder))
+        io::write_file_atomically((folder / anew_file).string(), "");
     io::write_file_atomically((fs::path(top_) / run_files::deck).string(), context_.resolved_deck);
   });
 }
@@ -163,7 +184,8 @@ void Run::accept_change(std::size_t k) {
 bool Run::run_stage(std::size_t k) {
   context_.run_directory = (fs::path(top_) / folders_[k]).string();
   make_directory(context_.run_directory, context_.comm);
-  context_.log.info(fmt::format("\n--- stage {} of {}: {} -> {}", k + 1, folders_.size(), read_.deck.stages[k].type, context_.run_directory));
+  context_.log.info(fmt::format("\n--- stage {} of {}: {} -> {}", k + 1, folders_.size(), read_.deck.stages[k].type,
+                                context_.run_directory));
   int anew = 0;
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
@@ -175,7 +197,9 @@ bool Run::run_stage(std::size_t k) {
   });
   if (context_.comm.max(anew) > 0) context_.resume = false;
   const auto outcome = context_.registry->make<Task>(read_.deck.stages[k], context_)->run(context_);
-  io::on_root(context_.comm, [&] { if (context_.stop) context_.stop->require_directory(true); });
+  io::on_root(context_.comm, [&] {
+    if (context_.stop) context_.stop->require_directory(true);
+  });
   if (changed_) accept_change(k);  // not before a stage has accepted it
   const bool stopped = outcome == Task::Outcome::stopped_early;
   if (!stopped || changed_) io::on_root(context_.comm, [&] { write_finished(top_, folders_, stopped ? k : k + 1); });
@@ -196,8 +220,10 @@ ExitCode Run::operator()() {
 ExitCode Run::run() {
   make_directory(top_, context_.comm);
   hold();
-  if (context_.resume) go_on();
-  else begin();
+  if (context_.resume)
+    go_on();
+  else
+    begin();
   std::size_t done = context_.resume ? finished() : 0;
   changed_ = context_.resume && read_.first_overridden;
   if (changed_) done = std::min<std::size_t>(done, *read_.first_overridden);
@@ -207,11 +233,14 @@ ExitCode Run::run() {
   for (const auto& text : found_) context_.log.info(text);
   const std::string place = shell_word(top_);
   if (context_.resume && done == folders_.size())
-    context_.log.info(fmt::format("every stage of {} is done; a stage of which a key is changed is taken up again:\n  cambium restart {} "
-                                  "stages[{}].{}.KEY=VALUE", top_, place, done - 1, read_.deck.stages.back().type));
+    context_.log.info(
+        fmt::format("every stage of {} is done; a stage of which a key is changed is taken up again:\n  cambium "
+                    "restart {} stages[{}].{}.KEY=VALUE",
+                    top_, place, done - 1, read_.deck.stages.back().type));
   for (std::size_t k = done; k < folders_.size(); ++k) {
     if (context_.stop && context_.stop->agreed_before_stage()) {
-      context_.log.info(fmt::format("stopped by {} before stage {} began. Resume with:\n  cambium restart {}", context_.stop->reason(), k + 1, place));
+      context_.log.info(fmt::format("stopped by {} before stage {} began. Resume with:\n  cambium restart {}",
+                                    context_.stop->reason(), k + 1, place));
       return ExitCode::stopped_early;
     }
     if (run_stage(k)) continue;
@@ -224,7 +253,9 @@ ExitCode Run::run() {
 
 }  // namespace
 
-ExitCode run_stages(const ReadDeck& read, const RunOptions& options, Context& context) { return Run(read, options, context)(); }
+ExitCode run_stages(const ReadDeck& read, const RunOptions& options, Context& context) {
+  return Run(read, options, context)();
+}
 
 ExitCode check_stages(const ReadDeck& read, Context& context) {
   context.dry_run = true;

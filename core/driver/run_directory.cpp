@@ -61,14 +61,16 @@ std::set<std::string> stage_folders_of_both(const std::string& directory, const 
 std::string first_file(const fs::path& folder) {
   std::error_code error;
   std::set<std::string> files;
-  for (auto at = fs::recursive_directory_iterator(folder, error); !error && at != fs::recursive_directory_iterator(); at.increment(error))
+  for (auto at = fs::recursive_directory_iterator(folder, error); !error && at != fs::recursive_directory_iterator();
+       at.increment(error))
     if (!at->is_directory(error) && at->path().extension() != ".part") files.insert(at->path().string());
   for (const auto& file : files)
     if (fs::path(file).filename().string().starts_with("restart.")) return file;
   return files.empty() ? "" : *files.begin();
 }
 
-/// What a restart would have to be told so that it does what this deck says; empty when it cannot be said in a few words.
+/// What a restart would have to be told so that it does what this deck says; empty when it cannot be said in a few
+/// words.
 std::string as_overrides(const std::vector<deck::Difference>& all) {
   std::string text;
   for (const auto& d : all) {
@@ -80,7 +82,8 @@ std::string as_overrides(const std::vector<deck::Difference>& all) {
 
 std::vector<deck::Difference> changed_keys(const ReadDeck& read, const Registry& registry) {
   try {
-    auto all = deck::differences(stored_deck(text_in(read.deck.run.directory, run_files::deck), registry), deck::parse(read.resolved, "deck"));
+    auto all = deck::differences(stored_deck(text_in(read.deck.run.directory, run_files::deck), registry),
+                                 deck::parse(read.resolved, "deck"));
     std::erase_if(all, [](const auto& d) { return d.path == "run.directory" || d.path == "run.name"; });
     return all;
   } catch (const InputError&) {
@@ -120,7 +123,8 @@ bool is_there(const fs::path& path) {
 
 std::string shell_word(const std::string& text) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-+=./:,@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string out = "'";
@@ -129,8 +133,8 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string with_identity(const std::string& resolved, const std::string& id) {
-  return fmt::format("{}x-run: {{id: {}, began: \"{:%Y-%m-%dT%H:%M:%SZ}\", build: \"{} ({})\"}}\n", resolved, id, fmt::gmtime(std::time(nullptr)),
-                     build_info().version, build_info().git_hash);
+  return fmt::format("{}x-run: {{id: {}, began: \"{:%Y-%m-%dT%H:%M:%SZ}\", build: \"{} ({})\"}}\n", resolved, id,
+                     fmt::gmtime(std::time(nullptr)), build_info().version, build_info().git_hash);
 }
 
 std::string new_run_id() {
@@ -161,7 +165,8 @@ std::string text_in(const std::string& directory, const std::string& name) {
 
 std::string result_in(const std::string& directory, const ReadDeck& read) {
   for (const auto& folder : stage_folders_of_both(directory, read))
-    if (const auto file = first_file(fs::path(directory) / folder); !file.empty()) return fs::path(file).lexically_relative(directory).string();
+    if (const auto file = first_file(fs::path(directory) / folder); !file.empty())
+      return fs::path(file).lexically_relative(directory).string();
   return {};
 }
 
@@ -171,18 +176,22 @@ void refuse_used(const ReadDeck& read, const std::string& deck, const std::strin
   const auto changed = changed_keys(read, registry);
   std::string note;
   for (std::size_t k = 0; k < std::min<std::size_t>(changed.size(), 4); ++k)
-    note += fmt::format("{}{} is {} there and {} here", k ? ", " : "\nIts deck is another one: ", changed[k].path, changed[k].from, changed[k].to);
+    note += fmt::format("{}{} is {} there and {} here", k ? ", " : "\nIts deck is another one: ", changed[k].path,
+                        changed[k].from, changed[k].to);
   if (changed.size() > 4) note += fmt::format(", and {} more", changed.size() - 4);
   const bool whole = fs::exists(fs::path(directory) / run_files::deck);
-  const std::string go_on = whole ? fmt::format("\n  cambium restart {}{}   goes on with it", place, as_overrides(changed)) : "";
-  throw InputError(fmt::format("'{}' holds a run already ({}), and `run` begins a new one. What to type instead:{}\n"
-                               "  cambium run {} --overwrite   begins anew and keeps the older run in {}/{}\n"
-                               "  cambium run {} run.directory={}   leaves it alone and writes elsewhere{}",
-                               directory, result, go_on, path, place, run_files::previous, path, shell_word(free_name(directory)), note));
+  const std::string go_on =
+      whole ? fmt::format("\n  cambium restart {}{}   goes on with it", place, as_overrides(changed)) : "";
+  throw InputError(fmt::format(
+      "'{}' holds a run already ({}), and `run` begins a new one. What to type instead:{}\n"
+      "  cambium run {} --overwrite   begins anew and keeps the older run in {}/{}\n"
+      "  cambium run {} run.directory={}   leaves it alone and writes elsewhere{}",
+      directory, result, go_on, path, place, run_files::previous, path, shell_word(free_name(directory)), note));
 }
 
 void move_aside(const std::string& directory, const ReadDeck& read) {
-  const fs::path top = directory, target = top / run_files::previous, part = top / (std::string(run_files::previous) + ".part");
+  const fs::path top = directory, target = top / run_files::previous,
+                 part = top / (std::string(run_files::previous) + ".part");
   std::vector<std::string> names(std::begin(top_files), std::end(top_files));
   for (const auto& folder : stage_folders_of_both(directory, read)) names.push_back(folder);
   names.push_back(run_files::deck);  // the last one: it tells which folders there are
@@ -213,8 +222,10 @@ void move_back(const std::string& directory, const ReadDeck& read) {
 void remove_checkpoints(const std::string& folder) {
   std::error_code error;
   std::vector<fs::path> found;
-  for (auto at = fs::recursive_directory_iterator(folder, error); !error && at != fs::recursive_directory_iterator(); at.increment(error))
-    if (const auto name = at->path().filename().string(); name.starts_with("restart.") && name.ends_with(".h5")) found.push_back(at->path());
+  for (auto at = fs::recursive_directory_iterator(folder, error); !error && at != fs::recursive_directory_iterator();
+       at.increment(error))
+    if (const auto name = at->path().filename().string(); name.starts_with("restart.") && name.ends_with(".h5"))
+      found.push_back(at->path());
   for (const auto& path : found) fs::remove(path, error);
 }
 

@@ -24,24 +24,28 @@ std::string new_run_id();
 /// The id in a resolved deck; empty for one without.
 std::string run_id_in(const std::string& resolved);
 /// The id and the build ("0.9.0 (1234abc)") of the note.
-struct RunNote { std::string id, began, build; };
+struct RunNote {
+  std::string id, began, build;
+};
 RunNote run_note_in(const std::string& resolved);
 
-/// A stored deck with the defaults of this version, so that it can be compared; as it was written where this version cannot read it.
+/// A stored deck with the defaults of this version, so that it can be compared; as it was written where this version
+/// cannot read it.
 deck::Node stored_deck(const std::string& text, const Registry& registry);
 
 /// Text of a file in a run directory; empty when there is none.
 std::string text_in(const std::string& directory, const std::string& name);
 
-/// A result that an earlier run left: a file in the folder of a stage of its deck or of this one, relative to the directory. Empty
-/// for a directory in which no run has come to write one: that may be used again.
+/// A result that an earlier run left: a file in the folder of a stage of its deck or of this one, relative to the
+/// directory. Empty for a directory in which no run has come to write one: that may be used again.
 std::string result_in(const std::string& directory, const ReadDeck& read);
 
 /// InputError: the directory holds a run. Names the ways on; `deck`: the path that was typed.
-[[noreturn]] void refuse_used(const ReadDeck& read, const std::string& deck, const std::string& result, const Registry& registry);
+[[noreturn]] void refuse_used(const ReadDeck& read, const std::string& deck, const std::string& result,
+                              const Registry& registry);
 
-/// Moves what the older run wrote to DIRECTORY/previous, in place of what was moved there before. Safe against being killed: then
-/// the next call completes it.
+/// Moves what the older run wrote to DIRECTORY/previous, in place of what was moved there before. Safe against being
+/// killed: then the next call completes it.
 void move_aside(const std::string& directory, const ReadDeck& read);
 
 /// The older run comes back, after the new one ended before it wrote a result.

@@ -9,17 +9,21 @@ void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
 }
 
 void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
-  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped").at_least(0).def(0);
+  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped")
+      .at_least(0)
+      .def(0);
   d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
-  d("transfer", &Checkpoint::transfer, "how the rows of all ranks reach the file: through rank 0 (gather), or by all "
-                                       "ranks at once where HDF5 was built with MPI (collective)")
+  d("transfer", &Checkpoint::transfer,
+    "how the rows of all ranks reach the file: through rank 0 (gather), or by all ranks at once where HDF5 was built "
+    "with MPI (collective)")
       .options({{"gather", io::Transfer::gather}, {"collective", io::Transfer::collective}})
       .def(io::Transfer::gather);
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {
   d.inline_choice("physics", &Params::physics, "equations of motion; their keys stand beside this one");
-  d("steps", &Params::steps, "number of time steps; may be left out when the physics has an end of its own").at_least(0);
+  d("steps", &Params::steps, "number of time steps; may be left out when the physics has an end of its own")
+      .at_least(0);
   d("thermo", &Params::thermo, "table of observables");
   d("checkpoint", &Params::checkpoint, "files from which the run can be resumed");
   d("output", &Params::output, "writers that look at the state as it advances").def({});

@@ -14,8 +14,8 @@ namespace cambium {
 /// Observables of a run over its steps: thermo.csv and thermo.h5 in the run directory (core/io/table_file.hpp).
 class ThermoFile {
  public:
-  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is what the
-  /// checkpoint says of them (io::table_mark).
+  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is
+  /// what the checkpoint says of them (io::table_mark).
   ThermoFile(const Context& context, const std::vector<Observable>& observables, const std::string& time_unit,
              std::optional<std::int64_t> resumed_at = {}, std::optional<io::TableMark> mark = {});
 

@@ -33,7 +33,8 @@ static std::string rate_line(const LoopSummary& loop) {
   const double items = rate * static_cast<double>(loop.work.items);
   const char* prefix = items >= 1e6 ? "M" : items >= 1e3 ? "k" : "";
   const double scale = items >= 1e6 ? 1e6 : items >= 1e3 ? 1e3 : 1.0;
-  line += fmt::format(", {:.4g} {}{}{}/s", items / scale, prefix, loop.work.name, loop.items_per_second ? "s" : "-steps");
+  line +=
+      fmt::format(", {:.4g} {}{}{}/s", items / scale, prefix, loop.work.name, loop.items_per_second ? "s" : "-steps");
   if (loop.time_unit == "ps" && loop.time_per_step > 0.0)
     line += fmt::format(", {:.4g} ns/day", rate * loop.time_per_step * 86.4);
   return line;

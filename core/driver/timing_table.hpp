@@ -14,9 +14,9 @@ struct LoopSummary {
   double seconds = 0.0;
   std::int64_t steps = 0;
   Physics::Work work;
-  double time_per_step = 0.0;      ///< physical time of one step, 0 when it has none
+  double time_per_step = 0.0;  ///< physical time of one step, 0 when it has none
   std::string time_unit;
-  bool items_per_second = false;   ///< "samples/s" instead of "atom-steps/s": the work's items are consumed
+  bool items_per_second = false;  ///< "samples/s" instead of "atom-steps/s": the work's items are consumed
 };
 
 /// Collective. Rows of the end-of-run table: section, min, avg, max over ranks (s), share of the loop; then the rate

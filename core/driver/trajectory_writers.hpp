@@ -10,8 +10,8 @@
 
 namespace cambium {
 
-/// True when there is a file at `path` that HDF5 can open. One that a program killed in the middle of a frame has left is
-/// renamed, with a warning: its content is lost, the run that resumes is not.
+/// True when there is a file at `path` that HDF5 can open. One that a program killed in the middle of a frame has left
+/// is renamed, with a warning: its content is lost, the run that resumes is not.
 bool readable_or_put_aside(const std::string& path, Log& log);
 
 /// Trajectory in H5MD 1.1; see io::H5mdFile for what is in it.

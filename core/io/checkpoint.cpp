@@ -163,8 +163,10 @@ void write_checkpoint(const std::string& path, const State& state, const Comm& c
     for (const auto& s : fields) gather_field(file ? &*file : nullptr, s, comm);
   on_root(comm, [&] {
     file->close();
-    if (gather) seal(target->part(), path);
-    else reserve(target->part(), path);
+    if (gather)
+      seal(target->part(), path);
+    else
+      reserve(target->part(), path);
   });
   if (!gather) {
     write_collectively(path + ".part", fields, comm);
@@ -195,8 +197,10 @@ std::string alternatives(const std::string& path) {
 bool require_sound(const std::string& path, const Comm& comm) {
   const Seal found = seal_of(path, comm);
   if (found == Seal::broken)
-    throw InputError(fmt::format("'{}' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or "
-                                 "afresh{}", path, alternatives(path)));
+    throw InputError(
+        fmt::format("'{}' is damaged: what it holds is not what was written; remove it, and the run resumes from an "
+                    "earlier checkpoint, or afresh{}",
+                    path, alternatives(path)));
   return found == Seal::sound;
 }
 
@@ -217,23 +221,22 @@ Checkpoint::Checkpoint(const std::string& path, const Comm& comm) : comm_(comm),
     file_.emplace(open_checkpoint(path));
     if (!file_->is_group("/checkpoint"))
       throw InputError(
-          fmt::format("'{}' is not a checkpoint of Cambium: it has no group '/checkpoint', it holds: {}; give a "
-                      "file named restart.<step>.h5 from a run directory",
+          fmt::format("'{}' is not a checkpoint of Cambium: it has no group '/checkpoint', it holds: {}; give a file "
+                      "named restart.<step>.h5 from a run directory",
                       path, fmt::join(file_->list(), ", ")));
     const Group head = file_->group("/checkpoint");
     const int found = head.attribute<int>("format");
     if (found != format)
-      throw InputError(
-          fmt::format("'{}' is a checkpoint of format {}, this Cambium reads format {}; resume with the "
-                      "version that wrote it ({})",
-                      path, found, format, read_provenance(*file_).version));
+      throw InputError(fmt::format(
+          "'{}' is a checkpoint of format {}, this Cambium reads format {}; resume with the version that wrote it ({})",
+          path, found, format, read_provenance(*file_).version));
     step_ = head.attribute<std::int64_t>("step");
     time_ = head.attribute<double>("time");
     ranks_ = head.attribute<std::int64_t>("ranks");
     same_ranks_ = ranks_ == comm.size();
     if (step_ < 0 || !std::isfinite(time_) || ranks_ < 1)
-      throw InputError(fmt::format("'{}' says step {}, time {} and {} ranks; the file is damaged or was changed{}", path, step_, time_, ranks_,
-                                   alternatives(path)));
+      throw InputError(fmt::format("'{}' says step {}, time {} and {} ranks; the file is damaged or was changed{}",
+                                   path, step_, time_, ranks_, alternatives(path)));
   });
 }
 
@@ -243,10 +246,11 @@ Checkpoint::Share Checkpoint::share(At at) const {
   const std::string name = std::string("/ranks/") + place_name(at);
   if (!file_->exists(name)) return {};
   const auto counts = file_->read<std::vector<std::int64_t>>(name);
-  const bool counted = std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0 && n <= most_rows; });
+  const bool counted =
+      std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0 && n <= most_rows; });
   if (std::ssize(counts) != ranks_ || !counted)
-    throw InputError(fmt::format("'{}': {} does not hold the rows of {} ranks; the file is damaged or was changed{}", file_->file(), name, ranks_,
-                                 alternatives(file_->file())));
+    throw InputError(fmt::format("'{}': {} does not hold the rows of {} ranks; the file is damaged or was changed{}",
+                                 file_->file(), name, ranks_, alternatives(file_->file())));
   if (same_ranks_)
     return {std::accumulate(counts.begin(), counts.begin() + comm_.rank(), std::int64_t{0}), counts[comm_.rank()]};
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -260,8 +264,8 @@ void Checkpoint::restore_field(const FieldSpec& field) const {
   const std::string name = "/fields/" + field.name;
   if (!file_->exists(name))
     throw InputError(fmt::format(
-        "the checkpoint '{}' has no field '{}' (it has: {}): it was written by another physics; "
-        "resume with the deck that wrote it or start afresh",
+        "the checkpoint '{}' has no field '{}' (it has: {}): it was written by another physics; resume with the deck "
+        "that wrote it or start afresh",
         file_->file(), field.name,
         fmt::join(file_->exists("/fields") ? file_->group("/fields").list() : std::vector<std::string>{}, ", ")));
   const TensorRef target = field.tensor();
@@ -270,14 +274,16 @@ void Checkpoint::restore_field(const FieldSpec& field) const {
   auto found = set.shape();
   if (field.at != At::global && !found.empty()) {
     const Share mine = share(field.at);
-    if (target.shape[0] != mine.rows || mine.first + mine.rows > found[0]) found.clear();
-    else found[0] = expected[0];
+    if (target.shape[0] != mine.rows || mine.first + mine.rows > found[0])
+      found.clear();
+    else
+      found[0] = expected[0];
     start[0] = mine.first;
   }
   if (found != expected || set.dtype() != target.dtype)
     throw InputError(
-        fmt::format("field '{}' of the checkpoint '{}' has rows of another shape or type than this deck needs; "
-                    "resume with the deck that wrote it or start afresh",
+        fmt::format("field '{}' of the checkpoint '{}' has rows of another shape or type than this deck needs; resume "
+                    "with the deck that wrote it or start afresh",
                     field.name, file_->file()));
   std::vector<char> bytes(static_cast<std::size_t>(target.elements() * size_of(target.dtype)));
   TensorRef packed = target;
@@ -301,8 +307,9 @@ void Checkpoint::restore(State& state, const std::function<void(std::int64_t)>& 
     masses = file_->read<std::vector<double>>("/species/mass");
   }
   if (vectors.size() != 9 || origin.size() != 3 || symbols.size() != masses.size())
-    throw InputError(fmt::format("'{}' holds a cell of {} and {} numbers, {} species and {} masses; the file is damaged or was changed{}", file_->file(),
-                                 vectors.size(), origin.size(), symbols.size(), masses.size(), alternatives(file_->file())));
+    throw InputError(fmt::format(
+        "'{}' holds a cell of {} and {} numbers, {} species and {} masses; the file is damaged or was changed{}",
+        file_->file(), vectors.size(), origin.size(), symbols.size(), masses.size(), alternatives(file_->file())));
   for (int r = 0; r < 3; ++r)
     for (int k = 0; k < 3; ++k) particles.box.h[r][k] = vectors[3 * r + k];
   for (int k = 0; k < 3; ++k) particles.box.origin[k] = origin[k];

@@ -28,8 +28,8 @@ enum class Transfer { gather, collective };
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
                       const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather);
 
-/// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it does not say,
-/// because an earlier version wrote it or HDF5 changed it since.
+/// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it
+/// does not say, because an earlier version wrote it or HDF5 changed it since.
 bool require_sound(const std::string& path, const Comm& comm);
 
 /// A checkpoint open for reading, on every rank.

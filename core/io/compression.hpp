@@ -6,7 +6,8 @@
 
 namespace cambium::io {
 
-/// The key `compress` of a writer of fields: how far a stored number may lie from the computed one. Exactly one of the two.
+/// The key `compress` of a writer of fields: how far a stored number may lie from the computed one. Exactly one of the
+/// two.
 struct Compression {
   std::optional<double> relative, absolute;
   static void describe(deck::Describe<Compression>& d);

@@ -55,7 +55,8 @@ struct Kept {
 };
 
 /// Header and the complete rows up to a step of an earlier run, at most so many.
-Kept kept_rows(const std::string& path, const std::string& header, std::size_t columns, std::int64_t last_step, std::int64_t most) {
+Kept kept_rows(const std::string& path, const std::string& header, std::size_t columns, std::int64_t last_step,
+               std::int64_t most) {
   std::ifstream in(path, std::ios::binary);
   std::string line;
   Kept kept;
@@ -63,16 +64,18 @@ Kept kept_rows(const std::string& path, const std::string& header, std::size_t c
   if (line != header) {
     const bool readable = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= 32; });
     throw InputError(
-        fmt::format("'{}' has the columns '{}' but this deck writes '{}': resume with the deck that wrote it, or "
-                    "move the file away",
+        fmt::format("'{}' has the columns '{}' but this deck writes '{}': resume with the deck that wrote it, or move "
+                    "the file away",
                     path, readable ? line.substr(0, 200) : "(not a text)", header));
   }
   kept.text = line + "\n";
   for (std::int64_t number = 2; std::ssize(kept.rows) < most && std::getline(in, line) && !in.eof(); ++number) {
     auto row = row_of(line, columns);
     if (!row)
-      throw InputError(fmt::format("{}:{}: this is no row of {} numbers: the file is damaged; put back a copy of it, or move it away and a new table begins",
-                                   path, number, columns));
+      throw InputError(
+          fmt::format("{}:{}: this is no row of {} numbers: the file is damaged; put back a copy of it, or move it "
+                      "away and a new table begins",
+                      path, number, columns));
     if (row->front() > static_cast<double>(last_step)) break;
     kept.text += line + "\n";
     kept.rows.push_back(std::move(*row));
@@ -82,22 +85,26 @@ Kept kept_rows(const std::string& path, const std::string& header, std::size_t c
 
 }  // namespace
 
-CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at, std::optional<TableMark> mark)
+CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at,
+                 std::optional<TableMark> mark)
     : path_(std::move(path)), columns_(columns.size()) {
   std::vector<Column> all{{"step", "", ""}};
   all.insert(all.end(), columns.begin(), columns.end());
   const std::string header = heading(all);
   Kept kept;
-  if (resumed_at) kept = kept_rows(path_, header, all.size(), *resumed_at, mark ? mark->rows : std::numeric_limits<std::int64_t>::max());
+  if (resumed_at)
+    kept =
+        kept_rows(path_, header, all.size(), *resumed_at, mark ? mark->rows : std::numeric_limits<std::int64_t>::max());
   std::string& text = kept.text;
   const bool there = resumed_at && std::filesystem::exists(path_);
   if (text.empty()) text = header + "\n";
   kept_ = std::move(kept.rows);
   mark_ = {std::ssize(kept_), checksum(text)};
   if (mark && there && (mark->rows != mark_.rows || mark->checksum != mark_.checksum))
-    throw InputError(fmt::format("'{}' holds {} rows up to step {}, but {} when the checkpoint was written{}: it was cut or changed; put back a copy of it, "
-                                 "or move it away and a new table begins", path_, mark_.rows, *resumed_at, mark->rows,
-                                 mark->rows == mark_.rows ? ", with other numbers" : ""));
+    throw InputError(fmt::format(
+        "'{}' holds {} rows up to step {}, but {} when the checkpoint was written{}: it was cut or changed; put back a "
+        "copy of it, or move it away and a new table begins",
+        path_, mark_.rows, *resumed_at, mark->rows, mark->rows == mark_.rows ? ", with other numbers" : ""));
   write_file_atomically(path_, text);
   file_ = std::fopen(path_.c_str(), "a");
   if (!file_) refuse_write(path_, std::strerror(errno));

@@ -26,9 +26,10 @@ struct TableMark {
 class CsvFile {
  public:
   /// The first column is the integer `step`, the others are `columns`. With `resumed_at`, what an earlier run wrote up
-  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others, when a line is no row
-  /// of it, and when it does not hold what `mark` says it held. A table that is gone is begun anew.
-  CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {}, std::optional<TableMark> mark = {});
+  /// to that step stays, and later and half-written lines are dropped; InputError when its columns were others, when a
+  /// line is no row of it, and when it does not hold what `mark` says it held. A table that is gone is begun anew.
+  CsvFile(std::string path, const std::vector<Column>& columns, std::optional<std::int64_t> resumed_at = {},
+          std::optional<TableMark> mark = {});
   ~CsvFile();
   CsvFile(const CsvFile&) = delete;
   CsvFile& operator=(const CsvFile&) = delete;

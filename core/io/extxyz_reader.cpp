@@ -65,13 +65,19 @@ struct Columns {
     for (std::size_t k = 0; k < parts.size(); k += 3) {
       const std::int64_t given = file.integer(parts[k + 2], fmt::format("the count of {}", parts[k]));
       if (given < 1 || given > most_columns)
-        file.fail(fmt::format("Properties={}: {} has {} columns, expected 1 to {}", text, parts[k], given, most_columns));
+        file.fail(
+            fmt::format("Properties={}: {} has {} columns, expected 1 to {}", text, parts[k], given, most_columns));
       const auto width = static_cast<int>(given);
-      if (parts[k] == "species") species = count;
-      else if (parts[k] == "Z") number = count;
-      else if (parts[k] == "pos" && width == 3) position = count;
-      else if (parts[k] == "velo" && width == 3) velocity = count;
-      else if (parts[k] == "id") id = count;
+      if (parts[k] == "species")
+        species = count;
+      else if (parts[k] == "Z")
+        number = count;
+      else if (parts[k] == "pos" && width == 3)
+        position = count;
+      else if (parts[k] == "velo" && width == 3)
+        velocity = count;
+      else if (parts[k] == "id")
+        id = count;
       count += width;
       if (count > most_columns) file.fail(fmt::format("Properties={} has more than {} columns", text, most_columns));
     }
@@ -99,9 +105,10 @@ Box parse_cell(const TextLines& file, const Keys& keys, double rotation[3][3]) {
   if (const auto pbc = keys.find("pbc"); pbc != keys.end())
     for (std::string_view word : split(pbc->second))
       if (word != "T" && word != "True" && word != "1")
-        file.fail(fmt::format("pbc=\"{}\": only cells that are periodic in all three directions are simulated; "
-                              "put free surfaces between vacuum in a periodic cell",
-                              pbc->second));
+        file.fail(
+            fmt::format("pbc=\"{}\": only cells that are periodic in all three directions are simulated; put free "
+                        "surfaces between vacuum in a periodic cell",
+                        pbc->second));
   if (!keys.contains("Lattice"))
     file.fail("no Lattice=\"ax ay az bx by bz cx cy cz\" in the comment line: the periodic cell (Å) is needed");
   const auto values = numbers(file, keys, "Lattice", 9);
@@ -199,8 +206,9 @@ Structure read_here(const std::string& path, std::int64_t frame) {
   if (count == 0) throw InputError(fmt::format("{} holds no atoms", path));
   const std::int64_t chosen = frame < 0 ? count + frame : frame;
   if (chosen < 0 || chosen >= count)
-    throw InputError(fmt::format("{} has no frame {}: it holds {} frame{}, numbered 0 to {} (or -1 to -{} from the end)",
-                                 path, frame, count, count == 1 ? "" : "s", count - 1, count));
+    throw InputError(
+        fmt::format("{} has no frame {}: it holds {} frame{}, numbered 0 to {} (or -1 to -{} from the end)", path,
+                    frame, count, count == 1 ? "" : "s", count - 1, count));
   const Frame& found = frames[chosen];
   if (found.atoms < 0)
     file.fail(fmt::format("the file ends inside frame {}, which should hold {} atoms: it was cut short{}", chosen,

@@ -19,9 +19,9 @@ struct FrameParts {
 /// are row-major. Every vector is in the axes in which the cell was given (GivenAxes), as files show them.
 struct Frame {
   std::int64_t step = 0;
-  double time = 0.0;                                        ///< ps
+  double time = 0.0;                                         ///< ps
   std::array<double, 9> cell = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< Å, rows a, b, c
-  std::array<double, 3> origin = {0, 0, 0};                 ///< Å, the corner where fractional coordinates are 0
+  std::array<double, 3> origin = {0, 0, 0};                  ///< Å, the corner where fractional coordinates are 0
   std::vector<Species> species;
   std::vector<std::int64_t> id;  ///< rising
   std::vector<int> type;

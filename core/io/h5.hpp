@@ -12,8 +12,8 @@
 
 /// HDF5 files as C++ values. Identifiers are closed by destructors, numbers keep the type of the C++ variable, and
 /// every failure is an InputError that names the file, the path inside it, what was found and what helps; the library's
-/// own error stack is never printed. Nothing here is collective unless it says so. Several threads may use files at once,
-/// each its own objects: the library itself is entered by one at a time.
+/// own error stack is never printed. Nothing here is collective unless it says so. Several threads may use files at
+/// once, each its own objects: the library itself is entered by one at a time.
 namespace cambium::io {
 
 /// Release of the HDF5 library in use, e.g. "1.10.8".
@@ -206,8 +206,8 @@ class Group : public Object {
   /// Integers with a name for each value: `names[v]` is the name of v.
   Dataset write_enumeration(const std::string& name, const std::vector<int>& values,
                             const std::vector<std::string>& names);
-  /// Says which dataset holds the coordinates of each dimension of `array` (HDF5 Dimension Scale Specification): xarray, netCDF
-  /// and h5py then know them. `scales` has a name for each dimension, seen from this group.
+  /// Says which dataset holds the coordinates of each dimension of `array` (HDF5 Dimension Scale Specification):
+  /// xarray, netCDF and h5py then know them. `scales` has a name for each dimension, seen from this group.
   void attach_scales(const std::string& array, const std::vector<std::string>& scales);
   /// Another name for an object of this file.
   void link(const std::string& existing, const std::string& name);
@@ -217,10 +217,12 @@ class Group : public Object {
   Dataset allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
                    std::span<const std::int64_t> chunk = {});
   /// Makes an empty dataset (0, row_shape...) that grows along dimension 0, by `rows_at_once` rows or fewer.
-  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, std::int64_t rows_at_once = 1);
-  /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through the
-  /// lossy filter. InputError when a row is 2 GiB or more.
-  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape, lowp::LossyBound bound);
+  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                        std::int64_t rows_at_once = 1);
+  /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through
+  /// the lossy filter. InputError when a row is 2 GiB or more.
+  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                        lowp::LossyBound bound);
 
  protected:
   using Object::Object;

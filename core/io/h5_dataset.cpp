@@ -28,7 +28,8 @@ static bool is_boolean(hid_t type) {
   return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
 }
 
-/// Numbers must be numbers, integers are only read from integers that the C++ type can hold, and from booleans as 0 and 1.
+/// Numbers must be numbers, integers are only read from integers that the C++ type can hold, and from booleans as 0
+/// and 1.
 void require_numbers(const Handle& found, DType wanted, const std::string& file, const std::string& path) {
   const H5T_class_t kind = H5Tget_class(found.id());
   const bool real = wanted == DType::f64 || wanted == DType::f32 || wanted == DType::bf16;

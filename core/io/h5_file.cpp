@@ -34,10 +34,9 @@ Handle access_properties() {
 void require_hdf5(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
-    throw InputError(
-        fmt::format("cannot open '{}': {}; check the path (relative paths start at the folder where the "
-                    "program was started)",
-                    path, errno == ENOENT ? "there is no such file" : std::strerror(errno)));
+    throw InputError(fmt::format(
+        "cannot open '{}': {}; check the path (relative paths start at the folder where the program was started)", path,
+        errno == ENOENT ? "there is no such file" : std::strerror(errno)));
   if (S_ISDIR(status.st_mode))
     throw InputError(fmt::format("cannot open '{}': it is a folder; name an HDF5 file in it", path));
   std::ifstream in(path, std::ios::binary);
@@ -54,8 +53,8 @@ void require_hdf5(const std::string& path) {
       begin.size() > 3 && std::all_of(begin.begin(), begin.end(), [](char c) { return c >= 32 && c < 127; });
   if (readable) seen += fmt::format(" but with '{}'", begin);
   throw InputError(
-      fmt::format("cannot open '{}': it is not an HDF5 file or is truncated ({}); copy it again from its "
-                  "source or name another file",
+      fmt::format("cannot open '{}': it is not an HDF5 file or is truncated ({}); copy it again from its source or "
+                  "name another file",
                   path, seen));
 }
 
@@ -66,8 +65,8 @@ void require_hdf5(const std::string& path) {
   if (std::sscanf(why.c_str(), "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", &found, &base,
                   &expected) == 3)
     throw InputError(
-        fmt::format("cannot open '{}': it is truncated ({} bytes found, {} expected); copy it again from its "
-                    "source or name another file",
+        fmt::format("cannot open '{}': it is truncated ({} bytes found, {} expected); copy it again from its source or "
+                    "name another file",
                     path, found, base + expected));
   throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
 }
@@ -119,8 +118,8 @@ File File::open_collective(const std::string& path, const Comm& comm) {
 #else
   (void)comm;
   throw InputError(
-      fmt::format("cannot write '{}' collectively: this build has HDF5 {} without MPI; set `checkpoint.transfer: gather` "
-                  "or build with a parallel HDF5",
+      fmt::format("cannot write '{}' collectively: this build has HDF5 {} without MPI; set `checkpoint.transfer: "
+                  "gather` or build with a parallel HDF5",
                   path, hdf5_version()));
 #endif
 }

@@ -1,5 +1,5 @@
-// Dimension scales by hand: the high-level HDF5 library, which offers them, is missing from some installations. Format: HDF5
-// Dimension Scale Specification 1.1.
+// Dimension scales by hand: the high-level HDF5 library, which offers them, is missing from some installations. Format:
+// HDF5 Dimension Scale Specification 1.1.
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +33,8 @@ void Group::attach_scales(const std::string& array, const std::vector<std::strin
       scale.write_attribute("CLASS", mark, scalar_space(), mark_text.data());
       scale.write_attribute("NAME", name, scalar_space(), name_text.data());
     }
-    checked_status(H5Rcreate(&references[k], handle_.id(), scale.path().c_str(), H5R_OBJECT, -1), "refer to", file_, scale.path());
+    checked_status(H5Rcreate(&references[k], handle_.id(), scale.path().c_str(), H5R_OBJECT, -1), "refer to", file_,
+                   scale.path());
     rows[k] = {1, &references[k]};
   }
   const hsize_t rank = rows.size();

@@ -85,10 +85,9 @@ H5mdFile::H5mdFile(const std::string& path, const Content& content, std::int64_t
     : content_(content), file_(File::append(path)) {
   for (const auto& name : series())
     if (!file_.exists(root + name + "/value"))
-      throw InputError(
-          fmt::format("'{}' has no series '{}' and cannot be continued: resume with the deck that wrote it, or "
-                      "move the file away",
-                      path, name));
+      throw InputError(fmt::format(
+          "'{}' has no series '{}' and cannot be continued: resume with the deck that wrote it, or move the file away",
+          path, name));
   const auto steps = file_.read<std::vector<std::int64_t>>(root + "position/step");
   const auto rows = std::upper_bound(steps.begin(), steps.end(), last_step) - steps.begin();
   for (const auto& name : series()) file_.dataset(root + name + "/value").resize(rows);
@@ -102,8 +101,8 @@ void H5mdFile::append(const Frame& frame) {
   Dataset position = file_.dataset(root + "position/value"), edges = file_.dataset(root + "box/edges/value");
   if (position.shape().at(1) != n)
     throw InputError(
-        fmt::format("'{}' holds {} particles per frame but this run has {}: resume with the deck that wrote it, "
-                    "or move the file away",
+        fmt::format("'{}' holds {} particles per frame but this run has {}: resume with the deck that wrote it, or "
+                    "move the file away",
                     file_.file(), position.shape().at(1), n));
   std::vector<double> corner = frame.position;
   for (std::size_t k = 0; k < corner.size(); ++k) corner[k] -= frame.origin[k % 3];

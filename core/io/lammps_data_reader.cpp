@@ -66,15 +66,22 @@ class DataFile {
   void read_header() {
     while (next()) {
       if (starts_section()) return enter_section();
-      if (ends_with({"atoms"})) s_.nglobal = count("atoms", most_atoms);
-      else if (ends_with({"atom", "types"})) types_ = count("atom types", most_types);
-      else if (ends_with({"xlo", "xhi"})) read_edge(0);
-      else if (ends_with({"ylo", "yhi"})) read_edge(1);
-      else if (ends_with({"zlo", "zhi"})) read_edge(2);
-      else if (ends_with({"xy", "xz", "yz"})) read_tilt();
+      if (ends_with({"atoms"}))
+        s_.nglobal = count("atoms", most_atoms);
+      else if (ends_with({"atom", "types"}))
+        types_ = count("atom types", most_types);
+      else if (ends_with({"xlo", "xhi"}))
+        read_edge(0);
+      else if (ends_with({"ylo", "yhi"}))
+        read_edge(1);
+      else if (ends_with({"zlo", "zhi"}))
+        read_edge(2);
+      else if (ends_with({"xy", "xz", "yz"}))
+        read_tilt();
       else if (ends_with({"avec"}) || ends_with({"abc", "origin"}))
-        file_.fail("a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors "
-                   "(xlo xhi ... xy xz yz)");
+        file_.fail(
+            "a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors (xlo xhi "
+            "... xy xz yz)");
     }
   }
 
@@ -104,11 +111,17 @@ class DataFile {
   }
 
   void read_section() {
-    if (section_ == "Atom Type Labels") read_labels();
-    else if (section_ == "Masses") read_masses();
-    else if (section_ == "Atoms") read_atoms();
-    else if (section_ == "Velocities") read_velocities();
-    else while (next_row()) {}
+    if (section_ == "Atom Type Labels")
+      read_labels();
+    else if (section_ == "Masses")
+      read_masses();
+    else if (section_ == "Atoms")
+      read_atoms();
+    else if (section_ == "Velocities")
+      read_velocities();
+    else
+      while (next_row()) {
+      }
   }
 
   /// Index of a type given as number or label.
@@ -141,9 +154,10 @@ class DataFile {
   void read_atoms() {
     const auto style = split(style_);
     if (!style.empty() && style[0] != "atomic")
-      file_.fail(fmt::format("atom style '{}' is not read, only 'atomic' (id type x y z): change the style with LAMMPS "
-                             "(atom_style atomic, read_data, write_data)",
-                             style[0]));
+      file_.fail(
+          fmt::format("atom style '{}' is not read, only 'atomic' (id type x y z): change the style with LAMMPS "
+                      "(atom_style atomic, read_data, write_data)",
+                      style[0]));
     for (std::int64_t n = 0; n < s_.nglobal; ++n) {
       if (!next()) file_.fail(fmt::format("the file ends after {} of {} atoms", n, s_.nglobal));
       if (words_.size() != 5 && words_.size() != 8)
@@ -184,9 +198,10 @@ class DataFile {
       for (const auto& label : labels_) s_.species.push_back({label, 0.0});
     }
     if (static_cast<std::int64_t>(s_.species.size()) != types_)
-      throw InputError(fmt::format("{} has {} atom types, but {} names are given: name one species per type, in the "
-                                   "order of the types (type 1 first)",
-                                   path, types_, s_.species.size()));
+      throw InputError(
+          fmt::format("{} has {} atom types, but {} names are given: name one species per type, in the order of the "
+                      "types (type 1 first)",
+                      path, types_, s_.species.size()));
     for (std::size_t k = 0; k < masses_.size(); ++k) s_.species[k].mass = masses_[k];
   }
 

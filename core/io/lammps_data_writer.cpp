@@ -13,7 +13,8 @@ namespace cambium::io {
 
 static std::string header_of(const Particles& p) {
   const auto& b = p.box;
-  std::string text = fmt::format("atoms written by Cambium\n\n{} atoms\n{} atom types\n\n", p.nglobal, p.species.size());
+  std::string text =
+      fmt::format("atoms written by Cambium\n\n{} atoms\n{} atom types\n\n", p.nglobal, p.species.size());
   const char* axis[] = {"x", "y", "z"};
   for (int k = 0; k < 3; ++k)
     text += fmt::format("{:.17g} {:.17g} {}lo {}hi\n", b.origin[k], b.origin[k] + b.h[k][k], axis[k], axis[k]);

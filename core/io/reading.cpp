@@ -16,8 +16,10 @@ void reading(const std::string& path, const std::function<void()>& action) {
   } catch (const InternalError&) {
     throw;
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("'{}' is damaged or was changed: what it holds does not fit together ({}); copy it again from its source, or use "
-                                 "another one", path, error.what()));
+    throw InputError(
+        fmt::format("'{}' is damaged or was changed: what it holds does not fit together ({}); copy it again from its "
+                    "source, or use another one",
+                    path, error.what()));
   }
 }
 

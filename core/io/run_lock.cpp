@@ -56,8 +56,8 @@ std::string drawn_token() {
 
 using Line = std::pair<const char*, std::string LockHolder::*>;
 const std::vector<Line>& lines() {
-  static const std::vector<Line> all{{"token", &LockHolder::token},     {"host", &LockHolder::host},
-                                     {"machine", &LockHolder::machine}, {"since", &LockHolder::since},
+  static const std::vector<Line> all{{"token", &LockHolder::token},         {"host", &LockHolder::host},
+                                     {"machine", &LockHolder::machine},     {"since", &LockHolder::since},
                                      {"directory", &LockHolder::directory}, {"command", &LockHolder::command}};
   return all;
 }
@@ -73,8 +73,8 @@ void write_new(const std::string& path, const std::string& text, const std::stri
   refuse_write(named, std::strerror(failed));
 }
 
-/// Seconds at which a file was last changed, by the clock of its file system; -1 without the file. It is opened, as network file
-/// systems ask their server only then.
+/// Seconds at which a file was last changed, by the clock of its file system; -1 without the file. It is opened, as
+/// network file systems ask their server only then.
 double changed_at(const std::string& path) {
   struct stat info {};
   const int file = ::open(path.c_str(), O_RDONLY);
@@ -89,7 +89,8 @@ double changed_at(const std::string& path) {
 std::string lock_text(const LockHolder& h) {
   std::string text;
   for (const auto& [name, member] : lines()) text += fmt::format("{}: {}\n", name, first_line(h.*member));
-  return text + fmt::format("process: {} {}\nlauncher: {} {}\n", h.process.pid, h.process.started, h.launcher.pid, h.launcher.started);
+  return text + fmt::format("process: {} {}\nlauncher: {} {}\n", h.process.pid, h.process.started, h.launcher.pid,
+                            h.launcher.started);
 }
 
 LockHolder read_holder(const std::string& text) {
@@ -110,8 +111,14 @@ LockHolder read_holder(const std::string& text) {
 RunLock::RunLock(const std::string& directory, const std::string& command, bool launched,
                  const std::function<void(const std::string&)>& say, Limits limits)
     : directory_(directory), path_((fs::path(directory) / "run.lock").string()), limits_(limits) {
-  own_ = {drawn_token(), host_name(), machine_name(), this_process(), launched ? parent_process() : ProcessName{},
-          fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), fs::absolute(directory).lexically_normal().string(), command};
+  own_ = {drawn_token(),
+          host_name(),
+          machine_name(),
+          this_process(),
+          launched ? parent_process() : ProcessName{},
+          fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+          fs::absolute(directory).lexically_normal().string(),
+          command};
   LockHolder orphan;
   for (int attempt = 0; !claim(); ++attempt) {
     const LockHolder other = read_holder(content(path_));
@@ -145,8 +152,8 @@ void RunLock::release() {
   if (mine()) ::unlink(path_.c_str());
 }
 
-/// One attempt. The link is the step that decides; on some network file systems its answer may be lost on the way, and the
-/// number of names of the file tells whether it was made.
+/// One attempt. The link is the step that decides; on some network file systems its answer may be lost on the way, and
+/// the number of names of the file tells whether it was made.
 bool RunLock::claim() {
   const std::string candidate = path_ + "." + own_.token;
   const std::string text = lock_text(own_);
@@ -171,8 +178,9 @@ RunLock::Verdict RunLock::judge(const LockHolder& other, std::string& why) const
   if (other.machine == own_.machine && other.host == own_.host && other.process.pid > 0) {
     if (!is_alive(other.process)) return Verdict::gone;
     if (other.launcher.pid == 0 || is_alive(other.launcher)) return Verdict::alive;
-    why = fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end", other.process.pid,
-                      directory_);
+    why =
+        fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end",
+                    other.process.pid, directory_);
     return Verdict::orphan;
   }
   if (!is_silent(other)) return Verdict::alive;
@@ -196,8 +204,8 @@ bool RunLock::is_silent(const LockHolder& other) const {
   return true;
 }
 
-/// Takes a judged lock away. Between judgement and this another run may have done the same and made its own: that one is put
-/// back.
+/// Takes a judged lock away. Between judgement and this another run may have done the same and made its own: that one
+/// is put back.
 void RunLock::displace(const LockHolder& other) {
   const std::string aside = path_ + "." + own_.token + ".old";
   if (std::rename(path_.c_str(), aside.c_str()) != 0) return;
@@ -210,8 +218,10 @@ void RunLock::wait_for_end(const LockHolder& other, const std::function<void(con
   const auto start = std::chrono::steady_clock::now();
   while (is_alive(other.process)) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limits_.wait)
-      throw InputError(fmt::format("process {} has written to '{}', what started it is gone, and it does not end: end it with `kill -9 {}`, "
-                                   "then go on", other.process.pid, directory_, other.process.pid));
+      throw InputError(
+          fmt::format("process {} has written to '{}', what started it is gone, and it does not end: end it with `kill "
+                      "-9 {}`, then go on",
+                      other.process.pid, directory_, other.process.pid));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   say(fmt::format("process {} has ended", other.process.pid));
@@ -219,11 +229,16 @@ void RunLock::wait_for_end(const LockHolder& other, const std::function<void(con
 
 void RunLock::refuse(const LockHolder& other) const {
   const bool here = other.host == own_.host && other.machine == own_.machine;
-  const std::string who = fmt::format("'{}' is in use: process {} on {} has been writing to it since {} (`{}`)", directory_, other.process.pid,
-                                      here ? "this machine" : other.host.empty() ? "an unknown machine" : other.host, other.since, other.command);
+  const std::string who = fmt::format("'{}' is in use: process {} on {} has been writing to it since {} (`{}`)",
+                                      directory_, other.process.pid,
+                                      here                 ? "this machine"
+                                      : other.host.empty() ? "an unknown machine"
+                                                           : other.host,
+                                      other.since, other.command);
   if (here)
-    throw InputError(fmt::format("{}; wait for its end, stop it with `kill {}`, or write elsewhere with run.directory=PATH", who,
-                                 other.process.pid));
+    throw InputError(
+        fmt::format("{}; wait for its end, stop it with `kill {}`, or write elsewhere with run.directory=PATH", who,
+                    other.process.pid));
   throw InputError(fmt::format("{}; wait for its end, stop it there, or write elsewhere with run.directory=PATH", who));
 }
 
@@ -241,13 +256,17 @@ std::string RunLock::lost(bool look) const {
   if (!lost_ && !(look && !mine())) return {};
   const LockHolder now = read_holder(content(path_));
   const std::string who = now.token.empty() ? "its run.lock was removed"
-                                            : fmt::format("process {} on {} has taken it over (`{}`)", now.process.pid, now.host, now.command);
-  return fmt::format("this run no longer holds '{}': {}; it stops, and what is there belongs to the other run", directory_, who);
+                                            : fmt::format("process {} on {} has taken it over (`{}`)", now.process.pid,
+                                                          now.host, now.command);
+  return fmt::format("this run no longer holds '{}': {}; it stops, and what is there belongs to the other run",
+                     directory_, who);
 }
 
 void RunLock::watch() {
   using Clock = std::chrono::steady_clock;
-  const auto seconds = [](double s) { return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s)); };
+  const auto seconds = [](double s) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+  };
   auto beat = Clock::now();
   Clock::time_point lost_at;
   std::unique_lock lock(mutex_);

@@ -33,12 +33,14 @@ std::string lock_text(const LockHolder& holder);
 /// Lines that are missing leave their members empty.
 LockHolder read_holder(const std::string& text);
 
-/// Holds a directory for one run. The file is made by a hard link, which is one step on network file systems, too. While the
-/// lock lives, a thread renews the file's time as a sign of life and looks whether the file is still this lock's own.
+/// Holds a directory for one run. The file is made by a hard link, which is one step on network file systems, too.
+/// While the lock lives, a thread renews the file's time as a sign of life and looks whether the file is still this
+/// lock's own.
 ///
-/// A lock is taken over when its process has ended on this machine, when it was written on another machine and has given no sign
-/// of life for `silent` seconds (by the clock of the file system; one that is younger is watched until then), when it is a copy of a lock elsewhere, and when the launcher of
-/// its ranks is gone: then the new holder waits until that process has noticed and ended.
+/// A lock is taken over when its process has ended on this machine, when it was written on another machine and has
+/// given no sign of life for `silent` seconds (by the clock of the file system; one that is younger is watched until
+/// then), when it is a copy of a lock elsewhere, and when the launcher of its ranks is gone: then the new holder waits
+/// until that process has noticed and ended.
 class RunLock {
  public:
   struct Limits {
@@ -48,17 +50,19 @@ class RunLock {
     double leave = 20.0;   ///< s after which a run that lost its directory is ended wherever it is
     double wait = 60.0;    ///< s for which the end of a run without launcher is awaited
   };
-  /// `command`: what was typed; `launched`: its ranks have a launcher; `say` hears what became of an older lock. InputError when
-  /// another run holds the directory or it cannot be written to.
-  RunLock(const std::string& directory, const std::string& command, bool launched, const std::function<void(const std::string&)>& say,
-          Limits limits);
-  RunLock(const std::string& directory, const std::string& command, bool launched, const std::function<void(const std::string&)>& say)
+  /// `command`: what was typed; `launched`: its ranks have a launcher; `say` hears what became of an older lock.
+  /// InputError when another run holds the directory or it cannot be written to.
+  RunLock(const std::string& directory, const std::string& command, bool launched,
+          const std::function<void(const std::string&)>& say, Limits limits);
+  RunLock(const std::string& directory, const std::string& command, bool launched,
+          const std::function<void(const std::string&)>& say)
       : RunLock(directory, command, launched, say, Limits{}) {}
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Empty while this run holds the directory, else what happened. `look`: reads the file now instead of believing the last look.
+  /// Empty while this run holds the directory, else what happened. `look`: reads the file now instead of believing the
+  /// last look.
   std::string lost(bool look) const;
 
  private:

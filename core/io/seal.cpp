@@ -52,7 +52,8 @@ class Descriptor {
  public:
   Descriptor(const std::string& path, int mode) : id_(::open(path.c_str(), mode)) {
     struct stat status {};
-    if (id_ >= 0 && fstat(id_, &status) == 0 && S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
+    if (id_ >= 0 && fstat(id_, &status) == 0 && S_ISREG(status.st_mode))
+      size_ = static_cast<std::uint64_t>(status.st_size);
   }
   ~Descriptor() {
     if (id_ >= 0) ::close(id_);
@@ -82,7 +83,8 @@ class Descriptor {
   std::uint64_t size_ = 0;
 };
 
-/// Collective: of the first `bytes` of a file. Rank r sums blocks r, r + ranks, ...; the sum of the blocks' sums in their order counts.
+/// Collective: of the first `bytes` of a file. Rank r sums blocks r, r + ranks, ...; the sum of the blocks' sums in
+/// their order counts.
 std::uint64_t checksum(const Descriptor& file, std::uint64_t bytes, MPI_Comm comm) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);

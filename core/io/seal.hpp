@@ -7,16 +7,17 @@
 
 namespace cambium::io {
 
-/// A checksum of a whole file, in 32 bytes behind its end. Readers of HDF5 pass over what lies behind the end that a file names
-/// itself, and programs that change the file through HDF5 cut it off; what is changed in any other way is noticed.
+/// A checksum of a whole file, in 32 bytes behind its end. Readers of HDF5 pass over what lies behind the end that a
+/// file names itself, and programs that change the file through HDF5 cut it off; what is changed in any other way is
+/// noticed.
 enum class Seal {
   absent,  ///< written by an earlier version, or changed through HDF5 since
   sound,
-  broken   ///< the bytes are not those that were written
+  broken  ///< the bytes are not those that were written
 };
 
-/// Collective: seals a finished file, which all ranks see. The ranks share the reading. InputError, on every rank, when the disk
-/// refuses; it calls the file `named`.
+/// Collective: seals a finished file, which all ranks see. The ranks share the reading. InputError, on every rank, when
+/// the disk refuses; it calls the file `named`.
 void seal(const std::string& path, const std::string& named, const Comm& comm);
 /// The same by one rank.
 void seal(const std::string& path, const std::string& named);

@@ -16,7 +16,8 @@ TableFile::TableFile(const Context& context, std::string name, std::vector<Colum
     const std::filesystem::path folder = context.run_directory;
     csv_ = std::make_unique<CsvFile>((folder / (name_ + ".csv")).string(), columns_, resumed_at, mark);
     if (mark && mark->rows > 0 && csv_->kept().empty())
-      context.log.warn(fmt::format("{}.csv is gone, with its {} rows up to step {}: a new table begins there", name_, mark->rows, *resumed_at));
+      context.log.warn(fmt::format("{}.csv is gone, with its {} rows up to step {}: a new table begins there", name_,
+                                   mark->rows, *resumed_at));
     make_series(context, (folder / (name_ + ".h5")).string());
   });
 }
@@ -64,7 +65,8 @@ std::optional<TableMark> table_mark(const Group& group, const std::string& name)
   const std::string path = "tables/" + name;
   if (!group.is_group(path)) return {};
   const Group own = group.group(path);
-  return TableMark{own.attribute<std::int64_t>("rows"), std::bit_cast<std::uint64_t>(own.attribute<std::int64_t>("checksum"))};
+  return TableMark{own.attribute<std::int64_t>("rows"),
+                   std::bit_cast<std::uint64_t>(own.attribute<std::int64_t>("checksum"))};
 }
 
 }  // namespace cambium::io

@@ -18,14 +18,15 @@ namespace cambium::io {
 /// returns.
 class TableFile {
  public:
-  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is what the
-  /// checkpoint says of them. InputError as CsvFile.
+  /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is
+  /// what the checkpoint says of them. InputError as CsvFile.
   TableFile(const Context& context, std::string name, std::vector<Column> columns,
             std::optional<std::int64_t> resumed_at = {}, std::optional<TableMark> mark = {});
 
   /// Collective. One value per column; those of rank 0 are written. InputError when the disk refuses.
   void append(std::int64_t step, std::span<const double> values);
-  /// Collective: puts what the table holds now into a checkpoint's group, as the root sees it. The rows are on the disk then.
+  /// Collective: puts what the table holds now into a checkpoint's group, as the root sees it. The rows are on the disk
+  /// then.
   void save_mark(Group& group) const;
   std::vector<std::string> files() const { return {name_ + ".csv", name_ + ".h5"}; }
 

@@ -48,7 +48,8 @@ std::vector<std::string> step_series(const File& file) {
       names.push_back(top + "Steps/" + name);
       continue;
     }
-    for (const auto& array : file.group(top + "Steps/" + name).list()) names.push_back(top + "Steps/" + name + "/" + array);
+    for (const auto& array : file.group(top + "Steps/" + name).list())
+      names.push_back(top + "Steps/" + name + "/" + array);
   }
   return names;
 }
@@ -109,8 +110,10 @@ VtkhdfFile::VtkhdfFile(const std::string& path, const GridFields& grid, bool sin
     : file_(File::create(path)), real_(single ? DType::f32 : DType::f64) {
   const bool image = evenly_spaced(grid);
   begin(image ? "ImageData" : "UnstructuredGrid", provenance);
-  if (image) make_image(grid);
-  else make_mesh(grid);
+  if (image)
+    make_image(grid);
+  else
+    make_mesh(grid);
   for (const auto& field : grid.fields)
     if (!field.unit.empty()) file_.dataset(top + "CellData/" + field.name).set_attribute("unit", field.unit);
   std::vector<std::string> axes;
@@ -133,7 +136,8 @@ VtkhdfFile::VtkhdfFile(const std::string& path, const Frame& frame, bool single,
     file_.write(top + part + "/Connectivity", tensor_of(index.data(), {cells}));
   }
   for (const char* name : {"PartOffsets", "NumberOfParts"}) file_.create_series(top + "Steps/" + name, DType::i64, {});
-  for (const char* name : {"CellOffsets", "ConnectivityIdOffsets"}) file_.create_series(top + "Steps/" + name, DType::i64, four);
+  for (const char* name : {"CellOffsets", "ConnectivityIdOffsets"})
+    file_.create_series(top + "Steps/" + name, DType::i64, four);
   make_series("Points", real_, 3, n);
   file_.dataset(top + "Points").set_attribute("unit", "angstrom");
   if (!frame.velocity.empty()) make_series("PointData/velocity", real_, 3, n);
@@ -160,7 +164,9 @@ VtkhdfFile::VtkhdfFile(const std::string& path, std::int64_t last_step) : file_(
 
 std::int64_t VtkhdfFile::rows_of(const std::string& name) const {
   if (!file_.exists(top + "NumberOfPoints") || name.starts_with("FieldData")) return 1;
-  return file_.read<std::vector<std::int64_t>>(top + (name.starts_with("CellData") ? "NumberOfCells" : "NumberOfPoints")).at(0);
+  return file_
+      .read<std::vector<std::int64_t>>(top + (name.starts_with("CellData") ? "NumberOfCells" : "NumberOfPoints"))
+      .at(0);
 }
 
 double VtkhdfFile::last_time(double none) const {
@@ -199,8 +205,9 @@ void VtkhdfFile::add_step(std::int64_t step, double time) {
 
 void VtkhdfFile::require_rows(std::int64_t found, std::int64_t expected, const char* what) const {
   if (found != expected)
-    throw InputError(fmt::format("'{}' holds {} {} per frame but this run has {}: resume with the deck that wrote it, or move "
-                                 "the file away", file_.file(), expected, what, found));
+    throw InputError(fmt::format(
+        "'{}' holds {} {} per frame but this run has {}: resume with the deck that wrote it, or move the file away",
+        file_.file(), expected, what, found));
 }
 
 std::int64_t VtkhdfFile::cells() const {
@@ -232,7 +239,8 @@ void VtkhdfFile::append(const Frame& frame) {
   add("Points", tensor_of(frame.position.data(), {n, 3}));
   if (!frame.velocity.empty()) add("PointData/velocity", tensor_of(frame.velocity.data(), {n, 3}));
   if (!frame.force.empty()) add("PointData/force", tensor_of(frame.force.data(), {n, 3}));
-  for (const char* name : {"PointData/id", "PointData/type"}) file_.dataset(offsets_of(name)).append(tensor_of(&nothing, {}));
+  for (const char* name : {"PointData/id", "PointData/type"})
+    file_.dataset(offsets_of(name)).append(tensor_of(&nothing, {}));
   add("FieldData/cell", tensor_of(frame.cell.data(), {1, 9}));
   add_step(frame.step, frame.time);
 }

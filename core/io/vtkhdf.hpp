@@ -9,15 +9,17 @@
 
 namespace cambium::io {
 
-/// A series of moments as VTKHDF 2.0 (specification in VTK's documentation, "VTKHDF format specification"), for ParaView:
+/// A series of moments as VTKHDF 2.0 (specification in VTK's documentation, "VTKHDF format specification"), for
+/// ParaView:
 ///   /VTKHDF            attributes Version, Type and, for images, WholeExtent, Origin, Spacing, Direction
 ///     Steps            NSteps, Values (times) and where each array of a step begins
-///     CellData         of grids: ImageData (evenly spaced; arrays [step][z][y][x]) or UnstructuredGrid (lines, quadrilaterals
+///     CellData         of grids: ImageData (evenly spaced; arrays [step][z][y][x]) or UnstructuredGrid (lines,
+///     quadrilaterals
 ///                      or hexahedra between any faces; arrays [step * cells])
 ///     Points,PointData of particles: PolyData with one vertex each, arrays [step * particles]
 ///   /step              numbers of the steps; /cambium: provenance
-/// A reader shows a single moment of an image only from the second moment on: readers take NSteps = 1 for no series. One
-/// rank owns the file.
+/// A reader shows a single moment of an image only from the second moment on: readers take NSteps = 1 for no series.
+/// One rank owns the file.
 class VtkhdfFile {
  public:
   /// A new file without moments, for fields on this grid or for these particles.
@@ -26,8 +28,8 @@ class VtkhdfFile {
   /// An existing file without its moments after `last_step`.
   VtkhdfFile(const std::string& path, std::int64_t last_step);
 
-  /// Adds a moment; it has reached the operating system when this returns. InputError when it is one of another grid or of
-  /// other particles.
+  /// Adds a moment; it has reached the operating system when this returns. InputError when it is one of another grid or
+  /// of other particles.
   void append(const GridFields& fields, std::int64_t step, double time);
   void append(const Frame& frame);
   /// Time of the last moment; `none` when there is none.

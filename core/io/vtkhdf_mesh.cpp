@@ -11,10 +11,17 @@ struct Shape {
   std::uint8_t type;
   std::vector<std::array<int, 3>> corners;
 };
-const std::array<Shape, 3> shapes{{{3, {{0, 0, 0}, {1, 0, 0}}},                           // line
-                                   {9, {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},     // quadrilateral
-                                   {12, {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},      // hexahedron
-                                         {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}}}};
+const std::array<Shape, 3> shapes{{{3, {{0, 0, 0}, {1, 0, 0}}},                        // line
+                                   {9, {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}}},  // quadrilateral
+                                   {12,
+                                    {{0, 0, 0},
+                                     {1, 0, 0},
+                                     {1, 1, 0},
+                                     {0, 1, 0},  // hexahedron
+                                     {0, 0, 1},
+                                     {1, 0, 1},
+                                     {1, 1, 1},
+                                     {0, 1, 1}}}}};
 
 /// Calls `visit(i, j, k)` with i the fastest.
 template <class F>

@@ -44,7 +44,8 @@ void BlockColumns::start_column(int column) {
 }
 
 double* BlockColumns::add_block(int row) {
-  if (begin_.back() > begin_[begin_.size() - 2] && row <= row_.back()) throw InternalError("BlockColumns: rows must ascend");
+  if (begin_.back() > begin_[begin_.size() - 2] && row <= row_.back())
+    throw InternalError("BlockColumns: rows must ascend");
   row_.push_back(row);
   offset_.push_back(static_cast<std::int64_t>(value_.size()));
   value_.resize(value_.size() + static_cast<std::size_t>(layout_->size(row) * layout_->size(columns_.back())), 0.0);
@@ -61,7 +62,8 @@ void BlockColumns::reserve(const BlockColumns& like) {
   row_.reserve(like.row_.size()), offset_.reserve(like.row_.size()), value_.reserve(like.value_.size());
 }
 
-BlockColumns BlockColumns::from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index, std::vector<double> values) {
+BlockColumns BlockColumns::from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index,
+                                      std::vector<double> values) {
   BlockColumns out(std::move(layout));
   std::int64_t at = 0;
   for (std::size_t k = 0; k < index.size();) {
@@ -74,7 +76,8 @@ BlockColumns BlockColumns::from_parts(std::shared_ptr<const BlockLayout> layout,
     }
     out.begin_.push_back(static_cast<std::int64_t>(out.row_.size()));
   }
-  if (at != static_cast<std::int64_t>(values.size())) throw InternalError("block columns: the values do not fit the index");
+  if (at != static_cast<std::int64_t>(values.size()))
+    throw InternalError("block columns: the values do not fit the index");
   out.value_ = std::move(values);
   out.finish();
   return out;
@@ -99,7 +102,8 @@ int BlockColumns::find(int column) const {
   // Most sets are one contiguous range.
   if (columns_.empty()) return -1;
   const int guess = column - columns_.front();
-  if (guess >= 0 && guess < static_cast<int>(columns_.size()) && columns_[static_cast<std::size_t>(guess)] == column) return guess;
+  if (guess >= 0 && guess < static_cast<int>(columns_.size()) && columns_[static_cast<std::size_t>(guess)] == column)
+    return guess;
   const auto at = std::lower_bound(columns_.begin(), columns_.end(), column);
   return at != columns_.end() && *at == column ? static_cast<int>(at - columns_.begin()) : -1;
 }

@@ -51,9 +51,10 @@ class BlockColumns {
  public:
   explicit BlockColumns(std::shared_ptr<const BlockLayout> layout) : layout_(std::move(layout)) {}
 
-  /// Columns as they are sent: `index` holds for each its number, how many blocks it has and their rows; `values` the blocks one
-  /// after the other.
-  static BlockColumns from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index, std::vector<double> values);
+  /// Columns as they are sent: `index` holds for each its number, how many blocks it has and their rows; `values` the
+  /// blocks one after the other.
+  static BlockColumns from_parts(std::shared_ptr<const BlockLayout> layout, std::span<const int> index,
+                                 std::vector<double> values);
 
   /// Columns are added in ascending order, and in each its rows in ascending order. The address is valid until the next
   /// block is added; the block is zero.

@@ -14,7 +14,8 @@ namespace cambium {
 namespace {
 
 int count_of(std::size_t size) {
-  if (size > std::numeric_limits<int>::max()) throw InternalError("block exchange: more than 2^31 entries for one rank");
+  if (size > std::numeric_limits<int>::max())
+    throw InternalError("block exchange: more than 2^31 entries for one rank");
   return static_cast<int>(size);
 }
 
@@ -42,20 +43,22 @@ struct Parts {
   Layout where;
   explicit Parts(std::size_t ranks) : where(ranks) {}
   std::span<const T> of(std::size_t rank) const {
-    return std::span(values).subspan(static_cast<std::size_t>(where.first[rank]), static_cast<std::size_t>(where.count[rank]));
+    return std::span(values).subspan(static_cast<std::size_t>(where.first[rank]),
+                                     static_cast<std::size_t>(where.count[rank]));
   }
 };
 
-/// What every rank sends to every other; returns what came from each. Nothing is copied on the way but by MPI itself: these are
-/// whole matrices, and memory is what ranks of one machine share.
+/// What every rank sends to every other; returns what came from each. Nothing is copied on the way but by MPI itself:
+/// these are whole matrices, and memory is what ranks of one machine share.
 template <class T>
 Parts<T> all_to_all(Parts<T> send, const Comm& comm) {
   Parts<T> received(send.where.count.size());
   MPI_Alltoall(send.where.count.data(), 1, MPI_INT, received.where.count.data(), 1, MPI_INT, comm.handle());
   send.where.arrange();
   received.values.resize(static_cast<std::size_t>(received.where.arrange()));
-  MPI_Alltoallv(send.values.data(), send.where.count.data(), send.where.first.data(), type_of(T{}), received.values.data(),
-                received.where.count.data(), received.where.first.data(), type_of(T{}), comm.handle());
+  MPI_Alltoallv(send.values.data(), send.where.count.data(), send.where.first.data(), type_of(T{}),
+                received.values.data(), received.where.count.data(), received.where.first.data(), type_of(T{}),
+                comm.handle());
   return received;
 }
 
@@ -72,9 +75,12 @@ int packed_threshold(double least) {
   return std::bit_cast<int>(least > 0.0 ? std::nextafter(narrow, 0.0F) : 0.0F);
 }
 
-bool among_wanted(WantedRows rows) { return rows == WantedRows::among_wanted || rows == WantedRows::upper_among_wanted; }
+bool among_wanted(WantedRows rows) {
+  return rows == WantedRows::among_wanted || rows == WantedRows::upper_among_wanted;
+}
 
-/// Of each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that are wanted.
+/// Of each rank: number of columns, their ids, their thresholds, then (when rows are to be among them) all ids that are
+/// wanted.
 Parts<int> requests_of(const Request& request, const ColumnRanges& ranges, const Comm& comm) {
   std::vector<std::vector<int>> ids(static_cast<std::size_t>(comm.size())), thresholds(ids.size());
   for (std::size_t k = 0; k < request.wanted.size(); ++k) {
@@ -131,8 +137,10 @@ class Packer {
   void choose(std::span<const int> request, int rank, std::vector<int>& index, std::size_t& size) {
     if (request.empty()) return;
     const auto columns = static_cast<std::size_t>(request.front());
-    const auto ids = request.subspan(1, columns), thresholds = request.subspan(1 + columns, columns), allowed = request.subspan(1 + 2 * columns);
-    if (rows_ == WantedRows::owned) std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(1));
+    const auto ids = request.subspan(1, columns), thresholds = request.subspan(1 + columns, columns),
+               allowed = request.subspan(1 + 2 * columns);
+    if (rows_ == WantedRows::owned)
+      std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(1));
     for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 1;
     for (std::size_t k = 0; k < columns; ++k) {
       const BlockColumn c = own_.column(ids[k]);
@@ -151,7 +159,8 @@ class Packer {
         size += static_cast<std::size_t>(chosen_.back().second);
       }
     }
-    if (rows_ == WantedRows::owned) std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(0));
+    if (rows_ == WantedRows::owned)
+      std::fill(is_row_.begin() + ranges_.begin(rank), is_row_.begin() + ranges_.end(rank), char(0));
     for (int row : allowed) is_row_[static_cast<std::size_t>(row)] = 0;
   }
 
@@ -162,7 +171,8 @@ class Packer {
   std::vector<std::pair<const double*, int>> chosen_;  ///< in the order in which they are sent
 };
 
-BlockColumns received(const BlockColumns& own, const ColumnRanges& ranges, const Request& request, const Comm& comm, std::int64_t& bytes) {
+BlockColumns received(const BlockColumns& own, const ColumnRanges& ranges, const Request& request, const Comm& comm,
+                      std::int64_t& bytes) {
   const auto asked = all_to_all(requests_of(request, ranges, comm), comm);
   Parcels parcels = Packer(own, ranges, request.rows).pack(asked);
   const auto index = all_to_all(std::move(parcels.index), comm);
@@ -182,14 +192,16 @@ BlockColumn ColumnSet::operator()(int column) const {
   return remote_.at(position);
 }
 
-ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted, WantedRows rows,
-                        const Comm& comm, std::int64_t& bytes, std::span<const double> least) {
-  if (!least.empty() && least.size() != wanted.size()) throw InternalError("fetch_columns: one threshold for each wanted column");
+ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted,
+                        WantedRows rows, const Comm& comm, std::int64_t& bytes, std::span<const double> least) {
+  if (!least.empty() && least.size() != wanted.size())
+    throw InternalError("fetch_columns: one threshold for each wanted column");
   if (comm.size() == 1) return {own, BlockColumns(own.shared_layout())};
   return {own, received(own, ranges, {wanted, rows, least}, comm, bytes)};
 }
 
-BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then, const Comm& comm) {
+BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then,
+                           const Comm& comm) {
   if (comm.size() == 1) return own;
   std::vector<int> wanted;
   for (int c = then.begin(comm.rank()); c < then.end(comm.rank()); ++c) wanted.push_back(c);

@@ -29,13 +29,14 @@ class ColumnSet {
   BlockColumns remote_;
 };
 
-/// Collective. Copies of the columns `wanted` (ascending) that this rank does not own, each block sent once, packed, one
-/// message per pair of ranks. Blocks off the diagonal of a smaller norm than `least`, one number for each wanted column, need
-/// not come; without it all do. Adds the bytes received to `bytes`. `own` must outlive the result.
-ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted, WantedRows rows,
-                        const Comm& comm, std::int64_t& bytes, std::span<const double> least = {});
+/// Collective. Copies of the columns `wanted` (ascending) that this rank does not own, each block sent once, packed,
+/// one message per pair of ranks. Blocks off the diagonal of a smaller norm than `least`, one number for each wanted
+/// column, need not come; without it all do. Adds the bytes received to `bytes`. `own` must outlive the result.
+ColumnSet fetch_columns(const BlockColumns& own, const ColumnRanges& ranges, const std::vector<int>& wanted,
+                        WantedRows rows, const Comm& comm, std::int64_t& bytes, std::span<const double> least = {});
 
 /// Collective. The same matrix with other owners.
-BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then, const Comm& comm);
+BlockColumns redistributed(const BlockColumns& own, const ColumnRanges& now, const ColumnRanges& then,
+                           const Comm& comm);
 
 }  // namespace cambium

@@ -77,11 +77,16 @@ void BlockPanel::add_product(int row, const double* a, int k, const BlockPanel& 
   const int m = layout_.size(row), inner = layout_.size(k);
   if (stride_ != native_width<double>) return add_wide(m, inner, stride_, a, x, c);
   switch (inner) {
-    case 1: return add_narrow<1>(m, a, x, c);
-    case 4: return add_narrow<4>(m, a, x, c);
-    case 6: return add_narrow<6>(m, a, x, c);
-    case 8: return add_narrow<8>(m, a, x, c);
-    default: return add_wide(m, inner, stride_, a, x, c);
+    case 1:
+      return add_narrow<1>(m, a, x, c);
+    case 4:
+      return add_narrow<4>(m, a, x, c);
+    case 6:
+      return add_narrow<6>(m, a, x, c);
+    case 8:
+      return add_narrow<8>(m, a, x, c);
+    default:
+      return add_wide(m, inner, stride_, a, x, c);
   }
 }
 

@@ -11,7 +11,8 @@ namespace cambium {
 /// registers; a block exists from the first time it is asked for.
 class BlockPanel {
  public:
-  explicit BlockPanel(const BlockLayout& layout) : layout_(layout), slot_(static_cast<std::size_t>(layout.blocks()), -1) {}
+  explicit BlockPanel(const BlockLayout& layout)
+      : layout_(layout), slot_(static_cast<std::size_t>(layout.blocks()), -1) {}
 
   /// Forgets all blocks.
   void clear(int width);

@@ -22,22 +22,23 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
   const int strips = (n + strip - 1) / strip;
   const std::int64_t row_step = transpose_b ? 1 : ldb, column_step = transpose_b ? ldb : 1;
   using Items = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("gemm", Items(0, static_cast<std::int64_t>(m) * strips), KOKKOS_LAMBDA(const std::int64_t item) {
-    const std::int64_t row = item / strips;
-    const int first = static_cast<int>(item % strips) * strip, width = n - first < strip ? n - first : strip;
-    T sums[strip] = {};
-    for (int p = 0; p < k; ++p) {
-      const T value = a[row * lda + p];
-      for (int q = 0; q < width; ++q) sums[q] += value * b[p * row_step + (first + q) * column_step];
-    }
-    T* out = c + row * ldc + first;
-    for (int q = 0; q < width; ++q) out[q] = sums[q] + (beta == T(0) ? T(0) : beta * out[q]);
-  });
+  Kokkos::parallel_for(
+      "gemm", Items(0, static_cast<std::int64_t>(m) * strips), KOKKOS_LAMBDA(const std::int64_t item) {
+        const std::int64_t row = item / strips;
+        const int first = static_cast<int>(item % strips) * strip, width = n - first < strip ? n - first : strip;
+        T sums[strip] = {};
+        for (int p = 0; p < k; ++p) {
+          const T value = a[row * lda + p];
+          for (int q = 0; q < width; ++q) sums[q] += value * b[p * row_step + (first + q) * column_step];
+        }
+        T* out = c + row * ldc + first;
+        for (int q = 0; q < width; ++q) out[q] = sums[q] + (beta == T(0) ? T(0) : beta * out[q]);
+      });
 }
 
 template <class T>
-void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
-               T beta, T* c, int ldc) {
+void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+               int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
   // BLAS is column-major: what it sees is the transposed product.
   const char *trans_b = transpose_b ? "T" : "N", *trans_a = transpose_a ? "T" : "N";
@@ -69,13 +70,15 @@ void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int
       sgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
   } else {
     using Items = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("gemm: transposed", Items(0, static_cast<std::int64_t>(m) * n), KOKKOS_LAMBDA(const std::int64_t item) {
-      const std::int64_t row = item / n, column = item % n;
-      T sum = 0;
-      for (int p = 0; p < k; ++p) sum += a[static_cast<std::int64_t>(p) * lda + row] * b[static_cast<std::int64_t>(p) * ldb + column];
-      T& out = c[row * ldc + column];
-      out = sum + (beta == T(0) ? T(0) : beta * out);
-    });
+    Kokkos::parallel_for(
+        "gemm: transposed", Items(0, static_cast<std::int64_t>(m) * n), KOKKOS_LAMBDA(const std::int64_t item) {
+          const std::int64_t row = item / n, column = item % n;
+          T sum = 0;
+          for (int p = 0; p < k; ++p)
+            sum += a[static_cast<std::int64_t>(p) * lda + row] * b[static_cast<std::int64_t>(p) * ldb + column];
+          T& out = c[row * ldc + column];
+          out = sum + (beta == T(0) ? T(0) : beta * out);
+        });
   }
 }
 
@@ -83,7 +86,8 @@ template void gemm_transposed_a(int, int, int, const double*, int, const double*
 template void gemm_transposed_a(int, int, int, const float*, int, const float*, int, float, float*, int);
 template void gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
 template void gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);
-template void host_gemm(bool, bool, int, int, int, double, const double*, int, const double*, int, double, double*, int);
+template void host_gemm(bool, bool, int, int, int, double, const double*, int, const double*, int, double, double*,
+                        int);
 template void host_gemm(bool, bool, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 template void portable_gemm(bool, int, int, int, const double*, int, const double*, int, double, double*, int);
 template void portable_gemm(bool, int, int, int, const float*, int, const float*, int, float, float*, int);

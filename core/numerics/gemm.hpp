@@ -3,9 +3,9 @@
 
 namespace cambium {
 
-/// C = A op(B) + beta C for row-major matrices in the memory of the kernels: A is m x k, op(B) is k x n (stored n x k when
-/// `transpose_b`), C is m x n; ld* are row lengths in elements. T is double or float. On host back ends this is BLAS,
-/// elsewhere portable_gemm().
+/// C = A op(B) + beta C for row-major matrices in the memory of the kernels: A is m x k, op(B) is k x n (stored n x k
+/// when `transpose_b`), C is m x n; ld* are row lengths in elements. T is double or float. On host back ends this is
+/// BLAS, elsewhere portable_gemm().
 template <class T>
 void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
 
@@ -21,7 +21,7 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
 /// C = alpha op(A) op(B) + beta C in host memory, whatever the back end: BLAS. op(A) is m x k (stored k x m when
 /// `transpose_a`), op(B) is k x n (stored n x k when `transpose_b`).
 template <class T>
-void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb,
-               T beta, T* c, int ldc);
+void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+               int ldb, T beta, T* c, int ldc);
 
 }  // namespace cambium

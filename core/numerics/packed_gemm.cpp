@@ -14,8 +14,8 @@ namespace {
 template <class T>
 using Lane = Pack<T, device_is_host ? native_width<T> : 1>;
 
-/// A register tile: `tile_rows` rows of A times one panel of B. 24 sums, three packs of B and one number of A fit the 32
-/// registers of AVX-512 and NEON, half of the rows the 16 of AVX.
+/// A register tile: `tile_rows` rows of A times one panel of B. 24 sums, three packs of B and one number of A fit the
+/// 32 registers of AVX-512 and NEON, half of the rows the 16 of AVX.
 constexpr int panel_packs = 3;
 #if defined(__AVX512F__) || defined(__ARM_NEON)
 constexpr int tile_rows = 8;
@@ -23,10 +23,10 @@ constexpr int tile_rows = 8;
 constexpr int tile_rows = 4;
 #endif
 template <class T>
-constexpr int panel_width = panel_packs * Lane<T>::width;
+constexpr int panel_width = panel_packs* Lane<T>::width;
 
-/// Rows of B worked on together, so that a panel of them (24 kB with AVX-512) stays in the first cache, and rows of A, so
-/// that they and their part of C stay in the second.
+/// Rows of B worked on together, so that a panel of them (24 kB with AVX-512) stays in the first cache, and rows of A,
+/// so that they and their part of C stay in the second.
 constexpr int depth_limit = 400, row_limit = 64;
 
 int equal_parts(int n, int limit) {
@@ -61,7 +61,8 @@ template <class T, int Rows>
 CAMBIUM_FN void prefetch_rows(const Tile<T>& tile) {
 #if defined(__GNUC__)
   for (int r = 0; r < Rows; ++r)
-    for (int k = 0; k < panel_width<T>; k += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(tile.c + r * tile.ldc + k, 1);
+    for (int k = 0; k < panel_width<T>; k += 64 / static_cast<int>(sizeof(T)))
+      __builtin_prefetch(tile.c + r * tile.ldc + k, 1);
 #endif
 }
 
@@ -128,13 +129,16 @@ template <class T>
 PackedMatrix<T>::PackedMatrix(bool transpose, int k, int n, const T* b, int ldb) : k_(k), n_(n) {
   const int width = device_is_host ? panel_width<T> : n;
   const int panels = (n + width - 1) / std::max(width, 1);
-  values_ = View<T*>("packed_matrix", static_cast<std::size_t>(panels) * static_cast<std::size_t>(k) * static_cast<std::size_t>(width));
+  values_ = View<T*>("packed_matrix",
+                     static_cast<std::size_t>(panels) * static_cast<std::size_t>(k) * static_cast<std::size_t>(width));
   auto host = Kokkos::create_mirror_view(values_);
   std::size_t out = 0;
   for (int first = 0; first < n; first += width)
     for (int q = 0; q < k; ++q)
       for (int c = first; c < first + width; ++c, ++out)
-        if (c < n) host(out) = transpose ? b[static_cast<std::ptrdiff_t>(c) * ldb + q] : b[static_cast<std::ptrdiff_t>(q) * ldb + c];
+        if (c < n)
+          host(out) =
+              transpose ? b[static_cast<std::ptrdiff_t>(c) * ldb + q] : b[static_cast<std::ptrdiff_t>(q) * ldb + c];
   Kokkos::deep_copy(values_, host);
 }
 

@@ -13,7 +13,8 @@ using Register = Pack<T, native_width<T>>;
 
 /// R rows of X times V registers of columns of A: R * V running sums stay in registers.
 template <class T, int R, int V>
-void product_tile(int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c, std::ptrdiff_t ldc, bool subtract) {
+void product_tile(int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c, std::ptrdiff_t ldc,
+                  bool subtract) {
   constexpr int w = native_width<T>;
   Register<T> total[R][V];
   for (int r = 0; r < R; ++r)
@@ -29,13 +30,16 @@ void product_tile(int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdif
   for (int r = 0; r < R; ++r)
     for (int v = 0; v < V; ++v) {
       T* out = c + r * ldc + v * w;
-      if (subtract) (Register<T>::load(out) - total[r][v]).store(out);
-      else total[r][v].store(out);
+      if (subtract)
+        (Register<T>::load(out) - total[r][v]).store(out);
+      else
+        total[r][v].store(out);
     }
 }
 
 template <class T, int R>
-void product_rows(int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c, std::ptrdiff_t ldc, bool subtract) {
+void product_rows(int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c,
+                  std::ptrdiff_t ldc, bool subtract) {
   constexpr int w = native_width<T>;
   int j = 0;
   for (; j + 4 * w <= n; j += 4 * w) product_tile<T, R, 4>(k, x, ldx, a + j, lda, c + j, ldc, subtract);
@@ -72,11 +76,13 @@ void dots_columns(int k, int n, const T* p, std::ptrdiff_t ldp, const T* w, std:
 }  // namespace
 
 template <class T>
-int panel_width() { return native_width<T>; }
+int panel_width() {
+  return native_width<T>;
+}
 
 template <class T>
-void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c, std::ptrdiff_t ldc,
-                   bool subtract) {
+void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c,
+                   std::ptrdiff_t ldc, bool subtract) {
   const int columns = padded<T>(n);
   int r = 0;
   for (; r + 6 <= rows; r += 6) product_rows<T, 6>(columns, k, x + r * ldx, ldx, a, lda, c + r * ldc, ldc, subtract);
@@ -95,8 +101,10 @@ void panel_dots(int k, int rows, int n, const T* p, std::ptrdiff_t ldp, const T*
 
 template int panel_width<float>();
 template int panel_width<double>();
-template void panel_product(int, int, int, const float*, std::ptrdiff_t, const float*, std::ptrdiff_t, float*, std::ptrdiff_t, bool);
-template void panel_product(int, int, int, const double*, std::ptrdiff_t, const double*, std::ptrdiff_t, double*, std::ptrdiff_t, bool);
+template void panel_product(int, int, int, const float*, std::ptrdiff_t, const float*, std::ptrdiff_t, float*,
+                            std::ptrdiff_t, bool);
+template void panel_product(int, int, int, const double*, std::ptrdiff_t, const double*, std::ptrdiff_t, double*,
+                            std::ptrdiff_t, bool);
 template void panel_dots(int, int, int, const float*, std::ptrdiff_t, const float*, std::ptrdiff_t, float*);
 template void panel_dots(int, int, int, const double*, std::ptrdiff_t, const double*, std::ptrdiff_t, double*);
 

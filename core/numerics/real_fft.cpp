@@ -33,8 +33,10 @@ CAMBIUM_FN Complex twiddled(Complex a, const double* table, int k) {
 
 template <int Sign>
 CAMBIUM_FN Complex times_i(Complex a) {
-  if constexpr (Sign > 0) return {-a.im, a.re};
-  else return {a.im, -a.re};
+  if constexpr (Sign > 0)
+    return {-a.im, a.re};
+  else
+    return {a.im, -a.re};
 }
 
 #if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -163,17 +165,20 @@ struct Work {
 }  // namespace
 
 RealFft::RealFft(int n) : n_(n) {
-  if (n < 2 || n % 2) throw InputError(fmt::format("a row of {} numbers cannot be transformed: take an even number", n));
+  if (n < 2 || n % 2)
+    throw InputError(fmt::format("a row of {} numbers cannot be transformed: take an even number", n));
   int left = n / 2, stride = 1;
   auto take = [&](int radix) {
-    for (; left % radix == 0 && left > 1; left /= radix, stride *= radix) passes_.push_back({radix, left / radix, stride});
+    for (; left % radix == 0 && left > 1; left /= radix, stride *= radix)
+      passes_.push_back({radix, left / radix, stride});
   };
   take(4);
   take(2);
   for (int radix = 3; radix <= largest_radix; radix += 2) take(radix);
   if (left > 1)
-    throw InputError(fmt::format("a row of {} numbers cannot be transformed: {} has a prime factor above {}; take a number "
-                                 "made of 2, 3 and 5", n, n, largest_radix));
+    throw InputError(fmt::format(
+        "a row of {} numbers cannot be transformed: {} has a prime factor above {}; take a number made of 2, 3 and 5",
+        n, n, largest_radix));
   device_passes_ = View<Pass*>("fft passes", passes_.size());
   twiddle_ = View<double*>("fft twiddles", 2 * static_cast<std::size_t>(n));
   const auto passes = Kokkos::create_mirror_view(device_passes_);
@@ -187,54 +192,58 @@ RealFft::RealFft(int n) : n_(n) {
   Kokkos::deep_copy(twiddle_, twiddle);
 }
 
-void RealFft::forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary, int rows) const {
+void RealFft::forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary,
+                      int rows) const {
   const int n = n_, half = n / 2;
   const auto passes = device_passes_;
   const auto twiddle = twiddle_;
-  Kokkos::parallel_for("fft: forward", policy(rows, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
-    const int row = team.league_rank() * W, lanes = rows - row < W ? rows - row : W;
-    const Work work(team, n);
-    const double* const table = twiddle.data();
-    load_columns(&in(row, first), in.stride(0), lanes, n, reinterpret_cast<P*>(work.a));
-    const Complex* z = run_passes<-1>(passes, work.a, work.b, table, n);
-    P* const re = work.real;
-    Complex* const other = z == work.a ? work.b : work.a;
-    P* const im = reinterpret_cast<P*>(other);
-    const P zero(0.0), part(0.5);
-    re[0] = z[0].re + z[0].im, im[0] = zero;
-    re[half] = z[0].re - z[0].im, im[half] = zero;
-    for (int k = 1; k < half; ++k) {
-      const Complex a = z[k], b{z[half - k].re, -z[half - k].im};
-      const Complex even = a + b, odd = twiddled<-1>(times_i<-1>(a - b), table, k);
-      re[k] = part * (even.re + odd.re), im[k] = part * (even.im + odd.im);
-    }
-    store_columns(re, &out(row, 0), out.stride(0), lanes, half + 1);
-    store_columns(im, &out(row, imaginary), out.stride(0), lanes, half + 1);
-  });
+  Kokkos::parallel_for(
+      "fft: forward", policy(rows, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
+        const int row = team.league_rank() * W, lanes = rows - row < W ? rows - row : W;
+        const Work work(team, n);
+        const double* const table = twiddle.data();
+        load_columns(&in(row, first), in.stride(0), lanes, n, reinterpret_cast<P*>(work.a));
+        const Complex* z = run_passes<-1>(passes, work.a, work.b, table, n);
+        P* const re = work.real;
+        Complex* const other = z == work.a ? work.b : work.a;
+        P* const im = reinterpret_cast<P*>(other);
+        const P zero(0.0), part(0.5);
+        re[0] = z[0].re + z[0].im, im[0] = zero;
+        re[half] = z[0].re - z[0].im, im[half] = zero;
+        for (int k = 1; k < half; ++k) {
+          const Complex a = z[k], b{z[half - k].re, -z[half - k].im};
+          const Complex even = a + b, odd = twiddled<-1>(times_i<-1>(a - b), table, k);
+          re[k] = part * (even.re + odd.re), im[k] = part * (even.im + odd.im);
+        }
+        store_columns(re, &out(row, 0), out.stride(0), lanes, half + 1);
+        store_columns(im, &out(row, imaginary), out.stride(0), lanes, half + 1);
+      });
 }
 
-void RealFft::backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first, int rows) const {
+void RealFft::backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first,
+                       int rows) const {
   const int n = n_, half = n / 2;
   const auto passes = device_passes_;
   const auto twiddle = twiddle_;
-  Kokkos::parallel_for("fft: backward", policy(rows, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
-    const int row = team.league_rank() * W, lanes = rows - row < W ? rows - row : W;
-    const Work work(team, n);
-    const double* const table = twiddle.data();
-    P* const re = work.real;
-    P* const im = reinterpret_cast<P*>(work.b);
-    load_columns(&in(row, 0), in.stride(0), lanes, half + 1, re);
-    load_columns(&in(row, imaginary), in.stride(0), lanes, half + 1, im);
-    const P scale(1.0 / n);
-    work.a[0] = {scale * (re[0] + re[half]), scale * (re[0] - re[half])};
-    for (int k = 1; k < half; ++k) {
-      const Complex a{re[k], im[k]}, b{re[half - k], -im[half - k]};
-      const Complex even = a + b, odd = times_i<1>(twiddled<1>(a - b, table, k));
-      work.a[k] = {scale * (even.re + odd.re), scale * (even.im + odd.im)};
-    }
-    const Complex* z = run_passes<1>(passes, work.a, work.b, table, n);
-    store_columns(reinterpret_cast<const P*>(z), &out(row, first), out.stride(0), lanes, n);
-  });
+  Kokkos::parallel_for(
+      "fft: backward", policy(rows, n), KOKKOS_LAMBDA(const Teams::member_type& team) {
+        const int row = team.league_rank() * W, lanes = rows - row < W ? rows - row : W;
+        const Work work(team, n);
+        const double* const table = twiddle.data();
+        P* const re = work.real;
+        P* const im = reinterpret_cast<P*>(work.b);
+        load_columns(&in(row, 0), in.stride(0), lanes, half + 1, re);
+        load_columns(&in(row, imaginary), in.stride(0), lanes, half + 1, im);
+        const P scale(1.0 / n);
+        work.a[0] = {scale * (re[0] + re[half]), scale * (re[0] - re[half])};
+        for (int k = 1; k < half; ++k) {
+          const Complex a{re[k], im[k]}, b{re[half - k], -im[half - k]};
+          const Complex even = a + b, odd = times_i<1>(twiddled<1>(a - b, table, k));
+          work.a[k] = {scale * (even.re + odd.re), scale * (even.im + odd.im)};
+        }
+        const Complex* z = run_passes<1>(passes, work.a, work.b, table, n);
+        store_columns(reinterpret_cast<const P*>(z), &out(row, first), out.stride(0), lanes, n);
+      });
 }
 
 }  // namespace cambium

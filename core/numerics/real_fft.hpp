@@ -5,9 +5,9 @@
 
 namespace cambium {
 
-/// Discrete Fourier transforms of many real rows of one even length n, X_k = sum_j x_j exp(-2 pi i j k / n), k = 0..n/2.
-/// Mixed-radix Stockham on packs whose lanes are rows, so that every butterfly is a vector operation (radix 4, 2, 3, 5 and
-/// any prime up to 61). Real rows are transformed as complex ones of half the length.
+/// Discrete Fourier transforms of many real rows of one even length n, X_k = sum_j x_j exp(-2 pi i j k / n), k =
+/// 0..n/2. Mixed-radix Stockham on packs whose lanes are rows, so that every butterfly is a vector operation (radix 4,
+/// 2, 3, 5 and any prime up to 61). Real rows are transformed as complex ones of half the length.
 class RealFft {
  public:
   /// Throws InputError when n is odd, smaller than 2 or has a prime factor above 61.

@@ -9,12 +9,12 @@
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work,
              const int* lwork, int* info);
-void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork,
-             int* iwork, const int* liwork, int* info);
-void dsygvd_(const int* type, const char* job, const char* uplo, const int* n, double* a, const int* lda, double* b, const int* ldb,
-             double* w, double* work, const int* lwork, int* iwork, const int* liwork, int* info);
-void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a, const int* lda,
-             const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info);
+void dsyevd_(const char* job, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work,
+             const int* lwork, int* iwork, const int* liwork, int* info);
+void dsygvd_(const int* type, const char* job, const char* uplo, const int* n, double* a, const int* lda, double* b,
+             const int* ldb, double* w, double* work, const int* lwork, int* iwork, const int* liwork, int* info);
+void dormtr_(const char* side, const char* uplo, const char* trans, const int* m, const int* n, const double* a,
+             const int* lda, const double* tau, double* c, const int* ldc, double* work, const int* lwork, int* info);
 }
 
 namespace cambium {
@@ -42,7 +42,9 @@ void symmetric_eigenvectors(int n, double* a, double* values) {
   const int size = static_cast<int>(work.size()), count = static_cast<int>(integers.size());
   int info = 0;
   dsyevd_("V", "L", &n, a, &n, values, work.data(), &size, integers.data(), &count, &info);
-  if (info != 0) throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) + " rows did not converge; is an entry not finite?");
+  if (info != 0)
+    throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) +
+                         " rows did not converge; is an entry not finite?");
 }
 
 bool generalised_eigenvectors(int n, int ld, double* a, double* b, double* values) {
@@ -53,7 +55,9 @@ bool generalised_eigenvectors(int n, int ld, double* a, double* b, double* value
   int info = 0;
   dsygvd_(&type, "V", "L", &n, a, &ld, b, &ld, values, work.data(), &size, integers.data(), &count, &info);
   if (info > n) return false;
-  if (info != 0) throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) + " rows did not converge; is an entry not finite?");
+  if (info != 0)
+    throw NumericalError("the eigenvalues of a symmetric matrix of " + std::to_string(n) +
+                         " rows did not converge; is an entry not finite?");
   return true;
 }
 
@@ -146,7 +150,8 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
   for (int q = 0; q < width_; ++q) columns_[static_cast<std::size_t>(q * n + first + q)] = 1.0;
   reflect("T", columns_.data());
   if (!tridiagonal_.compute(n_, value_.data(), off_.data()))
-    throw NumericalError("an eigenvalue of a symmetric matrix of " + std::to_string(n_) + " rows did not converge; is an entry not finite?");
+    throw NumericalError("an eigenvalue of a symmetric matrix of " + std::to_string(n_) +
+                         " rows did not converge; is an entry not finite?");
   component_.resize(columns_.size());
   for (int slice = 0; slice < slices(); ++slice) {
     take_slice(slice, columns_.data());
@@ -154,7 +159,8 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
     put_slice(slice, columns_.data());
   }
   for (int q = 0; q < width_; ++q)
-    for (int j = 0; j < n_; ++j) component_[static_cast<std::size_t>(j * width_ + q)] = columns_[static_cast<std::size_t>(q * n_ + j)];
+    for (int j = 0; j < n_; ++j)
+      component_[static_cast<std::size_t>(j * width_ + q)] = columns_[static_cast<std::size_t>(q * n_ + j)];
 }
 
 void SymmetricSpectrum::reduce() {
@@ -191,12 +197,15 @@ void SymmetricSpectrum::take_slice(int slice, const double* columns) {
 void SymmetricSpectrum::put_slice(int slice, double* columns) const {
   constexpr int w = TridiagonalEigen::row_width;
   for (int k = 0; k < w && slice * w + k < width_; ++k)
-    for (int j = 0; j < n_; ++j) columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[static_cast<std::size_t>(j * w + k)];
+    for (int j = 0; j < n_; ++j)
+      columns[static_cast<std::ptrdiff_t>(slice * w + k) * n_ + j] = panel_[static_cast<std::size_t>(j * w + k)];
 }
 
 void SymmetricSpectrum::column(std::span<const double> f, double* out) {
   for (int q = 0; q < width_; ++q)
-    for (int j = 0; j < n_; ++j) out[static_cast<std::ptrdiff_t>(q) * n_ + j] = f[static_cast<std::size_t>(j)] * component_[static_cast<std::size_t>(j * width_ + q)];
+    for (int j = 0; j < n_; ++j)
+      out[static_cast<std::ptrdiff_t>(q) * n_ + j] =
+          f[static_cast<std::size_t>(j)] * component_[static_cast<std::size_t>(j * width_ + q)];
   for (int slice = 0; slice < slices(); ++slice) {
     take_slice(slice, out);
     tridiagonal_.from_eigenvectors(panel_.data());

@@ -7,21 +7,22 @@
 
 namespace cambium {
 
-/// All eigenvalues (ascending) and eigenvectors of the symmetric n x n matrix `a`, row-major, overwritten: row j becomes
-/// eigenvector j (LAPACK dsyevd). NumericalError when it does not converge.
+/// All eigenvalues (ascending) and eigenvectors of the symmetric n x n matrix `a`, row-major, overwritten: row j
+/// becomes eigenvector j (LAPACK dsyevd). NumericalError when it does not converge.
 void symmetric_eigenvectors(int n, double* a, double* values);
 
 /// A c = e B c for symmetric A and positive definite B, n x n with rows of `ld`, both overwritten: row j of `a` becomes
-/// eigenvector j, with c^T B c = 1 (LAPACK dsygvd). False when B has no Cholesky factor, NumericalError when it does not converge.
+/// eigenvector j, with c^T B c = 1 (LAPACK dsygvd). False when B has no Cholesky factor, NumericalError when it does
+/// not converge.
 bool generalised_eigenvectors(int n, int ld, double* a, double* b, double* values);
 
-/// Eigenvalues of a symmetric tridiagonal matrix T by implicit QL steps (Bowdler, Martin, Reinsch, Wilkinson, Numer. Math.
-/// 11, 293 (1968)) with the rotations written down, so that eigenvectors are applied to a few columns, V or V^T, and never
-/// formed: 12 n^2 bytes, and 6 n^2 operations for each register of columns. Host memory.
+/// Eigenvalues of a symmetric tridiagonal matrix T by implicit QL steps (Bowdler, Martin, Reinsch, Wilkinson, Numer.
+/// Math. 11, 293 (1968)) with the rotations written down, so that eigenvectors are applied to a few columns, V or V^T,
+/// and never formed: 12 n^2 bytes, and 6 n^2 operations for each register of columns. Host memory.
 class TridiagonalEigen {
  public:
-  /// Diagonal d (n, becomes the eigenvalues, not sorted), off-diagonal e (n - 1 entries and one spare, destroyed). False when
-  /// an eigenvalue does not converge.
+  /// Diagonal d (n, becomes the eigenvalues, not sorted), off-diagonal e (n - 1 entries and one spare, destroyed).
+  /// False when an eigenvalue does not converge.
   bool compute(int n, double* d, double* e);
   /// Columns of panels: rows of `row_width` numbers.
   static constexpr int row_width = native_width<double>;

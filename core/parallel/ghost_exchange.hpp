@@ -11,9 +11,9 @@ class GhostExchange {
   /// Copies one value per atom from owners to their ghosts.
   virtual void forward(View<double*> per_atom) = 0;
   /// Adds the three components of every ghost to its owner (forces) and leaves the ghosts' entries unspecified.
-  virtual void reverse_add(View<double*[3]> per_atom) = 0;
+  virtual void reverse_add(View<double* [3]> per_atom) = 0;
   /// The same for nine components (per-atom virials).
-  virtual void reverse_add(View<double*[9]> per_atom) = 0;
+  virtual void reverse_add(View<double* [9]> per_atom) = 0;
 };
 
 }  // namespace cambium

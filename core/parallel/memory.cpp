@@ -52,12 +52,14 @@ double left_in_groups() {
   for (std::string line; std::getline(in, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const bool unified = second == first + 1, memory = line.substr(first + 1, second - first - 1).find("memory") != std::string::npos;
+    const bool unified = second == first + 1,
+               memory = line.substr(first + 1, second - first - 1).find("memory") != std::string::npos;
     if (!unified && !memory) continue;
     const fs::path top = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
     for (fs::path part = fs::path(line.substr(second + 1)).relative_path();; part = part.parent_path()) {
       least = std::min(least, unified ? left_in_group(top / part, "memory.max", "memory.current", "inactive_file")
-                                      : left_in_group(top / part, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
+                                      : left_in_group(top / part, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                                      "total_inactive_file"));
       if (part.empty()) break;
     }
   }
@@ -96,7 +98,8 @@ std::string memory_problem(double bytes, const std::string& what, const std::str
   if (lowest == comm.size()) return {};
   double both[2] = {wanted, there};
   comm.broadcast(both, lowest);
-  return fmt::format("{} would take at least {} of memory on this node, which has {} left; {}", what, bytes_text(both[0]), bytes_text(both[1]), remedy);
+  return fmt::format("{} would take at least {} of memory on this node, which has {} left; {}", what,
+                     bytes_text(both[0]), bytes_text(both[1]), remedy);
 }
 
 void require_memory(double bytes, const std::string& what, const std::string& remedy, const Comm& comm) {

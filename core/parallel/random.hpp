@@ -11,9 +11,24 @@ namespace cambium {
 /// Every consumer of random numbers has its own stream, so that no two ever correlate. Plugins outside this tree
 /// start at 1000.
 enum class Stream : std::uint32_t {
-  velocities = 1, langevin = 2, csvr = 3, barostat = 4, lattice_noise = 5, model_weights = 6,
-  shuffle = 7, hold_out = 8, made_samples = 9, initial_noise = 10, rounding = 11,
-  pod_sketch = 30, example_field = 31, search = 32, trial_weights = 33, trial_order = 34, test = 99, external = 1000
+  velocities = 1,
+  langevin = 2,
+  csvr = 3,
+  barostat = 4,
+  lattice_noise = 5,
+  model_weights = 6,
+  shuffle = 7,
+  hold_out = 8,
+  made_samples = 9,
+  initial_noise = 10,
+  rounding = 11,
+  pod_sketch = 30,
+  example_field = 31,
+  search = 32,
+  trial_weights = 33,
+  trial_order = 34,
+  test = 99,
+  external = 1000
 };
 
 /// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of (seed, stream, id, step), so
@@ -26,8 +41,8 @@ struct Random4 {
     r123::Philox4x32 philox;
     r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32),
                                            static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)}};
-    r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed ^ (seed >> 32)) ,
-                                       static_cast<std::uint32_t>(stream)}};
+    r123::Philox4x32::key_type key = {
+        {static_cast<std::uint32_t>(seed ^ (seed >> 32)), static_cast<std::uint32_t>(stream)}};
     const auto r = philox(counter, key);
     for (int k = 0; k < 4; ++k) bits[k] = r[k];
   }

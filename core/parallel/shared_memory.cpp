@@ -15,7 +15,8 @@ bool SharedMemory::open(int rank, const char* name, bool create) {
   if (file < 0) return false;
   // Room is taken now: a write to memory that the system promised and does not have ends the program.
   const bool good = !create || posix_fallocate(file, 0, bytes_) == 0;
-  void* data = good ? mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  void* data =
+      good ? mmap(nullptr, static_cast<std::size_t>(bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   close(file);
   if (data == MAP_FAILED) return false;
   arrays_[static_cast<std::size_t>(rank)] = static_cast<std::byte*>(data);
@@ -33,7 +34,8 @@ static bool one_node(const Comm& comm) {
 
 std::unique_ptr<SharedMemory> SharedMemory::make(const Comm& comm, std::int64_t bytes) {
   if (!one_node(comm)) return nullptr;
-  std::string key = fmt::format("/cambium-{}-{}", getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
+  std::string key =
+      fmt::format("/cambium-{}-{}", getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
   comm.broadcast(key);
   std::unique_ptr<SharedMemory> out(new SharedMemory(comm.size(), bytes));
   const auto name = [&](int rank) { return fmt::format("{}-{}", key, rank); };

@@ -8,16 +8,19 @@
 
 namespace cambium {
 
-/// Numbers that each rank of a node lays out for the others, again and again: what a gather or an exchange with neighbours does with
-/// messages, without them. Small pieces arrive within a microsecond, where a message beyond MPI's eager size takes a handshake.
+/// Numbers that each rank of a node lays out for the others, again and again: what a gather or an exchange with
+/// neighbours does with messages, without them. Small pieces arrive within a microsecond, where a message beyond MPI's
+/// eager size takes a handshake.
 ///
-/// Every exchange: write `mine()`, `start()`, read `of(rank)` of any ranks before the next `start()`. All ranks take part in all.
+/// Every exchange: write `mine()`, `start()`, read `of(rank)` of any ranks before the next `start()`. All ranks take
+/// part in all.
 class SharedPieces {
  public:
   /// Collective: `count` numbers for every rank. Null, on every rank, where SharedMemory is.
   static std::unique_ptr<SharedPieces> make(const Comm& comm, std::int64_t count);
 
-  /// Where this rank's piece of the next exchange goes. Waits for ranks that have not started the last one: they may still read here.
+  /// Where this rank's piece of the next exchange goes. Waits for ranks that have not started the last one: they may
+  /// still read here.
   double* mine();
   void start();
   /// Waits for the piece of `rank`.
@@ -32,7 +35,8 @@ class SharedPieces {
   int rank_, ranks_;
   std::int64_t count_;
   std::int64_t number_ = 0;  ///< exchanges begun by this rank
-  std::unique_ptr<SharedMemory> memory_;  ///< of a rank: a line with its counter, then pieces of odd and of even exchanges
+  std::unique_ptr<SharedMemory>
+      memory_;  ///< of a rank: a line with its counter, then pieces of odd and of even exchanges
 };
 
 }  // namespace cambium

@@ -10,7 +10,8 @@ void spin_wait(F&& there) {
   for (int turn = 0; !there(); ++turn) {
     if (turn > patience) std::this_thread::yield();
 #if defined(__x86_64__)
-    else __builtin_ia32_pause();
+    else
+      __builtin_ia32_pause();
 #endif
   }
 }

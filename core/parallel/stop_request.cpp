@@ -27,9 +27,7 @@ void on_signal(int number) {
 
 constexpr std::array<int, 3> watched{SIGTERM, SIGUSR1, SIGINT};
 
-std::string name_of(int number) {
-  return number == SIGTERM ? "SIGTERM" : number == SIGUSR1 ? "SIGUSR1" : "SIGINT";
-}
+std::string name_of(int number) { return number == SIGTERM ? "SIGTERM" : number == SIGUSR1 ? "SIGUSR1" : "SIGINT"; }
 
 }  // namespace
 
@@ -66,19 +64,24 @@ bool StopRequest::agreed(std::int64_t step) {
   const bool out_of_time = wall_limit_ > 0.0 && now - start_ > wall_limit_;
   const std::string lost = lost_ ? lost_(false) : "";
   std::array<double, 4> notes{static_cast<double>(received), out_of_time ? 1.0 : 0.0,
-                              comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0, lost.empty() ? 0.0 : 1.0};
+                              comm_.root() ? std::clamp(0.5 / std::max(per_step, 1e-9), 1.0, 1e6) : 0.0,
+                              lost.empty() ? 0.0 : 1.0};
   comm_.max(notes);
   if (notes[3] > 0.0) throw InputError(lost);  // the lowest rank, which holds the directory, is the one that is heard
   interval_ = static_cast<std::int64_t>(std::min(notes[2], 4.0 * static_cast<double>(interval_)));
   if (interval_ < 1) interval_ = 1;
   last_step_ = step;
   last_agreement_ = now;
-  if (notes[0] > 0.0) reason_ = "signal " + name_of(static_cast<int>(notes[0]));
-  else if (notes[1] > 0.0) reason_ = fmt::format("the wall-time limit of {:g} s", wall_limit_);
+  if (notes[0] > 0.0)
+    reason_ = "signal " + name_of(static_cast<int>(notes[0]));
+  else if (notes[1] > 0.0)
+    reason_ = fmt::format("the wall-time limit of {:g} s", wall_limit_);
   return !reason_.empty();
 }
 
-bool StopRequest::asked() const { return received != 0 || (wall_limit_ > 0.0 && wall_seconds() - start_ > wall_limit_); }
+bool StopRequest::asked() const {
+  return received != 0 || (wall_limit_ > 0.0 && wall_seconds() - start_ > wall_limit_);
+}
 
 double parse_wall_time(const std::string& text) {
   std::istringstream in(text);
@@ -94,7 +97,9 @@ double parse_wall_time(const std::string& text) {
   if (parts == 0 || parts > 3 || colon != 0 || !in.eof())
     throw InputError(fmt::format("walltime '{}' is not a time; write HH:MM:SS, for example \"00:10:00\"", text));
   if (total <= 0.0)
-    throw InputError(fmt::format("walltime '{}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit", text));
+    throw InputError(fmt::format(
+        "walltime '{}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit",
+        text));
   return total;
 }
 

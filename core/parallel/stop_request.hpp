@@ -19,19 +19,19 @@ class StopRequest {
 
   /// Catches the signals from now on: one that comes before there is a StopRequest is not lost.
   static void listen();
-  /// `lost(look)` tells why this run may no longer write to its directory; empty while it may. `look`: whether it is to be looked at
-  /// now, which takes a file to be read.
+  /// `lost(look)` tells why this run may no longer write to its directory; empty while it may. `look`: whether it is to
+  /// be looked at now, which takes a file to be read.
   void guard(std::function<std::string(bool look)> lost) { lost_ = std::move(lost); }
-  /// To be called before a file of the run is written (`look`: before one from which runs are resumed). InputError when another
-  /// run has the directory.
+  /// To be called before a file of the run is written (`look`: before one from which runs are resumed). InputError when
+  /// another run has the directory.
   void require_directory(bool look = false) const;
 
   /// Collective, once per step. True when the run must write its checkpoint and end. InputError as require_directory().
   bool agreed(std::int64_t step);
   /// Collective, before a stage, whose steps are counted afresh: the same answer at once.
   bool agreed_before_stage();
-  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks do not go in step; what
-  /// follows from it must be made known to the others.
+  /// Not collective: a signal reached this rank, or its clock is past the limit. For loops in which ranks do not go in
+  /// step; what follows from it must be made known to the others.
   bool asked() const;
   /// "signal SIGTERM" or "the wall-time limit of 600 s"; empty when nobody asked.
   const std::string& reason() const { return reason_; }

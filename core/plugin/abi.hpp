@@ -121,15 +121,16 @@ consteval AbiTag make_abi_tag() {
 /// Of the translation unit that includes this.
 inline constexpr AbiTag abi_tag = make_abi_tag();
 
-/// The one symbol that a plugin exports, `cambium_plugin`: plain data in C linkage, readable before any of its code runs.
+/// The one symbol that a plugin exports, `cambium_plugin`: plain data in C linkage, readable before any of its code
+/// runs.
 struct PluginDescriptor {
-  std::uint32_t struct_size;             ///< sizeof(PluginDescriptor) on the plugin's side
-  const char* abi;                       ///< its ABI tag
-  const char* name;                      ///< under which its types are registered
+  std::uint32_t struct_size;  ///< sizeof(PluginDescriptor) on the plugin's side
+  const char* abi;            ///< its ABI tag
+  const char* name;           ///< under which its types are registered
   const char* version;
   const char* author;
-  const char* citation;                  ///< how to cite it; may be empty
-  void (*register_types)(Registry&);     ///< adds its types
+  const char* citation;               ///< how to cite it; may be empty
+  void (*register_types)(Registry&);  ///< adds its types
 };
 
 }  // namespace cambium
@@ -140,10 +141,10 @@ struct PluginDescriptor {
 #ifdef CAMBIUM_IN_TREE_PLUGIN
 #define CAMBIUM_PLUGIN(name, version, author, citation, function)
 #else
-#define CAMBIUM_PLUGIN(name, version, author, citation, function)                                                      \
-  extern "C" {                                                                                                         \
-  extern __attribute__((visibility("default"))) const cambium::PluginDescriptor cambium_plugin;                       \
-  const cambium::PluginDescriptor cambium_plugin = {sizeof(cambium::PluginDescriptor), cambium::abi_tag.text, name,    \
-                                                    version, author, citation, function};                              \
+#define CAMBIUM_PLUGIN(name, version, author, citation, function)                                           \
+  extern "C" {                                                                                              \
+  extern __attribute__((visibility("default"))) const cambium::PluginDescriptor cambium_plugin;             \
+  const cambium::PluginDescriptor cambium_plugin = {                                                        \
+      sizeof(cambium::PluginDescriptor), cambium::abi_tag.text, name, version, author, citation, function}; \
   }
 #endif

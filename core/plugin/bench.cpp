@@ -32,7 +32,8 @@ std::string wanted(const BenchOption& option) {
 std::optional<Value> read(const std::string& word, const BenchOption& option) {
   const Value& standard = option.standard;
   if (std::holds_alternative<std::string>(standard)) {
-    const bool known = option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end();
+    const bool known =
+        option.choices.empty() || std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end();
     return known ? std::optional<Value>(word) : std::nullopt;
   }
   if (std::holds_alternative<bool>(standard)) {
@@ -50,7 +51,8 @@ std::optional<Value> read(const std::string& word, const BenchOption& option) {
 std::string unknown(const std::string& bench, const std::string& name, std::span<const BenchOption> known) {
   if (known.empty()) return fmt::format("bench {} takes no options, but '{}' is given", bench, name);
   std::vector<std::string> names, all;
-  for (const auto& option : known) names.push_back(option.name), all.push_back(option.name + "=" + text_of(option.standard));
+  for (const auto& option : known)
+    names.push_back(option.name), all.push_back(option.name + "=" + text_of(option.standard));
   const auto near = nearest(name, names);
   return fmt::format("bench {} has no option '{}'{} It takes {} (`cambium bench {} --help`)", bench, name,
                      near ? fmt::format("; did you mean '{}'?", *near) : std::string("."), join(all), bench);
@@ -58,7 +60,8 @@ std::string unknown(const std::string& bench, const std::string& name, std::span
 
 }  // namespace
 
-BenchOptions::BenchOptions(const std::string& bench, std::span<const BenchOption> known, std::span<const std::string> words) {
+BenchOptions::BenchOptions(const std::string& bench, std::span<const BenchOption> known,
+                           std::span<const std::string> words) {
   for (const auto& option : known) values_[option.name] = option.standard;
   for (const auto& word : words) {
     const auto equals = word.find('=');
@@ -69,8 +72,8 @@ BenchOptions::BenchOptions(const std::string& bench, std::span<const BenchOption
     if (option == known.end()) throw InputError(unknown(bench, name, known));
     const auto value = read(given, *option);
     if (!value)
-      throw InputError(fmt::format("bench {}: {} is '{}'; it must be {}, for example {}={}", bench, name, given, wanted(*option), name,
-                                   text_of(option->standard)));
+      throw InputError(fmt::format("bench {}: {} is '{}'; it must be {}, for example {}={}", bench, name, given,
+                                   wanted(*option), name, text_of(option->standard)));
     values_[name] = *value;
   }
 }
@@ -96,8 +99,13 @@ static std::string default_of(const BenchOption& option) {
 std::string markdown(const Bench& bench) {
   std::string out = fmt::format("## bench {}\n\n{}\n\n", bench.name, bench.doc);
   if (bench.options.empty()) return out + "It takes no options.\n";
-  out += fmt::format("    cambium bench {} [--json] [option=value ...]\n\n| Option | Default | Meaning |\n|---|---|---|\n", bench.name);
-  for (const auto& option : bench.options) out += fmt::format("| `{}` | {} | {} |\n", option.name, default_of(option), option.choices.empty() ? option.meaning : fmt::format("{}: {}", option.meaning, join(option.choices)));
+  out +=
+      fmt::format("    cambium bench {} [--json] [option=value ...]\n\n| Option | Default | Meaning |\n|---|---|---|\n",
+                  bench.name);
+  for (const auto& option : bench.options)
+    out += fmt::format(
+        "| `{}` | {} | {} |\n", option.name, default_of(option),
+        option.choices.empty() ? option.meaning : fmt::format("{}: {}", option.meaning, join(option.choices)));
   return out;
 }
 

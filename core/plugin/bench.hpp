@@ -13,8 +13,8 @@
 
 namespace cambium {
 
-/// An option of a bench, written name=value. What it is without being given also says what it takes: a whole number, a number,
-/// yes or no (true or false), or a text.
+/// An option of a bench, written name=value. What it is without being given also says what it takes: a whole number, a
+/// number, yes or no (true or false), or a text.
 struct BenchOption {
   using Value = std::variant<std::int64_t, double, bool, std::string>;
   std::string name, meaning;
@@ -25,8 +25,8 @@ struct BenchOption {
 /// The value of every option of a bench: what was given, else its standard.
 class BenchOptions {
  public:
-  /// Reads `name=value` words. InputError for a word without '=', a name that `known` lacks (with the nearest and all that there
-  /// are) and a value of another type or not among the choices; `bench` is named in the message.
+  /// Reads `name=value` words. InputError for a word without '=', a name that `known` lacks (with the nearest and all
+  /// that there are) and a value of another type or not among the choices; `bench` is named in the message.
   BenchOptions(const std::string& bench, std::span<const BenchOption> known, std::span<const std::string> words = {});
 
   /// InternalError for an option that the bench does not name, or names with another type.
@@ -48,7 +48,8 @@ struct Bench {
   std::string name, doc;
   std::function<nlohmann::json(const BenchOptions& options, Context&)> run;
   std::vector<BenchOption> options = {};
-  /// `name=value` words of one turn of `bench compare`: seconds long and without peers. Empty: it takes part only where it is named.
+  /// `name=value` words of one turn of `bench compare`: seconds long and without peers. Empty: it takes part only where
+  /// it is named.
   std::vector<std::string> turn = {};
 };
 

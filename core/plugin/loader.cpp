@@ -53,9 +53,10 @@ std::string not_found(const std::string& name, const std::vector<std::string>& t
         known.push_back(base.substr(0, base.size() - std::string_view(suffix).size()));
   }
   const auto near = nearest(name, known);
-  return fmt::format("there is no plugin '{}'{}\nlooked for:\n  {}\nName the path of its library, or its folder in "
-                     "CAMBIUM_PLUGIN_PATH.",
-                     name, near ? fmt::format("; did you mean '{}'?", *near) : "", join(tried, "\n  "));
+  return fmt::format(
+      "there is no plugin '{}'{}\nlooked for:\n  {}\nName the path of its library, or its folder in "
+      "CAMBIUM_PLUGIN_PATH.",
+      name, near ? fmt::format("; did you mean '{}'?", *near) : "", join(tried, "\n  "));
 }
 
 std::string find_library(const std::string& name, const Registry& registry) {
@@ -102,7 +103,8 @@ std::string plugin_name(const std::string& path) {
 }
 
 std::string rebuild() {
-  return fmt::format("Rebuild it: cmake -B build -S <its source> -Dcambium_DIR={} && cmake --build build", package_folder());
+  return fmt::format("Rebuild it: cmake -B build -S <its source> -Dcambium_DIR={} && cmake --build build",
+                     package_folder());
 }
 
 void check_abi(const std::string& path, std::string_view tag) {
@@ -110,14 +112,16 @@ void check_abi(const std::string& path, std::string_view tag) {
   if (tag.empty()) throw InputError(fmt::format("{} is not a plugin of Cambium: it has no ABI tag ({})", who, path));
   const auto difference = abi_difference(tag, abi_tag.text);
   if (difference.empty()) return;
-  throw InputError(fmt::format("{} was built for another Cambium and is not loaded ({})\n{}{}", who, path, difference, rebuild()));
+  throw InputError(
+      fmt::format("{} was built for another Cambium and is not loaded ({})\n{}{}", who, path, difference, rebuild()));
 }
 
 const PluginDescriptor& open_plugin(const std::string& path) {
   if (!build_info().kokkos_shared)
-    throw InputError(fmt::format("plugin '{}' cannot be loaded: this program holds a static Kokkos, of which the plugin "
-                                 "would bring a second copy; build Kokkos with -DBUILD_SHARED_LIBS=ON, and Cambium with it",
-                                 plugin_name(path)));
+    throw InputError(
+        fmt::format("plugin '{}' cannot be loaded: this program holds a static Kokkos, of which the plugin would bring "
+                    "a second copy; build Kokkos with -DBUILD_SHARED_LIBS=ON, and Cambium with it",
+                    plugin_name(path)));
   const std::string bytes = read_bytes(path);
   if (is_cut_short(bytes))
     throw InputError(fmt::format("plugin '{}' is cut short, copy or build it again ({})", plugin_name(path), path));
@@ -126,7 +130,8 @@ const PluginDescriptor& open_plugin(const std::string& path) {
   if (!library) throw InputError(fmt::format("plugin '{}' cannot be loaded: {}", plugin_name(path), dlerror()));
   const auto* plugin = static_cast<const PluginDescriptor*>(dlsym(library, "cambium_plugin"));
   if (!plugin)
-    throw InputError(fmt::format("plugin '{}' has no CAMBIUM_PLUGIN(...) in its sources ({})", plugin_name(path), path));
+    throw InputError(
+        fmt::format("plugin '{}' has no CAMBIUM_PLUGIN(...) in its sources ({})", plugin_name(path), path));
   if (plugin->struct_size != sizeof(PluginDescriptor))
     throw InputError(fmt::format("plugin '{}' describes itself in {} bytes, this program expects {} ({})\n{}",
                                  plugin_name(path), plugin->struct_size, sizeof(PluginDescriptor), path, rebuild()));
@@ -147,8 +152,10 @@ std::string reason_for_distrust(const std::string& library) {
   // In a sticky folder only its owner replaces a file.
   for (const auto& [path, found] : {std::pair{file, open(file, false)}, std::pair{folder, open(folder, true)}})
     if (found)
-      return fmt::format("everybody may write to '{}', and with it change what runs in your name; take that right away: chmod o-w '{}'", path.string(),
-                         path.string());
+      return fmt::format(
+          "everybody may write to '{}', and with it change what runs in your name; take that right away: chmod o-w "
+          "'{}'",
+          path.string(), path.string());
   return {};
 }
 
@@ -191,7 +198,8 @@ std::string abi_difference(std::string_view plugin, std::string_view program) {
   std::string out;
   for (const auto& name : names) {
     const auto a = value(theirs, name), b = value(ours, name);
-    out += a == b ? fmt::format("  {}: {}\n", name, a) : fmt::format("  {}: {} in the plugin, {} in this program <- differs\n", name, a, b);
+    out += a == b ? fmt::format("  {}: {}\n", name, a)
+                  : fmt::format("  {}: {} in the plugin, {} in this program <- differs\n", name, a, b);
   }
   return out;
 }
@@ -216,7 +224,8 @@ std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Regi
   std::vector<PluginInfo> out;
   for (const auto& name : names) {
     const auto present = registry.plugins();
-    if (std::find(present.begin(), present.end(), name) == present.end()) out.push_back(load_plugin(name, registry, comm));
+    if (std::find(present.begin(), present.end(), name) == present.end())
+      out.push_back(load_plugin(name, registry, comm));
   }
   return out;
 }

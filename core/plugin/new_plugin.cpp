@@ -32,7 +32,8 @@ std::string camel_case(const std::string& name) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -52,19 +53,23 @@ std::string template_of(const std::string& kind, const std::string& templates) {
   throw InputError(fmt::format("there is no template of a plugin of kind '{}'{}", kind, suggestion(kind, kinds)));
 }
 
-std::vector<std::string> new_plugin(const std::string& name, const std::string& destination, const std::string& template_folder) {
+std::vector<std::string> new_plugin(const std::string& name, const std::string& destination,
+                                    const std::string& template_folder) {
   if (!is_identifier(name))
-    throw InputError(fmt::format("found '{}', expected the name of a plugin: small letters, digits and '_', beginning with a letter", name));
+    throw InputError(fmt::format(
+        "found '{}', expected the name of a plugin: small letters, digits and '_', beginning with a letter", name));
   if (!fs::is_regular_file(fs::path(template_folder) / "register.cpp"))
     throw InputError(fmt::format("there is no plugin template in '{}'", template_folder));
-  if (fs::exists(destination)) throw InputError(fmt::format("'{}' is there already; choose another folder", destination));
+  if (fs::exists(destination))
+    throw InputError(fmt::format("'{}' is there already; choose another folder", destination));
   const auto renamed = [&](std::string text) {
     for (const char* placeholder : {"my_pair", "my_physics", "my_model"})
       text = replaced(replaced(std::move(text), placeholder, name), camel_case(placeholder), camel_case(name));
     return text;
   };
   std::vector<std::string> written;
-  for (auto file = fs::recursive_directory_iterator(template_folder); file != fs::recursive_directory_iterator(); ++file) {
+  for (auto file = fs::recursive_directory_iterator(template_folder); file != fs::recursive_directory_iterator();
+       ++file) {
     if (file->is_directory() && file->path().filename() == "build") file.disable_recursion_pending();
     if (!file->is_regular_file()) continue;
     const auto relative = renamed(fs::relative(file->path(), template_folder).string());

@@ -19,10 +19,10 @@ class Group;
 
 /// A column of the thermo output.
 struct Observable {
-  std::string name;       ///< "temperature"
-  std::string unit;       ///< "K"
+  std::string name;  ///< "temperature"
+  std::string unit;  ///< "K"
   std::string doc;
-  bool printed = true;    ///< false: only in the files
+  bool printed = true;  ///< false: only in the files
 };
 
 /// Equations of motion. The driver owns the loop, the output, the clock and the signals; a physics owns the step.
@@ -36,8 +36,8 @@ class Physics {
   virtual void declare(State&, Context&) = 0;
   /// A fresh state at step 0, forces included.
   virtual void initialise(State&, Context&) = 0;
-  /// After the fields marked `restart` were read back: rebuild what is derived from them. `same_ranks` is false when the
-  /// checkpoint came from another number of ranks (rows are then spread evenly and must be redistributed).
+  /// After the fields marked `restart` were read back: rebuild what is derived from them. `same_ranks` is false when
+  /// the checkpoint came from another number of ranks (rows are then spread evenly and must be redistributed).
   virtual void restore(State&, Context&, const io::Group& saved, bool same_ranks) = 0;
   /// Collective, before a checkpoint is written: bring the state into the form that restore() will find.
   virtual void prepare_checkpoint(State&, Context&) {}
@@ -54,8 +54,8 @@ class Physics {
   virtual std::vector<Observable> observables() const = 0;
   /// Collective: fills one value per observable for the current state.
   virtual void measure(const State&, Context&, std::span<double> values) = 0;
-  /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it has no
-  /// grid.
+  /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it
+  /// has no grid.
   virtual std::optional<GridFields> grid_fields(const State&, const Comm&) const { return {}; }
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
@@ -64,7 +64,10 @@ class Physics {
   /// Share of the work that is done, for the progress line of a run without 'steps'.
   virtual double progress(const State&) const { return 0.0; }
   /// What one step works on, for the rate of the end-of-run table: {192, "atom"} prints atom-steps/s.
-  struct Work { std::int64_t items; std::string name; };
+  struct Work {
+    std::int64_t items;
+    std::string name;
+  };
   virtual Work work(const State&) const = 0;
   /// Lines for the end-of-run page (energy drift, time averages, rebuilds).
   virtual std::vector<std::string> report() const { return {}; }

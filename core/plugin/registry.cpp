@@ -31,7 +31,9 @@ const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view na
 
 void* Registry::create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const {
   const std::string where = keys.where();
-  const auto placed = [&](const std::string& text) { return where.empty() ? text : fmt::format("{}: {}", where, text); };
+  const auto placed = [&](const std::string& text) {
+    return where.empty() ? text : fmt::format("{}: {}", where, text);
+  };
   for (const auto& type : types_) {
     if (type->entry.kind != kind || type->entry.name != name) continue;
     try {
@@ -64,7 +66,8 @@ std::vector<std::string> Registry::plugins() const {
   return out;
 }
 
-void Registry::known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin, std::string_view how) {
+void Registry::known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin,
+                               std::string_view how) {
   elsewhere_.push_back({std::string(kind), std::string(name), std::string(plugin), std::string(how)});
 }
 

@@ -14,8 +14,8 @@ namespace cambium {
 
 /// Every type that a deck can name, by kind. Plugins add their types in one explicit function each.
 ///
-/// A type T derives from a kind K (a base class with `using Kind = K` and `static constexpr std::string_view kind`), has
-/// a struct T::Params with describe() (core/deck/describe.hpp) and a constructor T(const T::Params&, Context&).
+/// A type T derives from a kind K (a base class with `using Kind = K` and `static constexpr std::string_view kind`),
+/// has a struct T::Params with describe() (core/deck/describe.hpp) and a constructor T(const T::Params&, Context&).
 class Registry : public deck::TypeTable {
  public:
   Registry() = default;
@@ -67,7 +67,9 @@ class Registry : public deck::TypeTable {
     deck::TypeEntry entry;
     Factory factory;
   };
-  struct Elsewhere { std::string kind, name, plugin, how; };
+  struct Elsewhere {
+    std::string kind, name, plugin, how;
+  };
 
   void insert(deck::TypeEntry entry, Factory factory);
   void* create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const;
@@ -84,8 +86,11 @@ void Registry::add(std::string_view name, std::string_view doc) {
   using Kind = typename T::Kind;
   using Params = typename T::Params;
   static_assert(std::is_base_of_v<Kind, T>);
-  deck::TypeEntry entry{std::string(Kind::kind), std::string(name), plugin_, std::string(doc), deck::schema_of<Params>(), {}};
-  entry.validate = [this](const deck::Node& keys, deck::Problems& problems) { deck::read<Params>(keys, problems, this); };
+  deck::TypeEntry entry{std::string(Kind::kind), std::string(name),         plugin_,
+                        std::string(doc),        deck::schema_of<Params>(), {}};
+  entry.validate = [this](const deck::Node& keys, deck::Problems& problems) {
+    deck::read<Params>(keys, problems, this);
+  };
   insert(std::move(entry), [this](const deck::Node& keys, Context& context) -> void* {
     Kind* made = new T(deck::read<Params>(keys, this), context);
     return made;

@@ -20,7 +20,7 @@ struct StepInfo {
 class Schedule {
  public:
   struct Task {
-    std::string name;     ///< also its row in the timing table: "section: detail" counts under "section"
+    std::string name;  ///< also its row in the timing table: "section: detail" counts under "section"
     std::vector<std::string> reads, writes;
     std::function<void(State&, StepInfo&)> run;
   };

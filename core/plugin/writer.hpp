@@ -20,8 +20,8 @@ class Writer {
   using Kind = Writer;
   static constexpr std::string_view kind = "writer";
   virtual ~Writer() = default;
-  /// Called once, before the first step: a writer for one kind of physics looks for it here (dynamic_cast) and keeps the
-  /// reference. InputError when it is another one.
+  /// Called once, before the first step: a writer for one kind of physics looks for it here (dynamic_cast) and keeps
+  /// the reference. InputError when it is another one.
   virtual void attach(const Physics&) {}
   /// Steps between two calls of observe(), counted from step 0 of the stage.
   virtual std::int64_t every() const = 0;

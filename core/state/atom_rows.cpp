@@ -13,11 +13,16 @@ void gather(const std::byte* from, std::byte* to, const std::vector<int>& order)
 /// Sizes known at compile time make the copies single moves.
 void gather(const std::byte* from, std::byte* to, const std::vector<int>& order, std::size_t bytes) {
   switch (bytes) {
-    case 4: return gather<4>(from, to, order);
-    case 8: return gather<8>(from, to, order);
-    case 12: return gather<12>(from, to, order);
-    case 24: return gather<24>(from, to, order);
-    case 32: return gather<32>(from, to, order);
+    case 4:
+      return gather<4>(from, to, order);
+    case 8:
+      return gather<8>(from, to, order);
+    case 12:
+      return gather<12>(from, to, order);
+    case 24:
+      return gather<24>(from, to, order);
+    case 32:
+      return gather<32>(from, to, order);
     default:
       for (std::size_t i = 0; i < order.size(); ++i) std::memcpy(to + i * bytes, from + order[i] * bytes, bytes);
   }
@@ -63,7 +68,8 @@ void AtomRows::permute(const std::vector<int>& order) {
   for (const auto& c : columns_) {
     scratch_.resize(order.size() * c.bytes);
     gather(c.data, scratch_.data(), order, c.bytes);
-    if (!scratch_.empty()) std::memcpy(c.data, scratch_.data(), scratch_.size());  // memcpy refuses null even for 0 bytes
+    if (!scratch_.empty())
+      std::memcpy(c.data, scratch_.data(), scratch_.size());  // memcpy refuses null even for 0 bytes
   }
 }
 

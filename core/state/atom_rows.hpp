@@ -20,8 +20,7 @@ class AtomRows {
   /// Makes the changes visible to kernels.
   void store(Particles& particles, const std::vector<View<double**>*>& carried) const;
 
-  const HostView<double* [4]>& x() const { return x_; }
-  const HostView<std::int64_t*>& tag() const { return tag_; }
+  const HostView<double* [4]>& x() const { return x_; } const HostView<std::int64_t*>& tag() const { return tag_; }
 
  private:
   struct Column {
@@ -36,7 +35,7 @@ class AtomRows {
   std::size_t row_bytes_ = 0;
   std::vector<std::byte> scratch_;
   HostView<double* [4]> x_;
-  HostView<double* [3]> v_, f_;
+  HostView<double*[3]> v_, f_;
   HostView<std::int64_t*> tag_;
   HostView<int* [3]> image_;
   HostView<std::uint32_t*> group_;

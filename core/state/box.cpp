@@ -19,10 +19,10 @@ Box Box::from_vectors(const double m[3][3], double rotation[3][3]) {
                            m[0][0] * m[1][1] - m[0][1] * m[1][0]};
   const double volume = dot(cross, m[2]);
   if (!(volume > 0.0))
-    throw InputError(fmt::format("the cell vectors ({} {} {}), ({} {} {}), ({} {} {}) are flat or left-handed (volume "
-                                 "{:g}): give three independent vectors in right-handed order",
-                                 m[0][0], m[0][1], m[0][2], m[1][0], m[1][1], m[1][2], m[2][0], m[2][1], m[2][2],
-                                 volume));
+    throw InputError(
+        fmt::format("the cell vectors ({} {} {}), ({} {} {}), ({} {} {}) are flat or left-handed (volume {:g}): give "
+                    "three independent vectors in right-handed order",
+                    m[0][0], m[0][1], m[0][2], m[1][0], m[1][1], m[1][2], m[2][0], m[2][1], m[2][2], volume));
   // Gram-Schmidt: rows of e are the new axes in the old frame.
   double e[3][3];
   const double la = std::sqrt(dot(m[0], m[0]));

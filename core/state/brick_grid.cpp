@@ -34,9 +34,9 @@ BrickGrid BrickGrid::choose(int ranks, const Box& box, double range) {
 
 BrickGrid BrickGrid::given(const std::array<int, 3>& n, int ranks) {
   if (n[0] < 1 || n[1] < 1 || n[2] < 1 || static_cast<long>(n[0]) * n[1] * n[2] != ranks)
-    throw InputError(fmt::format("the grid of ranks {} x {} x {} does not fit {} rank{}: give three positive counts "
-                                 "whose product is {}",
-                                 n[0], n[1], n[2], ranks, ranks == 1 ? "" : "s", ranks));
+    throw InputError(fmt::format(
+        "the grid of ranks {} x {} x {} does not fit {} rank{}: give three positive counts whose product is {}", n[0],
+        n[1], n[2], ranks, ranks == 1 ? "" : "s", ranks));
   BrickGrid grid;
   for (int d = 0; d < 3; ++d) grid.count[d] = n[d];
   return grid;
@@ -46,10 +46,10 @@ void BrickGrid::require_room(const Box& box, double range) const {
   const auto height = box.heights();
   for (int d = 0; d < 3; ++d)
     if (count[d] > 1 && height[d] < 2.0 * range)
-      throw InputError(fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must "
-                                   "be at least {:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank "
-                                   "along {} or a larger cell",
-                                   height[d], "abc"[d], count[d], 2.0 * range, range, "abc"[d]));
+      throw InputError(
+          fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must be at least "
+                      "{:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
+                      height[d], "abc"[d], count[d], 2.0 * range, range, "abc"[d]));
 }
 
 }  // namespace cambium

@@ -104,7 +104,8 @@ void CellColumns::lay_out_columns(int chunks) {
   }
   if (static_cast<int>(id.extent(0)) < next) {
     const int size = next + next / 8;
-    for (auto* a : {&x, &y, &z, &id}) *a = Array<int>(Kokkos::ViewAllocateWithoutInitializing("neighbor_columns"), size);
+    for (auto* a : {&x, &y, &z, &id})
+      *a = Array<int>(Kokkos::ViewAllocateWithoutInitializing("neighbor_columns"), size);
   }
   for (int column = 0; column < columns; ++column) {
     const int end = start[static_cast<std::size_t>(column) * (bins + 1) + bins];

@@ -26,10 +26,10 @@ class CellColumns {
 
   double lo[3], middle[3], inverse_width[3], width[3];
   double unit, inverse_unit;  ///< Å; at most a millionth of the range unless the box is wider than 10^3 ranges
-  int cells[3];             ///< bins along x, columns along y and z
-  Array<int> x, y, z;       ///< of the binned particles, column after column, columns on pack boundaries
-  Array<int> id;            ///< row of each binned particle, -1 for filling
-  std::vector<int> start;   ///< of bin (column, x bin) in the arrays above; cells[0] + 1 values per column
+  int cells[3];               ///< bins along x, columns along y and z
+  Array<int> x, y, z;         ///< of the binned particles, column after column, columns on pack boundaries
+  Array<int> id;              ///< row of each binned particle, -1 for filling
+  std::vector<int> start;     ///< of bin (column, x bin) in the arrays above; cells[0] + 1 values per column
 
   const int* column(int cy, int cz) const { return &start[(cz * cells[1] + cy) * (cells[0] + 1)]; }
   /// Bin along direction k, clamped into the box; not-a-number goes to bin 0.

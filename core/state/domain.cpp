@@ -32,10 +32,8 @@ void copy_positions(const double* rows, const View<int* [4]>& copies, int first,
 }  // namespace
 
 Domain::Domain(const Comm& comm, const Box& box, std::optional<std::array<int, 3>> grid, double range)
-    : comm_(comm),
-      grid_(grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range)),
-      brick_(grid_.brick_of(comm.rank())),
-      peers_(comm) {
+    : comm_(comm), grid_(grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range)),
+      brick_(grid_.brick_of(comm.rank())), peers_(comm) {
   grid_.require_room(box, range);
 }
 

@@ -75,12 +75,12 @@ class Domain : public GhostExchange {
 
   std::vector<Target> targets_;  ///< own images first, then by rank; kept for their memory
   int nlocal_ = 0;
-  int own_copies_ = 0;           ///< ghosts that are images of atoms of this rank; they come first
-  View<int* [4]> copies_;        ///< owned row and cell translation of each copy made here: own ones, then per peer
+  int own_copies_ = 0;     ///< ghosts that are images of atoms of this rank; they come first
+  View<int* [4]> copies_;  ///< owned row and cell translation of each copy made here: own ones, then per peer
   PeerExchange peers_;
-  View<double*> buffer_;         ///< what is sent by forward, or received by reverse
+  View<double*> buffer_;  ///< what is sent by forward, or received by reverse
   bool reverse_planned_ = false;
-  View<int*> reverse_offset_;    ///< for each owned row its entries in reverse_copy_
+  View<int*> reverse_offset_;  ///< for each owned row its entries in reverse_copy_
   View<int*> reverse_copy_;
 };
 

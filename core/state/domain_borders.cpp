@@ -24,8 +24,8 @@ struct Surroundings {
 
 /// What one coordinate of an atom says about the bricks within reach of it, in one direction.
 struct Span {
-  int first, last;   ///< offsets from our brick
-  double position;   ///< in bricks, from the lower face of ours
+  int first, last;  ///< offsets from our brick
+  double position;  ///< in bricks, from the lower face of ours
 
   Span(double s, double reach, int bricks, int ours, int layers) : position(s * bricks - ours) {
     first = std::max(-layers, static_cast<int>(std::floor(position - reach * bricks)));

@@ -57,9 +57,10 @@ std::string describe_unsound(const Particles& p, int rank) {
     double s[3];
     p.box.to_fractional(r, s);
     if (!is_near(s))
-      return fmt::format("atom {} on rank {} is lost: its position is ({:g}, {:g}, {:g}) Å; use a shorter time step, or "
-                         "look for atoms that start too close together",
-                         tag(i), rank, r[0], r[1], r[2]);
+      return fmt::format(
+          "atom {} on rank {} is lost: its position is ({:g}, {:g}, {:g}) Å; use a shorter time step, or look for "
+          "atoms that start too close together",
+          tag(i), rank, r[0], r[1], r[2]);
   }
   return {};
 }
@@ -74,8 +75,7 @@ void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<in
   std::size_t from = 0, to = 0;
   constexpr int tag = 13;
   for (int k = 0; k < comm.size(); ++k) {
-    if (received[k])
-      MPI_Irecv(in.data() + to, received[k], row, k, tag, comm.handle(), &requests.emplace_back());
+    if (received[k]) MPI_Irecv(in.data() + to, received[k], row, k, tag, comm.handle(), &requests.emplace_back());
     to += row_bytes * received[k];
   }
   for (int k = 0; k < comm.size(); ++k) {
@@ -98,8 +98,8 @@ void Domain::require_sound(const Particles& p, int bad) const {
     throw NumericalError(text);
   }
   if (sums[1] != static_cast<double>(p.nglobal))
-    throw NumericalError(fmt::format("atoms are lost: all ranks together hold {:.0f}, not {}; rank {} holds {}", sums[1],
-                                     p.nglobal, comm_.rank(), p.nlocal));
+    throw NumericalError(fmt::format("atoms are lost: all ranks together hold {:.0f}, not {}; rank {} holds {}",
+                                     sums[1], p.nglobal, comm_.rank(), p.nlocal));
 }
 
 void Domain::migrate(Particles& p) {
@@ -159,8 +159,7 @@ void Domain::send_to_owners(Particles& p) {
     const double r[3] = {rows.x()(i, 0), rows.x()(i, 1), rows.x()(i, 2)};
     double s[3];
     p.box.to_fractional(r, s);
-    const int owner =
-        grid_.rank_of(grid_.brick_index(s[0], 0), grid_.brick_index(s[1], 1), grid_.brick_index(s[2], 2));
+    const int owner = grid_.rank_of(grid_.brick_index(s[0], 0), grid_.brick_index(s[1], 1), grid_.brick_index(s[2], 2));
     if (owner == comm_.rank()) continue;
     leaving[owner].push_back(i);
     holes.push_back(i);

@@ -54,7 +54,8 @@ std::array<double, 9> GivenAxes::cell(const Box& box) const {
 GivenAxes GivenAxes::then(const double rotation[3][3]) const {
   GivenAxes out;
   for (int r = 0; r < 3; ++r)
-    for (int k = 0; k < 3; ++k) out.q[r][k] = q[r][0] * rotation[0][k] + q[r][1] * rotation[1][k] + q[r][2] * rotation[2][k];
+    for (int k = 0; k < 3; ++k)
+      out.q[r][k] = q[r][0] * rotation[0][k] + q[r][1] * rotation[1][k] + q[r][2] * rotation[2][k];
   return out;
 }
 

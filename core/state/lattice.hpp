@@ -14,11 +14,11 @@ enum class LatticeType { sc, bcc, fcc, diamond, hcp };
 /// orthogonal cell a, sqrt(3) a, c.
 struct LatticeSpec {
   LatticeType type = LatticeType::fcc;
-  double a = 0.0;                              ///< lattice constant, Å
-  double c_over_a = 1.632993161855452;         ///< hcp only; sqrt(8/3) for close-packed spheres
-  std::array<int, 3> cells = {1, 1, 1};        ///< conventional cells along x, y, z
-  std::vector<std::string> species;            ///< one for all atoms, or one per atom of the conventional cell
-  double displacement = 0.0;                   ///< largest random displacement along each axis, Å
+  double a = 0.0;                        ///< lattice constant, Å
+  double c_over_a = 1.632993161855452;   ///< hcp only; sqrt(8/3) for close-packed spheres
+  std::array<int, 3> cells = {1, 1, 1};  ///< conventional cells along x, y, z
+  std::vector<std::string> species;      ///< one for all atoms, or one per atom of the conventional cell
+  double displacement = 0.0;             ///< largest random displacement along each axis, Å
 
   static void describe(deck::Describe<LatticeSpec>& d);
 };
@@ -31,7 +31,8 @@ std::vector<std::array<double, 3>> lattice_basis(LatticeType type);
 std::int64_t atoms_of(const LatticeSpec& spec);
 
 /// This rank's even share of the crystal. Tags (and, with `seed`, displacements) do not depend on the number of ranks.
-/// Throws InputError when the number of species fits neither one nor the basis, and when the atoms do not fit into memory.
+/// Throws InputError when the number of species fits neither one nor the basis, and when the atoms do not fit into
+/// memory.
 Structure make_lattice(const LatticeSpec& spec, const Comm& comm, std::uint64_t seed);
 
 }  // namespace cambium

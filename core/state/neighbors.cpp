@@ -176,8 +176,8 @@ double expected_row(const CellColumns& c, int n, double range) {
 
 /// Rows first..last-1 into the entries from `entry` on, of which there are `room`. Returns the number of neighbours, or
 /// -1 when they do not fit.
-std::int64_t write_rows(const Particles& particles, const CellColumns& columns, const NeighborList& list, int first, int last,
-                std::int64_t entry, std::int64_t room) {
+std::int64_t write_rows(const Particles& particles, const CellColumns& columns, const NeighborList& list, int first,
+                        int last, std::int64_t entry, std::int64_t room) {
   const double* x = particles.x.data();
   const double range = list.cutoff + list.skin;
   const std::int64_t end = entry + room;
@@ -210,7 +210,8 @@ void build_on_host(const Particles& particles, NeighborList& list) {
   const int chunks = std::max(1, HostExec().concurrency());
   const int rows = (n + chunks - 1) / chunks;
   std::int64_t room = static_cast<std::int64_t>(list.index.extent(0)) / chunks / padding * padding;
-  if (room == 0) room = padded(static_cast<std::int64_t>(rows * expected_row(columns, particles.total(), range)) + 1024);
+  if (room == 0)
+    room = padded(static_cast<std::int64_t>(rows * expected_row(columns, particles.total(), range)) + 1024);
   for (bool fits = false; !fits; room += room / 2 / padding * padding) {
     if (static_cast<std::int64_t>(list.index.extent(0)) < room * chunks)
       list.index = View<int*>(Kokkos::ViewAllocateWithoutInitializing("neighbor_index"), room * chunks);
@@ -241,8 +242,10 @@ void build_neighbors(const Particles& particles, double cutoff, double skin, Nei
     list.offset = View<std::int64_t*>(Kokkos::ViewAllocateWithoutInitializing("neighbor_offset"), n + n / 8 + 1);
   }
   if (!list.scratch) list.scratch = std::make_shared<NeighborList::Scratch>();
-  if constexpr (device_is_host) build_on_host(particles, list);
-  else build_neighbors_on_device(particles, list, list.scratch->cells);
+  if constexpr (device_is_host)
+    build_on_host(particles, list);
+  else
+    build_neighbors_on_device(particles, list, list.scratch->cells);
 }
 
 }  // namespace cambium

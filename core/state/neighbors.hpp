@@ -13,14 +13,14 @@ namespace cambium {
 struct NeighborList {
   static constexpr int row_padding = 16;  ///< entries; a multiple of every pack width in use
 
-  double cutoff = 0.0;           ///< Å, largest interaction range
-  double skin = 0.0;             ///< Å
-  View<std::int64_t*> offset;    ///< first entry of row i, ascending; nlocal + 1 values; rows may leave gaps
-  View<int*> count;              ///< real neighbours of row i, without padding
-  View<int*> index;              ///< the entries
-  std::int64_t pairs = 0;        ///< sum of count on this rank
+  double cutoff = 0.0;         ///< Å, largest interaction range
+  double skin = 0.0;           ///< Å
+  View<std::int64_t*> offset;  ///< first entry of row i, ascending; nlocal + 1 values; rows may leave gaps
+  View<int*> count;            ///< real neighbours of row i, without padding
+  View<int*> index;            ///< the entries
+  std::int64_t pairs = 0;      ///< sum of count on this rank
 
-  struct Scratch;                ///< bins that one build leaves for the next
+  struct Scratch;  ///< bins that one build leaves for the next
   std::shared_ptr<Scratch> scratch;
 };
 

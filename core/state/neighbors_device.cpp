@@ -28,10 +28,16 @@ CellGrid make_grid(const View<double* [4]>& x, int count, double range) {
     double low = 0.0, high = 0.0;
     Kokkos::parallel_reduce(
         "neighbor_low", Range(0, count),
-        KOKKOS_LAMBDA(int i, double& v) { if (x(i, k) < v) v = x(i, k); }, Kokkos::Min<double>(low));
+        KOKKOS_LAMBDA(int i, double& v) {
+          if (x(i, k) < v) v = x(i, k);
+        },
+        Kokkos::Min<double>(low));
     Kokkos::parallel_reduce(
         "neighbor_high", Range(0, count),
-        KOKKOS_LAMBDA(int i, double& v) { if (x(i, k) > v) v = x(i, k); }, Kokkos::Max<double>(high));
+        KOKKOS_LAMBDA(int i, double& v) {
+          if (x(i, k) > v) v = x(i, k);
+        },
+        Kokkos::Max<double>(high));
     grid.lo[k] = low;
     extent[k] = std::clamp(high - low, 1e-3 * range, 1e12 * range);
   }
@@ -126,8 +132,8 @@ void build_neighbors_on_device(const Particles& particles, NeighborList& list, D
   const auto count = list.count;
   std::int64_t entries = 0;
   Kokkos::parallel_reduce(
-      "neighbor_count", Range(0, n),
-      KOKKOS_LAMBDA(int i, std::int64_t& sum) { sum += count(i) = search(i, nullptr); }, list.pairs);
+      "neighbor_count", Range(0, n), KOKKOS_LAMBDA(int i, std::int64_t& sum) { sum += count(i) = search(i, nullptr); },
+      list.pairs);
   Kokkos::parallel_scan(
       "neighbor_offsets", Range(0, n + 1),
       KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {

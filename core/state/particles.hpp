@@ -9,8 +9,8 @@
 namespace cambium {
 
 struct Species {
-  std::string symbol;   ///< as in the deck and in model files, e.g. "Cu"
-  double mass = 0.0;    ///< g/mol
+  std::string symbol;  ///< as in the deck and in model files, e.g. "Cu"
+  double mass = 0.0;   ///< g/mol
 };
 
 /// Particles of one rank. Rows 0..nlocal-1 are owned, nlocal..nlocal+nghost-1 are ghosts (copies of other ranks' atoms
@@ -22,14 +22,14 @@ struct Particles {
   int nghost = 0;
   std::int64_t nglobal = 0;
   Box box;
-  std::vector<Species> species;         ///< indexed by type
+  std::vector<Species> species;  ///< indexed by type
 
-  View<double* [4]> x;                  ///< Å, and the type as a number; capacity() rows
-  View<double* [3]> v;                  ///< Å/ps, owned rows
-  View<double* [3]> f;                  ///< eV/Å, owned and ghost rows
-  View<std::int64_t*> tag;              ///< 1-based global id, owned and ghost rows
-  View<int* [3]> image;                 ///< cell crossings, owned rows: unwrapped = x + image . h
-  View<std::uint32_t*> group;           ///< bit mask of the groups of the deck, owned rows
+  View<double* [4]> x;         ///< Å, and the type as a number; capacity() rows
+  View<double* [3]> v;         ///< Å/ps, owned rows
+  View<double* [3]> f;         ///< eV/Å, owned and ghost rows
+  View<std::int64_t*> tag;     ///< 1-based global id, owned and ghost rows
+  View<int* [3]> image;        ///< cell crossings, owned rows: unwrapped = x + image . h
+  View<std::uint32_t*> group;  ///< bit mask of the groups of the deck, owned rows
 
   int total() const { return nlocal + nghost; }
   int sentinel() const { return nlocal + nghost; }

@@ -20,8 +20,7 @@ void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
     first[k] = static_cast<int>(begin), counts[k] = static_cast<int>(end - begin);
   }
   std::vector<T> share(counts[comm.rank()]);
-  MPI_Scatterv(rows.data(), counts.data(), first.data(), row, share.data(), counts[comm.rank()], row, 0,
-               comm.handle());
+  MPI_Scatterv(rows.data(), counts.data(), first.data(), row, share.data(), counts[comm.rank()], row, 0, comm.handle());
   MPI_Type_free(&row);
   rows = std::move(share);
 }
@@ -36,7 +35,8 @@ void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& im
     for (const auto& row : s.box.h) numbers.insert(numbers.end(), row, row + 3);
     numbers.insert(numbers.end(), s.box.origin, s.box.origin + 3);
     for (const auto& row : s.axes.q) numbers.insert(numbers.end(), row, row + 3);
-    numbers.insert(numbers.end(), {static_cast<double>(s.nglobal), s.v.empty() ? 0.0 : 1.0, s.image.empty() ? 0.0 : 1.0});
+    numbers.insert(numbers.end(),
+                   {static_cast<double>(s.nglobal), s.v.empty() ? 0.0 : 1.0, s.image.empty() ? 0.0 : 1.0});
     for (const auto& species : s.species) numbers.push_back(species.mass);
   } else {
     s.species.clear();
@@ -61,9 +61,8 @@ double mass_of(const Species& declared, double from_structure) {
   if (from_structure > 0.0) return from_structure;
   const double mass = standard_mass(declared.symbol);
   if (mass <= 0.0)
-    throw InputError(fmt::format("species '{0}' is not an element, so its mass must be given: "
-                                 "masses: {{{0}: ...}} in g/mol",
-                                 declared.symbol));
+    throw InputError(fmt::format(
+        "species '{0}' is not an element, so its mass must be given: masses: {{{0}: ...}} in g/mol", declared.symbol));
   return mass;
 }
 
@@ -93,9 +92,9 @@ Particles particles_of(const Structure& s, std::span<const Species> declared) {
     if (type < 0) {
       std::vector<std::string> symbols;
       for (const auto& d : p.species) symbols.push_back(d.symbol);
-      throw InputError(fmt::format("the structure holds species '{}', which is not among the deck's (species: [{}]): "
-                                   "add it there",
-                                   s.species[k].symbol, fmt::join(symbols, ", ")));
+      throw InputError(
+          fmt::format("the structure holds species '{}', which is not among the deck's (species: [{}]): add it there",
+                      s.species[k].symbol, fmt::join(symbols, ", ")));
     }
     new_type[k] = type;
     given_mass[type] = s.species[k].mass;

@@ -14,14 +14,14 @@ namespace cambium {
 /// them home). Plain host data.
 struct Structure {
   Box box;
-  GivenAxes axes;                              ///< in which the source gives the cell and everything else
-  std::vector<Species> species;                ///< by type; mass 0 where the source gives none
+  GivenAxes axes;                ///< in which the source gives the cell and everything else
+  std::vector<Species> species;  ///< by type; mass 0 where the source gives none
   std::int64_t nglobal = 0;
-  std::vector<std::int64_t> tag;               ///< 1-based
+  std::vector<std::int64_t> tag;  ///< 1-based
   std::vector<int> type;
-  std::vector<std::array<double, 3>> x;        ///< Å
-  std::vector<std::array<double, 3>> v;        ///< Å/ps; empty when the source has no velocities
-  std::vector<std::array<int, 3>> image;       ///< cell crossings; empty when the source has none
+  std::vector<std::array<double, 3>> x;   ///< Å
+  std::vector<std::array<double, 3>> v;   ///< Å/ps; empty when the source has no velocities
+  std::vector<std::array<int, 3>> image;  ///< cell crossings; empty when the source has none
 
   bool has_velocities() const { return !v.empty(); }
 };

@@ -15,8 +15,8 @@ TensorRef tensor_of(const V& view, std::int64_t rows = -1) {
   for (int k = 0; k < t.rank; ++k) t.shape[k] = view.extent(k), t.stride[k] = view.stride(k);
   if (rows >= 0) t.shape[0] = rows;
   t.dtype = dtype_of<typename V::value_type>();
-  t.space = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename V::memory_space>::accessible ? Space::host
-                                                                                               : Space::device;
+  t.space =
+      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename V::memory_space>::accessible ? Space::host : Space::device;
   t.is_const = std::is_const_v<typename V::value_type>;
   return t;
 }

@@ -5,8 +5,8 @@
 
 namespace cambium::train {
 
-/// Which samples make up each global batch, and which rank computes them. A pure function of the seed: every rank, every
-/// restart and every number of ranks sees the same batches.
+/// Which samples make up each global batch, and which rank computes them. A pure function of the seed: every rank,
+/// every restart and every number of ranks sees the same batches.
 struct BatchPlan {
   std::uint64_t seed = 1;
   std::int64_t samples = 0;  ///< of the data set

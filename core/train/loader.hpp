@@ -21,15 +21,15 @@ struct Batch {
 
 /// Counters of a loader on this rank, for the end-of-run page.
 struct LoaderCounts {
-  std::int64_t samples = 0;     ///< handed out
-  std::int64_t from_buffer = 0; ///< of these, found in memory
-  std::int64_t bytes_read = 0;  ///< from storage
-  double waited = 0.0;          ///< s that the trainer waited for data
+  std::int64_t samples = 0;      ///< handed out
+  std::int64_t from_buffer = 0;  ///< of these, found in memory
+  std::int64_t bytes_read = 0;   ///< from storage
+  double waited = 0.0;           ///< s that the trainer waited for data
 };
 
 /// Brings samples from a data set to the trainer. Which samples make up a global batch is fixed by the plan alone; with
-/// an ordered plan also which slice they belong to. Otherwise a loader may hand the samples of one global batch to other
-/// ranks than slices_of() says, as long as each is computed once: the reduction is weighted by samples.
+/// an ordered plan also which slice they belong to. Otherwise a loader may hand the samples of one global batch to
+/// other ranks than slices_of() says, as long as each is computed once: the reduction is weighted by samples.
 class Loader {
  public:
   using Kind = Loader;

@@ -20,14 +20,14 @@ namespace cambium::train {
 struct ParameterInfo {
   std::string name;  ///< such as "embedding.0.1.w"
   std::vector<std::int64_t> shape;
-  bool decay = true;  ///< weight decay and layer-wise rates (LARS, LAMB) apply; false for biases and norms
+  bool decay = true;    ///< weight decay and layer-wise rates (LARS, LAMB) apply; false for biases and norms
   bool linear = false;  ///< the matrix of a linear layer inside the network: may be kept in few bits
 };
 
 /// A term of the loss or a validation metric. Sums over samples are exchanged, so ranks may hold unequal batches.
 struct TermInfo {
-  std::string name;  ///< such as "force"
-  std::string unit;  ///< of the reported value, such as "eV/Å"
+  std::string name;                                                  ///< such as "force"
+  std::string unit;                                                  ///< of the reported value, such as "eV/Å"
   enum class Report { mean, root_mean } report = Report::root_mean;  ///< what the log shows of sum / count
 };
 
@@ -37,29 +37,37 @@ struct TermSum {
   double count = 0.0;
 };
 
-/// What a network tells the trainer while it computes a gradient: ready(k), that the gradient of parameter k is final, so that its
-/// group can be sent while the rest is computed. A network with modules() also says which of them it is about to use.
+/// What a network tells the trainer while it computes a gradient: ready(k), that the gradient of parameter k is final,
+/// so that its group can be sent while the rest is computed. A network with modules() also says which of them it is
+/// about to use.
 class ReadyCallback {
  public:
   using Call = std::function<void(int)>;
   ReadyCallback() = default;
   template <std::invocable<int> F>
-    requires(!std::same_as<std::remove_cvref_t<F>, ReadyCallback>)
-  ReadyCallback(F&& ready) : ready_(std::forward<F>(ready)) {}
+  requires(!std::same_as<std::remove_cvref_t<F>, ReadyCallback>) ReadyCallback(F&& ready)
+      : ready_(std::forward<F>(ready)) {}
   ReadyCallback(Call ready, Call forward, Call backward, Call release)
-      : ready_(std::move(ready)), forward_(std::move(forward)), backward_(std::move(backward)), release_(std::move(release)) {}
+      : ready_(std::move(ready)), forward_(std::move(forward)), backward_(std::move(backward)),
+        release_(std::move(release)) {}
 
   void operator()(int parameter) const { ready_(parameter); }
   explicit operator bool() const { return static_cast<bool>(ready_); }
   /// Weights come and go with the modules; else all of them are there all the time.
   bool by_module() const { return static_cast<bool>(forward_); }
 
-  /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of weights
-  /// have memory behind them. Modules come in ascending order.
-  void forward(int module) const { if (forward_) forward_(module); }
+  /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of
+  /// weights have memory behind them. Modules come in ascending order.
+  void forward(int module) const {
+    if (forward_) forward_(module);
+  }
   /// The same for the backward pass, in descending order; from here to ready() the gradients' views have memory, too.
-  void backward(int module) const { if (backward_) backward_(module); }
-  void release(int module) const { if (release_) release_(module); }
+  void backward(int module) const {
+    if (backward_) backward_(module);
+  }
+  void release(int module) const {
+    if (release_) release_(module);
+  }
 
  private:
   Call ready_, forward_, backward_, release_;
@@ -84,8 +92,8 @@ class Network {
   /// Fills the weights from (seed, stream, parameter, element): the same on every rank, so nothing is broadcast.
   virtual void initialise(std::span<const TensorRef> weights, std::uint64_t seed) = 0;
 
-  /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses; then
-  /// weights and gradients can be divided among ranks. None by default.
+  /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses;
+  /// then weights and gradients can be divided among ranks. None by default.
   virtual std::vector<int> modules() const { return {}; }
 
   /// What becomes of activations until the backward pass needs them. InputError from networks that cannot choose.
@@ -100,8 +108,8 @@ class Network {
   virtual std::vector<TermInfo> terms() const = 0;
   /// Weights of the terms at this point of training. `rate` is the learning rate over its start value.
   virtual std::vector<double> term_weights(std::int64_t step, double rate) const = 0;
-  /// Adds to `gradients` the gradient of sum over the samples of sum_k term_weights[k] * term_k(sample), and to `terms` the
-  /// unweighted sums. The trainer divides by the number of samples of the global batch.
+  /// Adds to `gradients` the gradient of sum over the samples of sum_k term_weights[k] * term_k(sample), and to `terms`
+  /// the unweighted sums. The trainer divides by the number of samples of the global batch.
   virtual void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                         std::span<const double> term_weights, std::span<const TensorRef> gradients,
                         std::span<TermSum> terms, const ReadyCallback& ready) = 0;

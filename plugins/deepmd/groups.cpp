@@ -14,15 +14,15 @@ namespace {
 struct Selection {
   Box box;
   GivenAxes axes;
-  bool turned = false;                   ///< axes.turned()
+  bool turned = false;  ///< axes.turned()
   bool any_species = true, any_tag = true, invert = false;
-  View<int*> chosen;                     ///< per type, 1 where selected
+  View<int*> chosen;  ///< per type, 1 where selected
   View<std::int64_t* [2]> ranges;
   bool block = false, block_fractional = false;
-  double low[3], high[3];                ///< in the axes in which the cell was given
+  double low[3], high[3];  ///< in the axes in which the cell was given
   bool sphere = false;
-  double center[3], radius = 0.0;        ///< centre in fractional coordinates
-  int layers[3];                         ///< images on each side that the sphere may reach
+  double center[3], radius = 0.0;  ///< centre in fractional coordinates
+  int layers[3];                   ///< images on each side that the sphere may reach
 
   KOKKOS_INLINE_FUNCTION bool in_tags(std::int64_t tag) const {
     for (std::size_t k = 0; k < ranges.extent(0); ++k)
@@ -35,7 +35,8 @@ struct Selection {
     if (!block_fractional) {
       double x[3];
       box.to_cartesian(s, x);
-      for (int k = 0; k < 3; ++k) r[k] = turned ? x[0] * axes.q[k][0] + x[1] * axes.q[k][1] + x[2] * axes.q[k][2] : x[k];
+      for (int k = 0; k < 3; ++k)
+        r[k] = turned ? x[0] * axes.q[k][0] + x[1] * axes.q[k][1] + x[2] * axes.q[k][2] : x[k];
     }
     for (int d = 0; d < 3; ++d)
       if (r[d] < low[d] || r[d] >= high[d]) return false;
@@ -145,7 +146,8 @@ constexpr const char* fractional_doc = "lengths are fractions of the cell vector
 
 void Slab::describe(deck::Describe<Slab>& d) {
   d("axis", &Slab::axis, "normal of the planes (with fractional: the cell vector a, b or c)")
-      .options({{"x", Axis::x}, {"y", Axis::y}, {"z", Axis::z}}).def(Axis::z);
+      .options({{"x", Axis::x}, {"y", Axis::y}, {"z", Axis::z}})
+      .def(Axis::z);
   d("low", &Slab::low, "coordinate of the lower plane").unit("angstrom");
   d("high", &Slab::high, "coordinate of the upper plane, itself outside").unit("angstrom");
   d("fractional", &Slab::fractional, fractional_doc).def(false);
@@ -170,7 +172,9 @@ void Sphere::describe(deck::Describe<Sphere>& d) {
 
 void GroupSpec::describe(deck::Describe<GroupSpec>& d) {
   d("species", &GroupSpec::species, "atoms of any of these species").example("[Cu]").def({});
-  d("tags", &GroupSpec::tags, "atoms whose number is in any of these ranges, ends included").example("[[1, 100]]").def({});
+  d("tags", &GroupSpec::tags, "atoms whose number is in any of these ranges, ends included")
+      .example("[[1, 100]]")
+      .def({});
   d("slab", &GroupSpec::slab, "atoms between two planes at the start");
   d("block", &GroupSpec::block, "atoms in a block at the start");
   d("sphere", &GroupSpec::sphere, "atoms in a sphere at the start");
@@ -196,7 +200,8 @@ std::int64_t Groups::count(const Particles& p, const Comm& comm, std::uint32_t m
   const auto group = p.group;
   std::int64_t n = 0;
   Kokkos::parallel_reduce(
-      "groups: count", Range(0, p.nlocal), KOKKOS_LAMBDA(int i, std::int64_t& sum) { sum += (group(i) & mask) != 0; }, n);
+      "groups: count", Range(0, p.nlocal), KOKKOS_LAMBDA(int i, std::int64_t& sum) { sum += (group(i) & mask) != 0; },
+      n);
   return comm.sum(n);
 }
 
@@ -205,9 +210,8 @@ void Groups::assign(Particles& p, const Comm& comm, const GivenAxes& axes) const
   for (const auto& [name, spec] : specs_) {
     add_bit(p, selection_of(name, spec, p, axes), bit(name));
     if (count(p, comm, bit(name)) == 0)
-      throw InputError(fmt::format("group '{}' holds no atom: check its species, tags and region (all conditions must "
-                                   "hold together)",
-                                   name));
+      throw InputError(fmt::format(
+          "group '{}' holds no atom: check its species, tags and region (all conditions must hold together)", name));
   }
 }
 

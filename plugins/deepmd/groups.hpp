@@ -39,11 +39,11 @@ struct Sphere {
 };
 
 /// A selection of atoms: those for which everything that is given holds, or with `invert` all others. Positions are
-/// taken inside the periodic cell, in Å along the axes in which the cell was given, or in fractions of the cell vectors where
-/// `fractional`.
+/// taken inside the periodic cell, in Å along the axes in which the cell was given, or in fractions of the cell vectors
+/// where `fractional`.
 struct GroupSpec {
-  std::vector<std::string> species;                ///< any of these
-  std::vector<std::array<std::int64_t, 2>> tags;   ///< in any of these ranges, ends included
+  std::vector<std::string> species;               ///< any of these
+  std::vector<std::array<std::int64_t, 2>> tags;  ///< in any of these ranges, ends included
   std::optional<Slab> slab;
   std::optional<Block> block;
   std::optional<Sphere> sphere;

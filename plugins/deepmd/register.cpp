@@ -1,8 +1,8 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
-#include "plugins/deepmd/bench/bench_md.hpp"
 #include "plugins/deepmd/bench/bench_deepmd.hpp"
 #include "plugins/deepmd/bench/bench_few_bits.hpp"
+#include "plugins/deepmd/bench/bench_md.hpp"
 #include "plugins/deepmd/bench/bench_train.hpp"
 #include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/deepmd/label/label.hpp"

@@ -17,12 +17,14 @@ void register_types(Registry& registry) {
   registry.add<VlasovMaxwell>("vlasov_maxwell", "electromagnetic plasma of kinetic species");
   registry.add<BoltzmannBgk>("boltzmann_bgk", "neutral gas with collisions");
 
-  registry.add<MomentFluid>("moment_fluid", "electrons as a fluid of three moments, closed by a formula or a trained network");
+  registry.add<MomentFluid>("moment_fluid",
+                            "electrons as a fluid of three moments, closed by a formula or a trained network");
 
   registry.add<ConfWriter>("moments", "moments of every species and the fields over configuration space");
   registry.add<PointWriter>("points", "time series of moments and fields at points");
   registry.add<DistributionWriter>("distribution", "distribution functions of every species");
-  registry.add<HeatFluxWriter>("heat_flux", "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
+  registry.add<HeatFluxWriter>("heat_flux",
+                               "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
   registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations");
 
   registry.add_bench(bench_kinetic());

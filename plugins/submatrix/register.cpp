@@ -11,13 +11,19 @@
 namespace cambium::submatrix {
 
 void register_types(Registry& registry) {
-  registry.add<DensityTask>("density_matrix", "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap");
+  registry.add<DensityTask>("density_matrix",
+                            "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap");
 
-  registry.add<LocalSpectra>("local_spectra", "moments, band energies and levels of Hamiltonians, to train local_levels on");
-  registry.add<SpectraSet>("local_spectra", "files that the stage local_spectra wrote, one sample for each Hamiltonian");
-  registry.add<LocalLevels>("local_levels", "highest occupied and lowest empty level and the band energy of each block column from moments of its local spectrum");
+  registry.add<LocalSpectra>("local_spectra",
+                             "moments, band energies and levels of Hamiltonians, to train local_levels on");
+  registry.add<SpectraSet>("local_spectra",
+                           "files that the stage local_spectra wrote, one sample for each Hamiltonian");
+  registry.add<LocalLevels>("local_levels",
+                            "highest occupied and lowest empty level and the band energy of each block column from "
+                            "moments of its local spectrum");
 
-  registry.add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
+  registry.add<TightBinding>("tight_binding",
+                             "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
 
   registry.add_bench(bench_submatrix());
   registry.add_bench(bench_scaling());

@@ -17,7 +17,8 @@ void register_types(Registry& registry) {
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall");
 
   registry.add<Verify>("verify", "equations written as text, held against data");
-  registry.add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep");
+  registry.add<Reconstruct>("reconstruct",
+                            "interpolations and models of coarse samples, judged by the physics they keep");
   registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
   registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside");

@@ -82,9 +82,11 @@ void bench(const char* name, Sample sample, Potential& potential, double skin, C
   };
   const double forces = force(false), totals = force(true);
   const double forward = best_ns(p.nlocal, 100, [&] { sample.domain.forward_positions(p); });
-  std::printf("%-14s forces %6.1f  with totals %6.1f  list %6.1f  domain %6.1f  forward %5.1f ns/atom; %.1f neighbours, "
-              "%.2f ghosts per atom\n", name, forces, totals, build, domain, forward,
-              static_cast<double>(list.pairs) / p.nlocal, static_cast<double>(p.nghost) / p.nlocal);
+  std::printf(
+      "%-14s forces %6.1f  with totals %6.1f  list %6.1f  domain %6.1f  forward %5.1f ns/atom; %.1f neighbours, %.2f "
+      "ghosts per atom\n",
+      name, forces, totals, build, domain, forward, static_cast<double>(list.pairs) / p.nlocal,
+      static_cast<double>(p.nghost) / p.nlocal);
 }
 
 void run_all() {

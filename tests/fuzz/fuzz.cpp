@@ -1,10 +1,12 @@
-// Damaged files: every deck, structure, model, matrix, checkpoint and table that ships or that a run writes is damaged in ways that
-// are addressed by (seed, subject, number), and given to what reads it. A case is a finding when the reader crashes, calls it an
-// internal error, takes more than --seconds or more than --gigabytes of memory. What it says otherwise is up to it.
+// Damaged files: every deck, structure, model, matrix, checkpoint and table that ships or that a run writes is damaged
+// in ways that are addressed by (seed, subject, number), and given to what reads it. A case is a finding when the
+// reader crashes, calls it an internal error, takes more than --seconds or more than --gigabytes of memory. What it
+// says otherwise is up to it.
 //
 //   fuzz SOURCE SCRATCH [--cases N] [--seed S] [--subject PART] [--number K] [--list]
 //
-// Findings are named by subject and number; `--subject NAME --number K` does one again and leaves its file in SCRATCH/case.
+// Findings are named by subject and number; `--subject NAME --number K` does one again and leaves its file in
+// SCRATCH/case.
 #include <mpi.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -67,7 +69,8 @@ void prepare(const Subject& subject, long number, std::uint64_t seed, const fs::
   const std::string whole = content(file);
   if (subject.form == Subject::Form::h5 && fuzz::below(random, 3)) return fuzz::mutate_h5(file, random);
   const bool text = subject.form == Subject::Form::text;
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << (text ? fuzz::mutate_text(whole, random) : fuzz::mutate_bytes(whole, random));
+  std::ofstream(file, std::ios::binary | std::ios::trunc)
+      << (text ? fuzz::mutate_text(whole, random) : fuzz::mutate_bytes(whole, random));
 }
 
 void limit(int what, rlim_t most) {
@@ -101,10 +104,13 @@ struct Message {
 bool good(int code) { return code == 0 || code == 2 || code == 3 || code == 4; }
 
 /// What a case said that ended badly.
-fs::path kept(const Options& options, std::size_t index) { return options.scratch / ("said_" + std::to_string(index) + ".txt"); }
+fs::path kept(const Options& options, std::size_t index) {
+  return options.scratch / ("said_" + std::to_string(index) + ".txt");
+}
 
 /// In the child: cases one after the other until they are done or one ends the process.
-void work(const std::vector<Subject>& subjects, const std::vector<Case>& cases, std::size_t first, std::size_t last, const Options& options, int pipe) {
+void work(const std::vector<Subject>& subjects, const std::vector<Case>& cases, std::size_t first, std::size_t last,
+          const Options& options, int pipe) {
   const fs::path folder = options.scratch / "case", said = options.scratch / "said.txt";
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 256u << 20);
@@ -121,8 +127,10 @@ void work(const std::vector<Subject>& subjects, const std::vector<Case>& cases, 
     fs::current_path(options.scratch);
     std::fflush(stderr);
     // The next case writes over what this one said; the parent may look later.
-    if (good(code)) fs::remove(kept(options, k));
-    else fs::copy_file(said, kept(options, k), fs::copy_options::overwrite_existing);
+    if (good(code))
+      fs::remove(kept(options, k));
+    else
+      fs::copy_file(said, kept(options, k), fs::copy_options::overwrite_existing);
     const Message ends{static_cast<long>(k), code};
     if (write(pipe, &ends, sizeof ends) < 0) _exit(1);
   }
@@ -144,7 +152,8 @@ pid_t child(Action action) {
   _exit(0);
 }
 
-/// Subjects know how they are acted on in this process; what they need is made by a child, since only children start MPI.
+/// Subjects know how they are acted on in this process; what they need is made by a child, since only children start
+/// MPI.
 std::vector<Subject> subjects_of(const fuzz::Places& places) {
   std::vector<Subject> out;
   fuzz::core_subjects(places, out);
@@ -170,7 +179,8 @@ std::vector<Case> cases_of(const std::vector<Subject>& subjects, const Options& 
   std::vector<Case> out;
   long whole = 0, wanted = 0;
   for (std::size_t s = 0; s < subjects.size(); ++s)
-    if (options.subject.empty() || subjects[s].name.find(options.subject) != std::string::npos) whole += subjects[s].weight;
+    if (options.subject.empty() || subjects[s].name.find(options.subject) != std::string::npos)
+      whole += subjects[s].weight;
   for (std::size_t s = 0; s < subjects.size(); ++s) {
     if (!options.subject.empty() && subjects[s].name.find(options.subject) == std::string::npos) continue;
     if (options.number >= 0) {
@@ -212,14 +222,20 @@ class Campaign {
   std::size_t batch(std::size_t first, std::size_t last) {
     int ends[2];
     if (pipe(ends) != 0) return last;
-    const pid_t pid = child([&] { close(ends[0]); work(subjects_, cases_, first, last, options_, ends[1]); });
+    const pid_t pid = child([&] {
+      close(ends[0]);
+      work(subjects_, cases_, first, last, options_, ends[1]);
+    });
     close(ends[1]);
     std::size_t open = first;
     bool late = false, begun = false;
     const auto patience = [&] { return static_cast<int>(1000 * (begun ? options_.seconds : 60.0)); };
     while (true) {
       pollfd waiting{ends[0], POLLIN, 0};
-      if (poll(&waiting, 1, patience()) == 0) { late = true; break; }
+      if (poll(&waiting, 1, patience()) == 0) {
+        late = true;
+        break;
+      }
       Message message{};
       if (read(ends[0], &message, sizeof message) != sizeof message) break;
       begun = true;
@@ -236,12 +252,15 @@ class Campaign {
   void finished(std::size_t index, int code) {
     ++codes_[code];
     if (options_.number >= 0) std::cout << content(options_.scratch / "said.txt");
-    if (!good(code)) finding(cases_[index], "ends with " + std::to_string(code) + ": " + content(kept(options_, index)).substr(0, 400));
+    if (!good(code))
+      finding(cases_[index],
+              "ends with " + std::to_string(code) + ": " + content(kept(options_, index)).substr(0, 400));
   }
 
   void finding(const Case& one, const std::string& what) {
     ++findings_;
-    std::cout << "FINDING --seed " << options_.seed << " --subject " << subjects_[one.subject].name << " --number " << one.number << "\n  " << what << std::endl;
+    std::cout << "FINDING --seed " << options_.seed << " --subject " << subjects_[one.subject].name << " --number "
+              << one.number << "\n  " << what << std::endl;
   }
 
   const std::vector<Subject>& subjects_;
@@ -253,18 +272,28 @@ class Campaign {
 
 Options read_options(int argc, char** argv) {
   Options o;
-  if (argc < 3) throw std::runtime_error("usage: fuzz SOURCE SCRATCH [--cases N] [--seed S] [--subject PART] [--number K] [--list]");
+  if (argc < 3)
+    throw std::runtime_error(
+        "usage: fuzz SOURCE SCRATCH [--cases N] [--seed S] [--subject PART] [--number K] [--list]");
   o.source = fs::absolute(argv[1]), o.scratch = fs::absolute(argv[2]);
   for (int k = 3; k < argc; ++k) {
     const std::string word = argv[k], value = k + 1 < argc ? argv[k + 1] : "";
-    if (word == "--cases") o.cases = std::stol(value), ++k;
-    else if (word == "--seed") o.seed = std::stoull(value), ++k;
-    else if (word == "--subject") o.subject = value, ++k;
-    else if (word == "--number") o.number = std::stol(value), ++k;
-    else if (word == "--seconds") o.seconds = std::stod(value), ++k;
-    else if (word == "--gigabytes") o.gigabytes = std::stod(value), ++k;
-    else if (word == "--list") o.list = true;
-    else throw std::runtime_error("unknown option " + word);
+    if (word == "--cases")
+      o.cases = std::stol(value), ++k;
+    else if (word == "--seed")
+      o.seed = std::stoull(value), ++k;
+    else if (word == "--subject")
+      o.subject = value, ++k;
+    else if (word == "--number")
+      o.number = std::stol(value), ++k;
+    else if (word == "--seconds")
+      o.seconds = std::stod(value), ++k;
+    else if (word == "--gigabytes")
+      o.gigabytes = std::stod(value), ++k;
+    else if (word == "--list")
+      o.list = true;
+    else
+      throw std::runtime_error("unknown option " + word);
   }
   return o;
 }
@@ -277,7 +306,8 @@ int main(int argc, char** argv) {
     fs::remove_all(options.scratch);
     fs::create_directories(options.scratch);
     const fuzz::Places places{options.source, options.scratch / "made"};
-    // The runs whose files are damaged are made once, by a child; the list itself holds no state and is made again from what lies there.
+    // The runs whose files are damaged are made once, by a child; the list itself holds no state and is made again from
+    // what lies there.
     std::vector<Subject> subjects;
     const auto begun = std::chrono::steady_clock::now();
     fs::current_path(options.scratch);
@@ -289,7 +319,8 @@ int main(int argc, char** argv) {
         _exit(1);
       }
     });
-    if (const auto why = ending(maker, false, 0); !why.empty()) throw std::runtime_error("the subjects cannot be made: " + why);
+    if (const auto why = ending(maker, false, 0); !why.empty())
+      throw std::runtime_error("the subjects cannot be made: " + why);
     subjects = subjects_of(places);
     if (options.list)
       for (const auto& subject : subjects) std::cout << subject.name << " " << subject.weight << "\n";

@@ -59,8 +59,9 @@ struct Value {
 
 Value read_value(hid_t file, const Place& place) {
   const bool attribute = !place.attribute.empty();
-  const hid_t from = attribute ? H5Aopen_by_name(file, place.path.c_str(), place.attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT)
-                               : H5Dopen2(file, place.path.c_str(), H5P_DEFAULT);
+  const hid_t from = attribute
+                         ? H5Aopen_by_name(file, place.path.c_str(), place.attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT)
+                         : H5Dopen2(file, place.path.c_str(), H5P_DEFAULT);
   const hid_t space = attribute ? H5Aget_space(from) : H5Dget_space(from);
   Value v;
   v.type = attribute ? H5Aget_type(from) : H5Dget_type(from);
@@ -71,12 +72,16 @@ Value read_value(hid_t file, const Place& place) {
   v.text = H5Tis_variable_str(v.type) > 0;
   if (v.text) {
     std::vector<char*> pointers(n, nullptr);
-    if (n) (attribute ? H5Aread(from, v.type, pointers.data()) : H5Dread(from, v.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()));
+    if (n)
+      (attribute ? H5Aread(from, v.type, pointers.data())
+                 : H5Dread(from, v.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()));
     for (auto* p : pointers) v.texts.push_back(p ? p : "");
     if (n) H5Dvlen_reclaim(v.type, space, H5P_DEFAULT, pointers.data());
   } else {
     v.bytes.resize(n * H5Tget_size(v.type));
-    if (n) (attribute ? H5Aread(from, v.type, v.bytes.data()) : H5Dread(from, v.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v.bytes.data()));
+    if (n)
+      (attribute ? H5Aread(from, v.type, v.bytes.data())
+                 : H5Dread(from, v.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, v.bytes.data()));
   }
   H5Sclose(space);
   attribute ? H5Aclose(from) : H5Dclose(from);
@@ -84,14 +89,17 @@ Value read_value(hid_t file, const Place& place) {
 }
 
 void remove(hid_t file, const Place& place) {
-  if (place.attribute.empty()) H5Ldelete(file, place.path.c_str(), H5P_DEFAULT);
-  else H5Adelete_by_name(file, place.path.c_str(), place.attribute.c_str(), H5P_DEFAULT);
+  if (place.attribute.empty())
+    H5Ldelete(file, place.path.c_str(), H5P_DEFAULT);
+  else
+    H5Adelete_by_name(file, place.path.c_str(), place.attribute.c_str(), H5P_DEFAULT);
 }
 
 /// Puts a value in the place of another.
 void write_value(hid_t file, const Place& place, const Value& v) {
   const bool attribute = !place.attribute.empty();
-  const hid_t space = v.scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(v.extent.size()), v.extent.data(), nullptr);
+  const hid_t space =
+      v.scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(v.extent.size()), v.extent.data(), nullptr);
   std::vector<const char*> pointers;
   for (const auto& text : v.texts) pointers.push_back(text.c_str());
   const void* data = v.text ? static_cast<const void*>(pointers.data()) : v.bytes.data();
@@ -102,7 +110,8 @@ void write_value(hid_t file, const Place& place, const Value& v) {
       if (other.path == place.path && !other.attribute.empty()) kept.emplace_back(other, read_value(file, other));
   remove(file, place);
   if (attribute) {
-    const hid_t to = H5Acreate_by_name(file, place.path.c_str(), place.attribute.c_str(), v.type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t to = H5Acreate_by_name(file, place.path.c_str(), place.attribute.c_str(), v.type, space, H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT);
     if (v.count()) H5Awrite(to, v.type, data);
     H5Aclose(to);
   } else {
@@ -110,11 +119,15 @@ void write_value(hid_t file, const Place& place, const Value& v) {
     if (v.count()) H5Dwrite(to, v.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
     H5Dclose(to);
     for (const auto& [where, value] : kept) {
-      const hid_t room = value.scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(value.extent.size()), value.extent.data(), nullptr);
+      const hid_t room = value.scalar
+                             ? H5Screate(H5S_SCALAR)
+                             : H5Screate_simple(static_cast<int>(value.extent.size()), value.extent.data(), nullptr);
       std::vector<const char*> words;
       for (const auto& text : value.texts) words.push_back(text.c_str());
-      const hid_t back = H5Acreate_by_name(file, where.path.c_str(), where.attribute.c_str(), value.type, room, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-      if (value.count()) H5Awrite(back, value.type, value.text ? static_cast<const void*>(words.data()) : value.bytes.data());
+      const hid_t back = H5Acreate_by_name(file, where.path.c_str(), where.attribute.c_str(), value.type, room,
+                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      if (value.count())
+        H5Awrite(back, value.type, value.text ? static_cast<const void*>(words.data()) : value.bytes.data());
       H5Aclose(back), H5Sclose(room), H5Tclose(value.type);
     }
   }
@@ -125,36 +138,70 @@ void write_value(hid_t file, const Place& place, const Value& v) {
 void reshape(Value& v, Random& random) {
   const std::size_t size = v.text ? 1 : H5Tget_size(v.type);
   const auto resized = [&](std::size_t n) {
-    if (v.text) v.texts.resize(n, v.texts.empty() ? "" : v.texts.front());
-    else v.bytes.resize(n * size, '\1');
+    if (v.text)
+      v.texts.resize(n, v.texts.empty() ? "" : v.texts.front());
+    else
+      v.bytes.resize(n * size, '\1');
   };
   if (v.scalar) {
     v.scalar = false, v.extent = {below(random, 2) ? hsize_t{0} : hsize_t{3}};
     return resized(v.count());
   }
   switch (below(random, 6)) {
-    case 0: v.extent[0] /= 2; break;
-    case 1: v.extent[0] = 0; break;
-    case 2: v.extent[0] = 1; break;
-    case 3: v.extent[0] = 2 * v.extent[0] + 1; break;
-    case 4: v.extent = {v.count()}; break;
-    default: v.extent.insert(v.extent.begin(), 1);
+    case 0:
+      v.extent[0] /= 2;
+      break;
+    case 1:
+      v.extent[0] = 0;
+      break;
+    case 2:
+      v.extent[0] = 1;
+      break;
+    case 3:
+      v.extent[0] = 2 * v.extent[0] + 1;
+      break;
+    case 4:
+      v.extent = {v.count()};
+      break;
+    default:
+      v.extent.insert(v.extent.begin(), 1);
   }
   resized(v.count());
 }
 
 template <class T>
-void put(char* to, T value) { std::memcpy(to, &value, sizeof value); }
+void put(char* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+}
 
 void extreme_number(char* to, hid_t type, Random& random) {
   const std::size_t size = H5Tget_size(type);
   if (H5Tget_class(type) == H5T_FLOAT && (size == 8 || size == 4)) {
-    const double values[] = {-1.0, 0.0, 1.0, 1e18, -1e18, 1e308, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 0.5, 1e9, 1e-300};
+    const double values[] = {-1.0,
+                             0.0,
+                             1.0,
+                             1e18,
+                             -1e18,
+                             1e308,
+                             std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity(),
+                             0.5,
+                             1e9,
+                             1e-300};
     const double value = values[below(random, std::size(values))];
     size == 8 ? put(to, value) : put(to, static_cast<float>(value));
   } else {
-    const std::int64_t values[] = {-1, 0, 1, 2, 1000, 1000000000, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(),
-                                   std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), std::int64_t{1} << 40};
+    const std::int64_t values[] = {-1,
+                                   0,
+                                   1,
+                                   2,
+                                   1000,
+                                   1000000000,
+                                   std::numeric_limits<std::int32_t>::min(),
+                                   std::numeric_limits<std::int32_t>::max(),
+                                   std::numeric_limits<std::int64_t>::min(),
+                                   std::numeric_limits<std::int64_t>::max(),
+                                   std::int64_t{1} << 40};
     const std::int64_t value = values[below(random, std::size(values))];
     std::memcpy(to, &value, std::min<std::size_t>(size, 8));
   }
@@ -172,8 +219,12 @@ void change_values(Value& v, Random& random) {
   if (v.bytes.empty()) return;
   const std::size_t size = H5Tget_size(v.type), n = v.bytes.size() / size;
   if (below(random, 3) == 0)
-    for (std::size_t k = 0; k < n; ++k) { Random same = random; extreme_number(&v.bytes[k * size], v.type, same); }
-  else extreme_number(&v.bytes[below(random, n) * size], v.type, random);
+    for (std::size_t k = 0; k < n; ++k) {
+      Random same = random;
+      extreme_number(&v.bytes[k * size], v.type, same);
+    }
+  else
+    extreme_number(&v.bytes[below(random, n) * size], v.type, random);
 }
 
 /// Text where numbers stand, whole numbers where reals stand, the other way round.
@@ -191,7 +242,8 @@ void change_type(Value& v, Random& random) {
   v.texts.clear();
   v.type = H5Tcopy(real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
   v.bytes.assign(8 * n, '\0');
-  for (std::size_t k = 0; k < n; ++k) real ? put(&v.bytes[8 * k], 0.25 * static_cast<double>(k)) : put(&v.bytes[8 * k], static_cast<std::int64_t>(k) - 1);
+  for (std::size_t k = 0; k < n; ++k)
+    real ? put(&v.bytes[8 * k], 0.25 * static_cast<double>(k)) : put(&v.bytes[8 * k], static_cast<std::int64_t>(k) - 1);
 }
 
 void change(hid_t file, Random& random) {
@@ -201,9 +253,16 @@ void change(hid_t file, Random& random) {
   if (below(random, 5) == 0 || (place.group && place.attribute.empty())) return remove(file, place);
   Value v = read_value(file, place);
   switch (below(random, 5)) {
-    case 0: case 1: reshape(v, random); break;
-    case 2: case 3: change_values(v, random); break;
-    default: change_type(v, random);
+    case 0:
+    case 1:
+      reshape(v, random);
+      break;
+    case 2:
+    case 3:
+      change_values(v, random);
+      break;
+    default:
+      change_type(v, random);
   }
   write_value(file, place, v);
   H5Tclose(v.type);

@@ -7,9 +7,34 @@
 namespace fuzz {
 namespace {
 
-const std::vector<std::string> numbers{"-1", "0", "1", "-0.0", "1e18", "99999999999", "-99999999999", "2147483648", "-2147483648", "4294967296",
-                                       "9223372036854775807", "-9223372036854775808", "1e308", "-1e308", "1e400", "nan", "inf", "-inf", "1e-320",
-                                       "0x10", "1,5", "3000000", "65536", "1000000000", "[]", "{}", "", "~"};
+const std::vector<std::string> numbers{"-1",
+                                       "0",
+                                       "1",
+                                       "-0.0",
+                                       "1e18",
+                                       "99999999999",
+                                       "-99999999999",
+                                       "2147483648",
+                                       "-2147483648",
+                                       "4294967296",
+                                       "9223372036854775807",
+                                       "-9223372036854775808",
+                                       "1e308",
+                                       "-1e308",
+                                       "1e400",
+                                       "nan",
+                                       "inf",
+                                       "-inf",
+                                       "1e-320",
+                                       "0x10",
+                                       "1,5",
+                                       "3000000",
+                                       "65536",
+                                       "1000000000",
+                                       "[]",
+                                       "{}",
+                                       "",
+                                       "~"};
 const std::string odd = "{}[]:,-#&*!|>'\"%@`?\n\t 01.e+^/()abtK~=$\xc3\x85\xff";
 
 struct Span {
@@ -53,10 +78,18 @@ void change_lines(std::string& text, Random& random) {
   if (lines.empty()) return;
   const std::size_t k = below(random, below(random, 2) ? std::min<std::size_t>(lines.size(), 12) : lines.size());
   switch (below(random, 4)) {
-    case 0: lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(k)); break;
-    case 1: lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(k), lines[k]); break;
-    case 2: std::swap(lines[k], lines[below(random, lines.size())]); break;
-    default: lines.resize(k + 1); lines.back().resize(below(random, lines.back().size() + 1));
+    case 0:
+      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(k));
+      break;
+    case 1:
+      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(k), lines[k]);
+      break;
+    case 2:
+      std::swap(lines[k], lines[below(random, lines.size())]);
+      break;
+    default:
+      lines.resize(k + 1);
+      lines.back().resize(below(random, lines.back().size() + 1));
   }
   text.clear();
   for (const auto& line : lines) text += line;
@@ -65,23 +98,41 @@ void change_lines(std::string& text, Random& random) {
 void change_bytes(std::string& text, Random& random) {
   const std::size_t at = below(random, text.size());
   switch (below(random, 4)) {
-    case 0: text.erase(at, 1 + below(random, 3)); break;
-    case 1: text.insert(at, text.substr(below(random, text.size()), below(random, 12))); break;
-    case 2: std::swap(text[at], text[below(random, text.size())]); break;
-    default: text[at] = odd[below(random, odd.size())];
+    case 0:
+      text.erase(at, 1 + below(random, 3));
+      break;
+    case 1:
+      text.insert(at, text.substr(below(random, text.size()), below(random, 12)));
+      break;
+    case 2:
+      std::swap(text[at], text[below(random, text.size())]);
+      break;
+    default:
+      text[at] = odd[below(random, odd.size())];
   }
 }
 
 }  // namespace
 
 std::string mutate_text(std::string text, Random& random) {
-  for (std::size_t edits = 1 + below(random, 3); edits > 0 && !text.empty(); --edits)
-    switch (below(random, 8)) {
-      case 0: case 1: case 2: change_number(text, random); break;
-      case 3: change_word(text, random); break;
-      case 4: case 5: change_lines(text, random); break;
-      case 6: change_bytes(text, random); break;
-      default: text = mutate_bytes(std::move(text), random);
+  for (std::size_t edits = 1 + below(random, 3); edits > 0 && !text.empty(); --edits) switch (below(random, 8)) {
+      case 0:
+      case 1:
+      case 2:
+        change_number(text, random);
+        break;
+      case 3:
+        change_word(text, random);
+        break;
+      case 4:
+      case 5:
+        change_lines(text, random);
+        break;
+      case 6:
+        change_bytes(text, random);
+        break;
+      default:
+        text = mutate_bytes(std::move(text), random);
     }
   return text;
 }
@@ -91,12 +142,24 @@ std::string mutate_bytes(std::string bytes, Random& random) {
     const std::size_t at = below(random, below(random, 2) ? std::min<std::size_t>(bytes.size(), 512) : bytes.size());
     const std::size_t size = std::min(bytes.size() - at, std::size_t{1} << below(random, 10));
     switch (below(random, 7)) {
-      case 0: case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(random, 8))); break;
-      case 2: bytes[at] = static_cast<char>(random()); break;
-      case 3: std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), size, below(random, 2) ? '\0' : '\xff'); break;
-      case 4: bytes.erase(at, size); break;
-      case 5: bytes.insert(at, bytes.substr(at, size)); break;
-      default: if (below(random, 4) == 0) bytes.resize(at);
+      case 0:
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(random, 8)));
+        break;
+      case 2:
+        bytes[at] = static_cast<char>(random());
+        break;
+      case 3:
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), size, below(random, 2) ? '\0' : '\xff');
+        break;
+      case 4:
+        bytes.erase(at, size);
+        break;
+      case 5:
+        bytes.insert(at, bytes.substr(at, size));
+        break;
+      default:
+        if (below(random, 4) == 0) bytes.resize(at);
     }
   }
   return bytes;

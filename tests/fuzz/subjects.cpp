@@ -36,8 +36,8 @@ fs::path folder_with(const Places& places, const std::string& name, const fs::pa
   return folder;
 }
 
-void restarted_subjects(const Places& places, const std::string& name, const std::string& deck, const std::vector<std::string>& files,
-                        std::vector<Subject>& out, int weight) {
+void restarted_subjects(const Places& places, const std::string& name, const std::string& deck,
+                        const std::vector<std::string>& files, std::vector<Subject>& out, int weight) {
   const fs::path folder = places.made / name;
   if (!fs::exists(folder)) {
     fs::create_directories(folder);
@@ -50,10 +50,15 @@ void restarted_subjects(const Places& places, const std::string& name, const std
     fs::remove(folder / "out" / "stages_done.txt");
   }
   for (const auto& file : files) {
-    if (!fs::exists(folder / "out" / file)) throw std::runtime_error("the run of the subject " + name + " made no " + file);
+    if (!fs::exists(folder / "out" / file))
+      throw std::runtime_error("the run of the subject " + name + " made no " + file);
     const auto suffix = fs::path(file).extension();
-    out.push_back({"restart:" + name + "/" + file, suffix == ".h5" ? Subject::Form::h5 : Subject::Form::text, folder, "out/" + file,
-                   [] { return command({"restart", "out"}); }, weight});
+    out.push_back({"restart:" + name + "/" + file, suffix == ".h5" ? Subject::Form::h5 : Subject::Form::text, folder,
+                   "out/" + file,
+                   [] {
+                     return command({"restart", "out"});
+                   },
+                   weight});
   }
 }
 
@@ -73,9 +78,14 @@ static void decks(const Places& places, std::vector<Subject>& out) {
       const std::string stem = part.filename().string() + "_" + path.stem().string();
       const fs::path folder = folder_with(places, "deck_" + stem, path);
       for (const auto& beside : sorted(part))
-        if (beside.extension() != ".yaml" && !fs::exists(folder / beside.filename())) fs::create_symlink(beside, folder / beside.filename());
+        if (beside.extension() != ".yaml" && !fs::exists(folder / beside.filename()))
+          fs::create_symlink(beside, folder / beside.filename());
       const std::string file = path.filename().string();
-      out.push_back({"deck:" + stem, Subject::Form::text, folder, file, [file] { return command({"check", file, "--test-size"}); }, 6});
+      out.push_back({"deck:" + stem, Subject::Form::text, folder, file,
+                     [file] {
+                       return command({"check", file, "--test-size"});
+                     },
+                     6});
     }
 }
 
@@ -113,15 +123,19 @@ static void tables(const Places& places, std::vector<Subject>& out) {
 }
 
 static void machines(const Places& places, std::vector<Subject>& out) {
-  const std::string deck = "run: {name: p}\nstages:\n  - train: {model: {type: transformer, layers: 2, width: 16, heads: 2}, dataset: {type: grammar, "
-                           "samples: 20, length: 9}, batch: 4, steps: 2, learning_rate: {type: constant, start: 1e-3}}\n";
+  const std::string deck =
+      "run: {name: p}\nstages:\n  - train: {model: {type: transformer, layers: 2, width: 16, heads: 2}, dataset: "
+      "{type: grammar, samples: 20, length: 9}, batch: 4, steps: 2, learning_rate: {type: constant, start: 1e-3}}\n";
   for (const auto& path : sorted(places.source / "machines")) {
     if (path.extension() != ".yaml") continue;
     const std::string file = path.filename().string();
     const fs::path folder = folder_with(places, "machine_" + path.stem().string(), path);
     std::ofstream(folder / "deck.yaml") << deck;
     out.push_back({"machine:" + file, Subject::Form::text, folder, file,
-                   [file] { return command({"plan", "deck.yaml", "--machine", file, "--ranks", "8"}); }, 2});
+                   [file] {
+                     return command({"plan", "deck.yaml", "--machine", file, "--ranks", "8"});
+                   },
+                   2});
   }
 }
 
@@ -143,7 +157,8 @@ stages:
       checkpoint: {every: 2}
       log: 1
 )";
-  restarted_subjects(places, "train", train, {"train/restart.4.h5", "train/training.csv", "train/validation.csv"}, out, 30);
+  restarted_subjects(places, "train", train, {"train/restart.4.h5", "train/training.csv", "train/validation.csv"}, out,
+                     30);
   const fs::path model = folder_with(places, "model", places.made / "train/out/train/model.h5");
   out.push_back({"model", Subject::Form::h5, model, "model.h5", load_model, 80});
 }

@@ -15,7 +15,8 @@ namespace fuzz {
 namespace fs = std::filesystem;
 using Form = Subject::Form;
 
-static fs::path folder_of_text(const Places& places, const std::string& name, const std::string& file, const std::string& text) {
+static fs::path folder_of_text(const Places& places, const std::string& name, const std::string& file,
+                               const std::string& text) {
   const fs::path folder = places.made / name;
   fs::create_directories(folder);
   std::ofstream(folder / file, std::ios::binary) << text;
@@ -85,33 +86,70 @@ static std::string npy(const std::string& shape, std::size_t numbers) {
 }
 
 static void structures(const Places& places, std::vector<Subject>& out) {
-  const fs::path one = folder_of_text(places, "xyz", "a.xyz", xyz), other = folder_of_text(places, "lammps", "a.data", lammps);
-  out.push_back({"extxyz", Form::text, one, "a.xyz", [] { cambium::Comm comm; cambium::io::read_extxyz("a.xyz", 0, comm); return 0; }, 80});
-  out.push_back({"extxyz_labels", Form::text, one, "a.xyz", [] { cambium::deepmd::read_extxyz_frames("a.xyz"); return 0; }, 80});
-  out.push_back({"lammps_data", Form::text, other, "a.data", [] {
-    cambium::Comm comm;
-    const std::vector<std::string> names{"O", "H"};
-    cambium::io::read_lammps_data("a.data", names, comm);
-    return 0;
-  }, 80});
-  out.push_back({"water_xyz", Form::text, folder_with(places, "water_xyz", places.source / "inputs/submatrix/h2o32.xyz"), "h2o32.xyz",
-                 [] { cambium::Comm comm; cambium::io::read_extxyz("h2o32.xyz", -1, comm); return 0; }, 20});
+  const fs::path one = folder_of_text(places, "xyz", "a.xyz", xyz),
+                 other = folder_of_text(places, "lammps", "a.data", lammps);
+  out.push_back({"extxyz", Form::text, one, "a.xyz",
+                 [] {
+                   cambium::Comm comm;
+                   cambium::io::read_extxyz("a.xyz", 0, comm);
+                   return 0;
+                 },
+                 80});
+  out.push_back({"extxyz_labels", Form::text, one, "a.xyz",
+                 [] {
+                   cambium::deepmd::read_extxyz_frames("a.xyz");
+                   return 0;
+                 },
+                 80});
+  out.push_back({"lammps_data", Form::text, other, "a.data",
+                 [] {
+                   cambium::Comm comm;
+                   const std::vector<std::string> names{"O", "H"};
+                   cambium::io::read_lammps_data("a.data", names, comm);
+                   return 0;
+                 },
+                 80});
+  out.push_back({"water_xyz", Form::text,
+                 folder_with(places, "water_xyz", places.source / "inputs/submatrix/h2o32.xyz"), "h2o32.xyz",
+                 [] {
+                   cambium::Comm comm;
+                   cambium::io::read_extxyz("h2o32.xyz", -1, comm);
+                   return 0;
+                 },
+                 20});
   out.push_back({"npy", Form::bytes, folder_of_text(places, "npy", "a.npy", npy("(5, 6)", 30)), "a.npy",
-                 [] { cambium::deepmd::read_npy("a.npy"); return 0; }, 80});
+                 [] {
+                   cambium::deepmd::read_npy("a.npy");
+                   return 0;
+                 },
+                 80});
   out.push_back({"npy_header", Form::text, folder_of_text(places, "npy", "a.npy", npy("(5, 6)", 30)), "a.npy",
-                 [] { cambium::deepmd::read_npy("a.npy"); return 0; }, 40});
+                 [] {
+                   cambium::deepmd::read_npy("a.npy");
+                   return 0;
+                 },
+                 40});
 }
 
 static void models(const Places& places, std::vector<Subject>& out) {
-  const auto load = [](const char* file) { return [file] { cambium::deepmd::DeepPotentialModel::load(file); return 0; }; };
+  const auto load = [](const char* file) {
+    return [file] {
+      cambium::deepmd::DeepPotentialModel::load(file);
+      return 0;
+    };
+  };
   const fs::path folder = folder_with(places, "copper_dp", places.source / "inputs/deepmd/models/copper.dp");
   out.push_back({"dp", Form::h5, folder, "copper.dp", load("copper.dp"), 40});
   if (const char* data = std::getenv("CAMBIUM_DATA")) {
     const fs::path models = fs::path(data) / "deepmd/models";
     for (const char* name : {"deeppot-r.dp", "deeppot_sea.dp"})
-      if (fs::exists(models / name)) out.push_back({std::string("dp:") + name, Form::h5, folder_with(places, name, models / name), name, load(name), 30});
+      if (fs::exists(models / name))
+        out.push_back(
+            {std::string("dp:") + name, Form::h5, folder_with(places, name, models / name), name, load(name), 30});
     for (const char* name : {"deeppot-r.yaml"})
-      if (fs::exists(models / name)) out.push_back({std::string("dp:") + name, Form::text, folder_with(places, name, models / name), name, load(name), 6});
+      if (fs::exists(models / name))
+        out.push_back(
+            {std::string("dp:") + name, Form::text, folder_with(places, name, models / name), name, load(name), 6});
   }
 }
 
@@ -137,13 +175,18 @@ stages:
         - {type: extxyz, every: 2}
         - {type: h5md, every: 2}
 )";
-  restarted_subjects(places, "md", deck, {"simulate/restart.6.h5", "simulate/thermo.csv", "simulate/trajectory.extxyz", "simulate/trajectory.h5md"}, out, 25);
+  restarted_subjects(
+      places, "md", deck,
+      {"simulate/restart.6.h5", "simulate/thermo.csv", "simulate/trajectory.extxyz", "simulate/trajectory.h5md"}, out,
+      25);
   const fs::path folder = folder_with(places, "md_structure", places.made / "md/out/simulate/restart.6.h5");
-  out.push_back({"checkpoint_structure", Form::h5, folder, "restart.6.h5", [] {
-    cambium::Comm comm;
-    cambium::deepmd::read_checkpoint_structure("restart.6.h5", comm);
-    return 0;
-  }, 60});
+  out.push_back({"checkpoint_structure", Form::h5, folder, "restart.6.h5",
+                 [] {
+                   cambium::Comm comm;
+                   cambium::deepmd::read_checkpoint_structure("restart.6.h5", comm);
+                   return 0;
+                 },
+                 60});
 }
 
 void deepmd_subjects(const Places& places, std::vector<Subject>& out) {

@@ -47,26 +47,37 @@ void submatrix_subjects(const Places& places, std::vector<Subject>& out) {
   const fs::path inputs = places.source / "inputs/submatrix", small = places.made / "small_cell";
   fs::create_directories(small);
   if (!fs::exists(small / "small.h5")) write_cell((small / "small.h5").string());
-  out.push_back({"cell_h5", Subject::Form::h5, small, "small.h5", [] {
-    read_hdf5_cell("small.h5", BlockKind::molecule);
-    read_hdf5_reference("small.h5", {1, 1, 1});
-    return 0;
-  }, 100});
-  out.push_back({"water_h5", Subject::Form::h5, folder_with(places, "water_h5", inputs / "h2o32.h5"), "h2o32.h5", [] {
-    read_hdf5_cell("h2o32.h5", BlockKind::molecule);
-    read_hdf5_reference("h2o32.h5", {1, 1, 1});
-    return 0;
-  }, 6});
+  out.push_back({"cell_h5", Subject::Form::h5, small, "small.h5",
+                 [] {
+                   read_hdf5_cell("small.h5", BlockKind::molecule);
+                   read_hdf5_reference("small.h5", {1, 1, 1});
+                   return 0;
+                 },
+                 100});
+  out.push_back({"water_h5", Subject::Form::h5, folder_with(places, "water_h5", inputs / "h2o32.h5"), "h2o32.h5",
+                 [] {
+                   read_hdf5_cell("h2o32.h5", BlockKind::molecule);
+                   read_hdf5_reference("h2o32.h5", {1, 1, 1});
+                   return 0;
+                 },
+                 6});
   for (const std::string name : {"o2_ks_up.csr", "o2_s.csr"})
     out.push_back({"csr:" + name, Subject::Form::text, folder_with(places, name, inputs / name), name,
-                   [name] { read_matrix_file(name); return 0; }, 30});
+                   [name] {
+                     read_matrix_file(name);
+                     return 0;
+                   },
+                   30});
   const fs::path market = places.made / "market";
   fs::create_directories(market);
-  std::ofstream(market / "a.mtx") << "%%MatrixMarket matrix coordinate real symmetric\n% made\n3 3 4\n1 1 0.5\n2 2 0.5\n3 3 0.5\n2 1 0.1\n";
-  out.push_back({"matrix_market", Subject::Form::text, market, "a.mtx", [] {
-    read_matrix_files("a.mtx", "", {1, 2}, BlockKind::molecule, 1.0);
-    return 0;
-  }, 60});
+  std::ofstream(market / "a.mtx")
+      << "%%MatrixMarket matrix coordinate real symmetric\n% made\n3 3 4\n1 1 0.5\n2 2 0.5\n3 3 0.5\n2 1 0.1\n";
+  out.push_back({"matrix_market", Subject::Form::text, market, "a.mtx",
+                 [] {
+                   read_matrix_files("a.mtx", "", {1, 2}, BlockKind::molecule, 1.0);
+                   return 0;
+                 },
+                 60});
   const fs::path spectra = places.made / "spectra";
   fs::create_directories(spectra);
   if (!fs::exists(spectra / "spectra.h5")) {
@@ -75,7 +86,12 @@ void submatrix_subjects(const Places& places, std::vector<Subject>& out) {
     for (int k = 0; k < 2; ++k) file.samples.push_back({2, 2, -0.1, 0.1, {1, 2, 3, 4, 5, 6}, {-1.0, -2.0}});
     write_spectra((spectra / "spectra.h5").string(), file, {});
   }
-  out.push_back({"spectra", Subject::Form::h5, spectra, "spectra.h5", [] { read_spectra("spectra.h5"); return 0; }, 50});
+  out.push_back({"spectra", Subject::Form::h5, spectra, "spectra.h5",
+                 [] {
+                   read_spectra("spectra.h5");
+                   return 0;
+                 },
+                 50});
 }
 
 }  // namespace fuzz

@@ -27,14 +27,17 @@ stages:
 )";
   restarted_subjects(places, "convection", deck, {"simulate/restart.4.h5", "simulate/fields.h5"}, out, 30);
   const fs::path folder = folder_with(places, "fields", places.made / "convection/out/simulate/fields.h5");
-  out.push_back({"fields", Subject::Form::h5, folder, "fields.h5", [] {
-    const cambium::superres::FieldFile file("fields.h5");
-    std::array<std::int64_t, 3> whole{};
-    for (int axis = 0; axis < 3; ++axis) whole[static_cast<std::size_t>(axis)] = std::ssize(file.coordinate(axis));
-    for (const char* name : {"b", "u", "p"}) file.read(name, whole, 0);
-    file.hidden(whole, 0);
-    return 0;
-  }, 60});
+  out.push_back({"fields", Subject::Form::h5, folder, "fields.h5",
+                 [] {
+                   const cambium::superres::FieldFile file("fields.h5");
+                   std::array<std::int64_t, 3> whole{};
+                   for (int axis = 0; axis < 3; ++axis)
+                     whole[static_cast<std::size_t>(axis)] = std::ssize(file.coordinate(axis));
+                   for (const char* name : {"b", "u", "p"}) file.read(name, whole, 0);
+                   file.hidden(whole, 0);
+                   return 0;
+                 },
+                 60});
 }
 
 }  // namespace fuzz

@@ -1,5 +1,6 @@
 // The program's command line many times in one process: one JSON array of words per line of standard input, such as
-// ["check", "deck.yaml"], or one such array as the argument (mpirun gives its input to one rank only). After what each said on standard error follows a line with U+001E and the exit code.
+// ["check", "deck.yaml"], or one such array as the argument (mpirun gives its input to one rank only). After what each
+// said on standard error follows a line with U+001E and the exit code.
 #include <mpi.h>
 
 #include <cstdio>
@@ -39,7 +40,8 @@ int main(int argc, char** argv) {
   {
     int none = 1;
     Kokkos::ScopeGuard kokkos(none, argv);
-    if (argc > 1) answer(argv[1]);
+    if (argc > 1)
+      answer(argv[1]);
     else
       for (std::string line; std::getline(std::cin, line);) answer(line);
   }

@@ -8,8 +8,9 @@
 
 namespace cambium {
 
-/// A data set as none of this build's own can be: empty, or with samples of several sizes. What the program says of such ones
-/// guards data sets of plugins to come. Fields x (two numbers, of odd samples one when `uneven`) and y (one number).
+/// A data set as none of this build's own can be: empty, or with samples of several sizes. What the program says of
+/// such ones guards data sets of plugins to come. Fields x (two numbers, of odd samples one when `uneven`) and y (one
+/// number).
 class OddDataset : public train::Dataset {
  public:
   struct Params {
@@ -27,7 +28,8 @@ class OddDataset : public train::Dataset {
   std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
     std::vector<train::SamplePtr> out;
     for (const auto id : ids) {
-      const auto numbers = std::make_shared<std::vector<double>>(std::vector<double>{1.0, static_cast<double>(id), 0.5});
+      const auto numbers =
+          std::make_shared<std::vector<double>>(std::vector<double>{1.0, static_cast<double>(id), 0.5});
       auto sample = std::make_shared<train::Sample>();
       sample->id = id;
       sample->fields["x"] = io::tensor_of(numbers->data(), {params_.uneven && id % 2 == 1 ? 1 : 2});

@@ -1,4 +1,5 @@
-// The description of a build whose Kokkos is a static library. core/plugin/loader.cpp is compiled beside it, so that its calls end here.
+// The description of a build whose Kokkos is a static library. core/plugin/loader.cpp is compiled beside it, so that
+// its calls end here.
 #include "core/base/build_info.hpp"
 
 namespace cambium {

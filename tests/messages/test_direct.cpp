@@ -29,7 +29,9 @@ std::string said(const F& call) {
   return "nothing";
 }
 
-const char* const keys = "model: {type: mlp, layers: [2], input: x, target: y}\noptimizer: sgd\nlearning_rate: {type: constant, start: 0.1}\n";
+const char* const keys =
+    "model: {type: mlp, layers: [2], input: x, target: y}\noptimizer: sgd\nlearning_rate: {type: constant, start: "
+    "0.1}\n";
 
 }  // namespace
 
@@ -40,7 +42,8 @@ TEST_CASE("a lattice without cells") {
   spec.species = {"Cu"};
   const Comm comm;
   CHECK(said([&] { make_lattice(spec, comm, 1); }) ==
-        "a lattice needs positive lengths and at least one cell along each axis; found a = 3.6 Å, c/a = 1.632993161855452, cells [4, 0, 4]");
+        "a lattice needs positive lengths and at least one cell along each axis; found a = 3.6 Å, c/a = "
+        "1.632993161855452, cells [4, 0, 4]");
 }
 
 TEST_CASE("samples of several sizes have no mean of each number") {
@@ -69,12 +72,14 @@ TEST_CASE("arrays of another type or shape than is read") {
   std::vector<std::int32_t> narrow(3);
   TensorRef out = io::tensor_of(narrow.data(), {3});
   const std::int64_t begin[] = {0}, late[] = {2};
-  CHECK(said([&] { wide.read_block(begin, out); }) == "'/wide' in '" + path + "' is 64-bit integer, expected at most 32 bits");
+  CHECK(said([&] { wide.read_block(begin, out); }) ==
+        "'/wide' in '" + path + "' is 64-bit integer, expected at most 32 bits");
   std::vector<std::int64_t> same(3);
   CHECK(said([&] { wide.read_block(late, io::tensor_of(same.data(), {3})); }) ==
         "'/wide' in '" + path + "' has the shape (3), which does not hold the block (3) at (2)");
   file.write("word", std::string("text"));
-  CHECK(said([&] { file.dataset("word").dtype(); }) == "'/word' in '" + path + "' is text, expected numbers of a type that Cambium knows");
+  CHECK(said([&] { file.dataset("word").dtype(); }) ==
+        "'/word' in '" + path + "' is text, expected numbers of a type that Cambium knows");
 }
 
 TEST_CASE("a compressed array without its end") {
@@ -83,16 +88,20 @@ TEST_CASE("a compressed array without its end") {
   const std::int64_t shape[] = {1000};
   auto bytes = lossy_encode<double>(values, shape, {});
   bytes.resize(bytes.size() / 2);
-  CHECK(said([&] { lossy_decode<double>(bytes, values); }) == "a compressed array is damaged; copy it again from its source");
+  CHECK(said([&] { lossy_decode<double>(bytes, values); }) ==
+        "a compressed array is damaged; copy it again from its source");
 }
 
 TEST_CASE("a session without samples, and arrays that are none") {
   const Comm comm;
   train::Session session(comm.handle(), keys);
   double number = 1.0;
-  const std::vector<train::HostArray> none{{"x", io::tensor_of(&number, {0, 1}), ""}, {"y", io::tensor_of(&number, {0, 1}), ""}};
-  const std::vector<train::HostArray> one{{"x", io::tensor_of(&number, {1, 1}), ""}, {"y", io::tensor_of(&number, {1, 1}), ""}};
-  CHECK(said([&] { session.step(none); }) == "the first step has no samples on any rank; the network takes its sizes from them");
+  const std::vector<train::HostArray> none{{"x", io::tensor_of(&number, {0, 1}), ""},
+                                           {"y", io::tensor_of(&number, {0, 1}), ""}};
+  const std::vector<train::HostArray> one{{"x", io::tensor_of(&number, {1, 1}), ""},
+                                          {"y", io::tensor_of(&number, {1, 1}), ""}};
+  CHECK(said([&] { session.step(none); }) ==
+        "the first step has no samples on any rank; the network takes its sizes from them");
   session.step(one);
   CHECK(said([&] { session.step(none); }) == "a step has no samples on any rank");
   auto empty = one;
@@ -102,8 +111,11 @@ TEST_CASE("a session without samples, and arrays that are none") {
   CHECK(said([&] { session.step(empty); }) ==
         "array 'x' has rank 0; pass host memory with 1 to 6 axes, the first of which counts samples");
   double bad = std::numeric_limits<double>::quiet_NaN();
-  CHECK(said([&] { session.step(std::vector<train::HostArray>{{"x", io::tensor_of(&bad, {1, 1}), ""}, one[1]}); }) ==
-        "the loss of step 2 is nan; the weights are those before the step: look for a bad number in the arrays, or lower the learning rate (0.1)");
+  CHECK(said([&] {
+          session.step(std::vector<train::HostArray>{{"x", io::tensor_of(&bad, {1, 1}), ""}, one[1]});
+        }) ==
+        "the loss of step 2 is nan; the weights are those before the step: look for a bad number in the arrays, or "
+        "lower the learning rate (0.1)");
 }
 
 TEST_CASE("what the C interface refuses") {
@@ -119,7 +131,8 @@ TEST_CASE("what the C interface refuses") {
   array.rank = 2;
   array.type = 99;
   CHECK(cambium_train_step(session, &array, 1, nullptr) != 0);
-  CHECK(std::string(cambium_train_message()) == "array 'x' has the type 99, which is none; use CAMBIUM_FLOAT64 and its like");
+  CHECK(std::string(cambium_train_message()) ==
+        "array 'x' has the type 99, which is none; use CAMBIUM_FLOAT64 and its like");
   cambium_train_destroy(session);
 }
 
@@ -135,7 +148,8 @@ TEST_CASE("a spectrum of a matrix that holds no number") {
 TEST_CASE("a network with nothing to give but its loss") {
   const Comm comm;
   train::Session session(comm.handle(),
-                         "model: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: {type: constant, start: 0.1}\n");
+                         "model: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: "
+                         "{type: constant, start: 0.1}\n");
   double bytes[] = {99, 97, 109, 98};
   const std::vector<train::HostArray> text{{"text", io::tensor_of(bytes, {1, 4}), ""}};
   session.step(text);

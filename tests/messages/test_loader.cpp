@@ -93,14 +93,16 @@ TEST_CASE("a library that everybody may change is named") {
   folder.comm.barrier();
   CHECK(reason_for_distrust(file.string()).empty());
   const auto text = [](const fs::path& path) {
-    return "everybody may write to '" + path.string() + "', and with it change what runs in your name; take that right away: chmod o-w '" + path.string() + "'";
+    return "everybody may write to '" + path.string() +
+           "', and with it change what runs in your name; take that right away: chmod o-w '" + path.string() + "'";
   };
   folder.comm.barrier();
   if (folder.comm.root()) fs::permissions(folder.path, fs::perms::owner_all | fs::perms::others_all);
   folder.comm.barrier();
   CHECK(reason_for_distrust(file.string()) == text(folder.path));
   folder.comm.barrier();
-  if (folder.comm.root()) fs::permissions(folder.path, fs::perms::owner_all | fs::perms::others_all | fs::perms::sticky_bit);
+  if (folder.comm.root())
+    fs::permissions(folder.path, fs::perms::owner_all | fs::perms::others_all | fs::perms::sticky_bit);
   folder.comm.barrier();
   CHECK(reason_for_distrust(file.string()).empty());
   folder.comm.barrier();
@@ -114,14 +116,17 @@ TEST_CASE("a plugin that is not there is looked for, and the places are named") 
   CHECK(refusal("god_plugin") ==
         "there is no plugin 'god_plugin'; did you mean 'good_plugin'?\n"
         "looked for:\n"
-        "  " PLUGINS "/god_plugin.cambium.so\n"
-        "  " BUILD "/lib/cambium/plugins/god_plugin.cambium.so\n"
+        "  " PLUGINS
+        "/god_plugin.cambium.so\n"
+        "  " BUILD
+        "/lib/cambium/plugins/god_plugin.cambium.so\n"
         "Name the path of its library, or its folder in CAMBIUM_PLUGIN_PATH.");
   unsetenv("CAMBIUM_PLUGIN_PATH");
   CHECK(refusal("good_plugin") ==
         "there is no plugin 'good_plugin'\n"
         "looked for:\n"
-        "  " BUILD "/lib/cambium/plugins/good_plugin.cambium.so\n"
+        "  " BUILD
+        "/lib/cambium/plugins/good_plugin.cambium.so\n"
         "Name the path of its library, or its folder in CAMBIUM_PLUGIN_PATH.");
   CHECK(refusal("./no/such.so") == "there is no plugin library './no/such.so'");
 }
@@ -151,9 +156,11 @@ TEST_CASE("libraries that are no plugins are told apart") {
   const auto half = folder.write("half.cambium.so", whole.substr(0, whole.size() / 2));
   CHECK(refusal(half) == "plugin 'half' is cut short, copy or build it again (" + half + ")");
   CHECK(refusal(PLUGINS "/undescribed_plugin.cambium.so") ==
-        "plugin 'undescribed_plugin' has no CAMBIUM_PLUGIN(...) in its sources (" PLUGINS "/undescribed_plugin.cambium.so)");
+        "plugin 'undescribed_plugin' has no CAMBIUM_PLUGIN(...) in its sources (" PLUGINS
+        "/undescribed_plugin.cambium.so)");
   CHECK(refusal(PLUGINS "/small_plugin.cambium.so") ==
-        "plugin 'small_plugin' describes itself in 16 bytes, this program expects 56 (" PLUGINS "/small_plugin.cambium.so)\n"
+        "plugin 'small_plugin' describes itself in 16 bytes, this program expects 56 (" PLUGINS
+        "/small_plugin.cambium.so)\n"
         "Rebuild it: cmake -B build -S <its source> -Dcambium_DIR=" BUILD " && cmake --build build");
 }
 
@@ -161,7 +168,8 @@ TEST_CASE("an ABI tag is a list of fields") {
   const auto fields = abi_fields(abi_tag.text);
   std::vector<std::string> names;
   for (const auto& field : fields) names.push_back(field.first);
-  CHECK(names == std::vector<std::string>{"Cambium", "compiler", "C++ ABI", "instruction set", "MPI", "Kokkos", "Torch"});
+  CHECK(names ==
+        std::vector<std::string>{"Cambium", "compiler", "C++ ABI", "instruction set", "MPI", "Kokkos", "Torch"});
   for (const auto& field : fields) CHECK_FALSE(field.second.empty());
   CHECK(abi_difference("cambium-abi: a=1; b=2", "cambium-abi: a=1; b=2").empty());
   CHECK(abi_difference("cambium-abi: a=1; b=2; d=5", "cambium-abi: a=1; b=3; c=4") ==
@@ -177,8 +185,8 @@ TEST_CASE("a new plugin is the template under another name") {
   const fs::path place = fs::temp_directory_path() / ("cambium_new_plugin_" + std::to_string(getpid()));
   const auto target = (place / "my_force").string();
   const auto files = new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential");
-  CHECK(files == std::vector<std::string>{"CMakeLists.txt", "README.md", "decks/my_force.yaml", "my_force.cpp", "my_force.hpp",
-                                          "register.cpp", "tests/main.cpp", "tests/test_my_force.cpp"});
+  CHECK(files == std::vector<std::string>{"CMakeLists.txt", "README.md", "decks/my_force.yaml", "my_force.cpp",
+                                          "my_force.hpp", "register.cpp", "tests/main.cpp", "tests/test_my_force.cpp"});
   std::string all;
   for (const auto& file : files) all += read(fs::path(target) / file);
   CHECK(all.find("my_pair") == std::string::npos);
@@ -186,9 +194,11 @@ TEST_CASE("a new plugin is the template under another name") {
   CHECK(all.find("class MyForce : public Potential") != std::string::npos);
   CHECK_THROWS_WITH(new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
                     "'" + target + "' is there already; choose another folder");
-  CHECK_THROWS_WITH(new_plugin("MyForce", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
-                    "found 'MyForce', expected the name of a plugin: small letters, digits and '_', beginning with a letter");
-  CHECK_THROWS_WITH(new_plugin("fresh", target, place.string()), "there is no plugin template in '" + place.string() + "'");
+  CHECK_THROWS_WITH(
+      new_plugin("MyForce", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
+      "found 'MyForce', expected the name of a plugin: small letters, digits and '_', beginning with a letter");
+  CHECK_THROWS_WITH(new_plugin("fresh", target, place.string()),
+                    "there is no plugin template in '" + place.string() + "'");
   fs::remove_all(place);
 }
 
@@ -204,7 +214,8 @@ TEST_CASE("a new plugin has one of three kinds") {
   for (const std::string kind : {"physics", "model"}) {
     const auto target = place / kind;
     std::string all;
-    for (const auto& file : new_plugin("warm_rod", target.string(), template_of(kind, templates))) all += file + read(target / file);
+    for (const auto& file : new_plugin("warm_rod", target.string(), template_of(kind, templates)))
+      all += file + read(target / file);
     CHECK(all.find("my_" + kind) == std::string::npos);
     CHECK(all.find(kind == "model" ? "MyModel" : "MyPhysics") == std::string::npos);
     CHECK(all.find("class WarmRod : public") != std::string::npos);

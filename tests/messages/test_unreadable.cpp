@@ -1,4 +1,5 @@
-// Files that exist and may not be read. Root may read everything, so a test that runs as root steps down to nobody for the call.
+// Files that exist and may not be read. Root may read everything, so a test that runs as root steps down to nobody for
+// the call.
 #include <sys/stat.h>
 #include <unistd.h>
 

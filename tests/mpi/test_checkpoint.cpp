@@ -186,8 +186,7 @@ TEST_CASE("files that are no checkpoint are refused with what helps") {
   size = static_cast<std::uintmax_t>(comm.all_gather(static_cast<std::int64_t>(size))[0]);
   CHECK(message([&] { io::Checkpoint(bad, comm); }) ==
         "cannot open '" + bad + "': it is truncated (5000 bytes found, " + std::to_string(size) +
-            " expected); copy it again "
-            "from its source or name another file; the folder also holds restart.100.h5");
+            " expected); copy it again from its source or name another file; the folder also holds restart.100.h5");
   CHECK(message([&] { io::Checkpoint(foreign, comm); }) ==
         "'" + foreign +
             "' is not a checkpoint of Cambium: it has no group '/checkpoint', it holds: weights; give a file named "
@@ -198,8 +197,8 @@ TEST_CASE("files that are no checkpoint are refused with what helps") {
   other.add("spin", At::particle, "", [] { return TensorRef{}; });
   CHECK(message([&] { io::Checkpoint(good, comm).restore(other.state, [&](std::int64_t n) { other.resize(n); }); }) ==
         "the checkpoint '" + good +
-            "' has no field 'spin' (it has: density, group, moments, position, strain, tag): it was "
-            "written by another physics; resume with the deck that wrote it or start afresh");
+            "' has no field 'spin' (it has: density, group, moments, position, strain, tag): it was written by another "
+            "physics; resume with the deck that wrote it or start afresh");
 }
 
 TEST_CASE("a checkpoint into a folder that is not there fails alike on every rank") {
@@ -209,8 +208,7 @@ TEST_CASE("a checkpoint into a folder that is not there fails alike on every ran
   const std::string name = "/nonexistent_folder/restart.1.h5";
   CHECK(message([&] { io::write_checkpoint(name, saved.state, comm, sample_provenance(comm), save_physics); }) ==
         "cannot make the file '" + name +
-            "': No such file or directory; choose a folder that exists and that you may write "
-            "to");
+            "': No such file or directory; choose a folder that exists and that you may write to");
 }
 
 TEST_CASE("a checkpoint that does not fit leaves the old one") {
@@ -230,8 +228,7 @@ TEST_CASE("a checkpoint that does not fit leaves the old one") {
     CHECK(message([&] {
             io::write_checkpoint(name, big.state, comm, sample_provenance(comm), save_physics, transfer);
           }) == "cannot write '" + name +
-                    "': File too large; free some space or choose another run directory (run.directory), "
-                    "then resume");
+                    "': File too large; free some space or choose another run directory (run.directory), then resume");
     comm.barrier();  // rank 0 removes the part after the others know
     CHECK_FALSE(fs::exists(name + ".part"));
   }

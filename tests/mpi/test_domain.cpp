@@ -14,12 +14,10 @@ TEST_CASE("every owned atom sees exactly its periodic surroundings") {
     int atoms;
     double range;
   };
-  const std::vector<Case> cases = {{Box::orthogonal(30, 26, 34), 400, 5.0},
-                                   {Box::orthogonal(13, 13, 13), 100, 6.4},
-                                   {Box::orthogonal(40, 12, 12), 150, 5.9},
-                                   {skewed(30, 27, 25), 300, 4.0},
-                                   {skewed(20, 18, 16), 120, 5.0},
-                                   {moved(skewed(21, 23, 22), {-7.0, 3.5, 11.0}), 150, 5.0}};
+  const std::vector<Case> cases = {
+      {Box::orthogonal(30, 26, 34), 400, 5.0}, {Box::orthogonal(13, 13, 13), 100, 6.4},
+      {Box::orthogonal(40, 12, 12), 150, 5.9}, {skewed(30, 27, 25), 300, 4.0},
+      {skewed(20, 18, 16), 120, 5.0},          {moved(skewed(21, 23, 22), {-7.0, 3.5, 11.0}), 150, 5.0}};
   for (const auto& c : cases) {
     Particles p = deal(comm, c.box, c.atoms);
     Domain domain(comm, c.box, {}, c.range);
@@ -94,8 +92,8 @@ TEST_CASE("atoms take all that is theirs along, and unwrapped positions stay") {
     const double here[3] = {x(i, 0), x(i, 1), x(i, 2)};
     box.to_fractional(here, s);
     for (int k = 0; k < 3; ++k) {
-      const double unwrapped = x(i, k) + image(i, 0) * box.h[0][k] + image(i, 1) * box.h[1][k] +
-                               image(i, 2) * box.h[2][k];
+      const double unwrapped =
+          x(i, k) + image(i, 0) * box.h[0][k] + image(i, 1) * box.h[1][k] + image(i, 2) * box.h[2][k];
       wrong += std::fabs(unwrapped - r[k]) > 1e-10;
       outside += s[k] < 0.0 || s[k] >= 1.0 || domain.grid().brick_index(s[k], k) != domain.brick()[k];
     }

@@ -119,6 +119,6 @@ TEST_CASE("a lost atom is named on every rank") {
   Particles q = deal(comm, box, 60, 0);
   q.nglobal = 61;
   CHECK_THROWS_AS(domain.migrate(q), NumericalError);
-  CHECK_THROWS_WITH(domain.migrate(q), "atoms are lost: all ranks together hold 60, not 61; rank " + std::to_string(comm.rank()) +
-                                           " holds " + std::to_string(q.nlocal));
+  CHECK_THROWS_WITH(domain.migrate(q), "atoms are lost: all ranks together hold 60, not 61; rank " +
+                                           std::to_string(comm.rank()) + " holds " + std::to_string(q.nlocal));
 }

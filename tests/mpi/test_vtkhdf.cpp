@@ -120,7 +120,7 @@ TEST_CASE("an uneven grid becomes a mesh whose corners are stored once") {
   CHECK(head.read<Ints>("Offsets") == Ints{0, 4, 8, 12, 16});
   CHECK(head.read<Ints>("Connectivity") == Ints{0, 1, 4, 3, 1, 2, 5, 4, 3, 4, 7, 6, 4, 5, 8, 7});
   CHECK(head.read<std::vector<std::uint8_t>>("Types") == std::vector<std::uint8_t>(4, 9));
-  CHECK(head.read<Reals>("Points")[3 * 5] == 3.0);      // the corner (2, 1): x, then z upwards
+  CHECK(head.read<Reals>("Points")[3 * 5] == 3.0);  // the corner (2, 1): x, then z upwards
   CHECK(head.read<Reals>("Points")[3 * 5 + 1] == 2.0);
   CHECK(head.read<Reals>("Steps/Values").size() == 3);
   for (const char* name : {"PartOffsets", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"})
@@ -138,13 +138,18 @@ TEST_CASE("one and three dimensions have their own cells") {
     for (int d = 0; d < dimensions; ++d) g.axes.push_back({"xyz" + d, {0.0, 1.0, 3.0}});
     g.fields = {{"n", "", 1, Reals(g.cells(), 1.0)}};
     w.physics.grid = g;
-    { auto writer = w.writer(); w.observe(writer, 0); }
+    {
+      auto writer = w.writer();
+      w.observe(writer, 0);
+    }
     if (!w.comm.root()) continue;
     const auto file = w.file();
     const auto head = file.group("/VTKHDF");
     CHECK(head.read<std::vector<std::uint8_t>>("Types").front() == (dimensions == 1 ? 3 : 12));
-    if (dimensions == 1) CHECK(head.read<Ints>("Connectivity") == Ints{0, 1, 1, 2});
-    else CHECK(head.read<Ints>("Connectivity")[6] == 13);  // the middle of 3 x 3 x 3 corners
+    if (dimensions == 1)
+      CHECK(head.read<Ints>("Connectivity") == Ints{0, 1, 1, 2});
+    else
+      CHECK(head.read<Ints>("Connectivity")[6] == 13);  // the middle of 3 x 3 x 3 corners
   }
 }
 
@@ -209,7 +214,8 @@ TEST_CASE("a resumed series drops later moments and goes on") {
   auto writer = w.writer();
   writer.resume(150);
   CHECK(message([&] { w.observe(writer, 400); }) ==
-        "'" + name + "' holds 2 cells per frame but this run has 3: resume with the deck that wrote it, or move the file away");
+        "'" + name +
+            "' holds 2 cells per frame but this run has 3: resume with the deck that wrote it, or move the file away");
 }
 
 TEST_CASE("moments at intervals of time, also after a resume") {

@@ -103,10 +103,10 @@ TEST_CASE("a resumed H5MD trajectory drops later frames and goes on") {
   H5mdWriter::Params more = params;
   more.forces = true;
   const std::string name = w.scratch.file("trajectory.h5md");
-  CHECK(message([&] { H5mdWriter(more, w.context).resume(100); }) ==
-        "'" + name +
-            "' has no series 'force' and cannot be continued: resume with the deck that wrote it, or move the file "
-            "away");
+  CHECK(
+      message([&] { H5mdWriter(more, w.context).resume(100); }) ==
+      "'" + name +
+          "' has no series 'force' and cannot be continued: resume with the deck that wrote it, or move the file away");
 }
 
 TEST_CASE("a trajectory broken by a killed program is put aside") {
@@ -180,10 +180,9 @@ TEST_CASE("a frame that does not fit the disk is reported on every rank") {
   CHECK(message([&] {
           for (std::int64_t step = 0; step < 500; step += 100) observe(text, w.comm, step);
         }) == "cannot write '" + w.scratch.file("trajectory.extxyz") +
-                  "': File too large; free some space or choose another run "
-                  "directory (run.directory), then resume");
+                  "': File too large; free some space or choose another run directory (run.directory), then resume");
   H5mdWriter binary(H5mdWriter::Params{}, w.context);
-  CHECK(message([&] { observe(binary, w.comm, 0); }) == "cannot write '" + w.scratch.file("trajectory.h5md") +
-                                                            "': File too large; free some space or choose another run "
-                                                            "directory (run.directory), then resume");
+  CHECK(message([&] { observe(binary, w.comm, 0); }) ==
+        "cannot write '" + w.scratch.file("trajectory.h5md") +
+            "': File too large; free some space or choose another run directory (run.directory), then resume");
 }

@@ -52,8 +52,7 @@ class MdRun {
     });
   }
   void advance(int steps) {
-    for (int k = 0; k < steps; ++k)
-      cambium::advance(schedule_, *physics_, state_, context_.timing, k + 1 == steps);
+    for (int k = 0; k < steps; ++k) cambium::advance(schedule_, *physics_, state_, context_.timing, k + 1 == steps);
   }
   /// All observables of the current state; needs the last advance() to have ended here.
   const std::vector<double>& measure() {

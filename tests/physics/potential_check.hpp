@@ -256,8 +256,8 @@ inline double sum_over_pairs(const PeriodicSystem& s, const std::function<double
     for (int j = 0; j < s.particles.total(); ++j) {
       if (i == j) continue;
       const double d[3] = {x(j, 0) - x(i, 0), x(j, 1) - x(i, 1), x(j, 2) - x(i, 2)};
-      total += f(std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), static_cast<int>(x(i, 3)),
-                 static_cast<int>(x(j, 3)));
+      total +=
+          f(std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), static_cast<int>(x(i, 3)), static_cast<int>(x(j, 3)));
     }
   return total;
 }

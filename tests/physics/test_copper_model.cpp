@@ -1,4 +1,5 @@
-// The Deep Potential that inputs/deepmd/copper.yaml makes and inputs/deepmd/models holds, beside the potential it was trained on.
+// The Deep Potential that inputs/deepmd/copper.yaml makes and inputs/deepmd/models holds, beside the potential it was
+// trained on.
 #include <iostream>
 
 #include "core/state/lattice.hpp"
@@ -30,7 +31,8 @@ struct World {
   }
   std::unique_ptr<Potential> make(const std::string& text) {
     const deck::Node node = deck::parse(text, "test");
-    return registry.make<Potential>(node["type"].text(), node.without([](const std::string& key) { return key == "type"; }), context);
+    return registry.make<Potential>(node["type"].text(),
+                                    node.without([](const std::string& key) { return key == "type"; }), context);
   }
 };
 
@@ -41,7 +43,8 @@ Configuration crystal(double a, int cells) {
   for (int i = 0; i < cells; ++i)
     for (int j = 0; j < cells; ++j)
       for (int k = 0; k < cells; ++k)
-        for (const auto& s : lattice_basis(LatticeType::fcc)) c.x.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
+        for (const auto& s : lattice_basis(LatticeType::fcc))
+          c.x.push_back({a * (i + s[0]), a * (j + s[1]), a * (k + s[2])});
   c.types.assign(c.x.size(), 0);
   return c;
 }
@@ -75,10 +78,12 @@ TEST_CASE("trained copper: errors on configurations that it has not seen") {
   for (int k = 0; k < 10; ++k) unseen.push_back(perturbed(start, crystals, 4711, k));
   Trajectories liquid;
   liquid.melt_at = 4500, liquid.equilibrate = 600, liquid.frames = 10, liquid.every = 25;
-  for (const Configuration& c : trajectory(start, liquid, 1550.0, 0.03, *world.teacher, 4711, 0, world.context)) unseen.push_back(c);
+  for (const Configuration& c : trajectory(start, liquid, 1550.0, 0.03, *world.teacher, 4711, 0, world.context))
+    unseen.push_back(c);
   double energy = 0.0, force = 0.0, frames = 0.0, components = 0.0;
   for (const Configuration& c : unseen) {
-    const LabelledFrame t = single_point(*world.teacher, c, world.context), m = single_point(*world.trained, c, world.context);
+    const LabelledFrame t = single_point(*world.teacher, c, world.context),
+                        m = single_point(*world.trained, c, world.context);
     const double e = (*m.energy - *t.energy) / static_cast<double>(c.x.size());
     energy += e * e, frames += 1.0;
     for (std::size_t i = 0; i < c.x.size(); ++i)
@@ -93,18 +98,21 @@ TEST_CASE("trained copper: errors on configurations that it has not seen") {
 TEST_CASE("trained copper: lattice constant and bulk modulus") {
   World world;
   const Bulk t = bulk_of(*world.teacher, world.context), m = bulk_of(*world.trained, world.context);
-  std::cout << "copper: lattice constant " << t.a << " and " << m.a << " Å, bulk modulus " << 160.2176634 * t.modulus << " and "
-            << 160.2176634 * m.modulus << " GPa (teacher, trained)\n";
+  std::cout << "copper: lattice constant " << t.a << " and " << m.a << " Å, bulk modulus " << 160.2176634 * t.modulus
+            << " and " << 160.2176634 * m.modulus << " GPa (teacher, trained)\n";
   REQUIRE(std::abs(m.a / t.a - 1.0) < 0.003);
   REQUIRE(std::abs(m.modulus / t.modulus - 1.0) < 0.05);
 }
 
 namespace {
 /// Mean and scatter about it of the conserved energy per atom along a run in the liquid.
-std::vector<double> conserved_energies(double timestep, int samples, int every, int cells = 4, double melting = 0.4, const std::string& more = "") {
-  const std::string text = "{structure: {lattice: {type: fcc, a: 3.74, cells: [" + std::to_string(cells) + ", " + std::to_string(cells) + ", " +
-                           std::to_string(cells) + "], species: [Cu], displacement: 0.5}}, initial_temperature: 2500, potential: {type: deep_potential, model: " +
-                           model + ", compress: 1e-9" + more + "}, timestep: " + std::to_string(timestep) + "}";
+std::vector<double> conserved_energies(double timestep, int samples, int every, int cells = 4, double melting = 0.4,
+                                       const std::string& more = "") {
+  const std::string text =
+      "{structure: {lattice: {type: fcc, a: 3.74, cells: [" + std::to_string(cells) + ", " + std::to_string(cells) +
+      ", " + std::to_string(cells) +
+      "], species: [Cu], displacement: 0.5}}, initial_temperature: 2500, potential: {type: deep_potential, model: " +
+      model + ", compress: 1e-9" + more + "}, timestep: " + std::to_string(timestep) + "}";
   test::MdRun run(text, 5);
   std::vector<double> out;
   run.advance(static_cast<int>(std::lround(melting / timestep)));  // the displaced crystal melts
@@ -143,8 +151,10 @@ TEST_CASE("trained copper: with energy networks of few bits NVE conserves energy
   const auto full = conserved_energies(0.001, 60, 2, 3, 0.06);
   for (const std::string few : {"{bits: 4}", "{bits: 2}", "{weights: ternary}"}) {
     const auto coded = conserved_energies(0.001, 60, 2, 3, 0.06, ", quantize: " + few);
-    INFO(few << ": scatter " << scatter(full) << ' ' << scatter(coded) << ", drift " << slope(full) / 0.002 << ' ' << slope(coded) / 0.002);
-    std::cout << "copper, quantize: " << few << ": scatter of the conserved energy " << scatter(coded) << " eV/atom, in full " << scatter(full) << "\n";
+    INFO(few << ": scatter " << scatter(full) << ' ' << scatter(coded) << ", drift " << slope(full) / 0.002 << ' '
+             << slope(coded) / 0.002);
+    std::cout << "copper, quantize: " << few << ": scatter of the conserved energy " << scatter(coded)
+              << " eV/atom, in full " << scatter(full) << "\n";
     CHECK(scatter(coded) < 2.0 * scatter(full));
     CHECK(std::abs(coded.back() - full.back()) > 1e-3);  // it is another energy
   }

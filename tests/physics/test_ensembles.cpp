@@ -29,9 +29,8 @@ Sampled sample(const std::string& thermostat, double kelvin) {
 
 void report(const std::string& name, const Sampled& s) {
   fmt::print("{}: T {:.2f} +- {:.2f} K, U {:.4f} +- {:.4f} eV, var U {:.4g} +- {:.2g}, var K {:.4g} +- {:.2g}\n", name,
-             s.temperature.value, s.temperature.error, s.potential.value, s.potential.error,
-             s.potential_variance.value, s.potential_variance.error, s.kinetic_variance.value,
-             s.kinetic_variance.error);
+             s.temperature.value, s.temperature.error, s.potential.value, s.potential.error, s.potential_variance.value,
+             s.potential_variance.error, s.kinetic_variance.value, s.kinetic_variance.error);
 }
 
 /// Mean and fluctuation of the kinetic energy of `freedom` canonical degrees of freedom.
@@ -101,8 +100,8 @@ TEST_CASE("both heat baths sample the canonical ensemble") {
   const double middle = boltzmann * 157.5 * 157.5;
   const Estimate from_fluctuations{0.5 * (b.potential_variance.value + hot.potential_variance.value) / middle,
                                    0.5 * std::hypot(b.potential_variance.error, hot.potential_variance.error) / middle};
-  fmt::print("dU/dT {:.3g} +- {:.2g}, from fluctuations {:.3g} +- {:.2g} eV/K\n", slope, error,
-             from_fluctuations.value, from_fluctuations.error);
+  fmt::print("dU/dT {:.3g} +- {:.2g}, from fluctuations {:.3g} +- {:.2g} eV/K\n", slope, error, from_fluctuations.value,
+             from_fluctuations.error);
   CHECK(agree({slope, error}, from_fluctuations));
 }
 
@@ -127,9 +126,11 @@ TEST_CASE("heat flows at the rate that the relaxation time says") {
     std::string thermostat;
     double rate;  ///< 1/ps, of the kinetic energy
   };
-  for (const Case& c : {Case{"type: langevin, damping_time: 0.4", 5.0}, Case{"type: csvr, relaxation_time: 0.2", 5.0}}) {
-    MdRun run(ideal_gas + fmt::format("integrator: {{{}, temperature: 100}}\ninitial_temperature: 500\ntimestep: 0.005\n",
-                                      c.thermostat));
+  for (const Case& c :
+       {Case{"type: langevin, damping_time: 0.4", 5.0}, Case{"type: csvr, relaxation_time: 0.2", 5.0}}) {
+    MdRun run(
+        ideal_gas +
+        fmt::format("integrator: {{{}, temperature: 100}}\ninitial_temperature: 500\ntimestep: 0.005\n", c.thermostat));
     run.advance(40);
     const double now = run.measure()[temperature], expected = 100.0 + 400.0 * std::exp(-c.rate * 0.2);
     const double spread = expected * std::sqrt(2.0 / (3.0 * run.count()));
@@ -143,9 +144,11 @@ TEST_CASE("temperatures follow a ramp with the lag of the bath") {
     std::string thermostat;
     double lag;  ///< ps, relaxation time of the kinetic energy
   };
-  for (const Case& c : {Case{"type: langevin, damping_time: 0.1", 0.05}, Case{"type: csvr, relaxation_time: 0.05", 0.05}}) {
+  for (const Case& c :
+       {Case{"type: langevin, damping_time: 0.1", 0.05}, Case{"type: csvr, relaxation_time: 0.05", 0.05}}) {
     MdRun run(ideal_gas + fmt::format("integrator: {{{}, temperature: \"300 + 20*t\"}}\ninitial_temperature: 300\n"
-                                      "timestep: 0.005\n", c.thermostat));
+                                      "timestep: 0.005\n",
+                                      c.thermostat));
     run.advance(100);
     std::vector<double> difference;
     for (int k = 0; k < 100; ++k) {

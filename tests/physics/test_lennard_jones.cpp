@@ -31,7 +31,9 @@ LennardJones::Params argon(Truncation truncation) {
 LennardJones::Params mixture(Truncation truncation) {
   LennardJones::Params p;
   p.cutoff = 8.0, p.truncation = truncation;
-  p.pairs = {{{"Ar", "Ar"}, eps, sig, {}}, {{"Ne", "Ne"}, 0.0031, 2.75, 7.0}, {{"Xe", "Ne"}, 0.006, 3.2, 6.5},
+  p.pairs = {{{"Ar", "Ar"}, eps, sig, {}},
+             {{"Ne", "Ne"}, 0.0031, 2.75, 7.0},
+             {{"Xe", "Ne"}, 0.006, 3.2, 6.5},
              {{"Xe", "Xe"}, 0.02, 3.9, {}}};
   return p;
 }
@@ -79,8 +81,8 @@ TEST_CASE("lennard_jones of three species, with own, mixed and absent parameters
   const double e[3][3] = {{eps, std::sqrt(eps * 0.0031), std::sqrt(eps * 0.02)},
                           {std::sqrt(eps * 0.0031), 0.0031, 0.006},
                           {std::sqrt(eps * 0.02), 0.006, 0.02}};
-  const double s[3][3] = {{sig, (sig + 2.75) / 2, (sig + 3.9) / 2}, {(sig + 2.75) / 2, 2.75, 3.2},
-                          {(sig + 3.9) / 2, 3.2, 3.9}};
+  const double s[3][3] = {
+      {sig, (sig + 2.75) / 2, (sig + 3.9) / 2}, {(sig + 2.75) / 2, 2.75, 3.2}, {(sig + 3.9) / 2, 3.2, 3.9}};
   const double rc[3][3] = {{8, 8, 8}, {8, 7, 6.5}, {8, 6.5, 8}};
   for (const auto truncation : {Truncation::shift, Truncation::smooth}) {
     auto c = fcc_case(mixture(truncation), {{"Ar", 39.9}, {"Ne", 20.2}, {"Xe", 131.3}}, world);
@@ -129,19 +131,21 @@ TEST_CASE("lennard_jones says what is missing") {
   World world;
   const std::vector<Species> species = {{"Ar", 39.9}, {"Kr", 83.8}};
   LennardJones potential(argon(Truncation::plain), world.context);
-  CHECK_THROWS_WITH(potential.bind(species), "lennard_jones has no parameters for Ar: add `{species: [Ar, Ar], epsilon: "
-                                             "..., sigma: ...}` to `pairs`");
+  CHECK_THROWS_WITH(
+      potential.bind(species),
+      "lennard_jones has no parameters for Ar: add `{species: [Ar, Ar], epsilon: ..., sigma: ...}` to `pairs`");
   auto params = argon(Truncation::smooth);
   params.switch_width = 9.0;
-  CHECK_THROWS_WITH(LennardJones(params, world.context),
-                    "lennard_jones: `switch_width` is 9 Å; it must be above 0 and below the shortest cut-off, 8.5125 Å");
+  CHECK_THROWS_WITH(
+      LennardJones(params, world.context),
+      "lennard_jones: `switch_width` is 9 Å; it must be above 0 and below the shortest cut-off, 8.5125 Å");
   params.switch_width = 1.0;
   params.pairs.push_back({.species = {"Ar", "Kr"}, .epsilon = 0.01, .sigma = 3.5, .cutoff = 0.9});
   CHECK_THROWS_WITH(LennardJones(params, world.context),
                     "lennard_jones: `switch_width` is 1 Å; it must be above 0 and below the shortest cut-off, 0.9 Å");
   params = argon(Truncation::shift);
   params.tail = true;
-  CHECK_THROWS_WITH(LennardJones(params, world.context),
-                    "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave "
-                    "it out");
+  CHECK_THROWS_WITH(
+      LennardJones(params, world.context),
+      "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave it out");
 }

@@ -8,9 +8,11 @@ using namespace cambium::test;
 namespace {
 
 std::string barostat(const std::string& pressure, double timestep, int interval) {
-  return fmt::format("integrator: {{type: npt, temperature: 150, pressure: \"{}\", relaxation_time: 0.2, "
-                     "pressure_relaxation_time: 0.5, compressibility: 2e-4, interval: {}}}\n"
-                     "initial_temperature: 300\ntimestep: {}\n", pressure, interval, timestep);
+  return fmt::format(
+      "integrator: {{type: npt, temperature: 150, pressure: \"{}\", relaxation_time: 0.2, pressure_relaxation_time: "
+      "0.5, compressibility: 2e-4, interval: {}}}\n"
+      "initial_temperature: 300\ntimestep: {}\n",
+      pressure, interval, timestep);
 }
 
 struct Sampled {
@@ -23,9 +25,11 @@ Sampled sample(double bar, int interval, int rows_wanted) {
   const auto rows = run.record(rows_wanted, 10);
   const Sampled s{block_average(column(rows, temperature)), block_average(column(rows, pressure)),
                   block_average(column(rows, volume)), block_variance(column(rows, volume))};
-  fmt::print("npt, {} bar, interval {}: T {:.2f} +- {:.2f} K, P {:.1f} +- {:.1f} bar, V {:.1f} +- {:.1f} Å^3, var V "
-             "{:.4g} +- {:.2g}\n", bar, interval, s.temperature.value, s.temperature.error, s.pressure.value,
-             s.pressure.error, s.volume.value, s.volume.error, s.volume_variance.value, s.volume_variance.error);
+  fmt::print(
+      "npt, {} bar, interval {}: T {:.2f} +- {:.2f} K, P {:.1f} +- {:.1f} bar, V {:.1f} +- {:.1f} Å^3, var V {:.4g} +- "
+      "{:.2g}\n",
+      bar, interval, s.temperature.value, s.temperature.error, s.pressure.value, s.pressure.error, s.volume.value,
+      s.volume.error, s.volume_variance.value, s.volume_variance.error);
   CHECK(agree(s.temperature, {150.0, 0.0}));
   CHECK(agree(s.pressure, {bar, 0.0}));
   CHECK(s.pressure.error < 25.0);
@@ -33,9 +37,9 @@ Sampled sample(double bar, int interval, int rows_wanted) {
 }
 
 struct Drift {
-  double rms = 0.0;    ///< eV, of the conserved energy about its mean
-  double slope = 0.0;  ///< eV/ps
-  double piston = 0.0; ///< eV, root mean square of the work P dV between two rows
+  double rms = 0.0;     ///< eV, of the conserved energy about its mean
+  double slope = 0.0;   ///< eV/ps
+  double piston = 0.0;  ///< eV, root mean square of the work P dV between two rows
 };
 
 Drift drift_of(const std::string& pressure, double timestep, int interval) {
@@ -66,9 +70,10 @@ TEST_CASE("the energy of atoms, heat bath and piston together does not drift") {
   for (const int interval : {1, 10})
     for (const char* pressure : {"1000", "1000 + 50*t"}) {
       const Drift coarse = drift_of(pressure, 0.01, interval), fine = drift_of(pressure, 0.005, interval);
-      fmt::print("npt, {} bar, interval {}: conserved energy rms {:.3g} and {:.3g} eV, drift {:.3g} and {:.3g} eV/ps, "
-                 "potential energy rms {:.3g} eV\n", pressure, interval, coarse.rms, fine.rms, coarse.slope, fine.slope,
-                 coarse.piston);
+      fmt::print(
+          "npt, {} bar, interval {}: conserved energy rms {:.3g} and {:.3g} eV, drift {:.3g} and {:.3g} eV/ps, "
+          "potential energy rms {:.3g} eV\n",
+          pressure, interval, coarse.rms, fine.rms, coarse.slope, fine.slope, coarse.piston);
       CHECK(fine.rms < 0.02 * fine.piston);
       CHECK(coarse.rms / fine.rms > 2.0);
       // The slope of one realisation scatters by 2e-4 eV/ps; an account that forgets a term of the piston's work shows

@@ -18,15 +18,18 @@ struct Liquid {
 const Liquid argon{"lennard_jones", R"(
 structure: {lattice: {type: fcc, a: 5.719, cells: [7, 7, 7], species: [Ar], displacement: 0.3}}
 potential: {type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5125, truncation: smooth}
-)", 172.0, 0.008};
+)",
+                   172.0, 0.008};
 const Liquid copper{"sutton_chen", R"(
 structure: {lattice: {type: fcc, a: 3.85, cells: [7, 7, 7], species: [Cu], displacement: 0.3}}
 potential: {type: sutton_chen, element: Cu, cutoff: 6.0}
-)", 2000.0, 0.002};
+)",
+                    2000.0, 0.002};
 const Liquid silicon{"stillinger_weber", R"(
 structure: {lattice: {type: diamond, a: 5.35, cells: [5, 5, 5], species: [Si], displacement: 0.3}}
 potential: {type: stillinger_weber}
-)", 2500.0, 0.001};
+)",
+                     2500.0, 0.001};
 
 /// A liquid at its temperature: melted in a heat bath twice as hot for a picosecond, then kept at its own.
 Atoms equilibrated(const Liquid& liquid, double picoseconds) {
@@ -37,9 +40,7 @@ Atoms equilibrated(const Liquid& liquid, double picoseconds) {
   return run.atoms();
 }
 
-std::vector<double> energies(MdRun& run, int count, int stride) {
-  return column(run.record(count, stride), conserved);
-}
+std::vector<double> energies(MdRun& run, int count, int stride) { return column(run.record(count, stride), conserved); }
 
 /// Root mean square of the total energy about its mean over `picoseconds`.
 double fluctuation(const Liquid& liquid, const Atoms& start, double timestep, double picoseconds) {

@@ -19,8 +19,9 @@ potential: {type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 7.0, t
 const std::string copper = "\npotential: {type: sutton_chen, element: Cu, cutoff: 6.0}\n";
 
 std::string crystal(const std::string& species, double a, double displacement) {
-  return fmt::format("structure: {{lattice: {{type: fcc, a: {}, cells: [4, 4, 4], species: [{}], displacement: {}}}}}\n", a,
-                     species, displacement);
+  return fmt::format(
+      "structure: {{lattice: {{type: fcc, a: {}, cells: [4, 4, 4], species: [{}], displacement: {}}}}}\n", a, species,
+      displacement);
 }
 
 /// Steps until the run says that it has converged.
@@ -65,8 +66,8 @@ TEST_CASE("a minimiser that starts in the minimum stops there") {
 TEST_CASE("frozen atoms do not move at all and carry no heat") {
   // 256 atoms: tags 1 to 64 are held.
   const std::string held = "groups: {wall: {tags: [[1, 64]]}}\nfrozen: [wall]\n";
-  for (const char* integrator : {"{type: nve}", "{type: langevin, temperature: 60}", "{type: csvr, temperature: 60}",
-                                 "{type: fire}"}) {
+  for (const char* integrator :
+       {"{type: nve}", "{type: langevin, temperature: 60}", "{type: csvr, temperature: 60}", "{type: fire}"}) {
     INFO(integrator);
     MdRun run(argon + crystal("Ar", 5.3, 0.1) + held +
               fmt::format("integrator: {}\ninitial_temperature: 60\ntimestep: 0.005\n", integrator));
@@ -83,7 +84,8 @@ TEST_CASE("frozen atoms lose the velocities that their file gives them") {
   MdRun moving(argon + crystal("Ar", 5.3, 0.0) + "initial_temperature: 60\ntimestep: 0.005\n");
   io::write_lammps_data(scratch.file("moving.data"), moving.state().particles, moving.context().comm);
   MdRun run(argon + fmt::format("structure: {{file: {}, species: [Ar]}}\ngroups: {{wall: {{tags: [[1, 64]]}}}}\n"
-                                "frozen: [wall]\ntimestep: 0.005\n", scratch.file("moving.data")));
+                                "frozen: [wall]\ntimestep: 0.005\n",
+                                scratch.file("moving.data")));
   const Atoms start = run.atoms();
   for (std::size_t i = 0; i < 64; ++i)
     for (int k = 0; k < 3; ++k) REQUIRE(start.v[i][k] == 0.0);
@@ -94,11 +96,13 @@ TEST_CASE("frozen atoms lose the velocities that their file gives them") {
 
 TEST_CASE("a cell that changes cannot hold atoms in place") {
   const auto action = [] {
-    MdRun run(argon + crystal("Ar", 5.3, 0.0) + "groups: {wall: {tags: [[1, 64]]}}\nfrozen: [wall]\n"
+    MdRun run(argon + crystal("Ar", 5.3, 0.0) +
+              "groups: {wall: {tags: [[1, 64]]}}\nfrozen: [wall]\n"
               "integrator: {type: npt, pressure: 0}\ninitial_temperature: 60\n");
   };
-  CHECK(message(action) == "npt moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; use "
-                           "langevin or csvr, or take 'frozen' out");
+  CHECK(message(action) ==
+        "npt moves every atom with the cell, so it cannot hold the groups in 'frozen' in place; use langevin or csvr, "
+        "or take 'frozen' out");
 }
 
 TEST_CASE("a minimisation that was interrupted goes on as if it had not been") {

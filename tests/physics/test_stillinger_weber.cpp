@@ -44,8 +44,8 @@ class AtomByAtom : public StillingerWeber {
                ForceOutput& out, Context&) override {
     using namespace deepmd;
     dispatch(request, [&]<Outputs outputs>() {
-      run_atoms<outputs>("test", particles.nlocal,
-                         StillingerWeberKernel<P, outputs, false>(own_, particles, list, out), out);
+      run_atoms<outputs>("test", particles.nlocal, StillingerWeberKernel<P, outputs, false>(own_, particles, list, out),
+                         out);
     });
   }
 
@@ -62,8 +62,8 @@ class AtomByAtom : public StillingerWeber {
 class OnSpoiledStack : public StillingerWeber {
  public:
   using StillingerWeber::StillingerWeber;
-  void compute(const Particles& particles, const NeighborList& list, GhostExchange& exchange, const ForceRequest& request,
-               ForceOutput& out, Context& context) override {
+  void compute(const Particles& particles, const NeighborList& list, GhostExchange& exchange,
+               const ForceRequest& request, ForceOutput& out, Context& context) override {
     spoil_stack();
     StillingerWeber::compute(particles, list, exchange, request, out, context);
   }
@@ -108,7 +108,8 @@ TEST_CASE("stillinger_weber one thread per atom, whole packs and single numbers"
   c.potential = std::make_unique<AtomByAtom<Pack<double, 1>>>(StillingerWeber::Params(), world.context);
   check_potential(c, world);
   if constexpr (device_is_host) {
-    c.potential = std::make_unique<AtomByAtom<Pack<double, native_width<double>>>>(StillingerWeber::Params(), world.context);
+    c.potential =
+        std::make_unique<AtomByAtom<Pack<double, native_width<double>>>>(StillingerWeber::Params(), world.context);
     check_potential(c, world);
   }
 }

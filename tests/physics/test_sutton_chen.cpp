@@ -106,7 +106,8 @@ TEST_CASE("sutton_chen copper has its published lattice constant, cohesion and b
     CHECK(-energy == Approx(3.50).epsilon(1e-3));
     // B = -V dp/dV = -a/3 dp/da
     const double h = 1e-3;
-    const double slope = (crystal(params, "Cu", a + h, world).second - crystal(params, "Cu", a - h, world).second) / (2 * h);
+    const double slope =
+        (crystal(params, "Cu", a + h, world).second - crystal(params, "Cu", a - h, world).second) / (2 * h);
     const double omega = a * a * a / 4.0;
     CHECK(-a / 3.0 * slope == Approx(9 * 6 * -energy / (18.0 * omega)).epsilon(5e-3));
     CHECK(std::abs(pressure) < 1e-8);
@@ -141,9 +142,10 @@ TEST_CASE("sutton_chen crystals of all published metals are at rest at their lat
 TEST_CASE("sutton_chen says what is wrong") {
   World world;
   CHECK_THROWS_WITH(SuttonChen(element("Fe", false), world.context),
-                    "sutton_chen has no published parameters for Fe: it has Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb, Al; or give "
-                    "`epsilon`, `a`, `c`, `n` and `m`");
-  CHECK_THROWS_WITH(SuttonChen({}, world.context), "sutton_chen needs `element`, or all of `epsilon`, `a`, `c`, `n` and `m`");
+                    "sutton_chen has no published parameters for Fe: it has Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb, Al; or "
+                    "give `epsilon`, `a`, `c`, `n` and `m`");
+  CHECK_THROWS_WITH(SuttonChen({}, world.context),
+                    "sutton_chen needs `element`, or all of `epsilon`, `a`, `c`, `n` and `m`");
   SuttonChen potential(element("Cu", false), world.context);
   const std::vector<Species> nickel = {{"Ni", 58.7}}, alloy = {{"Cu", 63.5}, {"Ni", 58.7}};
   CHECK_THROWS_WITH(potential.bind(nickel), "sutton_chen describes one species, Cu, but the deck has Ni");

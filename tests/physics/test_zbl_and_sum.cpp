@@ -52,7 +52,8 @@ TEST_CASE("zbl of two species") {
   c.potential->bind(c.species);
   c.oracle = [](const PeriodicSystem& s) {
     const double z[2] = {14.0, 60.5};
-    return 0.5 * sum_over_pairs(s, [&](double r, int i, int j) { return smooth_step(r, 1.5, 2.9) * zbl(r, z[i], z[j]); });
+    return 0.5 *
+           sum_over_pairs(s, [&](double r, int i, int j) { return smooth_step(r, 1.5, 2.9) * zbl(r, z[i], z[j]); });
   };
   check_potential(c, world);
 }
@@ -108,22 +109,26 @@ TEST_CASE("a sum is made from a deck") {
   registry.add<LennardJones>("lennard_jones", "pairs");
   registry.add<Sum>("sum", "several potentials at once");
   world.context.registry = &registry;
-  const auto keys = deck::parse("terms: [{type: zbl, inner: 1, outer: 2}, stillinger_weber, {type: lennard_jones, "
-                                     "cutoff: 6, epsilon: 10 meV, sigma: 2.5}]", "test.yaml");
+  const auto keys = deck::parse(
+      "terms: [{type: zbl, inner: 1, outer: 2}, stillinger_weber, {type: lennard_jones, cutoff: 6, epsilon: 10 meV, "
+      "sigma: 2.5}]",
+      "test.yaml");
   const auto potential = registry.make<Potential>("sum", keys, world.context);
   CHECK(potential->cutoff() == 6.0);
   const std::vector<Species> silicon = {{"Si", 28.1}};
   potential->bind(silicon);
-  CHECK(potential->summary() == "ZBL repulsion, switched off from 1 to 2 Å; plus Stillinger-Weber, cut-off 3.77118 Å; plus "
-                                "Lennard-Jones, cut-off 6 Å (plain)");
+  CHECK(potential->summary() ==
+        "ZBL repulsion, switched off from 1 to 2 Å; plus Stillinger-Weber, cut-off 3.77118 Å; plus Lennard-Jones, "
+        "cut-off 6 Å (plain)");
 }
 
 TEST_CASE("zbl and sum say what is wrong") {
   World world;
   Zbl::Params p;
   p.inner = 2.0, p.outer = 1.5;
-  CHECK_THROWS_WITH(Zbl(p, world.context), "zbl: `inner` is 2 Å and `outer` is 1.5 Å; the repulsion is switched off from the "
-                                           "inner to the outer distance, so `inner` must be smaller");
+  CHECK_THROWS_WITH(Zbl(p, world.context),
+                    "zbl: `inner` is 2 Å and `outer` is 1.5 Å; the repulsion is switched off from the inner to the "
+                    "outer distance, so `inner` must be smaller");
   Zbl potential(zbl_params(), world.context);
   const std::vector<Species> unknown = {{"Q1", 10.0}};
   CHECK_THROWS_WITH(potential.bind(unknown), "zbl: Q1 is no element; give its nuclear charge: `charges: {Q1: ...}`");

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "core/parallel/random.hpp"
 #include "plugins/deepmd/deep_potential/evaluate.hpp"
 #include "plugins/deepmd/deep_potential/random_model.hpp"
-#include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/scratch.hpp"
 
@@ -93,7 +93,8 @@ inline std::string oracle_python() {
 inline bool run_oracle(const std::string& arguments) {
   const std::string python = oracle_python();
   return !python.empty() &&
-         std::system((python + " " CAMBIUM_SOURCE_DIR "/tests/plugins/oracle/deep_potential.py " + arguments).c_str()) == 0;
+         std::system(
+             (python + " " CAMBIUM_SOURCE_DIR "/tests/plugins/oracle/deep_potential.py " + arguments).c_str()) == 0;
 }
 
 }  // namespace cambium::deepmd::test

@@ -11,7 +11,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string load_message(const std::string& path) { return message([&] { DeepPotentialModel::load(path); }); }
+std::string load_message(const std::string& path) {
+  return message([&] { DeepPotentialModel::load(path); });
+}
 
 /// The message for a small model whose tree was changed.
 std::string changed(const std::function<void(Json&)>& change) {
@@ -47,14 +49,14 @@ TEST_CASE("a model file that is not there") {
 
 TEST_CASE("a model of another back end is refused with the command that converts it") {
   CHECK(load_message("models/water.pb") ==
-        "models/water.pb is a TensorFlow graph, which needs the library that wrote it; DeePMD-kit makes a readable model "
-        "of it with\n  dp convert-backend models/water.pb models/water.dp");
+        "models/water.pb is a TensorFlow graph, which needs the library that wrote it; DeePMD-kit makes a readable "
+        "model of it with\n  dp convert-backend models/water.pb models/water.dp");
   CHECK(load_message("water.pth") ==
-        "water.pth is a TorchScript program, which needs the library that wrote it; DeePMD-kit makes a readable model of "
-        "it with\n  dp convert-backend water.pth water.dp");
+        "water.pth is a TorchScript program, which needs the library that wrote it; DeePMD-kit makes a readable model "
+        "of it with\n  dp convert-backend water.pth water.dp");
   CHECK(load_message("water.savedmodel/") ==
-        "water.savedmodel is a TensorFlow saved model, which needs the library that wrote it; DeePMD-kit makes a readable "
-        "model of it with\n  dp convert-backend water.savedmodel water.dp");
+        "water.savedmodel is a TensorFlow saved model, which needs the library that wrote it; DeePMD-kit makes a "
+        "readable model of it with\n  dp convert-backend water.savedmodel water.dp");
   for (const char* suffix : {"pt2", "pte", "pt", "pbtxt", "savedmodeltf", "jax", "pd"})
     CHECK(load_message(std::string("m.") + suffix).find(std::string("\n  dp convert-backend m.") + suffix + " m.dp") !=
           std::string::npos);
@@ -106,19 +108,21 @@ TEST_CASE("an unsupported or inconsistent model names the key") {
         "m.dp: model.descriptor.sel: expected one number per type (2), found 1");
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["axis_neuron"] = 64; }) ==
         "m.dp: model.descriptor.axis_neuron: expected 1..32 (the embedding's width), found 64");
-  CHECK(changed([](Json& root) { root["model"]["descriptor"]["exclude_types"] = {{0, 1}}; }) ==
-        "m.dp: model.descriptor.exclude_types: with a davg other than zero the energy would jump whenever an excluded pair "
-        "crosses the cut-off; use the model's pair_exclude_types, or train with set_davg_zero: true");
+  CHECK(changed([](Json& root) {
+          root["model"]["descriptor"]["exclude_types"] = {{0, 1}};
+        }) ==
+        "m.dp: model.descriptor.exclude_types: with a davg other than zero the energy would jump whenever an excluded "
+        "pair crosses the cut-off; use the model's pair_exclude_types, or train with set_davg_zero: true");
   CHECK(changed([](Json& root) {
           root["model"]["descriptor"]["embeddings"]["networks"][1]["layers"][0]["activation_function"] = "swish";
         }) ==
-        "m.dp: model.descriptor.embeddings.networks[1].layers[0]: activation function 'swish' is not known; known: tanh, "
-        "relu, relu6, gelu, gelu_tf, softplus, sigmoid, silu, silut[:threshold], linear, none");
+        "m.dp: model.descriptor.embeddings.networks[1].layers[0]: activation function 'swish' is not known; known: "
+        "tanh, relu, relu6, gelu, gelu_tf, softplus, sigmoid, silu, silut[:threshold], linear, none");
   CHECK(changed([](Json& root) { root["model"]["descriptor"]["embeddings"]["networks"].erase(0); }) ==
         "m.dp: model.descriptor.embeddings.networks: expected 2 networks, found 1");
   CHECK(changed([](Json& root) { root["model"]["fitting"]["nets"]["networks"][0]["layers"].erase(0); }) ==
-        "m.dp: model.fitting.nets: expected networks from 192 values (descriptor 192, fparam 0, aparam 0) to 1, found 24 to "
-        "1");
+        "m.dp: model.fitting.nets: expected networks from 192 values (descriptor 192, fparam 0, aparam 0) to 1, found "
+        "24 to 1");
   CHECK(changed([](Json& root) {
           root["model"]["fitting"]["nets"]["networks"][0]["layers"][2]["activation_function"] = "tanh";
         }) == "m.dp: model.fitting.nets.networks[0]: the last layer must be linear, found activation 'tanh'");
@@ -160,9 +164,9 @@ TEST_CASE("pairs closer than the training data's are warned of once, with their 
     CHECK(w.log.warnings().size() == (step > 0 ? 1u : 0u));
   }
   CHECK(w.log.warnings()[0].count == 1);
-  CHECK(w.log.warnings()[0].text ==
-        "2 pair(s) of atoms are closer than 0.88 Å, the smallest distance that " + scratch.file("water.dp") +
-            " was trained on (closest: 0.600 Å): its forces there are an extrapolation");
+  CHECK(w.log.warnings()[0].text == "2 pair(s) of atoms are closer than 0.88 Å, the smallest distance that " +
+                                        scratch.file("water.dp") +
+                                        " was trained on (closest: 0.600 Å): its forces there are an extrapolation");
 }
 
 TEST_CASE("atomic parameters that do not fit the atoms, or come with atom_ener") {
@@ -184,6 +188,8 @@ TEST_CASE("atomic parameters that do not fit the atoms, or come with atom_ener")
   Kokkos::deep_copy(identity, number);
   EngineOutput out;
   out.f = View<double* [3]>("f", static_cast<std::size_t>(system.particles().total()));
-  CHECK(message([&] { subtracting->compute({system.particles(), system.list(), identity, false, View<double**>("aparam", 3, 1)}, out); }) ==
-        "m.dp: atom_ener together with a different aparam for every atom is not supported");
+  CHECK(
+      message([&] {
+        subtracting->compute({system.particles(), system.list(), identity, false, View<double**>("aparam", 3, 1)}, out);
+      }) == "m.dp: atom_ener together with a different aparam for every atom is not supported");
 }

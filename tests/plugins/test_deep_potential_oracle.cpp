@@ -32,7 +32,9 @@ Evaluation evaluate_case(const std::string& file, const Json& item, EngineOption
 }
 
 double worst_error(const Evaluation& e, const Json& reference) {
-  const auto expected = [&](const char* key) { return flat(reference.at(key).get<std::vector<std::vector<double>>>()); };
+  const auto expected = [&](const char* key) {
+    return flat(reference.at(key).get<std::vector<std::vector<double>>>());
+  };
   double worst = relative_error(e.atom_energy, reference.at("atom_energy").get<std::vector<double>>());
   worst = std::max(worst, relative_error(flat(e.force), expected("force")));
   return std::max(worst, relative_error(std::vector<double>(e.virial, e.virial + 9), expected("virial")));

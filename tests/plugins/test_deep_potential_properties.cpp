@@ -71,11 +71,13 @@ TEST_CASE("forces are minus the gradient of the energy") {
     std::vector<double> expected, found;
     for (std::size_t i = 0; i < c.x.size(); i += 5)
       for (std::size_t k = 0; k < 3; ++k) {
-        expected.push_back(-slope([&](double h) {
-          Configuration moved = c;
-          moved.x[i][k] += h;
-          return energy(*engine, moved);
-        }, 2e-3));
+        expected.push_back(-slope(
+            [&](double h) {
+              Configuration moved = c;
+              moved.x[i][k] += h;
+              return energy(*engine, moved);
+            },
+            2e-3));
         found.push_back(e.force[i][k]);
       }
     CHECK(relative_error(found, expected) < 1e-6);
@@ -107,9 +109,10 @@ TEST_CASE("energy and forces follow rotations, translations, permutations and im
     Configuration c = water(2);
     c.box.reset();  // a cluster can be turned freely
     const Evaluation e = evaluate(*engine, c);
-    const double a = 0.7, b = 1.9, q[3][3] = {{std::cos(a), std::sin(a), 0},
-                                              {-std::sin(a) * std::cos(b), std::cos(a) * std::cos(b), std::sin(b)},
-                                              {std::sin(a) * std::sin(b), -std::cos(a) * std::sin(b), std::cos(b)}};
+    const double a = 0.7, b = 1.9,
+                 q[3][3] = {{std::cos(a), std::sin(a), 0},
+                            {-std::sin(a) * std::cos(b), std::cos(a) * std::cos(b), std::sin(b)},
+                            {std::sin(a) * std::sin(b), -std::cos(a) * std::sin(b), std::cos(b)}};
     Configuration turned = c;
     std::vector<double> expected;
     const std::size_t n = c.x.size();

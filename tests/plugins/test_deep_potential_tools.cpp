@@ -76,12 +76,11 @@ TEST_CASE("a model is shown as text") {
   save_model_tree(model.to_tree(), scratch.file("m.yaml"));
   const std::string text = show_model(scratch.file("m.yaml"));
   INFO(text);
-  for (const char* line : {"species         O, H\n", "descriptor      se_e2_a, embedding by neighbour\n",
-                           "cut-off         5 Å, smooth from 0.5 Å\n",
-                           "embedding       2 network(s) 1-8-16-32, tanh, 1408 parameters\n",
-                           "fitting         2 network(s) 192-24-24-1, tanh, timestep, 10562 parameters\n",
-                           "energy bias     O  -1.5 eV\n                H  0.25 eV\n",
-                           "closest pair    0.88 Å in the training data\n"})
+  for (const char* line :
+       {"species         O, H\n", "descriptor      se_e2_a, embedding by neighbour\n",
+        "cut-off         5 Å, smooth from 0.5 Å\n", "embedding       2 network(s) 1-8-16-32, tanh, 1408 parameters\n",
+        "fitting         2 network(s) 192-24-24-1, tanh, timestep, 10562 parameters\n",
+        "energy bias     O  -1.5 eV\n                H  0.25 eV\n", "closest pair    0.88 Å in the training data\n"})
     CHECK(text.find(line) != std::string::npos);
 }
 
@@ -113,8 +112,9 @@ TEST_CASE("structures are evaluated from files") {
   Comm comm(MPI_COMM_SELF);
   const DeepPotentialModel model = random_model(small_model());
   save_model_tree(model.to_tree(), scratch.file("m.dp"));
-  write_text(scratch.file("s.xyz"), "3\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\n"
-                                    "H 1 1 2\nO 1 1 1.04\nH 1.9 1.1 0.9\n");
+  write_text(scratch.file("s.xyz"),
+             "3\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\n"
+             "H 1 1 2\nO 1 1 1.04\nH 1.9 1.1 0.9\n");
   EvalOptions options;
   options.model = scratch.file("m.dp");
   options.structure = scratch.file("s.xyz");
@@ -148,16 +148,19 @@ TEST_CASE("data that cannot be read name their file") {
   write_npy(root + "/set.000/coord.npy", good, {0, 0, 0, 0, 0, 1});
   CHECK(message([&] { DataSystem::load(root); }) ==
         root + "/set.000/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into " + root);
-  write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n", {0, 4, 0, 4, 0, 0, 0, 0, 4});
+  write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
+            {0, 4, 0, 4, 0, 0, 0, 0, 4});
   CHECK(message([&] { DataSystem::load(root); }) ==
-        root + "/set.000/box.npy: frame 0: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume -64): give three "
-               "independent vectors in right-handed order");
+        root +
+            "/set.000/box.npy: frame 0: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume "
+            "-64): give three independent vectors in right-handed order");
   write_text(root + "/nopbc", "");
   const DataSystem system = DataSystem::load(root);
   CHECK(!system.frame(0).box);
   CHECK(system.frame(0).x[1][2] == 1.0);
-  CHECK(message([&] { model_types(system, {"O", "H"}, "m.dp"); }) ==
-        "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
+  CHECK(message([&] {
+          model_types(system, {"O", "H"}, "m.dp");
+        }) == "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
   write_npy(root + "/set.000/force.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }\n", {0, 0, 0});
   CHECK(message([&] { DataSystem::load(root); }) ==
         root + "/set.000/force.npy: expected 1 row(s) of 6 number(s), found shape 1 x 3");
@@ -167,7 +170,8 @@ TEST_CASE("data that cannot be read name their file") {
   write_npy(file, "{'descr': '<f8', 'fortran_order': True, 'shape': (1, 6), }\n", {});
   CHECK(message([&] { read_npy(file); }) == file + ": stored in Fortran order; save it with numpy.ascontiguousarray");
   write_npy(file, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", {});
-  CHECK(message([&] { read_npy(file); }) == file + ": numbers of type '<c8' are not read; expected <f4, <f8, <i4 or <i8");
+  CHECK(message([&] { read_npy(file); }) ==
+        file + ": numbers of type '<c8' are not read; expected <f4, <f8, <i4 or <i8");
   write_text(file, "PK");
   CHECK(message([&] { read_npy(file); }) == file + ": not a .npy file");
 }

@@ -1,4 +1,5 @@
-// What a step says of numbers that are none: the rank that holds the atom names it, the others say that it is elsewhere.
+// What a step says of numbers that are none: the rank that holds the atom names it, the others say that it is
+// elsewhere.
 #include <limits>
 
 #include "core/base/error.hpp"
@@ -20,7 +21,8 @@ class Unsound : public Potential {
   std::int64_t bad_force_of = 0;  ///< tag
   void bind(std::span<const Species>) override {}
   double cutoff() const override { return 3.0; }
-  void compute(const Particles& p, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput& out, Context&) override {
+  void compute(const Particles& p, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput& out,
+               Context&) override {
     out.energy = energy;
     const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
     const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.f);
@@ -103,5 +105,6 @@ TEST_CASE("sound forces with an energy that is no number") {
   if (w.comm.rank() == 0) w.potential.energy = nan_value;
   w.dynamics.compute_forces(true, 0);
   CHECK(said([&] { w.dynamics.measure(); }).first ==
-        "the potential energy is not a finite number; use a shorter timestep, minimise first, or check for overlapping atoms");
+        "the potential energy is not a finite number; use a shorter timestep, minimise first, or check for overlapping "
+        "atoms");
 }

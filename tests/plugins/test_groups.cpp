@@ -76,14 +76,14 @@ TEST_CASE("groups hold what they say, before and after atoms change ranks") {
   Domain domain(comm, p.box);
   for (int pass = 0; pass < 2; ++pass) {
     CHECK(members(comm, p, groups.bit("all")) == std::vector<double>(128, 1.0));
-    CHECK(members(comm, p, groups.bit("chlorine")) == expected([](int, int b, double, double, double) { return b == 1; }));
+    CHECK(members(comm, p, groups.bit("chlorine")) ==
+          expected([](int, int b, double, double, double) { return b == 1; }));
     CHECK(members(comm, p, groups.bit("some")) ==
           expected([](int tag, int, double, double, double) { return tag <= 10 || tag == 100 || tag == 101; }));
     CHECK(members(comm, p, groups.bit("bottom")) == expected([](int, int, double, double, double z) { return z < 6; }));
     CHECK(members(comm, p, groups.bit("left")) == expected([](int, int, double x, double, double) { return x >= 8; }));
-    CHECK(members(comm, p, groups.bit("corner")) == expected([](int, int b, double x, double y, double z) {
-            return b == 0 && x < 5 && y < 5 && z < 7;
-          }));
+    CHECK(members(comm, p, groups.bit("corner")) ==
+          expected([](int, int b, double x, double y, double z) { return b == 0 && x < 5 && y < 5 && z < 7; }));
     // The corner of the cell, its six nearest of the same kind (4 Å) and eight of the other (3.46 Å).
     const auto near = [](int, int, double x, double y, double z) {
       auto d = [](double u) { return std::min(u, 16 - u); };

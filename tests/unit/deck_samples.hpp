@@ -44,7 +44,9 @@ struct Ball : Shape {
 struct Red : Paint {
   struct Params {
     double depth = 0.0;
-    static void describe(deck::Describe<Params>& d) { d("depth", &Params::depth, "depth of the colour").range(0, 1).def(0.5); }
+    static void describe(deck::Describe<Params>& d) {
+      d("depth", &Params::depth, "depth of the colour").range(0, 1).def(0.5);
+    }
   };
   Red(const Params& p, Context&) : depth(p.depth) {}
   double depth;
@@ -60,7 +62,8 @@ struct Painted : Shape {
       d("paint", &Params::paint, "with what").def("red");
     }
   };
-  Painted(const Params& p, Context& c) : inside(c.registry->make<Shape>(p.inside, c)), paint(c.registry->make<Paint>(p.paint, c)) {}
+  Painted(const Params& p, Context& c)
+      : inside(c.registry->make<Shape>(p.inside, c)), paint(c.registry->make<Paint>(p.paint, c)) {}
   double size() const override { return inside->size(); }
   std::unique_ptr<Shape> inside;
   std::unique_ptr<Paint> paint;

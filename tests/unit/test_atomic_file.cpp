@@ -68,8 +68,7 @@ TEST_CASE("a device without room is reported as such") {
   fs::create_symlink("/dev/full", name + ".part");
   CHECK(message([&] { io::write_file_atomically(name, "text"); }) ==
         "cannot write '" + name +
-            "': No space left on device; free some space or choose another run directory "
-            "(run.directory), then resume");
+            "': No space left on device; free some space or choose another run directory (run.directory), then resume");
   CHECK_FALSE(fs::exists(name));
 }
 

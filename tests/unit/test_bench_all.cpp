@@ -14,7 +14,9 @@ struct World {
 };
 
 Bench good(const std::string& name, double figure) {
-  return {name, "a good one", [figure](const BenchOptions&, Context&) { return nlohmann::json{{"speed", figure}, {"check", "ok"}}; }};
+  return {name, "a good one", [figure](const BenchOptions&, Context&) {
+            return nlohmann::json{{"speed", figure}, {"check", "ok"}};
+          }};
 }
 
 template <class Error>
@@ -26,7 +28,8 @@ Bench bad(const std::string& name) {
 
 TEST_CASE("benches that fail are told apart and lose only their own figures") {
   World w;
-  const std::vector<Bench> benches{good("first", 1.5), bad<NumericalError>("second"), good("third", 3.0), bad<InputError>("fourth")};
+  const std::vector<Bench> benches{good("first", 1.5), bad<NumericalError>("second"), good("third", 3.0),
+                                   bad<InputError>("fourth")};
   const auto all = bench_all(benches, w.context, true);
   CHECK(all.figures["first"]["speed"] == 1.5);
   CHECK(all.figures["second"] == nlohmann::json{{"failed", "numerical failure: no peer"}});
@@ -44,7 +47,8 @@ TEST_CASE("without a failure the exit code is that of success") {
 }
 
 TEST_CASE("options of a bench are read by the type of their standard values") {
-  const std::vector<BenchOption> known{{"steps", "timed", 400}, {"seconds", "each", 2.0}, {"peer", "run it", true}, {"file", "of data", ""}};
+  const std::vector<BenchOption> known{
+      {"steps", "timed", 400}, {"seconds", "each", 2.0}, {"peer", "run it", true}, {"file", "of data", ""}};
   const BenchOptions standard("md", known);
   CHECK(standard.integer("steps") == 400);
   CHECK(standard.number("seconds") == 2.0);
@@ -65,8 +69,9 @@ TEST_CASE("options of a bench are read by the type of their standard values") {
     }
     return std::string();
   };
-  CHECK(refused("step=3") == "bench md has no option 'step'; did you mean 'steps'? It takes steps=400, seconds=2, peer=yes, file= "
-                             "(`cambium bench md --help`)");
+  CHECK(refused("step=3") ==
+        "bench md has no option 'step'; did you mean 'steps'? It takes steps=400, seconds=2, peer=yes, file= (`cambium "
+        "bench md --help`)");
   CHECK(refused("peer=maybe") == "bench md: peer is 'maybe'; it must be yes or no, for example peer=yes");
   CHECK(refused("seconds=long") == "bench md: seconds is 'long'; it must be a number, for example seconds=2");
   CHECK_THROWS_WITH(BenchOptions("plain", {}, words), "bench plain takes no options, but 'steps' is given");

@@ -43,10 +43,9 @@ TEST_CASE("a resumed table drops later and broken rows") {
   CHECK(whole.kept().size() == 4);
   CHECK(message([&] {
           io::CsvFile(name, {{"time", "ps", ""}}, 100);
-        }) ==
-        "'" + name +
-            "' has the columns 'step,time [ps],temperature [K]' but this deck writes 'step,time [ps]': resume with the "
-            "deck that wrote it, or move the file away");
+        }) == "'" + name +
+                  "' has the columns 'step,time [ps],temperature [K]' but this deck writes 'step,time [ps]': resume "
+                  "with the deck that wrote it, or move the file away");
 }
 
 TEST_CASE("a table that lost rows since its checkpoint is refused, one that is gone begins anew") {
@@ -66,7 +65,8 @@ TEST_CASE("a table that lost rows since its checkpoint is refused, one that is g
     return message([&] { io::CsvFile file(name, columns, 10, mark); });
   };
   CHECK(resumed(whole) == "no error");
-  const std::string begin = "'" + name + "' holds ", rest = " rows up to step 10, but 3 when the checkpoint was written",
+  const std::string begin = "'" + name + "' holds ",
+                    rest = " rows up to step 10, but 3 when the checkpoint was written",
                     remedy = ": it was cut or changed; put back a copy of it, or move it away and a new table begins";
   CHECK(resumed("") == begin + "0" + rest + remedy);
   CHECK(resumed(whole.substr(0, whole.find("1,"))) == begin + "1" + rest + remedy);
@@ -75,7 +75,9 @@ TEST_CASE("a table that lost rows since its checkpoint is refused, one that is g
   CHECK(resumed(other) == begin + "3" + rest + ", with other numbers" + remedy);
   other = whole;
   other.replace(other.find("\n1,"), 3, "\nx,");
-  CHECK(resumed(other) == name + ":3: this is no row of 3 numbers: the file is damaged; put back a copy of it, or move it away and a new table begins");
+  CHECK(resumed(other) == name +
+                              ":3: this is no row of 3 numbers: the file is damaged; put back a copy of it, or move it "
+                              "away and a new table begins");
   std::filesystem::remove(name);
   CHECK(io::CsvFile(name, columns, 10, mark).kept().empty());
 }
@@ -88,8 +90,7 @@ TEST_CASE("a table on a full disk says so") {
   CHECK(message([&] {
           for (int k = 0; k < 100; ++k) row(file, k, 0.0, 0.0);
         }) == "cannot write '" + name +
-                  "': File too large; free some space or choose another run directory (run.directory), "
-                  "then resume");
+                  "': File too large; free some space or choose another run directory (run.directory), then resume");
 }
 
 TEST_CASE("thermo output keeps both forms alike over a restart") {

@@ -99,7 +99,8 @@ TEST_CASE("a null leaves an optional key unset") { CHECK_FALSE(everything("{time
 TEST_CASE("a node knows its place and outlives its document") {
   deck::Node cutoff;
   {
-    const auto root = deck::parse("run: {name: a}\nstages:\n  - simulate:\n      potential:\n        cutoff: 8\n", "copper.yaml");
+    const auto root =
+        deck::parse("run: {name: a}\nstages:\n  - simulate:\n      potential:\n        cutoff: 8\n", "copper.yaml");
     cutoff = root["stages"][0]["simulate"]["potential"]["cutoff"];
     CHECK(root["nothing"]["at"][3]["all"].defined() == false);
     CHECK(root.mark().text() == "copper.yaml:1:1");
@@ -111,7 +112,8 @@ TEST_CASE("a node knows its place and outlives its document") {
 
 TEST_CASE("registered types are made from choices, kinds within kinds") {
   World w;
-  const auto node = deck::parse("{type: painted, inside: {type: ball, radius: 0.3 nm}, paint: {type: red, depth: 1}}", "a.yaml");
+  const auto node =
+      deck::parse("{type: painted, inside: {type: ball, radius: 0.3 nm}, paint: {type: red, depth: 1}}", "a.yaml");
   deck::Problems problems;
   struct P {
     deck::Choice<Shape> shape;
@@ -151,7 +153,8 @@ TEST_CASE("the registry lists what it has and from where") {
   CHECK(ball->doc == "a sphere");
   CHECK(ball->schema.keys.at(0).name == "radius");
   w.registry.set_plugin("other");
-  CHECK_THROWS_WITH(w.registry.add<Ball>("ball", "again"), "shape 'ball' is added by plugin 'samples' and by plugin 'other'");
+  CHECK_THROWS_WITH(w.registry.add<Ball>("ball", "again"),
+                    "shape 'ball' is added by plugin 'samples' and by plugin 'other'");
   CHECK_THROWS_AS(w.registry.add<Ball>("ball", "again"), InternalError);
 }
 
@@ -170,7 +173,8 @@ TEST_CASE("the command line overrides values and adds keys") {
 }
 
 TEST_CASE("x-test shrinks a deck") {
-  auto root = deck::parse("stages:\n  - roll: {steps: 3000}\nx-test:\n  stages[0].roll.steps: 2\n  stages[0].roll.shape: ball\n", "a.yaml");
+  auto root = deck::parse(
+      "stages:\n  - roll: {steps: 3000}\nx-test:\n  stages[0].roll.steps: 2\n  stages[0].roll.shape: ball\n", "a.yaml");
   deck::apply_test_overrides(root);
   CHECK(root["stages"][0]["roll"]["steps"].text() == "2");
   CHECK(root["stages"][0]["roll"]["steps"].where() == "a.yaml:4:25: stages[0].roll.steps");

@@ -46,7 +46,8 @@ TEST_CASE("a picked alternative stands where the list stood") {
 }
 
 TEST_CASE("alternatives may hold alternatives, which count only where theirs is picked") {
-  const Open o = open("inside: {timestep: 1, shape: !choice [{type: ball, radius: 3}, {type: ball, radius: !choice [1, 2]}]}");
+  const Open o =
+      open("inside: {timestep: 1, shape: !choice [{type: ball, radius: 3}, {type: ball, radius: !choice [1, 2]}]}");
   REQUIRE(o.inside.decisions.size() == 2);
   CHECK((o.inside.decisions[1].within == 0 && o.inside.decisions[1].alternative == 1));
   CHECK(line(o, {0, 1}) == "{timestep: 1, shape: {type: ball, radius: 3}}");
@@ -66,7 +67,8 @@ TEST_CASE("every alternative is checked, all problems come at once") {
         "deck.yaml:3:40: inside.shape.radius: found 0, expected a number > 0 angstrom\n"
         "deck.yaml:3:44: inside.shape: there is no shape 'cube'; known: ball, painted\n"
         "4 problems in deck.yaml");
-  CHECK(said("inside: {timestep: 1, shape: !choice [ball, {type: ball, radius: !choice [1, -2]}]}").find("found -2") != std::string::npos);
+  CHECK(said("inside: {timestep: 1, shape: !choice [ball, {type: ball, radius: !choice [1, -2]}]}").find("found -2") !=
+        std::string::npos);
 }
 
 TEST_CASE("alternatives where nothing is searched, and none at all") {
@@ -80,16 +82,21 @@ TEST_CASE("alternatives where nothing is searched, and none at all") {
     }
     return std::string("accepted");
   };
-  CHECK(plain("timestep: !choice [1, 2]").starts_with(
-      "deck.yaml:1:11: timestep: found alternatives (!choice), which no search decides here, expected a number > 0 ps"));
+  CHECK(plain("timestep: !choice [1, 2]")
+            .starts_with("deck.yaml:1:11: timestep: found alternatives (!choice), which no search decides here, "
+                         "expected a number > 0 ps"));
   CHECK(plain("{timestep: 1, list: !choice [1, 2]}").find("expected a list of numbers") != std::string::npos);
-  CHECK(plain("timestep: !choice 3") == "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
-  CHECK(plain("timestep: !choice {a: 3}") == "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
-  CHECK(plain("timestep: !choice []") == "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+  CHECK(plain("timestep: !choice 3") ==
+        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+  CHECK(plain("timestep: !choice {a: 3}") ==
+        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
+  CHECK(plain("timestep: !choice []") ==
+        "deck.yaml:1:11: !choice stands before a list of alternatives, such as !choice [16, 32]");
 }
 
 TEST_CASE("alternatives survive writing, resolving and the command line") {
-  const std::string text = "inside:\n  timestep: !choice [1, 2]\n  items: !choice\n    - [{a: 1}]\n    - [{a: 1}, {a: 2, b: q}]\n";
+  const std::string text =
+      "inside:\n  timestep: !choice [1, 2]\n  items: !choice\n    - [{a: 1}]\n    - [{a: 1}, {a: 2, b: q}]\n";
   const auto node = deck::parse(text, "deck.yaml");
   Registry registry;
   register_samples(registry);

@@ -7,17 +7,21 @@ using namespace cambium::deck;
 namespace {
 std::string listed(const char* a, const char* b) {
   std::string text;
-  for (const auto& d : differences(parse(a, "a"), parse(b, "b"))) text += d.path + ": " + d.from + " -> " + d.to + (d.scalar ? "\n" : " (whole)\n");
+  for (const auto& d : differences(parse(a, "a"), parse(b, "b")))
+    text += d.path + ": " + d.from + " -> " + d.to + (d.scalar ? "\n" : " (whole)\n");
   return text;
 }
 }  // namespace
 
 TEST_CASE("keys that differ between two decks are named") {
-  CHECK(listed("{run: {seed: 1}, stages: [{train: {steps: 100, rate: 0.10}}]}", "{run: {seed: 2}, stages: [{train: {steps: 1e2, rate: 0.1}}]}") ==
-        "run.seed: 1 -> 2\n");
-  CHECK(listed("{a: [1, 2], b: {c: x}}", "{a: [1, 3], b: {c: x, d: 4}}") == "a: [1, 2] -> [1, 3] (whole)\nb.d: absent -> 4 (whole)\n");
-  CHECK(listed("{a: [{every: 1}, {every: 2}], x-note: 1}", "{a: [{every: 1}, {every: 3}], x-note: 2}") == "a[1].every: 2 -> 3\n");
-  CHECK(listed("{a: [{every: 1}]}", "{a: [{every: 1}, {every: 3}]}") == "a: [{every: 1}] -> [{every: 1}, {every: 3}] (whole)\n");
+  CHECK(listed("{run: {seed: 1}, stages: [{train: {steps: 100, rate: 0.10}}]}",
+               "{run: {seed: 2}, stages: [{train: {steps: 1e2, rate: 0.1}}]}") == "run.seed: 1 -> 2\n");
+  CHECK(listed("{a: [1, 2], b: {c: x}}", "{a: [1, 3], b: {c: x, d: 4}}") ==
+        "a: [1, 2] -> [1, 3] (whole)\nb.d: absent -> 4 (whole)\n");
+  CHECK(listed("{a: [{every: 1}, {every: 2}], x-note: 1}", "{a: [{every: 1}, {every: 3}], x-note: 2}") ==
+        "a[1].every: 2 -> 3\n");
+  CHECK(listed("{a: [{every: 1}]}", "{a: [{every: 1}, {every: 3}]}") ==
+        "a: [{every: 1}] -> [{every: 1}, {every: 3}] (whole)\n");
   CHECK(listed("{a: {type: nve}}", "{a: nve}") == "a: {type: nve} -> nve (whole)\n");
 }
 

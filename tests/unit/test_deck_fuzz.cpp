@@ -18,10 +18,17 @@ std::string damaged(std::string text, std::mt19937& random) {
   for (int edits = 1 + static_cast<int>(random() % 2); edits > 0 && !text.empty(); --edits) {
     const std::size_t at = random() % text.size();
     switch (random() % 4) {
-      case 0: text.erase(at, 1 + random() % 3); break;
-      case 1: text.insert(at, text.substr(random() % text.size(), random() % 12)); break;
-      case 2: std::swap(text[at], text[random() % text.size()]); break;
-      default: text[at] = alphabet[random() % alphabet.size()];
+      case 0:
+        text.erase(at, 1 + random() % 3);
+        break;
+      case 1:
+        text.insert(at, text.substr(random() % text.size(), random() % 12));
+        break;
+      case 2:
+        std::swap(text[at], text[random() % text.size()]);
+        break;
+      default:
+        text[at] = alphabet[random() % alphabet.size()];
     }
   }
   return text;

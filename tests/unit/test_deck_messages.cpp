@@ -30,7 +30,8 @@ std::string stage(const std::string& text) { return said<Deck>("stages:\n  - rol
 }  // namespace
 
 TEST_CASE("unknown keys") {
-  CHECK(said<Everything>("timestep: 1\ntimestpe: 2") == "copper.yaml:2:1: timestpe: unknown key; did you mean 'timestep'?");
+  CHECK(said<Everything>("timestep: 1\ntimestpe: 2") ==
+        "copper.yaml:2:1: timestpe: unknown key; did you mean 'timestep'?");
   CHECK(everything("nested: {a: 1, zzz: 1}") == "copper.yaml:2:16: nested.zzz: unknown key; known: a, b");
   CHECK(everything("items:\n  - a: 1\n    q: 2") == "copper.yaml:4:5: items[0].q: unknown key; known: a, b");
 }
@@ -64,20 +65,24 @@ TEST_CASE("values out of range") {
   CHECK(everything("cutoff: 3 nm") == "copper.yaml:2:9: cutoff: found '3 nm', expected a number > 0 and < 20 angstrom");
   CHECK(everything("supercell: [1, 0, 1]") == "copper.yaml:2:16: supercell[1]: found 0, expected a whole number >= 1");
   CHECK(everything("masses: {Cu: 0}") == "copper.yaml:2:14: masses.Cu: found 0, expected a number > 0 g/mol");
-  CHECK(everything("temperature: -5") == "copper.yaml:2:14: temperature: found -5, expected a number or expression >= 0 K");
+  CHECK(everything("temperature: -5") ==
+        "copper.yaml:2:14: temperature: found -5, expected a number or expression >= 0 K");
 }
 
 TEST_CASE("units that do not fit") {
   CHECK(said<Everything>("timestep: 300 K") ==
-        "copper.yaml:1:11: timestep: found '300 K', expected a number > 0 ps: K is a unit of temperature, ps one of time");
-  CHECK(said<Everything>("timestep: 1 fz") ==
-        "copper.yaml:1:11: timestep: found '1 fz', expected a number > 0 ps: there is no unit 'fz'; did you mean 'fs'?");
+        "copper.yaml:1:11: timestep: found '300 K', expected a number > 0 ps: K is a unit of temperature, ps one of "
+        "time");
+  CHECK(
+      said<Everything>("timestep: 1 fz") ==
+      "copper.yaml:1:11: timestep: found '1 fz', expected a number > 0 ps: there is no unit 'fz'; did you mean 'fs'?");
   CHECK(everything("basis: [[0, 0, 1 nm]]") ==
         "copper.yaml:2:16: basis[0][2]: found '1 nm', expected a number: nm is a unit of length, this key has none");
 }
 
 TEST_CASE("words that are no option") {
-  CHECK(everything("mode: nvtt") == "copper.yaml:2:7: mode: found 'nvtt', expected one of: nve, nvt; did you mean 'nvt'?");
+  CHECK(everything("mode: nvtt") ==
+        "copper.yaml:2:7: mode: found 'nvtt', expected one of: nve, nvt; did you mean 'nvt'?");
   CHECK(everything("mode: 3") == "copper.yaml:2:7: mode: found 3, expected one of: nve, nvt");
   CHECK(everything("modes: [nve, bad]") == "copper.yaml:2:14: modes[1]: found 'bad', expected one of: nve, nvt");
   CHECK(everything("format: pdf") == "copper.yaml:2:9: format: found 'pdf', expected one of: xyz, h5md");
@@ -105,7 +110,8 @@ TEST_CASE("missing keys") {
 TEST_CASE("repeated keys") {
   CHECK(said<Everything>("timestep: 1\nsteps: 1\ntail: no\nsteps: 2") ==
         "copper.yaml:4:1: steps: the key appears twice, first on line 2");
-  CHECK(everything("masses:\n  Cu: 1\n  Cu: 2") == "copper.yaml:4:3: masses.Cu: the key appears twice, first on line 3");
+  CHECK(everything("masses:\n  Cu: 1\n  Cu: 2") ==
+        "copper.yaml:4:3: masses.Cu: the key appears twice, first on line 3");
 }
 
 TEST_CASE("conditions over several keys") {
@@ -113,14 +119,18 @@ TEST_CASE("conditions over several keys") {
 }
 
 TEST_CASE("types that are not there") {
-  CHECK(everything("shape: {type: bal}") == "copper.yaml:2:15: shape.type: there is no shape 'bal'; did you mean 'ball'?");
+  CHECK(everything("shape: {type: bal}") ==
+        "copper.yaml:2:15: shape.type: there is no shape 'bal'; did you mean 'ball'?");
   CHECK(everything("shape: cube") == "copper.yaml:2:8: shape: there is no shape 'cube'; known: ball, painted");
   CHECK(everything("shape: torus") ==
         "copper.yaml:2:8: shape: shape 'torus' belongs to plugin 'topology', which this build does not have "
         "(-DCAMBIUM_TOPOLOGY=ON)");
-  CHECK(everything("shape: [ball]") == "copper.yaml:2:8: shape: found a list, expected a shape: its name, or a map with 'type'");
-  CHECK(everything("shape: {type: [ball]}") == "copper.yaml:2:15: shape.type: found a list, expected a shape: its name");
-  CHECK(said<Deck>("stages:\n  - rol: {}") == "copper.yaml:2:5: stages[0]: there is no job 'rol'; did you mean 'roll'?");
+  CHECK(everything("shape: [ball]") ==
+        "copper.yaml:2:8: shape: found a list, expected a shape: its name, or a map with 'type'");
+  CHECK(everything("shape: {type: [ball]}") ==
+        "copper.yaml:2:15: shape.type: found a list, expected a shape: its name");
+  CHECK(said<Deck>("stages:\n  - rol: {}") ==
+        "copper.yaml:2:5: stages[0]: there is no job 'rol'; did you mean 'roll'?");
   CHECK(said<Deck>("stages:\n  - roll: {}\n    roll2: {}") ==
         "copper.yaml:2:5: stages[0]: found a map, expected a job: one key, its type, with its keys below");
 }
@@ -180,8 +190,9 @@ TEST_CASE("what a constructor complains about is told with its place in the deck
   registry.add<Heavy>("heavy", "cannot be made");
   Context context{comm, log, timing, &registry};
   const auto node = deck::parse("shape:\n  type: painted\n  inside: heavy\n", "a.yaml")["shape"];
-  CHECK_THROWS_WITH(registry.make<Shape>("painted", node.without([](const std::string& k) { return k == "type"; }), context),
-                    "a.yaml:3:11: shape.inside: too heavy to lift");
+  CHECK_THROWS_WITH(
+      registry.make<Shape>("painted", node.without([](const std::string& k) { return k == "type"; }), context),
+      "a.yaml:3:11: shape.inside: too heavy to lift");
   CHECK_THROWS_WITH(registry.make<Shape>(deck::Choice<Shape>("heavy"), context), "too heavy to lift");
 }
 
@@ -191,21 +202,27 @@ TEST_CASE("text that is no YAML") {
   CHECK_THROWS_WITH(deck::parse("a: 1\n  b: 2\n", "a.yaml"), "a.yaml:2:4: not valid YAML: illegal map value");
   CHECK_THROWS_WITH(deck::parse("", "a.yaml"), "a.yaml: the deck is empty");
   CHECK_THROWS_WITH(deck::parse("# nothing\n", "a.yaml"), "a.yaml: the deck is empty");
-  CHECK_THROWS_WITH(deck::parse("a: 1\n---\nb: 2\n", "a.yaml"), "a.yaml:2:1: a second YAML document begins here, expected one");
+  CHECK_THROWS_WITH(deck::parse("a: 1\n---\nb: 2\n", "a.yaml"),
+                    "a.yaml:2:1: a second YAML document begins here, expected one");
   CHECK_THROWS_WITH(deck::parse("[a, b]: 1\n", "a.yaml"), "a.yaml:1:1: found a key that is no word");
-  CHECK_THROWS_WITH(deck::parse("a: *nowhere\n", "a.yaml"), "a.yaml:1:4: not valid YAML: the referenced anchor is not defined");
+  CHECK_THROWS_WITH(deck::parse("a: *nowhere\n", "a.yaml"),
+                    "a.yaml:1:4: not valid YAML: the referenced anchor is not defined");
   CHECK_THROWS_WITH(deck::parse("a: &a\n  b: *a\n", "a.yaml"), "a.yaml:2:6: this alias stands inside of what it names");
   std::string bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
   for (int k = 1; k < 9; ++k)
-    bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", k, k - 1);
+    bomb +=
+        fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", k, k - 1);
   CHECK_THROWS_WITH(deck::parse(bomb, "a.yaml"), "a.yaml:6:5: more than 1000000 values, aliases unfolded");
   std::string wide = "a: &a " + std::string(100000, 'x') + "\nb: [";
   for (int k = 0; k < 90000; ++k) wide += "*a, ";
-  CHECK_THROWS_WITH(deck::parse(wide + "]", "a.yaml"), "a.yaml:2:4: more than 20000000 bytes of text, aliases unfolded");
+  CHECK_THROWS_WITH(deck::parse(wide + "]", "a.yaml"),
+                    "a.yaml:2:4: more than 20000000 bytes of text, aliases unfolded");
   const auto nested = [](std::size_t depth) { return "a: " + std::string(depth, '[') + std::string(depth, ']'); };
   CHECK_NOTHROW(deck::parse(nested(99), "a.yaml"));
-  CHECK_THROWS_WITH(deck::parse(nested(100), "a.yaml"), "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
-  CHECK_THROWS_WITH(deck::parse(nested(100000), "a.yaml"), "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
+  CHECK_THROWS_WITH(deck::parse(nested(100), "a.yaml"),
+                    "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
+  CHECK_THROWS_WITH(deck::parse(nested(100000), "a.yaml"),
+                    "a.yaml:1:103: lists and maps inside of each other, 101 deep; a deck may be 100 deep");
   CHECK_THROWS_WITH(deck::parse(",a: 1\n", "a.yaml"), "a.yaml:1:1: not valid YAML: expected a key");
   CHECK_THROWS_WITH(deck::load("no/such.yaml"), "cannot read deck 'no/such.yaml': No such file or directory");
   CHECK_THROWS_WITH(deck::load("/"), "cannot read deck '/': Is a directory");
@@ -223,5 +240,6 @@ TEST_CASE("overrides that lead nowhere") {
                     "command line: 'stages[x]' is not a key path; expected one like stages[0].simulate.steps");
   CHECK_THROWS_WITH(deck::override(root, "run..name=3"),
                     "command line: 'run..name' is not a key path; expected one like stages[0].simulate.steps");
-  CHECK_THROWS_WITH(deck::override(root, "run.name=[1"), "command line:1:1: not valid YAML: end of sequence flow not found");
+  CHECK_THROWS_WITH(deck::override(root, "run.name=[1"),
+                    "command line:1:1: not valid YAML: end of sequence flow not found");
 }

@@ -20,7 +20,8 @@ struct Samples {
 
 TEST_CASE("the resolved deck holds every default in order of declaration") {
   Samples s;
-  const auto node = deck::parse("timestep: 1 fs\nmode: nvt\nshape: {radius: 2, type: ball}\nitems: [{a: 1}]\nx-note: 1\n", "a.yaml");
+  const auto node =
+      deck::parse("timestep: 1 fs\nmode: nvt\nshape: {radius: 2, type: ball}\nitems: [{a: 1}]\nx-note: 1\n", "a.yaml");
   CHECK(deck::resolved(node, deck::schema_of<Everything>(), s.registry) ==
         "timestep: 1 fs\n"
         "cutoff: 8\n"
@@ -52,8 +53,8 @@ TEST_CASE("the resolved deck holds every default in order of declaration") {
 TEST_CASE("the resolved deck goes through chosen types and reads back as itself") {
   Samples s;
   const auto schema = deck::schema_of<Deck>();
-  const auto node = deck::parse(
-      "stages:\n  - roll: {shape: painted, inside: {type: ball, radius: 0.3 nm}, steps: 2}\n", "a.yaml");
+  const auto node =
+      deck::parse("stages:\n  - roll: {shape: painted, inside: {type: ball, radius: 0.3 nm}, steps: 2}\n", "a.yaml");
   const std::string text = deck::resolved(node, schema, s.registry);
   CHECK(text ==
         "name: run\n"
@@ -91,19 +92,20 @@ TEST_CASE("the reference of a type is a table") {
 
 TEST_CASE("the reference shows defaults, limits, words, variables and nested keys") {
   const std::string table = deck::markdown(deck::schema_of<Everything>());
-  for (const char* row : {
-           "| `cutoff` | number | angstrom | `8` | > 0 and < 20 | range |\n",
-           "| `file` | text |  | `out.h5` |  | where, e.g. `run.h5` |\n",
-           "| `supercell` | list of 3 whole numbers |  | `[1, 1, 1]` | >= 1 | copies |\n",
-           "| `pressure` | number | bar | none |  | outer pressure |\n",
-           "| `temperature` | number or expression | K | `300` | >= 0, variables `t` (ps), `step` | heat bath |\n",
-           "| `mode` | text |  | `nve` | `nve`, `nvt` | ensemble |\n",
-           "| `nested` | map |  | `{a: 3, b: x}` |  | a map |\n| `nested.a` | whole number |  | required |  | first |\n",
-           "| `easy` | map |  | its defaults |  | a map of defaults |\n",
-           "| `items[].b` | text |  | `none` |  | second |\n",
-           "| `shapes` | [list of shapes](#shape) |  | `[]` |  | shapes |\n"})
+  for (const char* row :
+       {"| `cutoff` | number | angstrom | `8` | > 0 and < 20 | range |\n",
+        "| `file` | text |  | `out.h5` |  | where, e.g. `run.h5` |\n",
+        "| `supercell` | list of 3 whole numbers |  | `[1, 1, 1]` | >= 1 | copies |\n",
+        "| `pressure` | number | bar | none |  | outer pressure |\n",
+        "| `temperature` | number or expression | K | `300` | >= 0, variables `t` (ps), `step` | heat bath |\n",
+        "| `mode` | text |  | `nve` | `nve`, `nvt` | ensemble |\n",
+        "| `nested` | map |  | `{a: 3, b: x}` |  | a map |\n| `nested.a` | whole number |  | required |  | first |\n",
+        "| `easy` | map |  | its defaults |  | a map of defaults |\n",
+        "| `items[].b` | text |  | `none` |  | second |\n",
+        "| `shapes` | [list of shapes](#shape) |  | `[]` |  | shapes |\n"})
     CHECK(table.find(row) != std::string::npos);
-  CHECK(deck::markdown(deck::schema_of<Roll::Params>()).find("what rolls; its keys stand beside this one") != std::string::npos);
+  CHECK(deck::markdown(deck::schema_of<Roll::Params>()).find("what rolls; its keys stand beside this one") !=
+        std::string::npos);
 }
 
 TEST_CASE("the JSON schema describes keys, limits and words") {

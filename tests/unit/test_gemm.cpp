@@ -24,7 +24,8 @@ View<T*> random_values(int n, std::uint64_t id) {
 template <class T>
 void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
   const int lda = k + 3, ldb = (transpose ? k : n) + 2, ldc = n + 5;
-  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2), c = random_values<T>(m * ldc, 3);
+  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2),
+       c = random_values<T>(m * ldc, 3);
   View<T*> c1("c1", m * ldc), c2("c2", m * ldc);
   Kokkos::deep_copy(c1, c);
   Kokkos::deep_copy(c2, c);
@@ -39,7 +40,8 @@ void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
       double expected = hc(i * ldc + j);
       if (j < n) {
         expected *= beta;
-        for (int p = 0; p < k; ++p) expected += double(ha(i * lda + p)) * (transpose ? hb(j * ldb + p) : hb(p * ldb + j));
+        for (int p = 0; p < k; ++p)
+          expected += double(ha(i * lda + p)) * (transpose ? hb(j * ldb + p) : hb(p * ldb + j));
       }
       REQUIRE(h1(i * ldc + j) == Approx(expected).margin(tolerance));
       REQUIRE(h2(i * ldc + j) == Approx(expected).margin(tolerance));
@@ -50,7 +52,8 @@ void compare(int m, int n, int k, bool transpose, T beta, double tolerance) {
 template <class T>
 void compare_packed(int m, int n, int k, bool transpose, bool add, double tolerance) {
   const int lda = k + 3, ldb = (transpose ? k : n) + 2, ldc = n + 5;
-  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2), c = random_values<T>(m * ldc, 3);
+  auto a = random_values<T>(m * lda, 1), b = random_values<T>((transpose ? n : k) * ldb, 2),
+       c = random_values<T>(m * ldc, 3);
   auto packed = random_values<T>(m * ldc, 3);
   auto hb = Kokkos::create_mirror_view(b);
   Kokkos::deep_copy(hb, b);
@@ -69,7 +72,8 @@ void compare_packed(int m, int n, int k, bool transpose, bool add, double tolera
 
 TEST_CASE("a packed matrix multiplies as a plain one does, and writes nothing else") {
   // Below, at and above the sizes of register tiles (8 x 24 and 8 x 48), row blocks (64) and depth blocks (400).
-  for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {8, 24, 40}, {9, 25, 41}, {16, 48, 400}, {65, 49, 401}, {130, 100, 850}})
+  for (auto [m, n, k] :
+       {std::array{1, 1, 1}, {7, 5, 3}, {8, 24, 40}, {9, 25, 41}, {16, 48, 400}, {65, 49, 401}, {130, 100, 850}})
     for (bool transpose : {false, true})
       for (bool add : {false, true}) {
         compare_packed<double>(m, n, k, transpose, add, 1e-11);
@@ -90,7 +94,8 @@ TEST_CASE("a product with the transpose of the left matrix agrees with three pla
   for (auto [m, n, k] : {std::array{1, 1, 1}, {7, 5, 3}, {25, 50, 300}, {240, 1, 17}})
     for (double beta : {0.0, 1.0, -0.5}) {
       const int lda = m + 3, ldb = n + 2, ldc = n + 1;
-      auto a = random_values<double>(k * lda, 1), b = random_values<double>(k * ldb, 2), c = random_values<double>(m * ldc, 3);
+      auto a = random_values<double>(k * lda, 1), b = random_values<double>(k * ldb, 2),
+           c = random_values<double>(m * ldc, 3);
       auto ha = Kokkos::create_mirror_view(a), hb = Kokkos::create_mirror_view(b), before = Kokkos::create_mirror(c);
       Kokkos::deep_copy(ha, a), Kokkos::deep_copy(hb, b), Kokkos::deep_copy(before, c);
       gemm_transposed_a(m, n, k, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);

@@ -130,46 +130,45 @@ TEST_CASE("a file in memory leaves no file") {
 TEST_CASE("a file that cannot be opened is explained") {
   Scratch scratch;
   const std::string name = scratch.file("x.h5");
-  CHECK(message([&] { io::File::open(name); }) ==
-        "cannot open '" + name +
-            "': there is no such file; check the path (relative paths start at the folder where the "
-            "program was started)");
+  CHECK(message([&] { io::File::open(name); }) == "cannot open '" + name +
+                                                      "': there is no such file; check the path (relative paths start "
+                                                      "at the folder where the program was started)");
   CHECK(message([&] { io::File::open(scratch.folder.string()); }) ==
         "cannot open '" + scratch.folder.string() + "': it is a folder; name an HDF5 file in it");
   std::ofstream(name) << "";
-  CHECK(message([&] { io::File::open(name); }) ==
-        "cannot open '" + name +
-            "': it is not an HDF5 file or is truncated (it is empty); copy it again from its source "
-            "or name another file");
+  CHECK(message([&] { io::File::open(name); }) == "cannot open '" + name +
+                                                      "': it is not an HDF5 file or is truncated (it is empty); copy "
+                                                      "it again from its source or name another file");
   std::ofstream(name) << "version https://example.org\nsize 3\n";
   CHECK(message([&] { io::File::open(name); }) ==
         "cannot open '" + name +
-            "': it is not an HDF5 file or is truncated (its 35 bytes do not begin as an HDF5 file but "
-            "with 'version https://example.org'); copy it again from its source or name another file");
+            "': it is not an HDF5 file or is truncated (its 35 bytes do not begin as an HDF5 file but with 'version "
+            "https://example.org'); copy it again from its source or name another file");
   io::File::create(name).write("numbers", std::vector<double>(1000, 1.0));
   fs::resize_file(name, 3000);
-  CHECK(message([&] { io::File::open(name); }) ==
-        "cannot open '" + name +
-            "': it is truncated (3000 bytes found, 10048 expected); copy it again from its source or "
-            "name another file");
+  CHECK(
+      message([&] { io::File::open(name); }) ==
+      "cannot open '" + name +
+          "': it is truncated (3000 bytes found, 10048 expected); copy it again from its source or name another file");
   const std::string nowhere = scratch.file("no/such/folder.h5");
   CHECK(message([&] { io::File::create(nowhere); }) ==
         "cannot make the file '" + nowhere +
-            "': No such file or directory; choose a folder that exists and that you may "
-            "write to");
+            "': No such file or directory; choose a folder that exists and that you may write to");
 }
 
 namespace {
 
 /// A dataset of an enumeration over `base` with these members, as numpy writes booleans.
-void write_enumeration(const std::string& path, hid_t base, const std::vector<const char*>& members, const std::vector<std::int8_t>& values) {
+void write_enumeration(const std::string& path, hid_t base, const std::vector<const char*>& members,
+                       const std::vector<std::int8_t>& values) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), type = H5Tenum_create(base);
   for (std::size_t k = 0; k < members.size(); ++k) {
     const std::int64_t number = static_cast<std::int64_t>(k);  // its first bytes are the number in any width
     H5Tenum_insert(type, members[k], &number);
   }
   const hsize_t n = values.size();
-  const hid_t space = H5Screate_simple(1, &n, nullptr), set = H5Dcreate2(file, "mask", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, &n, nullptr),
+              set = H5Dcreate2(file, "mask", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t memory = H5Tenum_create(H5T_NATIVE_INT8);
   for (std::size_t k = 0; k < members.size(); ++k) {
     const auto number = static_cast<std::int8_t>(k);
@@ -193,9 +192,11 @@ TEST_CASE("booleans are read as 0 and 1, other enumerations are refused") {
     CHECK(file.read<std::vector<std::int64_t>>("mask") == std::vector<std::int64_t>{1, 0, 0, 1, 1});
   }
   write_enumeration(name, H5T_STD_I8LE, {"RED", "GREEN", "BLUE"}, {2, 0});
-  CHECK(message([&] { io::File::open(name).read<std::vector<int>>("mask"); }) == "'/mask' in '" + name + "' is an enumeration, expected integers");
+  CHECK(message([&] { io::File::open(name).read<std::vector<int>>("mask"); }) ==
+        "'/mask' in '" + name + "' is an enumeration, expected integers");
   write_enumeration(name, H5T_STD_I32LE, {"FALSE", "TRUE"}, {1, 0});
-  CHECK(message([&] { io::File::open(name).read<std::vector<double>>("mask"); }) == "'/mask' in '" + name + "' is an enumeration, expected numbers");
+  CHECK(message([&] { io::File::open(name).read<std::vector<double>>("mask"); }) ==
+        "'/mask' in '" + name + "' is an enumeration, expected numbers");
 }
 
 TEST_CASE("what a file does not hold is named together with what it holds") {

@@ -46,10 +46,10 @@ TEST_CASE("every atom of a crystal has its shells of neighbours") {
     int near, far;
   };
   const double a = 3.0, s2 = std::sqrt(2.0), s3 = std::sqrt(3.0);
-  for (const Case& c : {Case{LatticeType::sc, 1, a, a * s2, 6, 12}, Case{LatticeType::bcc, 2, a * s3 / 2, a, 8, 6},
-                        Case{LatticeType::fcc, 4, a / s2, a, 12, 6},
-                        Case{LatticeType::diamond, 8, a * s3 / 4, a / s2, 4, 12},
-                        Case{LatticeType::hcp, 4, a, a * s2, 12, 6}}) {
+  for (const Case& c :
+       {Case{LatticeType::sc, 1, a, a * s2, 6, 12}, Case{LatticeType::bcc, 2, a * s3 / 2, a, 8, 6},
+        Case{LatticeType::fcc, 4, a / s2, a, 12, 6}, Case{LatticeType::diamond, 8, a * s3 / 4, a / s2, 4, 12},
+        Case{LatticeType::hcp, 4, a, a * s2, 12, 6}}) {
     LatticeSpec spec;
     spec.type = c.type, spec.a = a, spec.cells = {3, 2, 4}, spec.species = {"Cu"};
     const Structure s = whole(spec);
@@ -125,15 +125,17 @@ TEST_CASE("a lattice is read from a deck") {
 TEST_CASE("what a lattice cannot be is said") {
   LatticeSpec spec;
   spec.a = 3.6, spec.species = {"Cu", "Ni"};
-  CHECK_THROWS_WITH(whole(spec), "the lattice has 4 atoms per cell but 2 species are given: give one for all, or one "
-                                 "per atom of the cell");
+  CHECK_THROWS_WITH(
+      whole(spec),
+      "the lattice has 4 atoms per cell but 2 species are given: give one for all, or one per atom of the cell");
   spec.species = {"Cu"};
   const std::vector<Species> others = {{"Ni", 0.0}, {"Zn", 0.0}};
-  CHECK_THROWS_WITH(particles_of(whole(spec), others),
-                    "the structure holds species 'Cu', which is not among the deck's (species: [Ni, Zn]): add it there");
+  CHECK_THROWS_WITH(
+      particles_of(whole(spec), others),
+      "the structure holds species 'Cu', which is not among the deck's (species: [Ni, Zn]): add it there");
   spec.species = {"Xx"};
-  CHECK_THROWS_WITH(particles_of(whole(spec)), "species 'Xx' is not an element, so its mass must be given: "
-                                               "masses: {Xx: ...} in g/mol");
+  CHECK_THROWS_WITH(particles_of(whole(spec)),
+                    "species 'Xx' is not an element, so its mass must be given: masses: {Xx: ...} in g/mol");
   spec.cells = {2, 0, 1};
   CHECK_THROWS_AS(whole(spec), InputError);
 }

@@ -32,7 +32,8 @@ TEST_CASE("memory is asked for before it is taken") {
   REQUIRE(left > 1e6);
   CHECK(memory_problem(0.5 * left / comm.size(), "a", "b", comm).empty());
   const std::string text = memory_problem(1e18, "a million things", "give fewer", comm);
-  CHECK(text.starts_with("a million things would take at least " + bytes_text(1e18 * comm.size()) + " of memory on this node, which has "));
+  CHECK(text.starts_with("a million things would take at least " + bytes_text(1e18 * comm.size()) +
+                         " of memory on this node, which has "));
   CHECK(text.ends_with(" left; give fewer"));
   CHECK_THROWS_AS(require_memory(1e18, "a", "b", comm), InputError);
 }
@@ -67,8 +68,11 @@ TEST_CASE("a lattice counts its atoms, and none is made that no memory holds") {
   CHECK(atoms_of(spec) == 240);
   spec.cells = {100000, 100000, 100000};
   CHECK(atoms_of(spec) == 4'000'000'000'000'000);
-  CHECK(message([&] { make_lattice(spec, comm, 1); }).starts_with("4000000000000000 atoms would take at least 144 PB of memory on this node"));
+  CHECK(message([&] {
+          make_lattice(spec, comm, 1);
+        }).starts_with("4000000000000000 atoms would take at least 144 PB of memory on this node"));
   spec.cells = {2000000000, 2000000000, 2000000000};
-  CHECK(message([&] { atoms_of(spec); }) ==
-        "the lattice of [2000000000, 2000000000, 2000000000] cells has more atoms than can be counted; give fewer cells");
+  CHECK(
+      message([&] { atoms_of(spec); }) ==
+      "the lattice of [2000000000, 2000000000, 2000000000] cells has more atoms than can be counted; give fewer cells");
 }

@@ -72,11 +72,11 @@ Box triclinic(double a, double b, double c) {
 }
 
 std::vector<Case> cases() {
-  return {{Box::orthogonal(10, 10, 10), 1, 2.0, 0.5},    {Box::orthogonal(10, 10, 10), 0, 2.0, 0.5},
-          {Box::orthogonal(3, 3, 3), 7, 5.0, 1.0},       {Box::orthogonal(12, 30, 9), 300, 2.5, 0.5},
-          {Box::orthogonal(40, 8, 8), 50, 6.0, 1.0},     {Box::orthogonal(20, 20, 20), 1500, 3.0, 0.4},
-          {triclinic(12, 11, 14), 400, 3.3, 0.3},        {triclinic(5, 6, 4), 60, 6.0, 0.0},
-          {Box::orthogonal(60, 60, 60), 200, 4.0, 1.0},  {Box::orthogonal(6, 6, 6), 900, 1.5, 0.2}};
+  return {{Box::orthogonal(10, 10, 10), 1, 2.0, 0.5},   {Box::orthogonal(10, 10, 10), 0, 2.0, 0.5},
+          {Box::orthogonal(3, 3, 3), 7, 5.0, 1.0},      {Box::orthogonal(12, 30, 9), 300, 2.5, 0.5},
+          {Box::orthogonal(40, 8, 8), 50, 6.0, 1.0},    {Box::orthogonal(20, 20, 20), 1500, 3.0, 0.4},
+          {triclinic(12, 11, 14), 400, 3.3, 0.3},       {triclinic(5, 6, 4), 60, 6.0, 0.0},
+          {Box::orthogonal(60, 60, 60), 200, 4.0, 1.0}, {Box::orthogonal(6, 6, 6), 900, 1.5, 0.2}};
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ void compare(int n, int rows) {
   for (int r = 0; r < rows; ++r) {
     for (int k = 0; k < fft.modes(); ++k) {
       std::complex<double> sum = 0.0;
-      for (int j = 0; j < n; ++j) sum += h(r, first + j) * std::polar(1.0, -2.0 * M_PI * (static_cast<long>(j) * k % n) / n);
+      for (int j = 0; j < n; ++j)
+        sum += h(r, first + j) * std::polar(1.0, -2.0 * M_PI * (static_cast<long>(j) * k % n) / n);
       worst = std::max(worst, std::abs(sum - std::complex<double>(s(r, k), s(r, imaginary + k))));
     }
     for (int j = 0; j < n; ++j) worst_back = std::max(worst_back, std::abs(b(r, first + j) - h(r, first + j)));
@@ -47,6 +48,7 @@ TEST_CASE("real transforms are the sums that define them and are undone") {
 
 TEST_CASE("lengths that cannot be transformed are refused") {
   CHECK_THROWS_WITH(RealFft(7), "a row of 7 numbers cannot be transformed: take an even number");
-  CHECK_THROWS_WITH(RealFft(2 * 67), "a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a "
-                                     "number made of 2, 3 and 5");
+  CHECK_THROWS_WITH(
+      RealFft(2 * 67),
+      "a row of 134 numbers cannot be transformed: 134 has a prime factor above 61; take a number made of 2, 3 and 5");
 }

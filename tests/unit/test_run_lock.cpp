@@ -33,7 +33,8 @@ struct Place {
   Place() { std::filesystem::create_directories(folder); }
 
   std::unique_ptr<RunLock> taken(bool launched = false, RunLock::Limits limits = quick) {
-    return std::make_unique<RunLock>(folder, "cambium run new.yaml", launched, [this](const std::string& text) { said.push_back(text); }, limits);
+    return std::make_unique<RunLock>(
+        folder, "cambium run new.yaml", launched, [this](const std::string& text) { said.push_back(text); }, limits);
   }
   std::string refusal(RunLock::Limits limits = quick) {
     try {
@@ -89,9 +90,11 @@ TEST_CASE("one run holds a directory until it ends") {
     CHECK(lock->lost(true).empty());
     const auto holder = io::read_holder(place.text());
     CHECK(holder.process.pid == getpid());
-    CHECK(place.refusal() == fmt::format("'{}' is in use: process {} on this machine has been writing to it since {} (`cambium run new.yaml`); wait "
-                                         "for its end, stop it with `kill {}`, or write elsewhere with run.directory=PATH",
-                                         place.folder, getpid(), holder.since, getpid()));
+    CHECK(
+        place.refusal() ==
+        fmt::format("'{}' is in use: process {} on this machine has been writing to it since {} (`cambium run "
+                    "new.yaml`); wait for its end, stop it with `kill {}`, or write elsewhere with run.directory=PATH",
+                    place.folder, getpid(), holder.since, getpid()));
   }
   CHECK_FALSE(std::filesystem::exists(place.file));
   CHECK(std::filesystem::is_empty(place.folder));
@@ -125,8 +128,10 @@ TEST_CASE("the lock of another machine holds as long as it gives signs of life")
     std::thread signs([&] {
       for (int k = 0; !ended; ++k) place.age(k % 2), std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
-    CHECK(place.refusal() == fmt::format("'{}' is in use: process 4711 on node17 has been writing to it since {} (`cambium run new.yaml`); wait for its "
-                                         "end, stop it there, or write elsewhere with run.directory=PATH", place.folder, holder.since));
+    CHECK(place.refusal() ==
+          fmt::format("'{}' is in use: process 4711 on node17 has been writing to it since {} (`cambium run "
+                      "new.yaml`); wait for its end, stop it there, or write elsewhere with run.directory=PATH",
+                      place.folder, holder.since));
     ended = true;
     signs.join();
   }
@@ -134,7 +139,8 @@ TEST_CASE("the lock of another machine holds as long as it gives signs of life")
   SECTION("none comes while it is watched") { place.age(99); }
   const auto lock = place.taken();
   REQUIRE(place.said.size() == 1);
-  CHECK(place.said[0] == fmt::format("the run on node17 (process 4711) that held '{}' gives no sign of life: taken over", place.folder));
+  CHECK(place.said[0] ==
+        fmt::format("the run on node17 (process 4711) that held '{}' gives no sign of life: taken over", place.folder));
   place.age(60);
   struct stat info {};
   CHECK(soon([&] { return stat(place.file.c_str(), &info) == 0 && std::time(nullptr) - info.st_mtime < 30; }));
@@ -145,7 +151,8 @@ TEST_CASE("a copied folder is not held by the run of the original") {
   const auto lock = place.taken();
   const std::string copy = place.scratch.file("copy");
   std::filesystem::copy(place.folder, copy, std::filesystem::copy_options::recursive);
-  RunLock other(copy, "cambium restart copy", false, [](const std::string&) {}, quick);
+  RunLock other(
+      copy, "cambium restart copy", false, [](const std::string&) {}, quick);
   CHECK(other.lost(true).empty());
   CHECK(lock->lost(true).empty());
 }
@@ -157,8 +164,10 @@ TEST_CASE("a run that lost its directory is told so and leaves the lock to the o
   SECTION("to another run") {
     other.token = "another", other.command = "cambium restart run", other.process.pid = 4711;
     place.write(other);
-    const std::string text = fmt::format("this run no longer holds '{}': process 4711 on {} has taken it over (`cambium restart run`); it stops, and what "
-                                         "is there belongs to the other run", place.folder, other.host);
+    const std::string text = fmt::format(
+        "this run no longer holds '{}': process 4711 on {} has taken it over (`cambium restart run`); it stops, and "
+        "what is there belongs to the other run",
+        place.folder, other.host);
     CHECK(lock->lost(true) == text);
     CHECK(soon([&] { return !lock->lost(false).empty(); }));
     CHECK(lock->lost(false) == text);
@@ -167,7 +176,8 @@ TEST_CASE("a run that lost its directory is told so and leaves the lock to the o
   }
   SECTION("to a hand that removed it") {
     std::filesystem::remove(place.file);
-    CHECK(lock->lost(true) == fmt::format("this run no longer holds '{}': its run.lock was removed; it stops, and what is there belongs to the other run",
+    CHECK(lock->lost(true) == fmt::format("this run no longer holds '{}': its run.lock was removed; it stops, and what "
+                                          "is there belongs to the other run",
                                           place.folder));
   }
 }
@@ -215,16 +225,19 @@ TEST_CASE("a run whose launcher is gone is taken over, and the next one waits fo
   if (stubborn) {
     RunLock::Limits limits = quick;
     limits.wait = 0.2;
-    CHECK(place.refusal(limits) == fmt::format("process {} has written to '{}', what started it is gone, and it does not end: end it with `kill -9 {}`, "
-                                               "then go on", orphan, place.folder, orphan));
+    CHECK(place.refusal(limits) == fmt::format("process {} has written to '{}', what started it is gone, and it does "
+                                               "not end: end it with `kill -9 {}`, then go on",
+                                               orphan, place.folder, orphan));
     CHECK_FALSE(std::filesystem::exists(place.file));
     kill(static_cast<pid_t>(orphan), SIGKILL);
   } else {
     const auto lock = place.taken();
     CHECK(std::filesystem::exists(last));  // everything it wrote was there before this one began
     REQUIRE(place.said.size() == 2);
-    CHECK(place.said[0] == fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end", orphan,
-                                       place.folder));
+    CHECK(
+        place.said[0] ==
+        fmt::format("process {} writes to '{}', but what started it is gone: this run takes over and waits for its end",
+                    orphan, place.folder));
     CHECK(place.said[1] == fmt::format("process {} has ended", orphan));
   }
 }

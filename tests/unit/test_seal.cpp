@@ -35,7 +35,8 @@ TEST_CASE("a seal notices every bit, wherever it is") {
   const std::string path = sealed(scratch, 3'000'000);  // three blocks
   REQUIRE(io::seal_of(path, comm) == Seal::sound);
   const auto bytes = std::filesystem::file_size(path) - 32;
-  for (std::uintmax_t at : {std::uintmax_t{0}, std::uintmax_t{7}, bytes / 3, bytes / 2 + 5, bytes - 1, bytes + 17, bytes + 31}) {
+  for (std::uintmax_t at :
+       {std::uintmax_t{0}, std::uintmax_t{7}, bytes / 3, bytes / 2 + 5, bytes - 1, bytes + 17, bytes + 31}) {
     const int bit = static_cast<int>(at % 8);
     flip(path, at, bit);
     CHECK(io::seal_of(path, comm) == Seal::broken);
@@ -63,13 +64,15 @@ TEST_CASE("a damaged checkpoint is named, with the others of its folder") {
   std::ofstream(scratch.file("restart.1.h5")) << "an older one";
   flip(path, 600, 3);
   CHECK(message([&] { io::require_sound(path, comm); }) ==
-        "'" + path + "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or afresh; the "
-        "folder also holds restart.1.h5");
+        "'" + path +
+            "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier "
+            "checkpoint, or afresh; the folder also holds restart.1.h5");
 }
 
 TEST_CASE("what a file's contents make the library throw is an error of the file") {
-  CHECK(message([] { io::reading("a.h5", [] { std::vector<int>(2).at(5); }); }).starts_with(
-      "'a.h5' is damaged or was changed: what it holds does not fit together ("));
+  CHECK(message([] {
+          io::reading("a.h5", [] { std::vector<int>(2).at(5); });
+        }).starts_with("'a.h5' is damaged or was changed: what it holds does not fit together ("));
   CHECK(message([] { io::reading("a.h5", [] { throw InputError("ours"); }); }) == "ours");
   CHECK_THROWS_AS(io::reading("a.h5", [] { throw InternalError("ours"); }), InternalError);
 }

@@ -19,7 +19,8 @@ TEST_CASE("ranks of one node share memory, and nothing of it stays in the system
     for (int k = 0; k < 100000; k += 97) REQUIRE(memory->of(rank)[k] == static_cast<std::byte>(rank + k));
   REQUIRE_FALSE(SharedMemory::make(comm, std::int64_t(1) << 60));  // no such room: said on every rank
   comm.barrier();
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", std::filesystem::directory_options::skip_permission_denied))
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/dev/shm", std::filesystem::directory_options::skip_permission_denied))
     REQUIRE_THAT(entry.path().filename().string(), !Catch::Matchers::StartsWith("cambium-" + std::to_string(getpid())));
 }
 
@@ -29,7 +30,8 @@ TEST_CASE("pieces of ranks arrive whole, exchange after exchange") {
   constexpr int count = 1000;
   const auto pieces = SharedPieces::make(comm, count);
   REQUIRE(pieces);
-  // Neighbours, as ghost rows do; or all the last rank alone, which waits for nobody's piece and must still not run ahead.
+  // Neighbours, as ghost rows do; or all the last rank alone, which waits for nobody's piece and must still not run
+  // ahead.
   const bool last_alone = GENERATE(false, true);
   const int low = last_alone ? comm.size() - 1 : std::max(0, comm.rank() - 1);
   const int high = last_alone ? comm.size() : std::min(comm.size(), comm.rank() + 2);

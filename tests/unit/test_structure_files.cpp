@@ -131,15 +131,17 @@ TEST_CASE("an extended XYZ frame is read: columns, species, velocities, ids") {
     CHECK_FALSE(first.has_velocities());
     CHECK(first.tag == std::vector<std::int64_t>{1, 2});
   }
-  const Structure by_number = read_xyz("1\r\nLattice=\"3 0 0 0 3 0 0 0 3\" Properties=pos:R:3:Z:I:1\r\n1 1 1 29\r\n", 0, self);
+  const Structure by_number =
+      read_xyz("1\r\nLattice=\"3 0 0 0 3 0 0 0 3\" Properties=pos:R:3:Z:I:1\r\n1 1 1 29\r\n", 0, self);
   CHECK(by_number.species[0].symbol == "Cu");
 }
 
 TEST_CASE("a cell in any orientation is turned with its atoms and velocities") {
   const Comm self(MPI_COMM_SELF);
-  const Structure s = read_xyz("2\nLattice=\"0 4 0 0 1 5 6 0 1\" Properties=species:S:1:pos:R:3:velo:R:3\n"
-                               "C 0 0 0 1 0 0\nC 3 2.5 3 0 2 0\n",
-                               -1, self);
+  const Structure s = read_xyz(
+      "2\nLattice=\"0 4 0 0 1 5 6 0 1\" Properties=species:S:1:pos:R:3:velo:R:3\n"
+      "C 0 0 0 1 0 0\nC 3 2.5 3 0 2 0\n",
+      -1, self);
   CHECK(s.box.h[0][0] == Approx(4.0));
   CHECK(s.box.h[0][1] == 0.0);
   CHECK(s.box.volume() == Approx(120.0));
@@ -147,7 +149,7 @@ TEST_CASE("a cell in any orientation is turned with its atoms and velocities") {
   double f[3];
   s.box.to_fractional(s.x[1].data(), f);
   for (int k = 0; k < 3; ++k) CHECK(f[k] == Approx(0.5));
-  CHECK(s.v[1][0] == Approx(2.0));            // along a
+  CHECK(s.v[1][0] == Approx(2.0));                // along a
   CHECK(s.v[0][2] == Approx(1.0).epsilon(1e-9));  // normal to a and b
 }
 
@@ -196,9 +198,10 @@ TEST_CASE("a LAMMPS data file is read: tilted cell, images, velocities by id, ma
 
 TEST_CASE("type labels name the species") {
   const Comm self(MPI_COMM_SELF);
-  const Structure s = read_data("title\n\n1 atoms\n2 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n"
-                                "Atom Type Labels\n\n1 Si\n2 C\n\nMasses\n\nC 12.5\nSi 28\n\nAtoms\n\n1 C 1 2 3\n",
-                                {}, self);
+  const Structure s = read_data(
+      "title\n\n1 atoms\n2 atom types\n0 5 xlo xhi\n0 5 ylo yhi\n0 5 zlo zhi\n\n"
+      "Atom Type Labels\n\n1 Si\n2 C\n\nMasses\n\nC 12.5\nSi 28\n\nAtoms\n\n1 C 1 2 3\n",
+      {}, self);
   CHECK(s.species[0].symbol == "Si");
   CHECK(s.species[1].mass == 12.5);
   CHECK(s.type[0] == 1);
@@ -225,7 +228,8 @@ TEST_CASE("every rank gets its share of what rank 0 reads") {
 
 TEST_CASE("faults of an extended XYZ file are said with their place") {
   const std::string cell = "Lattice=\"5 0 0 0 5 0 0 0 5\" ";
-  CHECK(xyz_message(two_frames, 2) == "FILE has no frame 2: it holds 2 frames, numbered 0 to 1 (or -1 to -2 from the end)");
+  CHECK(xyz_message(two_frames, 2) ==
+        "FILE has no frame 2: it holds 2 frames, numbered 0 to 1 (or -1 to -2 from the end)");
   CHECK(xyz_message(two_frames.substr(0, two_frames.size() - 30)) ==
         "FILE:8: the file ends inside frame 1, which should hold 3 atoms: it was cut short; frame 0 is whole");
   CHECK(xyz_message("") == "FILE holds no atoms");
@@ -271,7 +275,7 @@ TEST_CASE("faults of a LAMMPS data file are said with their place") {
         "FILE lacks a line 'xlo xhi', 'ylo yhi' or 'zlo zhi'");
   CHECK(data_message("title\n1 atoms\n5 -5 xlo xhi\n") == "FILE:3: the cell ends at -5 before it begins at 5");
   CHECK(data_message("title\n1 atoms\n3 0 0 avec\n") ==
-        "FILE:3: a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors (xlo xhi "
-        "... xy xz yz)");
+        "FILE:3: a general triclinic cell (avec, bvec, cvec): write the file with restricted triclinic vectors (xlo "
+        "xhi ... xy xz yz)");
   CHECK(data_message(head) == "FILE has no section Atoms");
 }

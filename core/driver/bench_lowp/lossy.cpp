@@ -22,7 +22,8 @@ Field made_field() {
   for (int i = 0; i < 96; ++i)
     for (int j = 0; j < 96; ++j)
       for (int k = 0; k < 96; ++k)
-        f.values.push_back(static_cast<float>(std::sin(0.11 * i + 0.05 * j) * std::cos(0.17 * k) + 0.3 * std::sin(0.6 * j + 0.1 * k) +
+        f.values.push_back(static_cast<float>(std::sin(0.11 * i + 0.05 * j) * std::cos(0.17 * k) +
+                                              0.3 * std::sin(0.6 * j + 0.1 * k) +
                                               std::tanh(0.4 * (i + 0.3 * j - 50 + 5 * std::sin(0.1 * k)))));
   return f;
 }
@@ -57,7 +58,9 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
     for (const auto& [bound, label] : {std::pair{1e-2, "1e-2"}, {1e-3, "1e-3"}, {1e-4, "1e-4"}}) {
       std::vector<std::byte> stream;
       std::vector<float> back(f.values.size());
-      const double in = least_seconds(10, [&, bound = bound] { stream = lowp::lossy_encode<float>(f.values, f.shape, {lowp::LossyBound::Kind::relative, bound}); });
+      const double in = least_seconds(10, [&, bound = bound] {
+        stream = lowp::lossy_encode<float>(f.values, f.shape, {lowp::LossyBound::Kind::relative, bound});
+      });
       const double from = least_seconds(10, [&] { lowp::lossy_decode<float>(stream, back); });
       double worst = 0, sum = 0;
       for (std::size_t k = 0; k < back.size(); ++k) {

@@ -49,16 +49,19 @@ std::size_t hand_over(const std::vector<std::byte>& result, std::size_t* size, v
 }
 
 /// Returns the number of bytes, 0 for a failure.
-std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size_t bytes, std::size_t* size, void** buffer) try {
+std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size_t bytes, std::size_t* size,
+                void** buffer) try {
   if (flags & H5Z_FLAG_REVERSE) {
     const std::span<const std::byte> stream(static_cast<const std::byte*>(*buffer), bytes);
     const auto info = lowp::lossy_info(stream);
-    return hand_over(info.bytes_per_value == 4 ? decode<float>(stream, info.elements()) : decode<double>(stream, info.elements()),
-                     size, buffer);
+    return hand_over(
+        info.bytes_per_value == 4 ? decode<float>(stream, info.elements()) : decode<double>(stream, info.elements()),
+        size, buffer);
   }
   Settings settings;
   if (!read_settings(n, values, settings)) return 0;
-  return hand_over(settings.bytes_per_value == 4 ? encode<float>(settings, *buffer, bytes) : encode<double>(settings, *buffer, bytes),
+  return hand_over(settings.bytes_per_value == 4 ? encode<float>(settings, *buffer, bytes)
+                                                 : encode<double>(settings, *buffer, bytes),
                    size, buffer);
 } catch (const std::exception&) {
   return 0;
@@ -66,9 +69,11 @@ std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size
 
 }  // namespace
 
-const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1, 1, "Cambium error-bounded lossy", nullptr, nullptr, run};
+const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1,  1, "Cambium error-bounded lossy",
+                                nullptr,          nullptr,         run};
 
-std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value, const std::vector<unsigned>& chunk) {
+std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value,
+                                          const std::vector<unsigned>& chunk) {
   std::vector<unsigned> values{version, static_cast<unsigned>(bytes_per_value),
                                bound.kind == lowp::LossyBound::Kind::absolute ? 0u : 1u, 0, 0};
   std::memcpy(values.data() + 3, &bound.value, sizeof(double));

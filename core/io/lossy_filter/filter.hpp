@@ -6,7 +6,8 @@
 #include "core/lowp/lossy/codec.hpp"
 
 /// The lossy codec as a filter of HDF5: each chunk becomes one stream of lossy_encode(). Knows HDF5's headers, not its
-/// library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files (plugin.cpp).
+/// library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files
+/// (plugin.cpp).
 namespace cambium::io {
 
 /// From the range that the HDF Group leaves for use without registration.
@@ -15,6 +16,7 @@ constexpr H5Z_filter_t lossy_filter_id = 453;
 extern const H5Z_class2_t lossy_filter;
 
 /// What is stored with a dataset to encode its chunks.
-std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value, const std::vector<unsigned>& chunk);
+std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value,
+                                          const std::vector<unsigned>& chunk);
 
 }  // namespace cambium::io

@@ -22,7 +22,8 @@ BinaryCodedMatrix empty_matrix(std::int64_t rows, std::int64_t columns, int bits
 }
 
 std::size_t word_of(const BinaryCodedMatrix& m, int plane, std::int64_t row, std::int64_t column) {
-  return static_cast<std::size_t>(((plane * m.row_blocks() + row / 16) * m.column_blocks() + column / 32) * 16 + row % 16);
+  return static_cast<std::size_t>(((plane * m.row_blocks() + row / 16) * m.column_blocks() + column / 32) * 16 +
+                                  row % 16);
 }
 std::size_t scale_of(const BinaryCodedMatrix& m, int plane, std::int64_t row) {
   return static_cast<std::size_t>(plane * m.row_blocks() * 16 + row);
@@ -108,9 +109,12 @@ std::vector<float> BinaryCodedMatrix::dense() const {
   return out;
 }
 
-BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns, int bits, int rounds) {
-  if (bits < 1 || bits > most_bits) throw InputError(fmt::format("weights of {} bits; binary coding takes 1 to {}", bits, most_bits));
-  if (rows < 1 || columns < 1 || rows * columns != std::ssize(weights)) throw InternalError("binary_coded: wrong number of weights");
+BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns, int bits,
+                               int rounds) {
+  if (bits < 1 || bits > most_bits)
+    throw InputError(fmt::format("weights of {} bits; binary coding takes 1 to {}", bits, most_bits));
+  if (rows < 1 || columns < 1 || rows * columns != std::ssize(weights))
+    throw InternalError("binary_coded: wrong number of weights");
   auto m = empty_matrix(rows, columns, bits);
   for (std::int64_t r = 0; r < rows; ++r) {
     const auto w = weights.subspan(r * columns, columns);
@@ -122,7 +126,8 @@ BinaryCodedMatrix binary_coded(std::span<const float> weights, std::int64_t rows
 }
 
 BinaryCodedMatrix ternary_coded(std::span<const float> weights, std::int64_t rows, std::int64_t columns) {
-  if (rows < 1 || columns < 1 || rows * columns != std::ssize(weights)) throw InternalError("ternary_coded: wrong number of weights");
+  if (rows < 1 || columns < 1 || rows * columns != std::ssize(weights))
+    throw InternalError("ternary_coded: wrong number of weights");
   auto m = empty_matrix(rows, columns, 2);
   double mean = 0;
   for (float w : weights) mean += std::abs(static_cast<double>(w));

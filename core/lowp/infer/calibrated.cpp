@@ -46,7 +46,8 @@ class Row {
       : a_(a), b_(b), n_(static_cast<Size>(m.columns)), bits_(m.bits), pattern_(n_, 0) {
     for (int p = 0; p < bits_; ++p) scale_[p] = m.scale(p, row);
     for (Size k = 0; k < n_; ++k)
-      for (int p = 0; p < bits_; ++p) pattern_[k] |= static_cast<unsigned>(m.positive(p, row, static_cast<std::int64_t>(k))) << p;
+      for (int p = 0; p < bits_; ++p)
+        pattern_[k] |= static_cast<unsigned>(m.positive(p, row, static_cast<std::int64_t>(k))) << p;
     for (int p = 0; p < bits_; ++p) {
       product_[p].assign(n_, 0.0);
       for (Size k = 0; k < n_; ++k) add_column(p, k, sign(pattern_[k], p));
@@ -65,7 +66,8 @@ class Row {
       const double target = level[pattern_[k]] - slope / a_[k * n_ + k];
       unsigned best = pattern_[k];
       for (unsigned q = 0; q < 1u << bits_; ++q)
-        if (!(ternary && q == 2) && std::abs(level[q] - target) < std::abs(level[best] - target) * (1.0 - 1e-12)) best = q;
+        if (!(ternary && q == 2) && std::abs(level[q] - target) < std::abs(level[best] - target) * (1.0 - 1e-12))
+          best = q;
       if (best == pattern_[k]) continue;
       for (int p = 0; p < bits_; ++p)
         if ((best ^ pattern_[k]) >> p & 1) add_column(p, k, 2.0 * sign(best, p));
@@ -88,7 +90,8 @@ class Row {
 
   void store(std::int64_t row, BinaryCodedMatrix& m) const {
     for (int p = 0; p < bits_; ++p) {
-      m.scales[static_cast<Size>(p * m.row_blocks() * BinaryCodedMatrix::block_rows + row)] = static_cast<float>(scale_[p]);
+      m.scales[static_cast<Size>(p * m.row_blocks() * BinaryCodedMatrix::block_rows + row)] =
+          static_cast<float>(scale_[p]);
       for (Size k = 0; k < n_; ++k) m.set(p, row, static_cast<std::int64_t>(k), (pattern_[k] >> p & 1) != 0);
     }
   }
@@ -103,7 +106,7 @@ class Row {
   const double* b_;
   Size n_;
   int bits_;
-  std::vector<unsigned> pattern_;                ///< by column, a bit per plane
+  std::vector<unsigned> pattern_;  ///< by column, a bit per plane
   std::array<double, most_bits> scale_{};
   std::array<std::vector<double>, most_bits> product_;  ///< A times the signs of a plane
 };
@@ -121,7 +124,8 @@ std::vector<double> linear_terms(std::span<const float> weights, const InputMome
 
 InputMoments input_moments(std::span<const float> full, std::span<const float> rounded, std::int64_t columns) {
   const auto n = static_cast<Size>(columns);
-  if (columns < 1 || full.size() != rounded.size() || full.empty() || full.size() % n != 0) throw InternalError("input_moments: rows of different samples");
+  if (columns < 1 || full.size() != rounded.size() || full.empty() || full.size() % n != 0)
+    throw InternalError("input_moments: rows of different samples");
   InputMoments out;
   out.columns = columns;
   out.full_mean = means(full, columns), out.mean = means(rounded, columns);
@@ -133,9 +137,11 @@ InputMoments input_moments(std::span<const float> full, std::span<const float> r
   return out;
 }
 
-CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<const float> weights, const InputMoments& inputs, int rounds, double ridge) {
+CalibratedMatrix calibrated(BinaryCodedMatrix start, bool ternary, std::span<const float> weights,
+                            const InputMoments& inputs, int rounds, double ridge) {
   const auto n = static_cast<Size>(start.columns);
-  if (inputs.columns != start.columns || std::ssize(weights) != start.rows * start.columns) throw InternalError("calibrated: moments of another matrix");
+  if (inputs.columns != start.columns || std::ssize(weights) != start.rows * start.columns)
+    throw InternalError("calibrated: moments of another matrix");
   std::vector<double> a = inputs.own;
   double trace = 0.0;
   for (Size k = 0; k < n; ++k) trace += a[k * n + k];

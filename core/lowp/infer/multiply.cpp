@@ -60,15 +60,16 @@ struct Keys16 {
 };
 #endif
 
-/// Tables of one block of 32 columns: table s holds, at index k, the sum of x[4 s + j], added where bit j of k is set and
-/// subtracted where not.
+/// Tables of one block of 32 columns: table s holds, at index k, the sum of x[4 s + j], added where bit j of k is set
+/// and subtracted where not.
 void make_tables(const float* x, std::int64_t n, float* tables) {
   float padded[32] = {};
   std::copy_n(x, std::min<std::int64_t>(n, 32), padded);
   for (int s = 0; s < 8; ++s) {
     const float* v = padded + 4 * s;
     for (int k = 0; k < lanes; ++k)
-      tables[s * lanes + k] = ((k & 1 ? v[0] : -v[0]) + (k & 2 ? v[1] : -v[1])) + ((k & 4 ? v[2] : -v[2]) + (k & 8 ? v[3] : -v[3]));
+      tables[s * lanes + k] =
+          ((k & 1 ? v[0] : -v[0]) + (k & 2 ? v[1] : -v[1])) + ((k & 4 ? v[2] : -v[2]) + (k & 8 ? v[3] : -v[3]));
   }
 }
 
@@ -80,7 +81,8 @@ struct Tile {
 
 /// R blocks of rows times C inputs of a tile: C * R sums stay in registers.
 template <int R, int C>
-void multiply_blocks(const BinaryCodedMatrix& w, const Tile& tile, std::int64_t row_block, int input, float* y, std::int64_t y_stride) {
+void multiply_blocks(const BinaryCodedMatrix& w, const Tile& tile, std::int64_t row_block, int input, float* y,
+                     std::int64_t y_stride) {
   Row16 total[R][C];
   for (auto& row : total)
     for (auto& t : row) t = Row16::zero();
@@ -103,7 +105,8 @@ void multiply_blocks(const BinaryCodedMatrix& w, const Tile& tile, std::int64_t 
     }
     for (int r = 0; r < R; ++r)
       for (int c = 0; c < C; ++c)
-        total[r][c].add_scaled(Row16::load(w.scales.data() + (plane * w.row_blocks() + row_block + r) * lanes), sum[r][c]);
+        total[r][c].add_scaled(Row16::load(w.scales.data() + (plane * w.row_blocks() + row_block + r) * lanes),
+                               sum[r][c]);
   }
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < C; ++c) {
@@ -138,7 +141,8 @@ void multiply(const BinaryCodedMatrix& w, RowsOf<const float> x, std::int64_t ba
       const Tile tile{first, std::min(tile_blocks, w.column_blocks() - first), tables, inputs};
       for (std::int64_t block = 0; block < tile.blocks; ++block)
         for (int c = 0; c < inputs; ++c)
-          make_tables(x.data + (k + c) * x.stride + (first + block) * 32, w.columns - (first + block) * 32, tables + (block * inputs + c) * 8 * lanes);
+          make_tables(x.data + (k + c) * x.stride + (first + block) * 32, w.columns - (first + block) * 32,
+                      tables + (block * inputs + c) * 8 * lanes);
       int c = 0;
       for (; c + 4 <= inputs; c += 4) multiply_rows<4>(w, tile, c, sums.data() + c * padded, padded);
       for (; c < inputs; ++c) multiply_rows<1>(w, tile, c, sums.data() + c * padded, padded);

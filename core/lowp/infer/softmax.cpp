@@ -11,7 +11,7 @@ namespace {
 
 constexpr int width = native_width<float>;
 using Numbers = Pack<float, width>;
-constexpr float lowest = -8e6f;    ///< below this, exp() of the difference to any number that matters is 0
+constexpr float lowest = -8e6f;       ///< below this, exp() of the difference to any number that matters is 0
 constexpr std::int64_t block = 4096;  ///< numbers that are added lane by lane
 
 #if defined(__AVX512F__)
@@ -36,8 +36,8 @@ Numbers times_power(Numbers x, Numbers k) {
 Numbers at_least_lowest(Numbers x) { return select(x < Numbers(lowest), Numbers(lowest), x); }
 #endif
 
-/// exp(x) = (leading + tail) 2^exponent, the sum between 0.70 and 1.42 and exact to a few 2^-29. The polynomial has the least
-/// largest relative error on half a binade, 3.1e-9 (weighted least squares, Lawson's iteration).
+/// exp(x) = (leading + tail) 2^exponent, the sum between 0.70 and 1.42 and exact to a few 2^-29. The polynomial has the
+/// least largest relative error on half a binade, 3.1e-9 (weighted least squares, Lawson's iteration).
 struct Exponential {
   Numbers leading, tail, exponent;
   Numbers mantissa() const { return leading + tail; }
@@ -87,8 +87,8 @@ struct BigSum {
   }
 };
 
-/// In every lane (value + rest) 2^exponent; `rest` is what additions rounded off (Knuth's two-sum). Equal numbers would otherwise
-/// all round the same way, and the sum of a few thousand miss its last two places.
+/// In every lane (value + rest) 2^exponent; `rest` is what additions rounded off (Knuth's two-sum). Equal numbers would
+/// otherwise all round the same way, and the sum of a few thousand miss its last two places.
 struct LaneSums {
   Numbers value = 0.0f, rest = 0.0f, exponent = 2 * lowest;
 
@@ -123,7 +123,8 @@ void add_block(const float* x, std::int64_t n, BigSum& sum) {
 /// y = exp(x - shift) / (value 2^exponent), value between 1 and 2. The reciprocal is kept as a sum of two floats.
 void divide(const float* x, std::int64_t n, float shift, double value, double exponent, float* y) {
   const double reciprocal = 1.0 / value;
-  const Numbers high = static_cast<float>(reciprocal), low = static_cast<float>(reciprocal - static_cast<float>(reciprocal));
+  const Numbers high = static_cast<float>(reciprocal),
+                low = static_cast<float>(reciprocal - static_cast<float>(reciprocal));
   const Numbers power = static_cast<float>(exponent), from = shift;
   for_each_pack(x, n, [&](Numbers v, std::int64_t k, int valid) {
     const Exponential a = exponential(at_least_lowest(v - from));

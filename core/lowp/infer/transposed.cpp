@@ -19,7 +19,8 @@ BinaryCodedMatrix transposed_planes(const BinaryCodedMatrix& w) {
   return t;
 }
 
-void multiply_transposed(const BinaryCodedMatrix& w, const BinaryCodedMatrix& planes, RowsOf<const float> y, std::int64_t batch, bool add, RowsOf<float> x) {
+void multiply_transposed(const BinaryCodedMatrix& w, const BinaryCodedMatrix& planes, RowsOf<const float> y,
+                         std::int64_t batch, bool add, RowsOf<float> x) {
   constexpr std::int64_t most = 64;  // rows at a time: the scaled copies stay in the cache
   const std::int64_t padded = padded_rows(w), scales = w.row_blocks() * BinaryCodedMatrix::block_rows;
   std::vector<float> scaled(static_cast<std::size_t>(std::min(batch, most) * planes.columns));

@@ -32,7 +32,8 @@ std::int64_t product(std::span<const std::int64_t> shape) {
 template <class T>
 double absolute_bound(std::span<const T> values, LossyBound bound) {
   if (!(bound.value > 0) || !std::isfinite(bound.value))
-    throw InputError(fmt::format("the error bound of a compressed array is {}; give a positive number, such as 1e-4", bound.value));
+    throw InputError(
+        fmt::format("the error bound of a compressed array is {}; give a positive number, such as 1e-4", bound.value));
   if (bound.kind == LossyBound::Kind::absolute) return bound.value;
   T low = std::numeric_limits<T>::infinity(), high = -low;
   for (T x : values)
@@ -47,7 +48,8 @@ std::vector<std::byte> by_rank(std::span<const std::byte> bytes, std::size_t wid
   std::vector<std::byte> out(bytes.size());
   const std::size_t n = bytes.size() / width;
   for (std::size_t k = 0; k < width; ++k)
-    for (std::size_t i = 0; i < n; ++i) back ? out[i * width + k] = bytes[k * n + i] : out[k * n + i] = bytes[i * width + k];
+    for (std::size_t i = 0; i < n; ++i)
+      back ? out[i * width + k] = bytes[k * n + i] : out[k * n + i] = bytes[i * width + k];
   return out;
 }
 
@@ -107,8 +109,9 @@ Header read_header(ByteReader& in) {
   }
   if (method > lorenzo || (h.info.bytes_per_value != 4 && h.info.bytes_per_value != 8)) throw DamagedStream{};
   h.method = static_cast<Method>(method);
-  h.info.predictor = method == exact ? LossyPredictor::automatic
-                                     : method == lorenzo ? LossyPredictor::lorenzo : LossyPredictor::interpolation;
+  h.info.predictor = method == exact     ? LossyPredictor::automatic
+                     : method == lorenzo ? LossyPredictor::lorenzo
+                                         : LossyPredictor::interpolation;
   h.length = in.get<std::uint64_t>();
   return h;
 }
@@ -143,18 +146,22 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
     throw InternalError("lossy_encode: the shape does not have the number of values");
   const double bound = absolute_bound(values, wanted);
   const FieldShape field(shape);
-  Method method = bound == 0.0 || values.empty() ? exact : predictor == LossyPredictor::lorenzo ? lorenzo : interpolation;
+  Method method = bound == 0.0 || values.empty()         ? exact
+                  : predictor == LossyPredictor::lorenzo ? lorenzo
+                                                         : interpolation;
   auto bytes = payload(values, field, bound, method);
   auto packed = pack(bytes);
   auto instead = [&](Method other, double factor) {
     auto others = payload(values, field, bound, other);
-    if (auto p = pack(others); p.size() < factor * packed.size()) bytes = std::move(others), packed = std::move(p), method = other;
+    if (auto p = pack(others); p.size() < factor * packed.size())
+      bytes = std::move(others), packed = std::move(p), method = other;
   };
   if (method == interpolation && predictor == LossyPredictor::automatic) instead(lorenzo, 0.95);
   if (method != exact && packed.size() > values.size_bytes()) instead(exact, 1.0);
   ByteWriter out;
   out.put(magic);
-  for (std::uint8_t byte : {version, std::uint8_t(sizeof(T)), std::uint8_t(method), std::uint8_t(shape.size())}) out.put(byte);
+  for (std::uint8_t byte : {version, std::uint8_t(sizeof(T)), std::uint8_t(method), std::uint8_t(shape.size())})
+    out.put(byte);
   out.put(method == exact ? 0.0 : bound);
   out.put(shape);
   out.put<std::uint64_t>(bytes.size());
@@ -174,15 +181,16 @@ void lossy_decode(std::span<const std::byte> bytes, std::span<T> values) try {
   ByteReader in(bytes);
   const Header h = read_header(in);
   if (h.info.bytes_per_value != sizeof(T) || h.info.elements() != std::ssize(values))
-    throw InputError(fmt::format("the compressed array has {} values of {} bytes, expected {} of {} bytes", h.info.elements(),
-                                 h.info.bytes_per_value, values.size(), sizeof(T)));
+    throw InputError(fmt::format("the compressed array has {} values of {} bytes, expected {} of {} bytes",
+                                 h.info.elements(), h.info.bytes_per_value, values.size(), sizeof(T)));
   decode_payload(h, unpack(in.rest(), h.length), values);
 } catch (const DamagedStream&) {
   throw InputError("a compressed array is damaged; copy it again from its source");
 }
 
-#define CAMBIUM_LOSSY_OF(T)                                                                                              \
-  template std::vector<std::byte> lossy_encode<T>(std::span<const T>, std::span<const std::int64_t>, LossyBound, LossyPredictor); \
+#define CAMBIUM_LOSSY_OF(T)                                                                                      \
+  template std::vector<std::byte> lossy_encode<T>(std::span<const T>, std::span<const std::int64_t>, LossyBound, \
+                                                  LossyPredictor);                                               \
   template void lossy_decode<T>(std::span<const std::byte>, std::span<T>);
 CAMBIUM_LOSSY_OF(float)
 CAMBIUM_LOSSY_OF(double)

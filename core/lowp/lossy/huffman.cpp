@@ -21,7 +21,8 @@ std::vector<std::uint32_t> frequencies(std::span<const std::uint16_t> symbols) {
 }
 
 /// Depth of every used symbol in Huffman's tree.
-void tree_depths(const std::vector<std::uint32_t>& weight, const std::vector<int>& used, std::vector<std::uint8_t>& length) {
+void tree_depths(const std::vector<std::uint32_t>& weight, const std::vector<int>& used,
+                 std::vector<std::uint8_t>& length) {
   using Node = std::pair<std::uint64_t, int>;
   std::priority_queue<Node, std::vector<Node>, std::greater<>> open;
   const int n = static_cast<int>(used.size());

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int dims = FieldShape::dimensions;
 
-/// Points of one level that lie between others along the dimensions of `set`, row by row: visit(first point, index of it,
-/// number of points).
+/// Points of one level that lie between others along the dimensions of `set`, row by row: visit(first point, index of
+/// it, number of points).
 template <class Visit>
 void for_each_row(const FieldShape& shape, std::int64_t s, unsigned set, Visit&& visit) {
   std::array<std::int64_t, dims> from;
@@ -29,7 +29,8 @@ void for_each_row(const FieldShape& shape, std::int64_t s, unsigned set, Visit&&
 
 /// out[k] (+)= stencil around x[k * Step].
 template <class T, int Step>
-void add_stencil(const T* x, std::int64_t step, std::int64_t distance, const Stencil<T>& w, bool first, std::int64_t n, T* out) {
+void add_stencil(const T* x, std::int64_t step, std::int64_t distance, const Stencil<T>& w, bool first, std::int64_t n,
+                 T* out) {
   if constexpr (Step > 0) step = Step;
   const T a = w.at[0], b = w.at[1], c = w.at[2], d = w.at[3];
   if (a == 0 && d == 0 && c != 0) {
@@ -53,8 +54,8 @@ void add_stencil(const T* x, std::int64_t step, std::int64_t distance, const Ste
 
 /// Predictions of one row. `x`: its first point.
 template <class T, int Step>
-void predict_row(const T* x, const std::array<std::int64_t, dims>& index, std::int64_t n, const FieldShape& shape, std::int64_t s,
-                 unsigned set, const InterpolationPlan::Between& how, T* out) {
+void predict_row(const T* x, const std::array<std::int64_t, dims>& index, std::int64_t n, const FieldShape& shape,
+                 std::int64_t s, unsigned set, const InterpolationPlan::Between& how, T* out) {
   bool first = true;
   for (int d = 0; d < dims - 1; ++d) {
     if (!(set >> d & 1)) continue;
@@ -76,8 +77,9 @@ void predict_row(const T* x, const std::array<std::int64_t, dims>& index, std::i
   while (end > begin && index[d] + 2 * s * (end - 1) + 3 * s >= extent) --end;
   for (std::int64_t k = 0; k < begin; ++k) single(k);
   if (end > begin)
-    add_stencil<T, Step>(x + 2 * s * begin, 2 * s, s, stencil_at(index[d] + 2 * s, s, extent, how.cubic >> d & 1, weight), first,
-                         end - begin, out + begin);
+    add_stencil<T, Step>(x + 2 * s * begin, 2 * s, s,
+                         stencil_at(index[d] + 2 * s, s, extent, how.cubic >> d & 1, weight), first, end - begin,
+                         out + begin);
   for (std::int64_t k = std::max(end, begin); k < n; ++k) single(k);
 }
 
@@ -92,8 +94,10 @@ void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, 
     const std::int64_t s = level.spacing;
     for (unsigned set = 1; set < 16; ++set)
       for_each_row(shape, s, set, [&](std::int64_t at, const auto& index, std::int64_t n) {
-        if (s == 1) predict_row<T, 2>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
-        else predict_row<T, 0>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
+        if (s == 1)
+          predict_row<T, 2>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
+        else
+          predict_row<T, 0>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
         visit(quantizer, field + at, 2 * s, prediction.data(), n);
       });
   }
@@ -135,13 +139,15 @@ Moments sample_errors(const T* field, const FieldShape& shape, std::int64_t s, u
 }
 
 /// Weights, of sum one, for which the mean over dimensions `chosen` has the least expected square: C w ~ 1.
-void least_error_weights(const Moments& m, const std::vector<int>& chosen, double noise, InterpolationPlan::Between& how) {
+void least_error_weights(const Moments& m, const std::vector<int>& chosen, double noise,
+                         InterpolationPlan::Between& how) {
   const int n = static_cast<int>(chosen.size());
   double c[dims][dims + 1];
   double scale = 0;
   for (int a = 0; a < n; ++a) scale += m.sum[chosen[a]][chosen[a]] / m.samples + noise;
   for (int a = 0; a < n; ++a) {
-    for (int b = 0; b < n; ++b) c[a][b] = m.sum[std::max(chosen[a], chosen[b])][std::min(chosen[a], chosen[b])] / m.samples;
+    for (int b = 0; b < n; ++b)
+      c[a][b] = m.sum[std::max(chosen[a], chosen[b])][std::min(chosen[a], chosen[b])] / m.samples;
     c[a][a] += noise + 1e-3 * scale + 1e-300;
     c[a][n] = 1.0;
   }
@@ -193,7 +199,8 @@ InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, do
       for (int d = 0; d < dims; ++d) {
         if (!(set >> d & 1)) continue;
         // Rounding errors of two values enter a linear interpolation by 1/2, those of four a cubic one by 0.64.
-        const bool cubic = m.samples < 16 || m.sum[4 + d][4 + d] / m.samples + 0.64 * noise < m.sum[d][d] / m.samples + 0.5 * noise;
+        const bool cubic =
+            m.samples < 16 || m.sum[4 + d][4 + d] / m.samples + 0.64 * noise < m.sum[d][d] / m.samples + 0.5 * noise;
         if (cubic) how.cubic |= 1u << d;
         chosen.push_back(cubic ? 4 + d : d);
       }
@@ -225,47 +232,52 @@ void InterpolationPlan::put(ByteWriter& out) const {
 }
 
 template <class T>
-void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound, Quantized<T>& out) {
+void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        Quantized<T>& out) {
   if (shape.elements == 0) return;
   out.codes.resize(static_cast<std::size_t>(shape.elements));
   std::uint16_t* codes = out.codes.data();
-  traverse(field, shape, plan, bound, [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
-    const int exceptions = step == 2 ? quantizer.encode(row, 2, prediction, n, codes) : quantizer.encode(row, step, prediction, n, codes);
-    for (std::int64_t k = 0; exceptions > 0 && k < n; ++k) {
-      if (codes[k] != 0) continue;
-      out.exceptions.push_back(row[k * step]);
-      if (!std::isfinite(row[k * step])) row[k * step] = stand_in(prediction[k]);
-    }
-    codes += n;
-  });
+  traverse(field, shape, plan, bound,
+           [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
+             const int exceptions = step == 2 ? quantizer.encode(row, 2, prediction, n, codes)
+                                              : quantizer.encode(row, step, prediction, n, codes);
+             for (std::int64_t k = 0; exceptions > 0 && k < n; ++k) {
+               if (codes[k] != 0) continue;
+               out.exceptions.push_back(row[k * step]);
+               if (!std::isfinite(row[k * step])) row[k * step] = stand_in(prediction[k]);
+             }
+             codes += n;
+           });
 }
 
 template <class T>
-void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound, T* field) {
+void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        T* field) {
   if (std::ssize(in.codes) != shape.elements) throw DamagedStream{};
   if (shape.elements == 0) return;
   const std::uint16_t* codes = in.codes.data();
   std::size_t taken = 0;
   std::vector<std::pair<T*, T>> not_finite;
-  traverse(field, shape, plan, bound, [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
-    quantizer.decode(codes, prediction, n, row, step);
-    if (std::find(codes, codes + n, 0) != codes + n)
-      for (std::int64_t k = 0; k < n; ++k) {
-        if (codes[k] != 0) continue;
-        if (taken == in.exceptions.size()) throw DamagedStream{};
-        const T value = in.exceptions[taken++];
-        row[k * step] = std::isfinite(value) ? value : stand_in(prediction[k]);
-        if (!std::isfinite(value)) not_finite.emplace_back(row + k * step, value);
-      }
-    codes += n;
-  });
+  traverse(field, shape, plan, bound,
+           [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
+             quantizer.decode(codes, prediction, n, row, step);
+             if (std::find(codes, codes + n, 0) != codes + n)
+               for (std::int64_t k = 0; k < n; ++k) {
+                 if (codes[k] != 0) continue;
+                 if (taken == in.exceptions.size()) throw DamagedStream{};
+                 const T value = in.exceptions[taken++];
+                 row[k * step] = std::isfinite(value) ? value : stand_in(prediction[k]);
+                 if (!std::isfinite(value)) not_finite.emplace_back(row + k * step, value);
+               }
+             codes += n;
+           });
   if (taken != in.exceptions.size()) throw DamagedStream{};
   for (const auto& [place, value] : not_finite) *place = value;
 }
 
-#define CAMBIUM_INTERPOLATION_OF(T)                                                                                  \
-  template InterpolationPlan::InterpolationPlan(const T*, const FieldShape&, double);                                \
-  template void interpolate_encode<T>(T*, const FieldShape&, const InterpolationPlan&, double, Quantized<T>&);       \
+#define CAMBIUM_INTERPOLATION_OF(T)                                                                            \
+  template InterpolationPlan::InterpolationPlan(const T*, const FieldShape&, double);                          \
+  template void interpolate_encode<T>(T*, const FieldShape&, const InterpolationPlan&, double, Quantized<T>&); \
   template void interpolate_decode<T>(const Quantized<T>&, const FieldShape&, const InterpolationPlan&, double, T*);
 CAMBIUM_INTERPOLATION_OF(float)
 CAMBIUM_INTERPOLATION_OF(double)

@@ -8,14 +8,15 @@
 
 namespace cambium::lowp {
 
-/// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points between
-/// those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is complete. A point
-/// that lies between others in several dimensions takes a mean over these dimensions, with weights for which the expected
-/// squared error on this field is least; linear or cubic is chosen in the same way. Coarse levels are kept more exactly.
+/// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points
+/// between those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is
+/// complete. A point that lies between others in several dimensions takes a mean over these dimensions, with weights
+/// for which the expected squared error on this field is least; linear or cubic is chosen in the same way. Coarse
+/// levels are kept more exactly.
 class InterpolationPlan {
  public:
   struct Between {
-    std::uint8_t cubic = 0;      ///< bit d: four values along dimension d, else two
+    std::uint8_t cubic = 0;  ///< bit d: four values along dimension d, else two
     float weight[4] = {0, 0, 0, 0};
   };
   struct Level {
@@ -43,10 +44,12 @@ class InterpolationPlan {
 
 /// Replaces `field` by what will be decoded and appends codes and exceptions to `out`.
 template <class T>
-void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound, Quantized<T>& out);
+void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        Quantized<T>& out);
 
 /// Fills `field`; `in` must hold exactly what was encoded, or DamagedStream.
 template <class T>
-void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound, T* field);
+void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        T* field);
 
 }  // namespace cambium::lowp

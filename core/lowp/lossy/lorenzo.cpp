@@ -9,8 +9,8 @@ namespace {
 using Whole = std::uint32_t;  // wraps around, so that sums undo differences whatever the values are
 constexpr int dims = FieldShape::dimensions, radius = 32768;
 
-/// f(first element, second element, number of elements) of every pair of neighbours along dimension d, the last pairs first
-/// when `backwards`.
+/// f(first element, second element, number of elements) of every pair of neighbours along dimension d, the last pairs
+/// first when `backwards`.
 template <class F>
 void along(const FieldShape& shape, int d, bool backwards, F&& f) {
   const auto inner = shape.stride[d], block = inner * shape.extent[d];

@@ -29,8 +29,8 @@ struct Quantizer {
     inverse = T(1) / step;
   }
 
-  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; where it is
-  /// not finite its place takes the prediction, which later ones build on).
+  /// Code of a row; values become what will be decoded. Returns the number of exceptions (code 0, value kept; where it
+  /// is not finite its place takes the prediction, which later ones build on).
   int encode(T* values, std::int64_t stride, const T* prediction, std::int64_t n, std::uint16_t* codes) const {
     int exceptions = 0;
     for (std::int64_t k = 0; k < n; ++k) {
@@ -52,6 +52,8 @@ struct Quantizer {
 
 /// What stands for a value that is not finite while others are predicted from it.
 template <class T>
-T stand_in(T prediction) { return std::isfinite(prediction) ? prediction : T(0); }
+T stand_in(T prediction) {
+  return std::isfinite(prediction) ? prediction : T(0);
+}
 
 }  // namespace cambium::lowp

@@ -41,14 +41,17 @@ std::vector<std::byte> bits_of(std::span<const T> values, F&& f) {
   return out;
 }
 
-bool bit(const std::vector<std::byte>& bits, std::size_t k) { return (bits[k / 8] >> (k % 8) & std::byte{1}) != std::byte{0}; }
+bool bit(const std::vector<std::byte>& bits, std::size_t k) {
+  return (bits[k / 8] >> (k % 8) & std::byte{1}) != std::byte{0};
+}
 
 enum class Form : std::uint8_t { signs, dense, sparse };
 
 }  // namespace
 
 template <class T>
-std::vector<std::byte> encode_sparse(std::span<const T> values, std::span<const std::int64_t> shape, double bound, Keep keep) {
+std::vector<std::byte> encode_sparse(std::span<const T> values, std::span<const std::int64_t> shape, double bound,
+                                     Keep keep) {
   const auto zeros = static_cast<std::size_t>(std::count(values.begin(), values.end(), T{0}));
   const bool negative = std::any_of(values.begin(), values.end(), [](T x) { return std::signbit(x) && x != T{0}; });
   ByteWriter out;
@@ -98,10 +101,12 @@ void decode_sparse(std::span<const std::byte> bytes, std::span<T> values) {
   if (form == Form::signs) {
     std::vector<std::byte> signs;
     if (negative) signs = widen(in.get_list<std::byte>(), (values.size() + 7) / 8);
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = !present(k) ? T{0} : negative && bit(signs, k) ? T{-1} : T{1};
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = !present(k) ? T{0} : negative && bit(signs, k) ? T{-1} : T{1};
     return;
   }
-  // A small number may have been rounded away: it lay within the bound of zero, on the side of all others where none is negative.
+  // A small number may have been rounded away: it lay within the bound of zero, on the side of all others where none is
+  // negative.
   const auto mended = [&](T x) {
     if (negative) return x == T{0} ? std::numeric_limits<T>::min() : x;
     return x <= T{0} ? half : x;
@@ -117,8 +122,10 @@ void decode_sparse(std::span<const std::byte> bytes, std::span<T> values) {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = present(k) ? mended(*next++) : T{0};
 }
 
-template std::vector<std::byte> encode_sparse<float>(std::span<const float>, std::span<const std::int64_t>, double, Keep);
-template std::vector<std::byte> encode_sparse<double>(std::span<const double>, std::span<const std::int64_t>, double, Keep);
+template std::vector<std::byte> encode_sparse<float>(std::span<const float>, std::span<const std::int64_t>, double,
+                                                     Keep);
+template std::vector<std::byte> encode_sparse<double>(std::span<const double>, std::span<const std::int64_t>, double,
+                                                      Keep);
 template void decode_sparse<float>(std::span<const std::byte>, std::span<float>);
 template void decode_sparse<double>(std::span<const std::byte>, std::span<double>);
 

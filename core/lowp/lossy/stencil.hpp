@@ -18,11 +18,16 @@ Stencil<T> stencil_at(std::int64_t i, std::int64_t s, std::int64_t n, bool cubic
   auto set = [&](double a, double b, double c, double d) {
     w = {{T(a) * weight, T(b) * weight, T(c) * weight, T(d) * weight}};
   };
-  if (!right) left3 ? set(-0.5, 1.5, 0, 0) : set(0, 1, 0, 0);
-  else if (cubic && left3 && right3) set(-0.0625, 0.5625, 0.5625, -0.0625);
-  else if (cubic && right3) set(0, 0.375, 0.75, -0.125);
-  else if (cubic && left3) set(-0.125, 0.75, 0.375, 0);
-  else set(0, 0.5, 0.5, 0);
+  if (!right)
+    left3 ? set(-0.5, 1.5, 0, 0) : set(0, 1, 0, 0);
+  else if (cubic && left3 && right3)
+    set(-0.0625, 0.5625, 0.5625, -0.0625);
+  else if (cubic && right3)
+    set(0, 0.375, 0.75, -0.125);
+  else if (cubic && left3)
+    set(-0.125, 0.75, 0.375, 0);
+  else
+    set(0, 0.5, 0.5, 0);
   return w;
 }
 

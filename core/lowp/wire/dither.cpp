@@ -36,7 +36,8 @@ void store(Words words, std::uint16_t* out) {
 }  // namespace
 
 void dithers(const RoundingAddress& address, std::int64_t block, std::uint16_t* out) {
-  const std::uint64_t first = (address.tensor << 40) + 16 * static_cast<std::uint64_t>(address.first / dither_block + block);
+  const std::uint64_t first =
+      (address.tensor << 40) + 16 * static_cast<std::uint64_t>(address.first / dither_block + block);
   Counters half[2] = {{first, address.step}, {first + 8, address.step}};
   std::uint32_t key0 = static_cast<std::uint32_t>(address.seed ^ (address.seed >> 32));
   std::uint32_t key1 = static_cast<std::uint32_t>(Stream::rounding);

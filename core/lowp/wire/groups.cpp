@@ -68,7 +68,8 @@ void unpack_groups(GroupFormat format, std::span<const std::byte> in, std::span<
     const std::byte* from = in.data() + g * format.group_bytes();
     float scale;
     std::memcpy(&scale, from + format.group * format.bits / 8, 4);
-    for (std::int64_t at = g * format.group; at < std::min(n, (g + 1) * format.group); at += dither_block, from += block_bytes) {
+    for (std::int64_t at = g * format.group; at < std::min(n, (g + 1) * format.group);
+         at += dither_block, from += block_bytes) {
       if (at + dither_block <= n) {
         unpack_block<Add>(from, format.bits, scale, values.data() + at);
         continue;
@@ -83,7 +84,8 @@ void unpack_groups(GroupFormat format, std::span<const std::byte> in, std::span<
 
 }  // namespace
 
-void encode_groups(GroupFormat format, std::span<const float> values, const RoundingAddress& address, std::span<std::byte> out) {
+void encode_groups(GroupFormat format, std::span<const float> values, const RoundingAddress& address,
+                   std::span<std::byte> out) {
   require_format(format, values.size(), out.size());
   if (address.first % dither_block != 0) throw InternalError("rounding: the first element is no multiple of 128");
   const auto n = std::ssize(values);
@@ -96,15 +98,19 @@ void encode_groups(GroupFormat format, std::span<const float> values, const Roun
     const bool finite = most <= std::numeric_limits<float>::max();
     float scale = most / static_cast<float>(limit), inverse = static_cast<float>(limit) / most;
     if (!finite) scale = std::numeric_limits<float>::quiet_NaN();
-    if (!finite || !(inverse <= std::numeric_limits<float>::max())) inverse = 0.0f;  // nothing, or too small to be told apart
+    if (!finite || !(inverse <= std::numeric_limits<float>::max()))
+      inverse = 0.0f;  // nothing, or too small to be told apart
     std::byte* to = out.data() + g * format.group_bytes();
     for (std::int64_t at = 0; at < format.group; at += dither_block, to += dither_block * format.bits / 8) {
       float block[dither_block] = {};
-      if (at < count && finite) std::copy_n(values.data() + begin + at, std::min<std::int64_t>(dither_block, count - at), block);
+      if (at < count && finite)
+        std::copy_n(values.data() + begin + at, std::min<std::int64_t>(dither_block, count - at), block);
       dithers(address, (begin + at) / dither_block, random);
       round_block(block, inverse, limit, random, q);
-      if (format.bits == 8) std::memcpy(to, q, dither_block);
-      else pack4(q, reinterpret_cast<std::uint8_t*>(to));
+      if (format.bits == 8)
+        std::memcpy(to, q, dither_block);
+      else
+        pack4(q, reinterpret_cast<std::uint8_t*>(to));
     }
     std::memcpy(to, &scale, 4);
   }

@@ -19,7 +19,9 @@ Sixteen butterfly(Sixteen x, std::integer_sequence<int, K...>) {
   return partner + sign * x;
 }
 template <int D>
-Sixteen butterfly(Sixteen x) { return butterfly<D>(x, std::make_integer_sequence<int, 16>{}); }
+Sixteen butterfly(Sixteen x) {
+  return butterfly<D>(x, std::make_integer_sequence<int, 16>{});
+}
 
 /// Numbers of one transform: N times sixteen.
 template <int N>

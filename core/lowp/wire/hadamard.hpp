@@ -3,10 +3,11 @@
 
 namespace cambium::lowp {
 
-/// Before 4 bits: every 128 numbers get fixed random signs, then become their sums with the signs of a Hadamard matrix of 128 (not
-/// normalised). An outlier, or a part of larger numbers, is spread over all numbers that share a scale (int4_groups), whatever its
-/// place: with the random signs, equal numbers in a row do not add up in one sum again. Sums over ranks and quantisation
-/// commute with it. A randomised Hadamard transform (Ailon and Chazelle 2006); InternalError when the length is no multiple of 128.
+/// Before 4 bits: every 128 numbers get fixed random signs, then become their sums with the signs of a Hadamard matrix
+/// of 128 (not normalised). An outlier, or a part of larger numbers, is spread over all numbers that share a scale
+/// (int4_groups), whatever its place: with the random signs, equal numbers in a row do not add up in one sum again.
+/// Sums over ranks and quantisation commute with it. A randomised Hadamard transform (Ailon and Chazelle 2006);
+/// InternalError when the length is no multiple of 128.
 void randomised_hadamard(std::span<float> values);
 void inverse_randomised_hadamard(std::span<float> values);
 

@@ -23,8 +23,10 @@ void each(WireCodec codec, std::span<const std::byte> in, F&& f) {
   for (std::size_t k = 0; k < in.size() / size; ++k) {
     std::uint16_t half = 0;
     float x = 0;
-    if (size == 2) std::memcpy(&half, in.data() + 2 * k, 2), x = from_bfloat16(half);
-    else std::memcpy(&x, in.data() + 4 * k, 4);
+    if (size == 2)
+      std::memcpy(&half, in.data() + 2 * k, 2), x = from_bfloat16(half);
+    else
+      std::memcpy(&x, in.data() + 4 * k, 4);
     f(k, x);
   }
 }
@@ -36,15 +38,21 @@ std::int64_t message_bytes(WireCodec codec, std::int64_t n) {
   return codec == WireCodec::bf16 ? 2 * n : format_of(codec).bytes(n);
 }
 
-double bits_per_number(WireCodec codec) { return 8.0 * static_cast<double>(message_bytes(codec, wire_piece)) / wire_piece; }
+double bits_per_number(WireCodec codec) {
+  return 8.0 * static_cast<double>(message_bytes(codec, wire_piece)) / wire_piece;
+}
 
-void encode_message(WireCodec codec, std::span<const float> values, const RoundingAddress& address, std::span<std::byte> out) {
+void encode_message(WireCodec codec, std::span<const float> values, const RoundingAddress& address,
+                    std::span<std::byte> out) {
   require_length(codec, std::ssize(values), out.size());
-  if (codec == WireCodec::int8 || codec == WireCodec::int4) return encode_groups(format_of(codec), values, address, out);
+  if (codec == WireCodec::int8 || codec == WireCodec::int4)
+    return encode_groups(format_of(codec), values, address, out);
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::uint16_t half = to_bfloat16(values[k]);
-    if (codec == WireCodec::bf16) std::memcpy(out.data() + 2 * k, &half, 2);
-    else std::memcpy(out.data() + 4 * k, &values[k], 4);
+    if (codec == WireCodec::bf16)
+      std::memcpy(out.data() + 2 * k, &half, 2);
+    else
+      std::memcpy(out.data() + 4 * k, &values[k], 4);
   }
 }
 

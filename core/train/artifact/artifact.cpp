@@ -31,7 +31,8 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
   for (const auto& entry : info.card) file.write("/card/" + entry.name, entry.value).set_attribute("unit", entry.unit);
 }
 
-void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights, const Context& context) {
+void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
+                    const Context& context) {
   io::on_root(context.comm, [&] {
     io::write_h5_atomically(path, [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
@@ -49,7 +50,8 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
           const auto values = weights.values<T>(k);
           TensorRef tensor = io::tensor_of(values.data(), {});
           for (auto extent : tensors[k].info.shape) tensor.shape[tensor.rank++] = extent;
-          for (std::int64_t stride = 1, d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d--]) tensor.stride[d] = stride;
+          for (std::int64_t stride = 1, d = tensor.rank - 1; d >= 0; stride *= tensor.shape[d--])
+            tensor.stride[d] = stride;
           file.write("/weights/" + tensors[k].info.name, tensor);
         }
       });
@@ -59,12 +61,12 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
 
 static ArtifactInfo read_info(const io::File& file) {
   if (!file.exists("/model") || !file.group("/model").has_attribute("format"))
-    throw InputError(fmt::format("'{}' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote",
-                                 file.file()));
+    throw InputError(fmt::format(
+        "'{}' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", file.file()));
   const auto model = file.group("/model");
   if (const int found = model.attribute<int>("format"); found != format)
-    throw InputError(fmt::format("'{}' has model format {}, but this program reads {}; use the Cambium that wrote it", file.file(),
-                                 found, format));
+    throw InputError(fmt::format("'{}' has model format {}, but this program reads {}; use the Cambium that wrote it",
+                                 file.file(), found, format));
   ArtifactInfo info;
   info.type = model.attribute<std::string>("type");
   info.config = model.read<std::string>("config");
@@ -74,7 +76,8 @@ static ArtifactInfo read_info(const io::File& file) {
   if (file.exists("/fields"))
     for (const auto& name : file.group("/fields").list()) {
       const auto group = file.group("/fields/" + name);
-      FieldRange field{{name, group.attribute<std::string>("unit"), {}, DType::f64}, group.attribute<double>("lowest"),
+      FieldRange field{{name, group.attribute<std::string>("unit"), {}, DType::f64},
+                       group.attribute<double>("lowest"),
                        group.attribute<double>("highest")};
       if (group.has_attribute("shape")) field.info.shape = group.attribute<std::vector<std::int64_t>>("shape");
       info.fields.push_back(field);
@@ -93,10 +96,11 @@ static void read_weights(const io::File& file, FlatBuffer& weights) {
   for (std::size_t k = 0; k < tensors.size(); ++k) {
     const std::string name = "/weights/" + tensors[k].info.name;
     if (!file.exists(name) || file.dataset(name).shape() != tensors[k].info.shape)
-      throw InputError(fmt::format("'{}': the model needs {} of shape [{}], but the file has {}; it was written by another "
-                                   "version or changed afterwards", file.file(), name, fmt::join(tensors[k].info.shape, ", "),
-                                   file.exists(name) ? fmt::format("[{}]", fmt::join(file.dataset(name).shape(), ", "))
-                                                     : "no such array"));
+      throw InputError(fmt::format(
+          "'{}': the model needs {} of shape [{}], but the file has {}; it was written by another version or changed "
+          "afterwards",
+          file.file(), name, fmt::join(tensors[k].info.shape, ", "),
+          file.exists(name) ? fmt::format("[{}]", fmt::join(file.dataset(name).shape(), ", ")) : "no such array"));
     file.dataset(name).read_into(views[k]);
   }
 }
@@ -106,7 +110,8 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   io::reading(path, [&] {
     const auto file = io::File::open(path);
     out.info = read_info(file);
-    out.network = context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
+    out.network =
+        context.registry->make<Network>(out.info.type, deck::parse(out.info.config, path + ":/model/config"), context);
     out.network->restore(out.info.state);
     out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
@@ -115,14 +120,16 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
   return out;
 }
 
-/// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a part of a file.
+/// Files and folders among the texts of a YAML value, by their full paths; what follows '#' is kept, since it names a
+/// part of a file.
 static void collect_files(const YAML::Node& node, std::set<std::string>& out) {
   if (node.IsScalar()) {
     const auto text = node.Scalar();
     const auto path = text.substr(0, text.rfind('#'));
     std::error_code none;
     if (path.find('/') == std::string::npos && path.find('.') == std::string::npos) return;  // a type or a number
-    if (std::filesystem::exists(path, none)) out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
+    if (std::filesystem::exists(path, none))
+      out.insert(std::filesystem::weakly_canonical(path).string() + text.substr(path.size()));
   } else {
     for (const auto& each : node) collect_files(node.IsMap() ? each.second : each, out);
   }
@@ -139,8 +146,9 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
   for (const auto& file : files_of(data)) {
     const bool learnt = trained.contains(file);
     if (learnt || chosen.contains(file))
-      return fmt::format("'{}' was {} '{}', so its errors there are smaller than on data that it never met: judge it by others", model,
-                         learnt ? "trained on" : "chosen among its steps by its errors on", file);
+      return fmt::format(
+          "'{}' was {} '{}', so its errors there are smaller than on data that it never met: judge it by others", model,
+          learnt ? "trained on" : "chosen among its steps by its errors on", file);
   }
   return {};
 }
@@ -148,15 +156,17 @@ std::string met_before(const ArtifactInfo& info, const std::string& model, const
 void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data) {
   const auto fields = data.fields();
   for (const auto& wanted : info.fields) {
-    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == wanted.info.name; });
     if (found == fields.end())
       throw InputError(fmt::format("model '{}' was trained on a field '{}', which the data set does not have", model,
                                    wanted.info.name));
     if (found->unit != wanted.info.unit)
-      throw InputError(fmt::format("model '{}' was trained on '{}' in {}, but the data set has it in {}; convert the data, or "
-                                   "train on it afresh", model, wanted.info.name,
-                                   wanted.info.unit.empty() ? "no unit" : wanted.info.unit,
-                                   found->unit.empty() ? "no unit" : found->unit));
+      throw InputError(
+          fmt::format("model '{}' was trained on '{}' in {}, but the data set has it in {}; convert the data, or train "
+                      "on it afresh",
+                      model, wanted.info.name, wanted.info.unit.empty() ? "no unit" : wanted.info.unit,
+                      found->unit.empty() ? "no unit" : found->unit));
   }
 }
 
@@ -181,12 +191,23 @@ std::vector<FieldRange> field_ranges(Dataset& data, std::int64_t samples) {
       const auto found = sample->fields.find(range.info.name);
       if (found == sample->fields.end() || !found->second.contiguous()) continue;
       switch (found->second.dtype) {
-        case DType::f64: widen<double>(range, found->second); break;
-        case DType::f32: widen<float>(range, found->second); break;
-        case DType::i64: widen<std::int64_t>(range, found->second); break;
-        case DType::i32: widen<std::int32_t>(range, found->second); break;
-        case DType::u8: widen<std::uint8_t>(range, found->second); break;
-        default: break;
+        case DType::f64:
+          widen<double>(range, found->second);
+          break;
+        case DType::f32:
+          widen<float>(range, found->second);
+          break;
+        case DType::i64:
+          widen<std::int64_t>(range, found->second);
+          break;
+        case DType::i32:
+          widen<std::int32_t>(range, found->second);
+          break;
+        case DType::u8:
+          widen<std::uint8_t>(range, found->second);
+          break;
+        default:
+          break;
       }
     }
   return out;

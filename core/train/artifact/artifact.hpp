@@ -37,7 +37,8 @@ struct ArtifactInfo {
 ///   /weights/<name>   one array per parameter, in float32 or float64
 ///   /fields/<name>    name, unit, shape, lowest and highest value seen in training (attributes)
 ///   /card/<name>      figures with their unit
-void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights, const Context& context);
+void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
+                    const Context& context);
 
 /// A trained network as it was written.
 struct LoadedModel {
@@ -54,8 +55,9 @@ LoadedModel load_artifact(const std::string& path, Context& context);
 /// InputError when a data set lacks a field of the model or has it in another unit.
 void require_fields(const ArtifactInfo& info, const std::string& model, Dataset& data);
 
-/// What a judge of this model should know of a data set (its keys, YAML, or one file's path): a sentence where it names a file that the
-/// model was trained on or chosen by, since its errors there are less than elsewhere. Empty where it does not.
+/// What a judge of this model should know of a data set (its keys, YAML, or one file's path): a sentence where it names
+/// a file that the model was trained on or chosen by, since its errors there are less than elsewhere. Empty where it
+/// does not.
 std::string met_before(const ArtifactInfo& info, const std::string& model, const std::string& data);
 
 /// Ranges of the fields over at most `samples` samples, spread evenly.

@@ -21,8 +21,7 @@ void BufferedLoader::Params::describe(deck::Describe<Params>& d) {
       .def(AccessPlan::Even::reads);
   d("keep", &Params::keep,
     "what stays in a full memory: what is used soonest (the order is known), or, to compare: the newest, the most "
-    "recently "
-    "used, the first")
+    "recently used, the first")
       .options({{"soonest", AccessPlan::Keep::soonest},
                 {"newest", AccessPlan::Keep::newest},
                 {"recent", AccessPlan::Keep::recent},
@@ -58,8 +57,9 @@ void BufferedLoader::open(Dataset& data, const BatchPlan& plan, Context& context
   data_ = &data;
   plan_ = plan;
   if (plan.turns > 1)
-    throw InputError("loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks take "
-                     "turns slice by slice; use loader: shuffle");
+    throw InputError(
+        "loader buffered brings each rank one run of a batch, but with reduce.mode ordered and divided gradients ranks "
+        "take turns slice by slice; use loader: shuffle");
   // The same on every rank, as the plan must be.
   const double bytes = context.comm.max(static_cast<double>(sample_bytes(data)));
   capacity_ = static_cast<std::int64_t>(params_.memory * 1048576.0 / bytes);

@@ -159,8 +159,7 @@ void Hdf5Dataset::require_finite(std::size_t shard, std::size_t field, const Ten
   if (bad.empty()) return;
   const auto& s = shards_.shards[shard];
   throw InputError(
-      fmt::format("'{}' holds {} in array '{}', sample {} (row {} of the file); correct it or leave the sample "
-                  "out",
+      fmt::format("'{}' holds {} in array '{}', sample {} (row {} of the file); correct it or leave the sample out",
                   s.path, bad, shards_.paths[field], number - first_, number - s.first));
 }
 

@@ -57,8 +57,7 @@ void require_alike(const FieldInfo& first, const std::string& first_file, const 
                    const io::Dataset& array) {
   if (first.shape != other.shape)
     throw InputError(fmt::format(
-        "array '{}' has samples of shape ({}) in '{}' but ({}) in '{}'; all shards of a data set "
-        "need the same shape",
+        "array '{}' has samples of shape ({}) in '{}' but ({}) in '{}'; all shards of a data set need the same shape",
         array.path(), fmt::join(first.shape, ", "), first_file, fmt::join(other.shape, ", "), array.file()));
   if (first.dtype != other.dtype)
     throw InputError(fmt::format("array '{}' is {} in '{}' but {} in '{}'; all shards of a data set need the same type",
@@ -66,8 +65,7 @@ void require_alike(const FieldInfo& first, const std::string& first_file, const 
                                  array.file()));
   if (first.unit != other.unit)
     throw InputError(
-        fmt::format("array '{}' has {} in '{}' but {} in '{}'; convert one of them and correct its attribute "
-                    "'unit'",
+        fmt::format("array '{}' has {} in '{}' but {} in '{}'; convert one of them and correct its attribute 'unit'",
                     array.path(), named(first.unit), first_file, named(other.unit), array.file()));
 }
 
@@ -103,18 +101,17 @@ Shards look_at(std::span<const std::string> files, const std::vector<std::string
       const std::int64_t rows = array.shape()[0];
       if (units[k] != "?" && units[k] != field.unit)
         throw InputError(
-            fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the "
-                        "deck's key 'unit' or convert the array",
+            fmt::format("array '{}' in '{}' has {}, the deck expects {} for the field '{}'; correct the deck's key "
+                        "'unit' or convert the array",
                         array.path(), path, named(field.unit), named(units[k]), names[k]));
       if (out.shards.empty())
         out.fields.push_back(field);
       else
         require_alike(out.fields[k], out.shards.front().path, field, array);
       if (k > 0 && rows != shard.rows)
-        throw InputError(
-            fmt::format("'{}' holds {} samples in '{}' but {} in '{}'; the first axis of every array counts "
-                        "the same samples",
-                        path, shard.rows, paths[0], rows, paths[k]));
+        throw InputError(fmt::format(
+            "'{}' holds {} samples in '{}' but {} in '{}'; the first axis of every array counts the same samples", path,
+            shard.rows, paths[0], rows, paths[k]));
       shard.rows = rows;
       shard.arrays.push_back(storage_of(array));
     }

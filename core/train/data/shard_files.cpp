@@ -65,8 +65,8 @@ void require_no_gap(const std::string& pattern, const std::vector<std::string>& 
     const auto a = numbered(files[k - 1]), b = numbered(files[k]);
     if (!a || !b || a->head != b->head || a->tail != b->tail || b->number <= a->number + 1) continue;
     throw InputError(
-        fmt::format("shard '{}{:0{}}{}' is missing between '{}' and '{}' of '{}'; copy it again, or list the "
-                    "files by name to train without it",
+        fmt::format("shard '{}{:0{}}{}' is missing between '{}' and '{}' of '{}'; copy it again, or list the files by "
+                    "name to train without it",
                     a->head, a->number + 1, a->width, a->tail, files[k - 1], files[k], pattern));
   }
 }
@@ -77,10 +77,9 @@ std::vector<std::string> matches(const std::string& pattern) {
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0) out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   if (out.empty())
-    throw InputError(
-        fmt::format("no file matches '{}'; check the path (relative paths start at the folder where the "
-                    "program was started)",
-                    pattern));
+    throw InputError(fmt::format(
+        "no file matches '{}'; check the path (relative paths start at the folder where the program was started)",
+        pattern));
   std::sort(out.begin(), out.end(), before);
   require_no_gap(pattern, out);
   return out;

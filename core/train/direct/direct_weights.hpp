@@ -24,19 +24,22 @@ struct DirectParams {
   Grid grid() const { return {weights == Weights::ternary ? 1 : 127, 0.0f}; }
 };
 
-/// InputError when the network has no linear layers, names no modules, is not float32, or the optimizer needs whole tensors.
+/// InputError when the network has no linear layers, names no modules, is not float32, or the optimizer needs whole
+/// tensors.
 void require_direct(const Network& network, const Optimizer& optimizer);
 
-/// Weights of a network of which the matrices of linear layers (ParameterInfo::linear) are kept in 8 or 2 bits and nowhere else: each
-/// step brings one matrix at a time to float32, changes it and rounds it back at random, so that small changes are kept in the mean
-/// (direct quantized training, Zhao et al., arXiv 2412.04787). Before a module is used its matrices are unpacked into a window that is
-/// freed after it. The step of a matrix's grid follows from the mean magnitude of its first weights and stays: that magnitude itself for ternary weights
-/// (as in BitNet b1.58), `range` times it / 127 for 8 bits. Rounding is addressed by (seed, tensor, step, element): ranks that
-/// step with the same gradients keep the same weights. Other tensors stay in float32.
+/// Weights of a network of which the matrices of linear layers (ParameterInfo::linear) are kept in 8 or 2 bits and
+/// nowhere else: each step brings one matrix at a time to float32, changes it and rounds it back at random, so that
+/// small changes are kept in the mean (direct quantized training, Zhao et al., arXiv 2412.04787). Before a module is
+/// used its matrices are unpacked into a window that is freed after it. The step of a matrix's grid follows from the
+/// mean magnitude of its first weights and stays: that magnitude itself for ternary weights (as in BitNet b1.58),
+/// `range` times it / 127 for 8 bits. Rounding is addressed by (seed, tensor, step, element): ranks that step with the
+/// same gradients keep the same weights. Other tensors stay in float32.
 class DirectWeights {
  public:
   /// InputError as require_direct() says.
-  DirectWeights(const DirectParams& params, const Network& network, const Optimizer& optimizer, const FlatLayout& layout, std::uint64_t seed);
+  DirectWeights(const DirectParams& params, const Network& network, const Optimizer& optimizer,
+                const FlatLayout& layout, std::uint64_t seed);
 
   /// First weights, which set the grids.
   void start(const FlatBuffer& whole);
@@ -51,7 +54,8 @@ class DirectWeights {
   void close(int module);
 
   /// One optimizer step on all weights. Returns the share of numbers in linear layers that changed.
-  double step(Optimizer& optimizer, FlatBuffer& gradients, std::span<FlatBuffer> states, double rate, std::int64_t step);
+  double step(Optimizer& optimizer, FlatBuffer& gradients, std::span<FlatBuffer> states, double rate,
+              std::int64_t step);
 
   /// How many numbers in linear layers the last step changed.
   std::int64_t changed() const { return changed_; }
@@ -78,7 +82,9 @@ class DirectWeights {
   std::span<std::byte> bytes(Block& block) const { return {block.data(), static_cast<std::size_t>(block.bytes())}; }
   void fill(FlatBuffer& whole, const Block Tensor::*which) const;
   void put(const FlatBuffer& whole, Block Tensor::*which);
-  lowp::RoundingAddress address(std::size_t k, std::int64_t step) const { return {seed_, k, static_cast<std::uint64_t>(step), 0}; }
+  lowp::RoundingAddress address(std::size_t k, std::int64_t step) const {
+    return {seed_, k, static_cast<std::uint64_t>(step), 0};
+  }
 
   DirectParams params_;
   const FlatLayout& layout_;

@@ -29,11 +29,12 @@ static void require_size(const Grid& grid, std::size_t numbers, std::size_t byte
 
 void unpack_grid(const Grid& grid, std::span<const std::byte> packed, std::span<float> values) {
   require_size(grid, values.size(), packed.size());
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(number_at(grid, packed, k)) * grid.step;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = static_cast<float>(number_at(grid, packed, k)) * grid.step;
 }
 
-std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, const lowp::RoundingAddress& address, bool nearest,
-                             std::span<std::byte> packed) {
+std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, const lowp::RoundingAddress& address,
+                             bool nearest, std::span<std::byte> packed) {
   require_size(grid, values.size(), packed.size());
   const float inverse = grid.step > 0.0f ? 1.0f / grid.step : 0.0f, most = static_cast<float>(grid.limit);
   std::uint16_t random[lowp::dither_block];
@@ -42,7 +43,8 @@ std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, co
   const lowp::RoundingAddress tensor{address.seed, address.tensor, address.step, 0};
   for (std::size_t k = 0; k < values.size(); ++k) {
     const std::size_t place = (first + k) % lowp::dither_block;
-    if ((place == 0 || k == 0) && !nearest) lowp::dithers(tensor, static_cast<std::int64_t>((first + k) / lowp::dither_block), random);
+    if ((place == 0 || k == 0) && !nearest)
+      lowp::dithers(tensor, static_cast<std::int64_t>((first + k) / lowp::dither_block), random);
     const float chance = nearest ? 0.5f : (static_cast<float>(random[place]) + 0.5f) * (1.0f / 65536.0f);
     const int q = static_cast<int>(std::clamp(std::floor(values[k] * inverse + chance), -most, most));
     changed += q != number_at(grid, packed, k);

@@ -19,10 +19,10 @@ struct Grid {
 /// packed -> numbers.
 void unpack_grid(const Grid& grid, std::span<const std::byte> packed, std::span<float> values);
 
-/// Numbers onto the grid, in place of what `packed` held; beyond its ends they are cut. At random without bias (up to 2^-17 of
-/// a step), by numbers of the address and the element alone; to the nearest with `nearest`. `address.first` may be any element of the
-/// tensor. Returns how many changed.
-std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, const lowp::RoundingAddress& address, bool nearest,
-                             std::span<std::byte> packed);
+/// Numbers onto the grid, in place of what `packed` held; beyond its ends they are cut. At random without bias (up to
+/// 2^-17 of a step), by numbers of the address and the element alone; to the nearest with `nearest`. `address.first`
+/// may be any element of the tensor. Returns how many changed.
+std::int64_t round_onto_grid(const Grid& grid, std::span<const float> values, const lowp::RoundingAddress& address,
+                             bool nearest, std::span<std::byte> packed);
 
 }  // namespace cambium::train

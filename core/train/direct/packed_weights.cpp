@@ -9,11 +9,13 @@
 
 namespace cambium::train {
 
-PackedWeights::PackedWeights(const FlatLayout& layout, const Grid& grid) : layout_(layout), grids_(layout.tensors().size(), grid) {
+PackedWeights::PackedWeights(const FlatLayout& layout, const Grid& grid)
+    : layout_(layout), grids_(layout.tensors().size(), grid) {
   const auto& tensors = layout.tensors();
   order_.resize(tensors.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return tensors[a].offset < tensors[b].offset; });
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return tensors[a].offset < tensors[b].offset; });
   std::int64_t bytes = 0;
   for (std::size_t k : order_) {
     first_.push_back(bytes);
@@ -29,7 +31,8 @@ std::int64_t PackedWeights::tensor_bytes(std::size_t k, std::int64_t n) const {
 
 std::int64_t PackedWeights::byte_of(std::int64_t element) const {
   const auto& tensors = layout_.tensors();
-  const auto after = std::upper_bound(order_.begin(), order_.end(), element, [&](std::int64_t e, std::size_t k) { return e < tensors[k].offset; });
+  const auto after = std::upper_bound(order_.begin(), order_.end(), element,
+                                      [&](std::int64_t e, std::size_t k) { return e < tensors[k].offset; });
   if (after == order_.begin()) return 0;
   const auto place = static_cast<std::size_t>(after - order_.begin()) - 1;
   const std::size_t k = order_[place];
@@ -78,20 +81,24 @@ void PackedWeights::unpack(std::span<const std::byte> from, std::int64_t begin, 
   std::fill_n(to, end - begin, 0.0f);
   each_piece(begin, end, [&](const Piece& p) {
     const auto bytes = from.subspan(p.byte, p.bytes);
-    if (layout_.tensors()[p.tensor].info.linear) unpack_grid(grids_[p.tensor], bytes, {to + p.begin, static_cast<std::size_t>(p.count)});
-    else std::memcpy(to + p.begin, bytes.data(), p.bytes);
+    if (layout_.tensors()[p.tensor].info.linear)
+      unpack_grid(grids_[p.tensor], bytes, {to + p.begin, static_cast<std::size_t>(p.count)});
+    else
+      std::memcpy(to + p.begin, bytes.data(), p.bytes);
   });
 }
 
-std::int64_t PackedWeights::pack(const float* from, std::int64_t begin, std::int64_t end, std::uint64_t seed, std::int64_t step, bool nearest,
-                                 std::span<std::byte> to) const {
+std::int64_t PackedWeights::pack(const float* from, std::int64_t begin, std::int64_t end, std::uint64_t seed,
+                                 std::int64_t step, bool nearest, std::span<std::byte> to) const {
   std::int64_t changed = 0;
   each_piece(begin, end, [&](const Piece& p) {
     const auto bytes = to.subspan(p.byte, p.bytes);
     const lowp::RoundingAddress address{seed, p.tensor, static_cast<std::uint64_t>(step), p.first};
     if (layout_.tensors()[p.tensor].info.linear)
-      changed += round_onto_grid(grids_[p.tensor], {from + p.begin, static_cast<std::size_t>(p.count)}, address, nearest, bytes);
-    else std::memcpy(bytes.data(), from + p.begin, p.bytes);
+      changed += round_onto_grid(grids_[p.tensor], {from + p.begin, static_cast<std::size_t>(p.count)}, address,
+                                 nearest, bytes);
+    else
+      std::memcpy(bytes.data(), from + p.begin, p.bytes);
   });
   return changed;
 }

@@ -23,7 +23,8 @@ FlatBuffer FlatBuffer::on(const FlatLayout& layout, DType dtype, std::byte* data
 }
 
 FlatBuffer::FlatBuffer(const FlatLayout& layout, DType dtype) : layout_(&layout), dtype_(dtype) {
-  data_.reset(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(std::max<std::int64_t>(bytes(), 64)), alignment)));
+  data_.reset(static_cast<std::byte*>(
+      ::operator new[](static_cast<std::size_t>(std::max<std::int64_t>(bytes(), 64)), alignment)));
   zero();
 }
 

@@ -24,16 +24,22 @@ class FlatBuffer {
 
   /// All elements with padding. T must have the size of dtype().
   template <class T>
-  std::span<T> values() { return {reinterpret_cast<T*>(data_.get()), static_cast<std::size_t>(layout_->size())}; }
+  std::span<T> values() {
+    return {reinterpret_cast<T*>(data_.get()), static_cast<std::size_t>(layout_->size())};
+  }
   template <class T>
   std::span<const T> values() const {
     return {reinterpret_cast<const T*>(data_.get()), static_cast<std::size_t>(layout_->size())};
   }
   /// The elements of tensor k, without padding.
   template <class T>
-  std::span<T> values(std::size_t k) { return values<T>().subspan(offset(k), count(k)); }
+  std::span<T> values(std::size_t k) {
+    return values<T>().subspan(offset(k), count(k));
+  }
   template <class T>
-  std::span<const T> values(std::size_t k) const { return values<T>().subspan(offset(k), count(k)); }
+  std::span<const T> values(std::size_t k) const {
+    return values<T>().subspan(offset(k), count(k));
+  }
 
   /// Views with the tensors' shapes, in the network's order.
   std::vector<TensorRef> views();
@@ -59,8 +65,10 @@ class FlatBuffer {
 /// Calls f<T>() with the C++ type of the buffer: f.template operator()<T>(), T double or float.
 template <class F>
 void with_real(DType dtype, F&& f) {
-  if (dtype == DType::f64) f.template operator()<double>();
-  else f.template operator()<float>();
+  if (dtype == DType::f64)
+    f.template operator()<double>();
+  else
+    f.template operator()<float>();
 }
 
 /// Sum of squares of every tensor, in float64, all tensors in one pass. The order of additions depends on the tensor's

@@ -17,7 +17,8 @@ void FlatLayout::add(std::vector<ParameterInfo> parameters) {
   }
 }
 
-FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding, std::int64_t alignment) {
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups,
+                       std::int64_t padding, std::int64_t alignment) {
   add(std::move(parameters));
   for (const auto& members : groups) {
     Group group{size_, size_, 0, static_cast<int>(members.size())};
@@ -44,7 +45,8 @@ FlatLayout::FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t
   groups_.push_back({0, size_, 0, static_cast<int>(tensors_.size())});
 }
 
-FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding, std::int64_t alignment) {
+FlatLayout::FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding,
+                       std::int64_t alignment) {
   add(std::move(parameters));
   // Groups are cut from the end, so that the one that is sent first is full.
   std::int64_t room = 0;

@@ -7,8 +7,9 @@
 namespace cambium::train {
 
 /// Where each tensor of a network lies in a flat buffer. Tensors keep the network's order and begin at multiples of 16
-/// elements (`alignment` where it is more), so that they are aligned to 64 bytes in float32 and float64. Runs of tensors form groups, the messages of
-/// the reduction; a group's length is a multiple of `padding` elements. Padding holds zeros for good.
+/// elements (`alignment` where it is more), so that they are aligned to 64 bytes in float32 and float64. Runs of
+/// tensors form groups, the messages of the reduction; a group's length is a multiple of `padding` elements. Padding
+/// holds zeros for good.
 class FlatLayout {
  public:
   struct Tensor {
@@ -18,16 +19,18 @@ class FlatLayout {
   };
   struct Group {
     std::int64_t begin = 0, end = 0;  ///< elements
-    int first = 0, last = 0;          ///< tensors first..last-1; of a group that was given as a list, 0 and their number
+    int first = 0, last = 0;  ///< tensors first..last-1; of a group that was given as a list, 0 and their number
     std::int64_t elements() const { return end - begin; }
   };
 
-  /// Groups hold at most `group_elements`, or one larger tensor. Group 0 holds the last tensors: back-propagation finishes
-  /// them first.
-  FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64, std::int64_t alignment = 16);
+  /// Groups hold at most `group_elements`, or one larger tensor. Group 0 holds the last tensors: back-propagation
+  /// finishes them first.
+  FlatLayout(std::vector<ParameterInfo> parameters, std::int64_t group_elements, std::int64_t padding = 64,
+             std::int64_t alignment = 16);
 
   /// Groups as given: each a list of tensors in ascending order, every tensor in one of them.
-  FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding, std::int64_t alignment = 16);
+  FlatLayout(std::vector<ParameterInfo> parameters, const std::vector<std::vector<int>>& groups, std::int64_t padding,
+             std::int64_t alignment = 16);
   /// What elements [begin, end) of another layout hold: the pieces of its tensors, in one group.
   FlatLayout(const FlatLayout& whole, std::int64_t begin, std::int64_t end);
 

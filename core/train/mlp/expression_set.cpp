@@ -47,7 +47,8 @@ SamplePtr ExpressionSet::make(std::int64_t id) const {
   const std::size_t inputs = numbers->size();
   const std::vector<double> point_values = *numbers;
   for (const auto& formula : formulas_)
-    numbers->push_back(formula(point_values) + params_.noise * Random4(seed, Stream::made_samples, point, k++).normal(0));
+    numbers->push_back(formula(point_values) +
+                       params_.noise * Random4(seed, Stream::made_samples, point, k++).normal(0));
   auto sample = std::make_shared<Sample>();
   sample->id = id;
   sample->fields["input"] = io::tensor_of(std::span<const double>(numbers->data(), inputs));

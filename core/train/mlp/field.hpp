@@ -10,8 +10,7 @@ namespace cambium::train {
 /// One field of a sample; InputError when it is absent.
 inline const TensorRef& field_of(const Sample& sample, const std::string& name) {
   const auto found = sample.fields.find(name);
-  if (found == sample.fields.end())
-    throw InputError(fmt::format("sample {} has no field '{}'", sample.id, name));
+  if (found == sample.fields.end()) throw InputError(fmt::format("sample {} has no field '{}'", sample.id, name));
   return found->second;
 }
 

@@ -19,15 +19,22 @@ namespace cambium::train {
 void Mlp::Params::describe(deck::Describe<Params>& d) {
   d("layers", &Params::layers, "widths of the hidden layers").example("[64, 64]");
   d("activation", &Params::activation, "after each hidden layer")
-      .options({{"tanh", Activation::tanh}, {"relu", Activation::relu}, {"sigmoid", Activation::sigmoid},
-                {"gelu", Activation::gelu}, {"silu", Activation::silu}})
+      .options({{"tanh", Activation::tanh},
+                {"relu", Activation::relu},
+                {"sigmoid", Activation::sigmoid},
+                {"gelu", Activation::gelu},
+                {"silu", Activation::silu}})
       .def(Activation::tanh);
   d("input", &Params::input, "field that is read").def("input");
   d("target", &Params::target, "field that is predicted").def("target");
   d("goal", &Params::goal, "numbers, or the number of a class")
-      .options({{"regression", Goal::regression}, {"classification", Goal::classification}}).def(Goal::regression);
-  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes").range(0.0, 0.99).def(0.0);
-  d("precision", &Params::precision, "of weights and products; bfloat16 rounds the factors of products, sums are float32")
+      .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
+      .def(Goal::regression);
+  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+      .range(0.0, 0.99)
+      .def(0.0);
+  d("precision", &Params::precision,
+    "of weights and products; bfloat16 rounds the factors of products, sums are float32")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
@@ -38,13 +45,15 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// The deck alone tells the weights between hidden layers: two copies of them, weights and gradients, divided at best. A training
-/// looks itself, with all it holds.
+/// The deck alone tells the weights between hidden layers: two copies of them, weights and gradients, divided at best.
+/// A training looks itself, with all it holds.
 Mlp::Mlp(const Params& params, Context& context) : params_(params) {
   if (!context.dry_run) return;
   double weights = 0.0;
-  for (std::size_t k = 1; k < params.layers.size(); ++k) weights += static_cast<double>(params.layers[k - 1]) * static_cast<double>(params.layers[k]);
-  require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(), fmt::format("a network with layers of {:.4g} weights", weights),
+  for (std::size_t k = 1; k < params.layers.size(); ++k)
+    weights += static_cast<double>(params.layers[k - 1]) * static_cast<double>(params.layers[k]);
+  require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(),
+                 fmt::format("a network with layers of {:.4g} weights", weights),
                  "make 'layers' narrower, or use more nodes", context);
 }
 Mlp::~Mlp() = default;
@@ -58,8 +67,9 @@ static void mean_and_scale(std::span<const SamplePtr> samples, const std::string
   const auto each = [&](const auto& add) {
     for (const auto& sample : samples) {
       if (field_of(*sample, field).elements() != std::ssize(row))
-        throw InputError(fmt::format("field '{}' has {} numbers in sample {}, but {} in sample {}; mlp needs equal sizes", field,
-                                     field_of(*sample, field).elements(), sample->id, width, samples.front()->id));
+        throw InputError(
+            fmt::format("field '{}' has {} numbers in sample {}, but {} in sample {}; mlp needs equal sizes", field,
+                        field_of(*sample, field).elements(), sample->id, width, samples.front()->id));
       read_numbers(field_of(*sample, field), row.data());
       for (std::size_t k = 0; k < width; ++k) add(k);
     }
@@ -81,9 +91,11 @@ void Mlp::fit_statistics(Dataset& training, Context&) {
   if (params_.goal == Goal::regression) {
     mean_and_scale(samples, params_.target, scaling_.target_mean, scaling_.target_scale);
   } else {
-    for (const auto& sample : samples) scaling_.classes = std::max(scaling_.classes, class_of(*sample, params_.target, 0) + 1);
+    for (const auto& sample : samples)
+      scaling_.classes = std::max(scaling_.classes, class_of(*sample, params_.target, 0) + 1);
     if (scaling_.classes < 2)
-      throw InputError(fmt::format("field '{}' names {} class; classification needs two or more", params_.target, scaling_.classes));
+      throw InputError(
+          fmt::format("field '{}' names {} class; classification needs two or more", params_.target, scaling_.classes));
   }
   if (!params_.normalise) {
     for (auto* mean : {&scaling_.input_mean, &scaling_.target_mean}) std::fill(mean->begin(), mean->end(), 0.0);
@@ -124,13 +136,16 @@ std::vector<TermInfo> Mlp::metrics() const {
   return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
 }
 
-void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                   std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready) {
+void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                   std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                   const ReadyCallback& ready) {
   const auto w = widths();
   with_real(dtype(), [&]<class T>() {
     MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights);
-    const auto& outputs = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
-    layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients, ready);
+    const auto& outputs =
+        layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
+    layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients,
+                    ready);
   });
 }
 
@@ -160,7 +175,8 @@ std::vector<FieldInfo> Mlp::outputs() const {
   return {{"output", numbers ? scaling_.target_unit : "", {widths().back()}, DType::f64}};
 }
 
-void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) {
+void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const TensorRef> outputs) {
   if (samples.empty()) return;
   const auto values = predict(samples, weights);
   const TensorRef& out = outputs[0];
@@ -192,9 +208,10 @@ void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef
 }
 
 std::string Mlp::state() const {
-  return nlohmann::json{{"input_mean", scaling_.input_mean}, {"input_scale", scaling_.input_scale},
+  return nlohmann::json{{"input_mean", scaling_.input_mean},   {"input_scale", scaling_.input_scale},
                         {"target_mean", scaling_.target_mean}, {"target_scale", scaling_.target_scale},
-                        {"classes", scaling_.classes}, {"target_unit", scaling_.target_unit}}.dump();
+                        {"classes", scaling_.classes},         {"target_unit", scaling_.target_unit}}
+      .dump();
 }
 
 void Mlp::restore(const std::string& state) {
@@ -206,11 +223,14 @@ void Mlp::restore(const std::string& state) {
   json.at("classes").get_to(scaling_.classes);
   json.at("target_unit").get_to(scaling_.target_unit);
   constexpr std::int64_t most_classes = 100'000'000;
-  if (scaling_.input_mean.empty() || scaling_.input_mean.size() != scaling_.input_scale.size() || scaling_.target_mean.size() != scaling_.target_scale.size() ||
-      scaling_.classes < 0 || scaling_.classes > most_classes || widths().back() < 1)
-    throw InputError(fmt::format("the state of this mlp holds {} means and {} scales of inputs, {} and {} of targets, {} classes, which do not fit together; "
-                                 "its file is damaged or was changed", scaling_.input_mean.size(), scaling_.input_scale.size(), scaling_.target_mean.size(),
-                                 scaling_.target_scale.size(), scaling_.classes));
+  if (scaling_.input_mean.empty() || scaling_.input_mean.size() != scaling_.input_scale.size() ||
+      scaling_.target_mean.size() != scaling_.target_scale.size() || scaling_.classes < 0 ||
+      scaling_.classes > most_classes || widths().back() < 1)
+    throw InputError(
+        fmt::format("the state of this mlp holds {} means and {} scales of inputs, {} and {} of targets, {} classes, "
+                    "which do not fit together; its file is damaged or was changed",
+                    scaling_.input_mean.size(), scaling_.input_scale.size(), scaling_.target_mean.size(),
+                    scaling_.target_scale.size(), scaling_.classes));
 }
 
 }  // namespace cambium::train

@@ -7,9 +7,9 @@
 namespace cambium::train {
 
 /// A fully connected network from one field of the samples to another, with gradients written by hand.
-/// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the scaled
-/// outputs, the metric the root mean squared error in the target's unit. Classification: the target is the number of a
-/// class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
+/// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
+/// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
+/// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
 class Mlp : public Network {
  public:
   enum class Goal { regression, classification };
@@ -35,15 +35,19 @@ class Mlp : public Network {
   std::vector<int> modules() const override;  ///< the layers
   std::vector<TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
-  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready) override;
+  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                const ReadyCallback& ready) override;
   std::vector<TermInfo> metrics() const override;
-  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) override;
+  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<TermSum> metrics) override;
   /// "output": numbers in the target's unit, or probabilities of the classes.
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
   std::string state() const override;
   void restore(const std::string& state) override;

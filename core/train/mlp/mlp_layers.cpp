@@ -19,16 +19,23 @@ void round_to_bfloat16(std::vector<T>& values) {
 }
 
 template <class T>
-T normal_cdf(T x) { return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0)); }
+T normal_cdf(T x) {
+  return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0));
+}
 
 template <class T>
 T activate(Mlp::Activation kind, T x) {
   switch (kind) {
-    case Mlp::Activation::tanh: return std::tanh(x);
-    case Mlp::Activation::relu: return x > T(0) ? x : T(0);
-    case Mlp::Activation::sigmoid: return T(1) / (T(1) + std::exp(-x));
-    case Mlp::Activation::gelu: return x * normal_cdf(x);
-    case Mlp::Activation::silu: return x / (T(1) + std::exp(-x));
+    case Mlp::Activation::tanh:
+      return std::tanh(x);
+    case Mlp::Activation::relu:
+      return x > T(0) ? x : T(0);
+    case Mlp::Activation::sigmoid:
+      return T(1) / (T(1) + std::exp(-x));
+    case Mlp::Activation::gelu:
+      return x * normal_cdf(x);
+    case Mlp::Activation::silu:
+      return x / (T(1) + std::exp(-x));
   }
   return x;
 }
@@ -37,9 +44,12 @@ T activate(Mlp::Activation kind, T x) {
 template <class T>
 T slope(Mlp::Activation kind, T x, T y) {
   switch (kind) {
-    case Mlp::Activation::tanh: return T(1) - y * y;
-    case Mlp::Activation::relu: return x > T(0) ? T(1) : T(0);
-    case Mlp::Activation::sigmoid: return y * (T(1) - y);
+    case Mlp::Activation::tanh:
+      return T(1) - y * y;
+    case Mlp::Activation::relu:
+      return x > T(0) ? T(1) : T(0);
+    case Mlp::Activation::sigmoid:
+      return y * (T(1) - y);
     case Mlp::Activation::gelu:
       return normal_cdf(x) + x * std::exp(T(-0.5) * x * x) * T(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
     case Mlp::Activation::silu: {
@@ -62,12 +72,14 @@ std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, 
 }
 
 template <class T>
-void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed, bool rectifies) {
+void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
+                    bool rectifies) {
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
     const double deviation = std::sqrt(2.0 / static_cast<double>(rectifies ? widths[l] : widths[l] + widths[l + 1]));
     auto* values = static_cast<T*>(weights[2 * l].data);
     for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
-      values[k] = static_cast<T>(deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
+      values[k] = static_cast<T>(deviation *
+                                 Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
     std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
   }
 }
@@ -78,7 +90,8 @@ template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const 
 template <class T>
 MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
                         std::span<const TensorRef> weights, const CodedWeights* coded)
-    : widths_(widths), activation_(activation), bfloat16_(bfloat16), coded_(coded), weights_(weights), inputs_(widths.size()), sums_(widths.size() - 1) {}
+    : widths_(widths), activation_(activation), bfloat16_(bfloat16), coded_(coded), weights_(weights),
+      inputs_(widths.size()), sums_(widths.size() - 1) {}
 
 template <class T>
 const T* MlpLayers<T>::weights_of(std::size_t l) {
@@ -101,7 +114,8 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
     sum.resize(static_cast<std::size_t>(rows) * out(l));
     for (int row = 0; row < rows; ++row) std::copy_n(bias, out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
     if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), inputs_[l].data(), rows, sum.data()))
-      host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1), sum.data(), out(l));
+      host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1),
+                   sum.data(), out(l));
     ready.release(static_cast<int>(l));
     inputs_[l + 1] = sum;
     if (l + 1 == layers()) break;
@@ -128,10 +142,10 @@ void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gr
       return;
     }
     by_input.resize(static_cast<std::size_t>(rows_) * in(l));
-    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0), by_input.data(), in(l));
+    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0),
+                 by_input.data(), in(l));
     ready.release(static_cast<int>(l));
-    for (std::size_t k = 0; k < by_input.size(); ++k)
-      by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
+    for (std::size_t k = 0; k < by_input.size(); ++k) by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
     by_sum.swap(by_input);
   }
 }

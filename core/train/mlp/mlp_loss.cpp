@@ -8,15 +8,16 @@
 namespace cambium::train {
 
 template <class T>
-std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params, const Mlp::Scaling& scaling) {
+std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
+                             const Mlp::Scaling& scaling) {
   const std::size_t width = scaling.input_mean.size();
   std::vector<T> out(samples.size() * width);
   std::vector<double> row(width);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto& field = field_of(*samples[s], params.input);
     if (field.elements() != std::ssize(row))
-      throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", samples[s]->id, params.input,
-                                   field.elements(), width));
+      throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", samples[s]->id,
+                                   params.input, field.elements(), width));
     read_numbers(field, row.data());
     for (std::size_t k = 0; k < width; ++k)
       out[s * width + k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
@@ -46,8 +47,8 @@ std::vector<double> softmax(std::span<const T> row) {
 
 /// Mean over the outputs of (y - t)^2, y and t scaled.
 template <class T>
-static void squared_error(const Sample& sample, std::span<const T> y, const Mlp::Params& params, const Mlp::Scaling& scaling,
-                          double weight, std::span<T> by_output, TermSum& term) {
+static void squared_error(const Sample& sample, std::span<const T> y, const Mlp::Params& params,
+                          const Mlp::Scaling& scaling, double weight, std::span<T> by_output, TermSum& term) {
   std::vector<double> target(y.size());
   read_numbers(field_of(sample, params.target), target.data());
   const double n = static_cast<double>(y.size());
@@ -75,15 +76,17 @@ static void cross_entropy(const Sample& sample, std::span<const T> y, const Mlp:
 }
 
 template <class T>
-std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vector<T>& outputs, const Mlp::Params& params,
-                              const Mlp::Scaling& scaling, double weight, TermSum& term) {
+std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vector<T>& outputs,
+                              const Mlp::Params& params, const Mlp::Scaling& scaling, double weight, TermSum& term) {
   std::vector<T> by_output(outputs.size());
   const std::size_t width = outputs.size() / samples.size();
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto y = std::span(outputs).subspan(s * width, width);
     const auto d = std::span(by_output).subspan(s * width, width);
-    if (params.goal == Mlp::Goal::regression) squared_error<T>(*samples[s], y, params, scaling, weight, d, term);
-    else cross_entropy<T>(*samples[s], y, params, weight, d, term);
+    if (params.goal == Mlp::Goal::regression)
+      squared_error<T>(*samples[s], y, params, scaling, weight, d, term);
+    else
+      cross_entropy<T>(*samples[s], y, params, weight, d, term);
     term.count += 1.0;
   }
   return by_output;

@@ -22,7 +22,9 @@ static void adam_update(const Update& u, const AdamParams& params, bool decouple
 }
 
 std::vector<Optimizer::StateInfo> Adam::states(DType weights) const { return {{"mean", weights}, {"square", weights}}; }
-std::vector<Optimizer::StateInfo> AdamW::states(DType weights) const { return {{"mean", weights}, {"square", weights}}; }
+std::vector<Optimizer::StateInfo> AdamW::states(DType weights) const {
+  return {{"mean", weights}, {"square", weights}};
+}
 std::vector<Optimizer::StateInfo> SplitAdamW::states(DType weights) const {
   require_float32("split_adamw", weights);
   return {{"low_bits", DType::bf16}, {"mean", DType::f32}, {"square", DType::f32}};

@@ -39,8 +39,8 @@ class AdamW : public Optimizer {
   Params params_;
 };
 
-/// AdamW on split weights: upper half for the network, lower half as a state; together they follow float32 AdamW bit for
-/// bit on the same gradients.
+/// AdamW on split weights: upper half for the network, lower half as a state; together they follow float32 AdamW bit
+/// for bit on the same gradients.
 class SplitAdamW : public Optimizer {
  public:
   struct Params : AdamParams {
@@ -66,7 +66,8 @@ struct AdamStep {
         one_minus_beta2(static_cast<T>(1.0 - p.beta2)), epsilon(static_cast<T>(p.epsilon)),
         rate(static_cast<T>(learning_rate / (1.0 - std::pow(p.beta1, static_cast<double>(step))))),
         root_correction(static_cast<T>(1.0 / std::sqrt(1.0 - std::pow(p.beta2, static_cast<double>(step))))),
-        coupled(static_cast<T>(decoupled ? 0.0 : decay)), keep(static_cast<T>(decoupled ? 1.0 - learning_rate * decay : 1.0)) {}
+        coupled(static_cast<T>(decoupled ? 0.0 : decay)),
+        keep(static_cast<T>(decoupled ? 1.0 - learning_rate * decay : 1.0)) {}
 
   /// m and v are advanced; returns m-hat / (sqrt(v-hat) + epsilon) times (1 - beta1^t).
   T direction(T g, T& m, T& v) const {

@@ -11,8 +11,8 @@ struct Clip {
   std::optional<double> norm, value;
   static void describe(deck::Describe<Clip>& d);
 
-  /// Bounds every element by `value`, then shrinks the whole to `norm`. Returns the norm before, NaN when not asked for;
-  /// summed tensor by tensor, so the same bits on every rank.
+  /// Bounds every element by `value`, then shrinks the whole to `norm`. Returns the norm before, NaN when not asked
+  /// for; summed tensor by tensor, so the same bits on every rank.
   double apply(FlatBuffer& gradients) const;
 };
 

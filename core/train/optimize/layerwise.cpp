@@ -5,7 +5,9 @@ namespace cambium::train {
 void Lars::Params::describe(deck::Describe<Params>& d) {
   d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.9);
   d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
-  d("trust", &Params::trust, "eta: how far a tensor moves in relation to its size at learning rate 1").positive().def(0.001);
+  d("trust", &Params::trust, "eta: how far a tensor moves in relation to its size at learning rate 1")
+      .positive()
+      .def(0.001);
 }
 
 void Lamb::Params::describe(deck::Describe<Params>& d) {
@@ -19,7 +21,8 @@ void Lars::step(const Update& u) {
     const double w_norm = std::sqrt(weights[k]), g_norm = std::sqrt(gradients[k]);
     double lambda = 1.0;
     if (decays && w_norm > 0.0 && g_norm > 0.0) lambda = params_.trust * w_norm / (g_norm + beta * w_norm);
-    const T step = static_cast<T>(u.rate * lambda), decay = static_cast<T>(beta), momentum = static_cast<T>(params_.momentum);
+    const T step = static_cast<T>(u.rate * lambda), decay = static_cast<T>(beta),
+            momentum = static_cast<T>(params_.momentum);
     const auto w = u.weights.values<T>(k), v = u.states[0].values<T>(k);
     const auto g = u.gradients.values<T>(k);
     for (std::size_t i = 0; i < w.size(); ++i) {
@@ -30,7 +33,8 @@ void Lars::step(const Update& u) {
 }
 
 void Lamb::step(const Update& u) {
-  if (!direction_ || &direction_->layout() != &u.weights.layout()) direction_.emplace(u.weights.layout(), u.weights.dtype());
+  if (!direction_ || &direction_->layout() != &u.weights.layout())
+    direction_.emplace(u.weights.layout(), u.weights.dtype());
   detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
     const auto w = u.weights.values<T>(k), m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
     const auto d = direction_->values<T>(k);

@@ -24,8 +24,8 @@ class Lars : public Optimizer {
   Params params_;
 };
 
-/// LAMB (You et al. 2020): u = Adam's direction + beta w, w <- w - rate |w| / |u| u for every tensor with decay; the others
-/// follow Adam.
+/// LAMB (You et al. 2020): u = Adam's direction + beta w, w <- w - rate |w| / |u| u for every tensor with decay; the
+/// others follow Adam.
 class Lamb : public Optimizer {
  public:
   struct Params : AdamParams {

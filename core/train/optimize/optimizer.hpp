@@ -11,8 +11,8 @@
 
 namespace cambium::train {
 
-/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch. Split weights may be
-/// given as bf16 (the upper halves alone), with gradients in float32.
+/// One step's material. All buffers have one layout; gradients are of the mean loss of the global batch. Split weights
+/// may be given as bf16 (the upper halves alone), with gradients in float32.
 struct Update {
   FlatBuffer& weights;
   const FlatBuffer& gradients;

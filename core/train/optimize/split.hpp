@@ -23,8 +23,10 @@ inline void set_high(std::uint16_t& high, float value) {
 /// Calls f.operator()<T>() with the type of split weights: float with zeros below, or the upper halves alone.
 template <class F>
 void with_high(DType weights, F&& f) {
-  if (weights == DType::bf16) f.template operator()<std::uint16_t>();
-  else f.template operator()<float>();
+  if (weights == DType::bf16)
+    f.template operator()<std::uint16_t>();
+  else
+    f.template operator()<float>();
 }
 
 /// Truncates the weights and keeps what was cut off.

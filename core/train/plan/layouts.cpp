@@ -24,7 +24,9 @@ static std::string name_of(int weights, int gradients, int states, const std::ve
   if (all == 3 && weights == 1 && gradients == 2 && states == 3) return "frontier";
   if (all >= 2 && weights == 1 && gradients == all) return "hpz";
   if (all >= 2 && weights == 1 && gradients == 1 && states == 1) return "hybrid";
-  const auto level = [&](int depth) { return depth == 0 ? std::string("-") : levels[static_cast<std::size_t>(depth - 1)].name; };
+  const auto level = [&](int depth) {
+    return depth == 0 ? std::string("-") : levels[static_cast<std::size_t>(depth - 1)].name;
+  };
   return fmt::format("{}/{}/{}", level(weights), level(gradients), level(states));
 }
 
@@ -54,7 +56,8 @@ std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& 
         Partition partition;
         partition.levels = levels;
         partition.weights = weights, partition.gradients = gradients, partition.states = states;
-        if (as.partition) partition.whole_below = as.partition->whole_below, partition.prefetch = as.partition->prefetch;
+        if (as.partition)
+          partition.whole_below = as.partition->whole_below, partition.prefetch = as.partition->prefetch;
         partition.codecs = codecs_of(as, partition);
         settings.partition = std::move(partition);
         out.push_back(planned(name_of(weights, gradients, states, levels), std::move(settings), by));

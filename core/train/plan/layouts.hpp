@@ -21,8 +21,8 @@ struct Comparison {
 
 PlannedLayout planned(std::string name, StepSettings settings, const Comparison& by);
 
-/// Every division of weights, gradients and states over the machine's levels that this network and optimizer allow, with the reduction
-/// and the codecs of `as`: those that fit first, the fastest first among them.
+/// Every division of weights, gradients and states over the machine's levels that this network and optimizer allow,
+/// with the reduction and the codecs of `as`: those that fit first, the fastest first among them.
 std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& by);
 
 }  // namespace cambium::train

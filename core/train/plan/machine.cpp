@@ -13,35 +13,53 @@ namespace cambium::train {
 
 void Machine::Level::describe(deck::Describe<Level>& d) {
   d("name", &Level::name, "of the level, for example node");
-  d("size", &Level::size, "units of the level before it (devices, for the first) that it joins; the last level leaves it away and takes all")
+  d("size", &Level::size,
+    "units of the level before it (devices, for the first) that it joins; the last level leaves it away and takes all")
       .at_least(1);
-  d("bandwidth", &Level::bandwidth, "that one unit sends to the others of its level").unit("B/s").positive().example("25 GB/s");
+  d("bandwidth", &Level::bandwidth, "that one unit sends to the others of its level")
+      .unit("B/s")
+      .positive()
+      .example("25 GB/s");
   d("latency", &Level::latency, "of one message").unit("s").non_negative().example("2 us");
 }
 
 static std::string problem_of(const Machine& m) {
-  if (m.levels.empty()) return "levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 us}]";
+  if (m.levels.empty())
+    return "levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 "
+           "us}]";
   for (std::size_t k = 0; k + 1 < m.levels.size(); ++k)
     if (!m.levels[k].size)
-      return fmt::format("levels: '{}' has no size; say how many {} it joins (only the last level takes what is left)", m.levels[k].name,
-                         k == 0 ? "devices" : "units of '" + m.levels[k - 1].name + "'");
+      return fmt::format("levels: '{}' has no size; say how many {} it joins (only the last level takes what is left)",
+                         m.levels[k].name, k == 0 ? "devices" : "units of '" + m.levels[k - 1].name + "'");
   for (std::size_t k = 0; k < m.levels.size(); ++k)
     for (std::size_t j = 0; j < k; ++j)
-      if (m.levels[j].name == m.levels[k].name) return fmt::format("levels: the name '{}' stands twice; give each level its own", m.levels[k].name);
+      if (m.levels[j].name == m.levels[k].name)
+        return fmt::format("levels: the name '{}' stands twice; give each level its own", m.levels[k].name);
   return {};
 }
 
 void Machine::describe(deck::Describe<Machine>& d) {
   d("name", &Machine::name, "of the machine");
   d("source", &Machine::source, "where the figures come from").def("");
-  d("peak", &Machine::peak, "floating-point operations per second of one device, in the precision of training").unit("1/s").positive()
+  d("peak", &Machine::peak, "floating-point operations per second of one device, in the precision of training")
+      .unit("1/s")
+      .positive()
       .example("191.5e12");
   d("memory", &Machine::memory, "of one device").unit("B").positive().example("64 GB");
   d("memory_bandwidth", &Machine::memory_bandwidth, "of one device").unit("B/s").positive().example("1600 GB/s");
-  d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0").unit("B/s").non_negative()
-      .def(0.0).example("5 GB/s");
-  d("reached_peak", &Machine::reached_peak, "share of the peak that training reaches").greater_than(0.0).at_most(1.0).def(0.4);
-  d("reached_links", &Machine::reached_links, "share of the links' bandwidths that collectives reach").greater_than(0.0).at_most(1.0).def(0.8);
+  d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0")
+      .unit("B/s")
+      .non_negative()
+      .def(0.0)
+      .example("5 GB/s");
+  d("reached_peak", &Machine::reached_peak, "share of the peak that training reaches")
+      .greater_than(0.0)
+      .at_most(1.0)
+      .def(0.4);
+  d("reached_links", &Machine::reached_links, "share of the links' bandwidths that collectives reach")
+      .greater_than(0.0)
+      .at_most(1.0)
+      .def(0.8);
   d("levels", &Machine::levels, "what joins the devices, the innermost first");
   d.check(problem_of);
 }
@@ -50,7 +68,9 @@ Machine load_machine(const std::string& path, const Comm& comm) {
   std::string text;
   io::on_root(comm, [&] {
     std::ifstream in(path);
-    if (!in) throw InputError(fmt::format("cannot read the machine file '{}'; give the path of one, for example machines/frontier.yaml", path));
+    if (!in)
+      throw InputError(fmt::format(
+          "cannot read the machine file '{}'; give the path of one, for example machines/frontier.yaml", path));
     std::ostringstream all;
     all << in.rdbuf();
     text = all.str();
@@ -65,19 +85,22 @@ std::vector<Mesh::Level> Machine::mesh_of(int ranks) const {
   for (const auto& level : levels) {
     const int size = level.size && &level != &levels.back() ? std::min(*level.size, left) : left;
     if (left % size != 0)
-      throw InputError(fmt::format("{} ranks do not fill the level '{}' of {}, which joins {}; plan for a multiple of {} ranks", ranks, level.name,
-                                   name, size, ranks / left * size));
+      throw InputError(
+          fmt::format("{} ranks do not fill the level '{}' of {}, which joins {}; plan for a multiple of {} ranks",
+                      ranks, level.name, name, size, ranks / left * size));
     out.push_back({level.name, size});
     left /= size;
   }
   const auto& last = levels.back();
   if (last.size && out.back().ranks > *last.size)
-    throw InputError(fmt::format("{} has {} devices, but {} ranks are planned; plan for fewer, or leave the size of '{}' away", name,
-                                 ranks / out.back().ranks * *last.size, ranks, last.name));
+    throw InputError(
+        fmt::format("{} has {} devices, but {} ranks are planned; plan for fewer, or leave the size of '{}' away", name,
+                    ranks / out.back().ranks * *last.size, ranks, last.name));
   return out;
 }
 
-double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride, const Machine& machine) {
+double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
+                  const Machine& machine) {
   if (ranks <= 1) return 0.0;
   double slowest = 0.0, latency = 0.0;
   std::int64_t unit = 1;  // devices of a unit of this level
@@ -87,10 +110,12 @@ double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_
     const std::int64_t span = level.size && k + 1 < machine.levels.size() ? unit * *level.size : ranks * stride;
     const bool crossed = ranks > members && span > stride;  // else another level joins the members
     if (crossed) {
-      const double groups = static_cast<double>(std::max<std::int64_t>(1, unit / members));  // that share the unit's link
+      const double groups =
+          static_cast<double>(std::max<std::int64_t>(1, unit / members));  // that share the unit's link
       const double leaving = pattern == Pattern::ring
                                  ? bytes * groups
-                                 : bytes * groups * static_cast<double>(members) * static_cast<double>(ranks - members) / static_cast<double>(ranks - 1);
+                                 : bytes * groups * static_cast<double>(members) *
+                                       static_cast<double>(ranks - members) / static_cast<double>(ranks - 1);
       slowest = std::max(slowest, leaving / (machine.reached_links * level.bandwidth));
       latency = level.latency;
     }

@@ -35,13 +35,15 @@ struct Machine {
 /// Reads a machine file, on rank 0 for all. InputError with everything that is wrong with it.
 Machine load_machine(const std::string& path, const Comm& comm);
 
-/// How messages of a collective travel. ring: every rank passes the whole amount on to its neighbour; direct: every rank sends each
-/// other one its part.
+/// How messages of a collective travel. ring: every rank passes the whole amount on to its neighbour; direct: every
+/// rank sends each other one its part.
 enum class Pattern { ring, direct };
 
-/// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all other ranks do
-/// the same in groups of their own. The slowest level that is crossed counts: a ring crosses each unit's link once per group, direct
-/// messages as often as they leave the unit. Latency: that of the outermost level crossed, (ranks - 1) times in a ring, once else.
-double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride, const Machine& machine);
+/// Seconds of `calls` collectives in which each of `ranks` ranks, `stride` apart, sends `bytes` altogether, while all
+/// other ranks do the same in groups of their own. The slowest level that is crossed counts: a ring crosses each unit's
+/// link once per group, direct messages as often as they leave the unit. Latency: that of the outermost level crossed,
+/// (ranks - 1) times in a ring, once else.
+double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
+                  const Machine& machine);
 
 }  // namespace cambium::train

@@ -37,8 +37,9 @@ PlannedModel model_of(const Train::Params& params, const Registry& registry, Con
   const auto optimizer = registry.make<Optimizer>(params.optimizer, context);
   data->open(context);
   network->fit_statistics(*data, context);
-  return {network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()), optimizer->elementwise(),
-          static_cast<std::int64_t>(network->terms().size())};
+  return {network->parameters(),    network->modules(),
+          network->dtype(),         optimizer->states(network->dtype()),
+          optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())};
 }
 
 std::string deck_name(const Train::Params& params) {
@@ -50,16 +51,21 @@ std::string deck_name(const Train::Params& params) {
 /// What a run would refuse is not planned.
 Partition planned_partition(const Train::Params& params, int ranks, const PlannedModel& model) {
   auto partition = partition_of(*params.parallel, ranks, params.reduce.codec);
-  const bool splits = std::any_of(model.states.begin(), model.states.end(), [](const auto& s) { return s.name == "low_bits"; });
-  require_codecs(partition.codecs, splits, params.direct.has_value(), params.reduce.mode == ReduceParams::Mode::ordered);
+  const bool splits =
+      std::any_of(model.states.begin(), model.states.end(), [](const auto& s) { return s.name == "low_bits"; });
+  require_codecs(partition.codecs, splits, params.direct.has_value(),
+                 params.reduce.mode == ReduceParams::Mode::ordered);
   return partition;
 }
 
-nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine, const Options& options,
-                          Context& context) {
+nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedModel& model, const Machine& machine,
+                          const Options& options, Context& context) {
   if (params.reduce.lossy)
-    throw InputError("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither");
-  if (params.direct) throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
+    throw InputError(
+        "how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with "
+        "neither");
+  if (params.direct)
+    throw InputError("plan knows no direct weights; remove direct to plan the same training with float32 weights");
   require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
   if (params.parallel) settings.partition = planned_partition(params, ranks, model);
@@ -70,8 +76,9 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
   const auto all = layouts_of(settings, by);
   for (const auto& line : plan_page(chosen, all, samples, by)) context.log.info(line);
   if (samples < ranks)
-    context.log.info(fmt::format("{:g} samples per step leave {:g} of {} ranks without any; raise batch, or plan with --samples-per-rank", samples,
-                                 ranks - samples, ranks));
+    context.log.info(fmt::format(
+        "{:g} samples per step leave {:g} of {} ranks without any; raise batch, or plan with --samples-per-rank",
+        samples, ranks - samples, ranks));
   auto figures = plan_figures(chosen);
   figures["best"] = plan_figures(all.front());
   return figures;
@@ -82,14 +89,19 @@ int run_plan(Registry& registry, Options& options, Context& context) {
   const auto deck = read_deck(options.deck, options.deck_options, registry, context);
   const auto params = train_stage_of(deck, options.deck, registry);
   const auto model = model_of(params, registry, context);
-  context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}", options.deck, params.model.type,
-                               model.count(), model.parameters.size(), model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
-  context.log.info(options.operations > 0.0
-                       ? fmt::format("{:.4g} operations per sample, as given", options.operations)
-                       : fmt::format("{:.4g} operations per sample: six per parameter, each used once; --operations-per-sample says better",
-                                     6.0 * static_cast<double>(model.count())));
-  nlohmann::json figures = {{"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
-  for (int ranks : options.ranks) figures["plans"].push_back(plan_ranks(ranks, params, model, machine, options, context));
+  context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
+                               options.deck, params.model.type, model.count(), model.parameters.size(),
+                               model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
+  context.log.info(
+      options.operations > 0.0
+          ? fmt::format("{:.4g} operations per sample, as given", options.operations)
+          : fmt::format(
+                "{:.4g} operations per sample: six per parameter, each used once; --operations-per-sample says better",
+                6.0 * static_cast<double>(model.count())));
+  nlohmann::json figures = {
+      {"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
+  for (int ranks : options.ranks)
+    figures["plans"].push_back(plan_ranks(ranks, params, model, machine, options, context));
   if (options.json) context.log.info(figures.dump());
   return static_cast<int>(ExitCode::done);
 }
@@ -100,9 +112,15 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
   app.add_option("deck", options.deck, "deck with a stage train")->required();
   app.add_option("overrides", options.deck_options.overrides, "key.path=value");
   app.add_option("--machine", options.machine, "machine file, for example machines/frontier.yaml")->required();
-  app.add_option("--ranks", options.ranks, "numbers of ranks, for example 384,9408")->required()->delimiter(',')->allow_extra_args(false)->check(CLI::PositiveNumber);
-  app.add_option("--samples-per-rank", options.samples, "instead of the deck's batch over the ranks")->check(CLI::PositiveNumber);
-  app.add_option("--operations-per-sample", options.operations, "floating-point operations, forward and backward; six per parameter when absent")
+  app.add_option("--ranks", options.ranks, "numbers of ranks, for example 384,9408")
+      ->required()
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::PositiveNumber);
+  app.add_option("--samples-per-rank", options.samples, "instead of the deck's batch over the ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--operations-per-sample", options.operations,
+                 "floating-point operations, forward and backward; six per parameter when absent")
       ->check(CLI::PositiveNumber);
   app.add_flag("--test-size", options.deck_options.test_size, "apply the deck's x-test notes");
   app.add_flag("--json", options.json, "print one JSON object as the last line");
@@ -120,7 +138,9 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
 
 Command plan_command(Registry& registry) {
   return {"core", "plan", "memory, bytes and step time of a training on another computer, and its best layout",
-          [&registry](std::vector<std::string> arguments, Context& context) { return plan(registry, std::move(arguments), context); }};
+          [&registry](std::vector<std::string> arguments, Context& context) {
+            return plan(registry, std::move(arguments), context);
+          }};
 }
 
 }  // namespace cambium::train

@@ -32,7 +32,8 @@ bool splits(const PlannedModel& model) {
 void add(StepPlan& plan, Exchange exchange) {
   if (exchange.ranks == 1 || exchange.calls == 0) return;
   for (auto& row : plan.exchanges)
-    if (row.collective == exchange.collective && row.level == exchange.level && row.ranks == exchange.ranks && row.stride == exchange.stride) {
+    if (row.collective == exchange.collective && row.level == exchange.level && row.ranks == exchange.ranks &&
+        row.stride == exchange.stride) {
       row.calls += exchange.calls, row.bytes += exchange.bytes, row.sent += exchange.sent, row.coded += exchange.coded;
       return;
     }
@@ -52,40 +53,51 @@ class Divided {
   StepPlan plan() {
     const bool ordered = settings_.reduce.mode == ReduceParams::Mode::ordered;
     out_.slices = ordered ? settings_.reduce.slices / settings_.ranks : settings_.accumulate;
-    const auto grouping = group_tensors(model_.parameters, model_.modules, part_.whole_below,
-                                        std::max<std::int64_t>(1, static_cast<std::int64_t>(settings_.reduce.group) / size_of(model_.dtype)));
-    const FlatLayout layout = part_.codecs.any() ? FlatLayout(model_.parameters, grouping.tensors, lowp::wire_piece * settings_.ranks, lowp::wire_piece)
-                                                 : FlatLayout(model_.parameters, grouping.tensors, group_padding(settings_.ranks));
+    const auto grouping = group_tensors(
+        model_.parameters, model_.modules, part_.whole_below,
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(settings_.reduce.group) / size_of(model_.dtype)));
+    const FlatLayout layout =
+        part_.codecs.any()
+            ? FlatLayout(model_.parameters, grouping.tensors, lowp::wire_piece * settings_.ranks, lowp::wire_piece)
+            : FlatLayout(model_.parameters, grouping.tensors, group_padding(settings_.ranks));
     std::int64_t largest = 0;
     for (std::size_t g = 0; g < layout.groups().size(); ++g) {
       const std::int64_t n = layout.groups()[g].elements();
       add_group(n, grouping.modules[g]);
-      if (grouping.modules[g] >= 0) largest = std::max(largest, n);
-      else small_ += n;
+      if (grouping.modules[g] >= 0)
+        largest = std::max(largest, n);
+      else
+        small_ += n;
     }
-    // One module's weights and gradient, one gradient and its parts under way, in the network's and the kept precision, and the
-    // weights that are gathered ahead; the sums of slices of ordered mode come on top.
+    // One module's weights and gradient, one gradient and its parts under way, in the network's and the kept precision,
+    // and the weights that are gathered ahead; the sums of slices of ordered mode come on top.
     const std::int64_t real = size_of(model_.dtype);
     out_.in_use = (largest + small_) * (2 * real + (kept_ == real ? 2 : 4) * kept_);
     out_.prefetch = part_.weights > 0 && part_.prefetch && overlap_;
     if (out_.prefetch) out_.in_use += largest * kept_;
-    if (part_.codecs.any()) out_.in_use += (largest + small_) * 3 * 4;  // in float32, and messages that are sent and received
+    if (part_.codecs.any())
+      out_.in_use += (largest + small_) * 3 * 4;  // in float32, and messages that are sent and received
     out_.update_bytes = out_.own_elements * (2 * kept_ + kept_ + 2 * states());
     return std::move(out_);
   }
 
  private:
-  std::int64_t states() const { return state_bytes(model_) + (part_.codecs.update != WeightCodec::none ? size_of(model_.dtype) : 0); }
+  std::int64_t states() const {
+    return state_bytes(model_) + (part_.codecs.update != WeightCodec::none ? size_of(model_.dtype) : 0);
+  }
   /// n elements gathered over levels [to, from), the outermost first.
-  void gather(const char* what, std::int64_t n, int from, int to, std::int64_t calls, Phase phase, double bits, WeightCodec codec = WeightCodec::none) {
+  void gather(const char* what, std::int64_t n, int from, int to, std::int64_t calls, Phase phase, double bits,
+              WeightCodec codec = WeightCodec::none) {
     const std::int64_t part = n / parts_[static_cast<std::size_t>(from)], message = message_bytes(codec, part);
     for (int level = from - 1; level >= to; --level) {
       const auto l = static_cast<std::size_t>(level);
       const std::int64_t ranks = part_.levels[l].ranks, own = n / parts_[l + 1];
-      double bytes = static_cast<double>(calls * own * (ranks - 1)) * (bits > 0.0 ? bits / 8.0 : static_cast<double>(kept_));
+      double bytes =
+          static_cast<double>(calls * own * (ranks - 1)) * (bits > 0.0 ? bits / 8.0 : static_cast<double>(kept_));
       if (codec != WeightCodec::none) bytes = static_cast<double>(calls * (own / part) * message * (ranks - 1));
       // All parts are decoded when they are together.
-      const std::int64_t coded = codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[static_cast<std::size_t>(to)]);
+      const std::int64_t coded =
+          codec == WeightCodec::none || level > to ? 0 : calls * (part + n / parts_[static_cast<std::size_t>(to)]);
       add(out_, {what, part_.levels[l].name, phase, Pattern::ring, calls, bytes, bytes, ranks, parts_[l], coded});
     }
   }
@@ -94,11 +106,15 @@ class Divided {
       const auto l = static_cast<std::size_t>(level);
       const std::int64_t ranks = part_.levels[l].ranks, part = n / parts_[l + 1];
       const double bits = l < bits_.gradients.size() ? bits_.gradients[l] : 0.0;
-      double bytes = static_cast<double>(calls * part * (ranks - 1)) * (bits > 0.0 ? bits / 8.0 : static_cast<double>(kept_));
+      double bytes =
+          static_cast<double>(calls * part * (ranks - 1)) * (bits > 0.0 ? bits / 8.0 : static_cast<double>(kept_));
       const bool codes = part_.codecs.reduces();
-      if (codes) bytes = static_cast<double>(calls * lowp::message_bytes(part_.codecs.gradients[l], part) * (ranks - 1));
-      const std::int64_t coded = codes && part_.codecs.gradients[l] != lowp::WireCodec::none ? 2 * calls * part * (ranks - 1) : 0;
-      add(out_, {"reduce-scatter", part_.levels[l].name, phase, bits_.reduce, calls, bytes, bytes, ranks, parts_[l], coded});
+      if (codes)
+        bytes = static_cast<double>(calls * lowp::message_bytes(part_.codecs.gradients[l], part) * (ranks - 1));
+      const std::int64_t coded =
+          codes && part_.codecs.gradients[l] != lowp::WireCodec::none ? 2 * calls * part * (ranks - 1) : 0;
+      add(out_,
+          {"reduce-scatter", part_.levels[l].name, phase, bits_.reduce, calls, bytes, bytes, ranks, parts_[l], coded});
     }
   }
   void add_group(std::int64_t n, int module) {
@@ -152,13 +168,15 @@ StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   plan.slices = settings.accumulate;
   if (settings.reduce.codec != lowp::WireCodec::none) {
     const std::int64_t piece = lowp::wire_piece, pieces = (layout.size() + piece - 1) / piece;
-    const auto sent = static_cast<double>(lowp::message_bytes(settings.reduce.codec, (pieces + ranks - 1) / ranks * piece) * (ranks - 1));
+    const auto sent = static_cast<double>(
+        lowp::message_bytes(settings.reduce.codec, (pieces + ranks - 1) / ranks * piece) * (ranks - 1));
     add(plan, {"reduce-scatter", "world", Phase::after, Pattern::direct, 1, sent, sent, ranks, 1, 2 * layout.size()});
     add(plan, {"all-gather", "world", Phase::after, Pattern::ring, 1, sent, sent, ranks, 1, layout.size()});
     return plan;
   }
   add(plan, {"allreduce", "world", settings.reduce.overlap ? Phase::reduce : Phase::after, Pattern::ring,
-             static_cast<std::int64_t>(layout.groups().size()), static_cast<double>(bytes), 2.0 * share * static_cast<double>(bytes), ranks, 1});
+             static_cast<std::int64_t>(layout.groups().size()), static_cast<double>(bytes),
+             2.0 * share * static_cast<double>(bytes), ranks, 1});
   return plan;
 }
 
@@ -167,9 +185,11 @@ StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
 StepPlan plan_step(const PlannedModel& model, const StepSettings& settings, const WireBits& bits) {
   StepPlan plan = settings.partition ? Divided(model, settings, bits).plan() : plan_whole(model, settings);
   const bool ordered = settings.reduce.mode == ReduceParams::Mode::ordered;
-  const std::int64_t rows = ordered ? settings.reduce.slices : static_cast<std::int64_t>(settings.accumulate) * settings.ranks;
+  const std::int64_t rows =
+      ordered ? settings.reduce.slices : static_cast<std::int64_t>(settings.accumulate) * settings.ranks;
   const auto table = static_cast<double>(rows * model.terms * static_cast<std::int64_t>(sizeof(TermSum)));
-  if (table > 0.0) add(plan, {"allreduce", "terms", Phase::after, Pattern::ring, 1, table, 2.0 * table, settings.ranks, 1});
+  if (table > 0.0)
+    add(plan, {"allreduce", "terms", Phase::after, Pattern::ring, 1, table, 2.0 * table, settings.ranks, 1});
   return plan;
 }
 

@@ -30,16 +30,21 @@ struct StepSettings {
   int ranks = 1;
 };
 
-/// Bits per number in which parts travel; 0 for as they are kept. For published schemes with codecs that are not those of
-/// Partition::codecs.
+/// Bits per number in which parts travel; 0 for as they are kept. For published schemes with codecs that are not those
+/// of Partition::codecs.
 struct WireBits {
-  double weights = 0.0;            ///< gathered forward and backward
-  double update = 0.0;             ///< new weights
-  std::vector<double> gradients;   ///< by level
+  double weights = 0.0;              ///< gathered forward and backward
+  double update = 0.0;               ///< new weights
+  std::vector<double> gradients;     ///< by level
   Pattern reduce = Pattern::direct;  ///< of the reduce-scatter: here every rank sends each other one its part
 };
 
-enum class Phase { forward, backward, reduce, after };  ///< reduce: while the backward pass goes on; after: when it is done
+enum class Phase {
+  forward,
+  backward,
+  reduce,
+  after
+};  ///< reduce: while the backward pass goes on; after: when it is done
 
 /// One kind of message of a step.
 struct Exchange {
@@ -57,11 +62,11 @@ struct Exchange {
 struct StepPlan {
   std::vector<Exchange> exchanges;
   std::int64_t weights = 0, gradients = 0, states = 0;  ///< B held for the whole run
-  std::int64_t in_use = 0;        ///< B of modules in use and of messages, at most
-  std::int64_t own_elements = 0;  ///< that this rank's optimizer steps
-  std::int64_t update_bytes = 0;  ///< B that the optimizer moves between memory and processor
-  int slices = 1;                 ///< passes per step
-  bool prefetch = false;          ///< weights are gathered while the module before computes
+  std::int64_t in_use = 0;                              ///< B of modules in use and of messages, at most
+  std::int64_t own_elements = 0;                        ///< that this rank's optimizer steps
+  std::int64_t update_bytes = 0;                        ///< B that the optimizer moves between memory and processor
+  int slices = 1;                                       ///< passes per step
+  bool prefetch = false;                                ///< weights are gathered while the module before computes
   std::int64_t held() const { return weights + gradients + states; }
 };
 

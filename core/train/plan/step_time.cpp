@@ -17,14 +17,18 @@ StepTime time_of(const StepPlan& plan, double operations, const Machine& machine
         forward += seconds;
         first = std::max(first, seconds / static_cast<double>(e.calls));
         break;
-      case Phase::backward: backward += seconds; break;
+      case Phase::backward:
+        backward += seconds;
+        break;
       case Phase::reduce:
         out.reduce += seconds, hidden += seconds;
         last += seconds / static_cast<double>(e.calls);
         break;
       case Phase::after:
-        if (e.collective == "gather update" || e.collective == "gather gradient") out.update += seconds;
-        else out.reduce += seconds, out.exposed += seconds;
+        if (e.collective == "gather update" || e.collective == "gather gradient")
+          out.update += seconds;
+        else
+          out.reduce += seconds, out.exposed += seconds;
         break;
     }
   }

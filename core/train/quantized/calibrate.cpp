@@ -15,7 +15,8 @@ void CodedWeights::watch(int k, const float* x, int rows) const {
   seen.insert(seen.end(), x, x + count);
 }
 
-void CodedWeights::calibrate_layer(int k, const TensorRef& weights, const std::vector<float>& full, const std::vector<float>& rounded) {
+void CodedWeights::calibrate_layer(int k, const TensorRef& weights, const std::vector<float>& full,
+                                   const std::vector<float>& rounded) {
   const auto inputs = lowp::input_moments(full, rounded, inputs_of_.at(k));
   const auto w = transposed(weights);
   const auto found = coded_.find(k);
@@ -41,7 +42,8 @@ void CodedWeights::calibrate(Network& network, std::span<const TensorRef> weight
   const auto pass = [&](Watch what) {
     watch_ = std::move(what);
     std::vector<TermSum> sums(network.metrics().size());
-    for (std::size_t k = 0; k < samples.size(); k += batch) network.evaluate(samples.subspan(k, std::min(batch, samples.size() - k)), weights, sums);
+    for (std::size_t k = 0; k < samples.size(); k += batch)
+      network.evaluate(samples.subspan(k, std::min(batch, samples.size() - k)), weights, sums);
     what = std::move(*watch_);
     watch_.reset();
     return what;

@@ -12,11 +12,15 @@ void CalibrateParams::describe(deck::Describe<CalibrateParams>& d) {
 }
 
 void QuantizeParams::describe(deck::Describe<QuantizeParams>& d) {
-  d("weights", &QuantizeParams::weights, "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s "
-    "the mean magnitude of the matrix").options({{"binary", Weights::binary}, {"ternary", Weights::ternary}}).def(Weights::binary);
+  d("weights", &QuantizeParams::weights,
+    "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s the "
+    "mean magnitude of the matrix")
+      .options({{"binary", Weights::binary}, {"ternary", Weights::ternary}})
+      .def(Weights::binary);
   d("bits", &QuantizeParams::bits, "of a binary weight").range(1, 4).def(3);
-  d("calibrate", &QuantizeParams::calibrate, "the few bits are fitted to what these samples multiply them by, and means of products are kept; left out, "
-    "each matrix is rounded by itself");
+  d("calibrate", &QuantizeParams::calibrate,
+    "the few bits are fitted to what these samples multiply them by, and means of products are kept; left out, each "
+    "matrix is rounded by itself");
 }
 
 void Network::use_coded(const CodedWeights&) {
@@ -32,7 +36,8 @@ std::vector<float> transposed(const TensorRef& w) {
   return out;
 }
 
-CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network, std::span<const TensorRef> weights) : params_(params) {
+CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network, std::span<const TensorRef> weights)
+    : params_(params) {
   if (network.dtype() != DType::f32)
     throw InputError("quantize works with tables of float32, and this model is float64; train it in precision float32");
   const auto infos = network.parameters();
@@ -42,16 +47,18 @@ CodedWeights::CodedWeights(const QuantizeParams& params, const Network& network,
     if (infos[k].linear && shape.size() == 2) inputs_of_[static_cast<int>(k)] = shape[0];
     if (!infos[k].linear || shape.size() != 2 || shape[0] < least_inputs || shape[1] < least_outputs) continue;
     const auto w = transposed(weights[k]);
-    auto coded = params.weights == QuantizeParams::Weights::ternary ? lowp::ternary_coded(w, shape[1], shape[0])
-                                                                    : lowp::binary_coded(w, shape[1], shape[0], params.bits);
+    auto coded = params.weights == QuantizeParams::Weights::ternary
+                     ? lowp::ternary_coded(w, shape[1], shape[0])
+                     : lowp::binary_coded(w, shape[1], shape[0], params.bits);
     numbers_ += weights[k].elements();
     bytes_ += coded.bytes();
     coded_.emplace(static_cast<int>(k), std::move(coded));
   }
   if (coded_.empty())
-    throw InputError(fmt::format("quantize found no linear layer of at least {} inputs and {} outputs in this model; remove quantize (it is "
-                                 "for larger models of type mlp, transformer and deep_potential)",
-                                 least_inputs, least_outputs));
+    throw InputError(
+        fmt::format("quantize found no linear layer of at least {} inputs and {} outputs in this model; remove "
+                    "quantize (it is for larger models of type mlp, transformer and deep_potential)",
+                    least_inputs, least_outputs));
 }
 
 bool CodedWeights::add_product(int k, const float* x, int rows, float* y) const {
@@ -86,8 +93,9 @@ bool CodedWeights::add_transposed_product(int k, const float* y, int rows, float
 }
 
 std::string CodedWeights::name() const {
-  return params_.weights == QuantizeParams::Weights::ternary ? std::string("ternary weights")
-                                                             : fmt::format("binary weights of {} bit{}", params_.bits, params_.bits == 1 ? "" : "s");
+  return params_.weights == QuantizeParams::Weights::ternary
+             ? std::string("ternary weights")
+             : fmt::format("binary weights of {} bit{}", params_.bits, params_.bits == 1 ? "" : "s");
 }
 
 }  // namespace cambium::train

@@ -16,10 +16,12 @@ void FastReducer::send_next(FlatBuffer& gradients) {
   with_real(gradients.dtype(), [&]<class T>() {
     T* values = gradients.values<T>().data() + group.begin;
     if (!exchanges_.empty())
-      exchanges_[k].start(reinterpret_cast<std::byte*>(values), group.elements(), gradients.dtype(), mesh_.world(), next_);
+      exchanges_[k].start(reinterpret_cast<std::byte*>(values), group.elements(), gradients.dtype(), mesh_.world(),
+                          next_);
     else
-      MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(group.elements()), std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT,
-                     MPI_SUM, mesh_.world().handle(), &requests_[k]);
+      MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(group.elements()),
+                     std::is_same_v<T, double> ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, mesh_.world().handle(),
+                     &requests_[k]);
   });
   traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
                  group.elements() * size_of(gradients.dtype()));
@@ -38,8 +40,10 @@ void FastReducer::tensor_ready(int tensor, FlatBuffer& gradients) {
 /// Moves all groups that are under way on; with `wait`, to their end.
 void FastReducer::go_on(bool wait) {
   int done = 0;
-  if (exchanges_.empty() && wait) MPI_Waitall(next_, requests_.data(), MPI_STATUSES_IGNORE);
-  else if (exchanges_.empty()) MPI_Testall(next_, requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (exchanges_.empty() && wait)
+    MPI_Waitall(next_, requests_.data(), MPI_STATUSES_IGNORE);
+  else if (exchanges_.empty())
+    MPI_Testall(next_, requests_.data(), &done, MPI_STATUSES_IGNORE);
   for (int k = 0; !exchanges_.empty() && k < next_; ++k) exchanges_[static_cast<std::size_t>(k)].advance(wait);
 }
 
@@ -59,8 +63,7 @@ void FastReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& co
   tensor_done_.assign(layout_.tensors().size(), 0);
   const ReadyCallback wait = [](int) {};
   const ReadyCallback send = [&](int tensor) { tensor_ready(tensor, gradients); };
-  for (int k = 0; k < slices; ++k)
-    compute(k, gradients, overlap_ && !alone && k == slices - 1 ? send : wait);
+  for (int k = 0; k < slices; ++k) compute(k, gradients, overlap_ && !alone && k == slices - 1 ? send : wait);
   if (!alone) finish(gradients);
 }
 

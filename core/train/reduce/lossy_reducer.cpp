@@ -26,12 +26,14 @@ constexpr std::uint32_t as_they_are = 0x80000000u;
 
 }  // namespace
 
-LossyReducer::LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound) : mesh_(mesh), bound_(bound) {
+LossyReducer::LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound)
+    : mesh_(mesh), bound_(bound) {
   const std::int64_t ranks = mesh.world().size(), share = (layout.size() + ranks - 1) / ranks;
   shares_.resize(size(ranks));
   for (std::int64_t r = 0; r < ranks; ++r)
     for (const auto& tensor : layout.tensors()) {
-      const std::int64_t begin = std::max(tensor.offset, r * share), end = std::min(tensor.offset + tensor.elements, (r + 1) * share);
+      const std::int64_t begin = std::max(tensor.offset, r * share),
+                         end = std::min(tensor.offset + tensor.elements, (r + 1) * share);
       if (begin < end) shares_[size(r)].push_back({begin, end});
     }
 }
@@ -64,8 +66,10 @@ void LossyReducer::decode(std::span<const std::byte> message, std::size_t rank, 
     std::memcpy(&head, message.data(), sizeof head);
     const std::size_t bytes = head & ~as_they_are;
     const auto body = message.subspan(sizeof head, bytes);
-    if (head & as_they_are) std::memcpy(numbers.data(), body.data(), bytes);
-    else lowp::lossy_decode<T>(body, numbers);
+    if (head & as_they_are)
+      std::memcpy(numbers.data(), body.data(), bytes);
+    else
+      lowp::lossy_decode<T>(body, numbers);
     message = message.subspan(sizeof head + bytes);
   }
 }
@@ -87,7 +91,8 @@ void LossyReducer::scatter(std::span<T> values, std::vector<T>& own) {
   MPI_Alltoall(to.bytes.data(), 1, MPI_INT, from.bytes.data(), 1, MPI_INT, world.handle());
   from.line_up();
   std::vector<std::byte> received(from.all());
-  MPI_Alltoallv(sent.data(), to.bytes.data(), to.begin.data(), MPI_BYTE, received.data(), from.bytes.data(), from.begin.data(), MPI_BYTE, world.handle());
+  MPI_Alltoallv(sent.data(), to.bytes.data(), to.begin.data(), MPI_BYTE, received.data(), from.bytes.data(),
+                from.begin.data(), MPI_BYTE, world.handle());
   traffic_.count("reduce-scatter", "world", static_cast<std::int64_t>(sent.size() + sizeof(int) * (ranks - 1)));
   std::vector<T> part(values.size());
   for (std::size_t r = 0; r < ranks; ++r) {
@@ -108,9 +113,11 @@ void LossyReducer::gather(std::span<T> values) {
   MPI_Allgather(&bytes, 1, MPI_INT, all.bytes.data(), 1, MPI_INT, world.handle());
   all.line_up();
   std::vector<std::byte> received(all.all());
-  MPI_Allgatherv(message.data(), bytes, MPI_BYTE, received.data(), all.bytes.data(), all.begin.data(), MPI_BYTE, world.handle());
+  MPI_Allgatherv(message.data(), bytes, MPI_BYTE, received.data(), all.bytes.data(), all.begin.data(), MPI_BYTE,
+                 world.handle());
   traffic_.count("all-gather", "world", static_cast<std::int64_t>((message.size() + sizeof(int)) * (ranks - 1)));
-  for (std::size_t r = 0; r < ranks; ++r) decode<T>(std::span(received).subspan(size(all.begin[r]), size(all.bytes[r])), r, values);
+  for (std::size_t r = 0; r < ranks; ++r)
+    decode<T>(std::span(received).subspan(size(all.begin[r]), size(all.bytes[r])), r, values);
 }
 
 template <class T>

@@ -6,17 +6,19 @@
 
 namespace cambium::train {
 
-/// Sum of gradients through messages within a bound of error (core/lowp/lossy), the way of CodecReducer: shares to their owners, sums
-/// back to all, who decode the same message. A share is encoded tensor by tensor, so that a relative bound follows each tensor's
-/// own range; pieces that would not get shorter travel as they are. Of N ranks the errors of N - 1 messages and of their sum add up
-/// at most. Lengths of messages depend on the numbers and are told first.
+/// Sum of gradients through messages within a bound of error (core/lowp/lossy), the way of CodecReducer: shares to
+/// their owners, sums back to all, who decode the same message. A share is encoded tensor by tensor, so that a relative
+/// bound follows each tensor's own range; pieces that would not get shorter travel as they are. Of N ranks the errors
+/// of N - 1 messages and of their sum add up at most. Lengths of messages depend on the numbers and are told first.
 class LossyReducer : public Reducer {
  public:
   LossyReducer(const Mesh& mesh, const FlatLayout& layout, lowp::LossyBound bound);
   void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) override;
 
  private:
-  struct Piece { std::int64_t begin, end; };  ///< of one tensor, in one share
+  struct Piece {
+    std::int64_t begin, end;
+  };  ///< of one tensor, in one share
   template <class T>
   void exchange(std::span<T> values);
   template <class T>

@@ -7,8 +7,8 @@
 
 namespace cambium::train {
 
-/// Ranks as a grid of levels, the innermost first: {pair 2, node 4, world 8} are 64 ranks, of which neighbours by number
-/// share the inner levels. Weights, gradients and optimizer states can each be partitioned over levels.
+/// Ranks as a grid of levels, the innermost first: {pair 2, node 4, world 8} are 64 ranks, of which neighbours by
+/// number share the inner levels. Weights, gradients and optimizer states can each be partitioned over levels.
 class Mesh {
  public:
   struct Level {

@@ -34,7 +34,8 @@ struct ReduceParams {
   static void describe(deck::Describe<ReduceParams>& d);
 };
 
-/// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is final.
+/// Adds the gradient of one of this rank's slices to a buffer; calls `ready` (never empty) for every tensor that is
+/// final.
 using SliceGradient = std::function<void(int slice, FlatBuffer& into, const ReadyCallback& ready)>;
 
 /// What a step sends, and how long it is waited for.
@@ -60,14 +61,14 @@ class Reducer : public Communication {
  public:
   /// Zeroed gradients for sum(), of the layout and type that the reducer was made for; they live as long as it does.
   virtual FlatBuffer make_buffer(const FlatLayout& layout, DType dtype) { return FlatBuffer(layout, dtype); }
-  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits on
-  /// every rank.
+  /// Collective. Computes this rank's slices one by one and leaves the sum over all ranks in `gradients`, the same bits
+  /// on every rank.
   virtual void sum(FlatBuffer& gradients, int slices, const SliceGradient& compute) = 0;
 };
 
-/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few ranks,
-/// by MPI_Iallreduce on more) as soon as all of them are final and all groups before it are under way, so that every rank
-/// sends in the same order. Sums of different numbers of ranks differ by rounding.
+/// The best speed: slices add into one buffer; in the last one a group of tensors is sent (by a ShareExchange on a few
+/// ranks, by MPI_Iallreduce on more) as soon as all of them are final and all groups before it are under way, so that
+/// every rank sends in the same order. Sums of different numbers of ranks differ by rounding.
 class FastReducer : public Reducer {
  public:
   FastReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap);
@@ -89,8 +90,8 @@ class FastReducer : public Reducer {
   std::vector<ShareExchange> exchanges_;  ///< of the groups; none on many ranks
 };
 
-/// The same on a few ranks of one node, without messages: tensors are summed where they lie (SharedSum), each as soon as it is
-/// final on all ranks. The gradients must come from make_buffer().
+/// The same on a few ranks of one node, without messages: tensors are summed where they lie (SharedSum), each as soon
+/// as it is final on all ranks. The gradients must come from make_buffer().
 class SharedReducer : public Reducer {
  public:
   SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap, std::unique_ptr<SharedSum> shared);
@@ -107,10 +108,10 @@ class SharedReducer : public Reducer {
   std::vector<char> tensor_done_;  ///< a network may call twice
 };
 
-/// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each computed
-/// alone, added by one binary tree. Its lower levels lie within a rank; its upper ones are exchanges between ranks at
-/// distance 1, 2, 4, ..., each passing on half of what it holds (recursive halving), then gathered back. A rank sends
-/// 2 P (N - 1) / N of P elements. Nothing overlaps.
+/// The same bits for any number of ranks that is a power of two: a fixed number of slices per global batch, each
+/// computed alone, added by one binary tree. Its lower levels lie within a rank; its upper ones are exchanges between
+/// ranks at distance 1, 2, 4, ..., each passing on half of what it holds (recursive halving), then gathered back. A
+/// rank sends 2 P (N - 1) / N of P elements. Nothing overlaps.
 class OrderedReducer : public Reducer {
  public:
   OrderedReducer(const Mesh& mesh, const FlatLayout& layout, DType dtype);
@@ -130,10 +131,12 @@ class OrderedReducer : public Reducer {
 /// InputError when ordered mode cannot serve this number of ranks.
 void require_ranks(const ReduceParams& params, int ranks);
 
-/// Where tensors lie whose gradients are added as `params` say: with messages in few bits, whose scales serve 128 numbers, each tensor
-/// begins a group of its own, because gradients of different tensors differ by orders of magnitude.
+/// Where tensors lie whose gradients are added as `params` say: with messages in few bits, whose scales serve 128
+/// numbers, each tensor begins a group of its own, because gradients of different tensors differ by orders of
+/// magnitude.
 FlatLayout layout_of(const ReduceParams& params, std::vector<ParameterInfo> tensors, DType dtype);
 
-std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout, DType dtype);
+std::unique_ptr<Reducer> make_reducer(const ReduceParams& params, const Mesh& mesh, const FlatLayout& layout,
+                                      DType dtype);
 
 }  // namespace cambium::train

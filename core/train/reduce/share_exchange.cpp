@@ -18,17 +18,21 @@ void ShareExchange::start(std::byte* values, std::int64_t n, DType dtype, const 
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
     auto& part = parts_[static_cast<std::size_t>(from)];
     part.resize(static_cast<std::size_t>((end - begin) * static_cast<std::int64_t>(size_of(dtype))));
-    MPI_Irecv(part.data(), static_cast<int>(end - begin), type_of(dtype), from, tag_, comm.handle(), &requests_[static_cast<std::size_t>(2 * step)]);
+    MPI_Irecv(part.data(), static_cast<int>(end - begin), type_of(dtype), from, tag_, comm.handle(),
+              &requests_[static_cast<std::size_t>(2 * step)]);
     const auto [first, last] = share(to);
-    MPI_Isend(at(first), static_cast<int>(last - first), type_of(dtype), to, tag_, comm.handle(), &requests_[static_cast<std::size_t>(2 * step + 1)]);
+    MPI_Isend(at(first), static_cast<int>(last - first), type_of(dtype), to, tag_, comm.handle(),
+              &requests_[static_cast<std::size_t>(2 * step + 1)]);
   }
 }
 
 bool ShareExchange::arrived(bool wait) {
   int done = 1;
   const int n = static_cast<int>(requests_.size());
-  if (wait) MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE);
-  else MPI_Testall(n, requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (wait)
+    MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE);
+  else
+    MPI_Testall(n, requests_.data(), &done, MPI_STATUSES_IGNORE);
   return done != 0;
 }
 
@@ -50,8 +54,10 @@ void ShareExchange::hand_out() {
   for (int step = 1; step < ranks; ++step) {
     const int from = (me + step) % ranks, to = (me + ranks - step) % ranks;
     const auto [first, last] = share(from);
-    MPI_Irecv(at(first), static_cast<int>(last - first), type_of(dtype_), from, tag_ + 1, comm_->handle(), &requests_[static_cast<std::size_t>(2 * step)]);
-    MPI_Isend(at(begin), static_cast<int>(end - begin), type_of(dtype_), to, tag_ + 1, comm_->handle(), &requests_[static_cast<std::size_t>(2 * step + 1)]);
+    MPI_Irecv(at(first), static_cast<int>(last - first), type_of(dtype_), from, tag_ + 1, comm_->handle(),
+              &requests_[static_cast<std::size_t>(2 * step)]);
+    MPI_Isend(at(begin), static_cast<int>(end - begin), type_of(dtype_), to, tag_ + 1, comm_->handle(),
+              &requests_[static_cast<std::size_t>(2 * step + 1)]);
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace cambium::train {
 
-/// Sum of an array over a few ranks, in place, while the caller computes: every rank gets all parts of one share of the array,
-/// adds them in the order of ranks, and hands the sum to the others. A rank sends 2 n (N - 1) / N of n numbers, in 2 (N - 1)
-/// messages; MPI_Iallreduce of Open MPI 4.1 takes twice as long for two ranks on one node.
+/// Sum of an array over a few ranks, in place, while the caller computes: every rank gets all parts of one share of the
+/// array, adds them in the order of ranks, and hands the sum to the others. A rank sends 2 n (N - 1) / N of n numbers,
+/// in 2 (N - 1) messages; MPI_Iallreduce of Open MPI 4.1 takes twice as long for two ranks on one node.
 class ShareExchange {
  public:
   static constexpr int most_ranks = 8;

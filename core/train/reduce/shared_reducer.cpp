@@ -6,7 +6,8 @@
 
 namespace cambium::train {
 
-SharedReducer::SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap, std::unique_ptr<SharedSum> shared)
+SharedReducer::SharedReducer(const Mesh& mesh, const FlatLayout& layout, bool overlap,
+                             std::unique_ptr<SharedSum> shared)
     : mesh_(mesh), layout_(layout), overlap_(overlap), shared_(std::move(shared)) {}
 
 void SharedReducer::tensor_ready(int tensor) {
@@ -30,7 +31,8 @@ void SharedReducer::sum(FlatBuffer& gradients, int slices, const SliceGradient& 
     if (!std::exchange(tensor_done_[k], 1)) shared_->tensor_final(static_cast<int>(k));
   shared_->finish();
   for (const auto& group : layout_.groups())  // as if they were messages
-    traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all", group.elements() * size_of(gradients.dtype()));
+    traffic_.count("allreduce", mesh_.levels().size() == 1 ? mesh_.levels()[0].name : "all",
+                   group.elements() * size_of(gradients.dtype()));
   exposed_ += wall_seconds() - start;
 }
 

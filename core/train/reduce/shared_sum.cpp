@@ -34,7 +34,8 @@ FlatBuffer SharedSum::buffer() const { return FlatBuffer::on(layout_, dtype_, va
 bool SharedSum::holds(const FlatBuffer& gradients) const {
   bool same = false;
   with_real(dtype_, [&]<class T>() {
-    same = gradients.dtype() == dtype_ && reinterpret_cast<const std::byte*>(gradients.values<T>().data()) == values(comm_.rank());
+    same = gradients.dtype() == dtype_ &&
+           reinterpret_cast<const std::byte*>(gradients.values<T>().data()) == values(comm_.rank());
   });
   return same;
 }
@@ -79,7 +80,8 @@ void SharedSum::take_shares(int tensor) {
   for (int rank = 0; rank < comm_.size(); ++rank) {
     if (rank == comm_.rank()) continue;
     const Part part = share(tensor, rank);
-    std::memcpy(values(comm_.rank()) + part.begin * size, values(rank) + part.begin * size, static_cast<std::size_t>((part.end - part.begin) * size));
+    std::memcpy(values(comm_.rank()) + part.begin * size, values(rank) + part.begin * size,
+                static_cast<std::size_t>((part.end - part.begin) * size));
   }
 }
 

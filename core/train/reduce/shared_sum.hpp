@@ -8,9 +8,10 @@
 
 namespace cambium::train {
 
-/// Sum of gradients over the ranks of one node, which read each other's gradients where they lie: no messages and no copies
-/// to send. Of every tensor a rank adds one share over all ranks, in the order of ranks, as soon as all have it; the sums of
-/// the other shares it copies from the ranks that made them. Counters in the shared memory say how far everyone is.
+/// Sum of gradients over the ranks of one node, which read each other's gradients where they lie: no messages and no
+/// copies to send. Of every tensor a rank adds one share over all ranks, in the order of ranks, as soon as all have it;
+/// the sums of the other shares it copies from the ranks that made them. Counters in the shared memory say how far
+/// everyone is.
 class SharedSum {
  public:
   /// Collective. Null where the ranks share no memory.
@@ -33,7 +34,8 @@ class SharedSum {
   using Counter = std::atomic<std::int64_t>;
   SharedSum(const Comm& comm, const FlatLayout& layout, DType dtype, std::unique_ptr<SharedMemory> memory);
   static std::int64_t counters_bytes(const FlatLayout& layout);
-  /// The number of the last sum in which a rank had tensor k ready, or its share added; and of the last that it is done with.
+  /// The number of the last sum in which a rank had tensor k ready, or its share added; and of the last that it is done
+  /// with.
   Counter& ready(int rank, int k) const { return counters(rank)[1 + 2 * k]; }
   Counter& added(int rank, int k) const { return counters(rank)[2 + 2 * k]; }
   Counter& done(int rank) const { return counters(rank)[0]; }
@@ -52,8 +54,9 @@ class SharedSum {
   const FlatLayout& layout_;
   DType dtype_;
   std::unique_ptr<SharedMemory> memory_;
-  std::int64_t number_ = 0;        ///< of this sum
-  std::vector<int> adding_, taking_;  ///< tensors whose share of this rank is not added; whose other shares are not here
+  std::int64_t number_ = 0;  ///< of this sum
+  std::vector<int> adding_,
+      taking_;  ///< tensors whose share of this rank is not added; whose other shares are not here
 };
 
 }  // namespace cambium::train

@@ -6,8 +6,8 @@
 
 namespace cambium::train {
 
-/// What this rank hands to each collective, by level of the mesh: calls, and bytes of the arrays given to MPI (for a send,
-/// what is sent).
+/// What this rank hands to each collective, by level of the mesh: calls, and bytes of the arrays given to MPI (for a
+/// send, what is sent).
 class Traffic {
  public:
   struct Row {

@@ -61,7 +61,8 @@ void SequenceRate::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.pieces.empty()) return "a sequence needs pieces: [{steps: 100, rate: {...}}, ...]";
     for (std::size_t k = 0; k + 1 < p.pieces.size(); ++k)
-      if (!p.pieces[k].steps) return fmt::format("pieces[{}] has no steps; only the last piece may take what is left", k);
+      if (!p.pieces[k].steps)
+        return fmt::format("pieces[{}] has no steps; only the last piece may take what is left", k);
     return {};
   });
 }
@@ -98,8 +99,9 @@ double ExponentialRate::at(std::int64_t step, std::int64_t total) const {
 }
 
 double StepRate::at(std::int64_t step, std::int64_t) const {
-  const std::int64_t times = params_.every ? step / *params_.every
-                                           : std::count_if(params_.at.begin(), params_.at.end(), [&](auto s) { return s <= step; });
+  const std::int64_t times =
+      params_.every ? step / *params_.every
+                    : std::count_if(params_.at.begin(), params_.at.end(), [&](auto s) { return s <= step; });
   return params_.start * std::pow(params_.factor, static_cast<double>(times));
 }
 

@@ -62,7 +62,8 @@ class LinearRate : public LearningRate {
   Params params_;
 };
 
-/// start r^floor(t / every) with r chosen so that start r^(total / every) = stop, DeePMD-kit's decay; smooth: start r^(t / every).
+/// start r^floor(t / every) with r chosen so that start r^(total / every) = stop, DeePMD-kit's decay; smooth: start
+/// r^(t / every).
 class ExponentialRate : public LearningRate {
  public:
   struct Params {

@@ -51,8 +51,8 @@ deck::Node parsed(const std::string& deck, const Comm& comm) {
 }  // namespace
 
 Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
-    : comm_(comm), log_(stdout, comm_.root()), context_{comm_, log_, timing_, &registry_, 1,    ".",
-                                                        "",    "",   nullptr, false,      false} {
+    : comm_(comm),
+      log_(stdout, comm_.root()), context_{comm_, log_, timing_, &registry_, 1, ".", "", "", nullptr, false, false} {
   start_kokkos();
   register_training(registry_);
   if (plugins) plugins(registry_);
@@ -106,8 +106,8 @@ void Session::require_same_fields(const MemorySet& own) const {
       found = true;
       if (field.shape != known.shape || field.dtype != known.dtype || field.unit != known.unit)
         throw InputError(
-            fmt::format("array '{}' has samples of shape ({}){}, those of the first step had ({}){}; shape, type "
-                        "and unit must stay",
+            fmt::format("array '{}' has samples of shape ({}){}, those of the first step had ({}){}; shape, type and "
+                        "unit must stay",
                         field.name, fmt::join(field.shape, ", "), field.unit.empty() ? "" : " in " + field.unit,
                         fmt::join(known.shape, ", "), known.unit.empty() ? "" : " in " + known.unit));
     }
@@ -158,8 +158,8 @@ double Session::step(std::span<const HostArray> arrays) {
   const double loss = weighted_loss(term_weights, sums);
   if (!std::isfinite(loss))
     throw NumericalError(
-        fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad number in "
-                    "the arrays, or lower the learning rate ({:.3g})",
+        fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad number in the "
+                    "arrays, or lower the learning rate ({:.3g})",
                     progress_.step + 1, loss, rate()));
   const double now = rate();
   scale(gradients_, 1.0 / static_cast<double>(samples));

@@ -18,8 +18,8 @@ static Grouping runs_of(const std::vector<ParameterInfo>& parameters, std::int64
   return out;
 }
 
-Grouping group_tensors(const std::vector<ParameterInfo>& parameters, const std::vector<int>& modules, std::int64_t whole_below,
-                       std::int64_t group_elements) {
+Grouping group_tensors(const std::vector<ParameterInfo>& parameters, const std::vector<int>& modules,
+                       std::int64_t whole_below, std::int64_t group_elements) {
   if (modules.empty()) return runs_of(parameters, group_elements);
   Grouping out;
   std::vector<int> small;

@@ -20,9 +20,12 @@ static_assert(sizeof(Bf16) == 2);
 /// Calls f.operator()<T>() with the type in which numbers are kept: double, float or Bf16.
 template <class F>
 void with_kept(DType dtype, F&& f) {
-  if (dtype == DType::f64) f.template operator()<double>();
-  else if (dtype == DType::f32) f.template operator()<float>();
-  else f.template operator()<Bf16>();
+  if (dtype == DType::f64)
+    f.template operator()<double>();
+  else if (dtype == DType::f32)
+    f.template operator()<float>();
+  else
+    f.template operator()<Bf16>();
 }
 
 }  // namespace cambium::train

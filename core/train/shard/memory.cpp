@@ -22,11 +22,12 @@ std::int64_t MemoryLedger::in_steps() const {
 void MemoryLedger::change(Held kind, std::int64_t bytes) {
   const auto mb = [](std::int64_t n) { return 1e-6 * static_cast<double>(n); };
   if (bytes > 0 && limit_ > 0 && kind != Held::copies && in_steps() + bytes > limit_)
-    throw InputError(fmt::format(
-        "parallel.limit is {:.3f} MB per rank, but {:.3f} MB are needed: weights {:.3f}, gradients {:.3f}, states {:.3f}, windows and messages "
-        "{:.3f}, and {:.3f} more; divide more (parallel.preset zero1, zero2, zero3), start more ranks, or raise the limit",
-        mb(limit_), mb(in_steps() + bytes), mb(now(Held::weights)), mb(now(Held::gradients)), mb(now(Held::states)),
-        mb(now(Held::windows) + now(Held::messages)), mb(bytes)));
+    throw InputError(
+        fmt::format("parallel.limit is {:.3f} MB per rank, but {:.3f} MB are needed: weights {:.3f}, gradients {:.3f}, "
+                    "states {:.3f}, windows and messages {:.3f}, and {:.3f} more; divide more (parallel.preset zero1, "
+                    "zero2, zero3), start more ranks, or raise the limit",
+                    mb(limit_), mb(in_steps() + bytes), mb(now(Held::weights)), mb(now(Held::gradients)),
+                    mb(now(Held::states)), mb(now(Held::windows) + now(Held::messages)), mb(bytes)));
   auto& held = now_[static_cast<std::size_t>(kind)];
   held += bytes;
   auto& peak = peak_[static_cast<std::size_t>(kind)];
@@ -37,7 +38,8 @@ void MemoryLedger::change(Held kind, std::int64_t bytes) {
 void Block::Free::operator()(std::byte* data) const { ::operator delete[](data, alignment); }
 
 Block::Block(MemoryLedger& ledger, Held kind, std::int64_t bytes) : counted_(ledger, kind, bytes), bytes_(bytes) {
-  data_.reset(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), alignment)));
+  data_.reset(static_cast<std::byte*>(
+      ::operator new[](static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), alignment)));
   std::memset(data_.get(), 0, static_cast<std::size_t>(bytes));
 }
 

@@ -73,7 +73,9 @@ class Block {
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
-  struct Free { void operator()(std::byte* data) const; };
+  struct Free {
+    void operator()(std::byte* data) const;
+  };
   Counted counted_;
   std::int64_t bytes_ = 0;
   std::unique_ptr<std::byte[], Free> data_;

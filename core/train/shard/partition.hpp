@@ -18,12 +18,12 @@ struct ParallelParams {
     std::optional<lowp::WireCodec> codec;  ///< of gradients; that of `reduce` when absent
     static void describe(deck::Describe<Level>& d);
   };
-  /// ddp divides nothing; zero1, zero2, zero3: Rajbhandari et al. 2020 (states; and gradients; and weights); hybrid: all
-  /// within the first level; hpz: weights within the first level, the rest over all (Wang et al. 2023); frontier: weights,
-  /// gradients and states over the first, second and third level (Xu et al. 2025).
+  /// ddp divides nothing; zero1, zero2, zero3: Rajbhandari et al. 2020 (states; and gradients; and weights); hybrid:
+  /// all within the first level; hpz: weights within the first level, the rest over all (Wang et al. 2023); frontier:
+  /// weights, gradients and states over the first, second and third level (Xu et al. 2025).
   enum class Preset { ddp, zero1, zero2, zero3, hybrid, hpz, frontier };
   std::optional<Preset> preset;
-  std::vector<Level> levels;  ///< the innermost first; none: one level, "world"
+  std::vector<Level> levels;               ///< the innermost first; none: one level, "world"
   std::string weights, gradients, states;  ///< level up to which each is divided, "" for whole on every rank
   WeightCodec update = WeightCodec::none, gather = WeightCodec::none;
   bool prefetch = true;
@@ -44,8 +44,9 @@ struct Partition {
   Codecs codecs;
 };
 
-/// InputError when the levels do not make this number of ranks, a preset needs other levels, or weights would be divided
-/// over more of them than gradients, or gradients over more than states. `gradients`: codec of levels that name none.
+/// InputError when the levels do not make this number of ranks, a preset needs other levels, or weights would be
+/// divided over more of them than gradients, or gradients over more than states. `gradients`: codec of levels that name
+/// none.
 Partition partition_of(const ParallelParams& params, int ranks, lowp::WireCodec gradients = lowp::WireCodec::none);
 
 }  // namespace cambium::train

@@ -16,7 +16,8 @@ WholeCopy ShardedModel::make_copy(DType dtype) {
 }
 
 /// Puts numbers that are divided over `depth` levels together, group by group.
-static void together(const std::byte* mine, Interval whole, int depth, DType dtype, std::byte* into, const Wires& wires) {
+static void together(const std::byte* mine, Interval whole, int depth, DType dtype, std::byte* into,
+                     const Wires& wires) {
   const Interval share = share_of(wires.mesh, whole, depth);
   std::copy_n(mine, share.size() * size_of(dtype), into + (share.begin - whole.begin) * size_of(dtype));
   gather_levels(into, whole, depth, 0, dtype, wires, "whole copies");
@@ -25,7 +26,8 @@ static void together(const std::byte* mine, Interval whole, int depth, DType dty
 WholeCopy ShardedModel::whole_of(DType dtype, const std::function<void(Group&, std::byte* into)>& gather) {
   auto copy = make_copy(dtype);
   for (auto& g : groups_)
-    gather(g, reinterpret_cast<std::byte*>(copy.numbers.values<std::uint8_t>().data()) + g.whole.begin * size_of(dtype));
+    gather(g,
+           reinterpret_cast<std::byte*>(copy.numbers.values<std::uint8_t>().data()) + g.whole.begin * size_of(dtype));
   return copy;
 }
 
@@ -88,7 +90,8 @@ void ShardedModel::keep_best() {
     std::copy_n(weights_shard(g), kept_bytes(share(g, partition_.states)), best_.data() + g.best_at);
 }
 
-/// The first weights may be cut by the optimizer (split weights), which also fills states from them; direct ones set their grids.
+/// The first weights may be cut by the optimizer (split weights), which also fills states from them; direct ones set
+/// their grids.
 void ShardedModel::start(const FlatBuffer& whole, Optimizer& optimizer) {
   if (packed_) packed_->fix_grids(whole, direct_->range);
   take_weights(whole);
@@ -97,11 +100,13 @@ void ShardedModel::start(const FlatBuffer& whole, Optimizer& optimizer) {
     const Interval mine = share(g, partition_.states);
     Block own(memory_, Held::copies, mine.size() * size_of(real_));
     std::copy_n(bytes_of(whole, mine.begin), mine.size() * size_of(real_), own.data());
-    if (partition_.codecs.update != WeightCodec::none) std::copy_n(own.data(), own.bytes(), states_.back().data() + g.states_at * size_of(real_));
+    if (partition_.codecs.update != WeightCodec::none)
+      std::copy_n(own.data(), own.bytes(), states_.back().data() + g.states_at * size_of(real_));
     auto weights = FlatBuffer::on(*g.shard, real_, own.data());
     std::vector<FlatBuffer> states;
     for (std::size_t k = 0; k < infos_.size(); ++k)
-      states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
+      states.push_back(
+          FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
     optimizer.start(weights, states);
     to_kept(own.data(), mine, weights_shard(g));
     gather_kept(weights_of(g), g.whole, partition_.states, g.weights_depth, "whole copies");

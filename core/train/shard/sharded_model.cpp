@@ -13,11 +13,11 @@ static bool splits(const std::vector<Optimizer::StateInfo>& states) {
   return std::any_of(states.begin(), states.end(), [](const auto& s) { return s.name == "low_bits"; });
 }
 
-ShardedModel::ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network, const Optimizer& optimizer,
-                           const Settings& settings)
-    : partition_(partition), mesh_(mesh), memory_(partition.limit), wires_{mesh, traffic_, memory_}, real_(network.dtype()),
-      kept_(real_), ordered_(settings.ordered), overlap_(settings.overlap), group_elements_(settings.group_elements),
-      infos_(optimizer.states(network.dtype())), direct_(settings.direct) {
+ShardedModel::ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network,
+                           const Optimizer& optimizer, const Settings& settings)
+    : partition_(partition), mesh_(mesh), memory_(partition.limit), wires_{mesh, traffic_, memory_},
+      real_(network.dtype()), kept_(real_), ordered_(settings.ordered), overlap_(settings.overlap),
+      group_elements_(settings.group_elements), infos_(optimizer.states(network.dtype())), direct_(settings.direct) {
   if (direct_) require_direct(network, optimizer);
   refuse(network, optimizer);
   if (splits(infos_) && !network.modules().empty()) kept_ = DType::bf16;
@@ -29,11 +29,13 @@ ShardedModel::ShardedModel(const Partition& partition, const Mesh& mesh, const N
 
 void ShardedModel::refuse(const Network& network, const Optimizer& optimizer) const {
   if (partition_.gradients > 0 && network.modules().empty())
-    throw InputError("this network does not say which of its weights it is about to use, so that its weights and gradients cannot be divided; "
-                     "divide the states alone (parallel: {preset: zero1})");
+    throw InputError(
+        "this network does not say which of its weights it is about to use, so that its weights and gradients cannot "
+        "be divided; divide the states alone (parallel: {preset: zero1})");
   if (partition_.states > 0 && !optimizer.elementwise())
-    throw InputError("this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd or their "
-                     "split forms, or parallel: {preset: ddp}");
+    throw InputError(
+        "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd "
+        "or their split forms, or parallel: {preset: ddp}");
   require_codecs(partition_.codecs, splits(infos_), direct_.has_value(), ordered_);
 }
 
@@ -44,9 +46,12 @@ void ShardedModel::make_groups(const Network& network, const Settings& settings)
   auto [lists, modules] = group_tensors(parameters, module_first_, partition_.whole_below, settings.group_elements);
   if (!module_first_.empty()) module_first_.push_back(n);
   const std::int64_t parts = parts_of(mesh_, static_cast<int>(mesh_.levels().size()));
-  // A scale on the wire serves 128 numbers: those of one tensor, because gradients of different tensors differ by orders of magnitude.
-  if (partition_.codecs.any()) layout_ = std::make_unique<FlatLayout>(parameters, lists, lowp::wire_piece * parts, lowp::wire_piece);
-  else layout_ = std::make_unique<FlatLayout>(parameters, lists, group_padding(direct_ ? 4 * parts : parts));
+  // A scale on the wire serves 128 numbers: those of one tensor, because gradients of different tensors differ by
+  // orders of magnitude.
+  if (partition_.codecs.any())
+    layout_ = std::make_unique<FlatLayout>(parameters, lists, lowp::wire_piece * parts, lowp::wire_piece);
+  else
+    layout_ = std::make_unique<FlatLayout>(parameters, lists, group_padding(direct_ ? 4 * parts : parts));
   if (direct_) packed_ = std::make_unique<PackedWeights>(*layout_, direct_->grid());
   group_of_.assign(static_cast<std::size_t>(n), 0);
   for (std::size_t g = 0; g < lists.size(); ++g) {
@@ -101,12 +106,20 @@ std::vector<std::string> ShardedModel::memory_report() const {
   const double n = static_cast<double>(layout_->parameters());
   std::int64_t state_bytes = 0;
   for (const auto& info : infos_) state_bytes += size_of(info.dtype);
-  struct Row { const char* name; Held kind; double bytes; int depth; };
-  const double kept = static_cast<double>(size_of(kept_)), on_grids = packed_ ? static_cast<double>(packed_->linear_numbers()) / n : 0.0;
-  const Row rows[] = {{"weights", Held::weights, kept - on_grids * (packed_ ? kept - packed_->bits() / 8.0 : 0.0), partition_.weights},
-                      {"gradients", Held::gradients, kept, partition_.gradients},
-                      {"states", Held::states, static_cast<double>(state_bytes), partition_.states}};
-  std::vector<std::string> out{fmt::format("{:<18}{:>14}{:>10}{:>12}{:>12}", "memory per rank", "B/parameter", "ranks", "formula MB", "held MB")};
+  struct Row {
+    const char* name;
+    Held kind;
+    double bytes;
+    int depth;
+  };
+  const double kept = static_cast<double>(size_of(kept_)),
+               on_grids = packed_ ? static_cast<double>(packed_->linear_numbers()) / n : 0.0;
+  const Row rows[] = {
+      {"weights", Held::weights, kept - on_grids * (packed_ ? kept - packed_->bits() / 8.0 : 0.0), partition_.weights},
+      {"gradients", Held::gradients, kept, partition_.gradients},
+      {"states", Held::states, static_cast<double>(state_bytes), partition_.states}};
+  std::vector<std::string> out{fmt::format("{:<18}{:>14}{:>10}{:>12}{:>12}", "memory per rank", "B/parameter", "ranks",
+                                           "formula MB", "held MB")};
   double formula = 0.0, held = 0.0;
   for (const auto& row : rows) {
     const std::int64_t parts = parts_of(mesh_, row.depth);
@@ -114,12 +127,16 @@ std::vector<std::string> ShardedModel::memory_report() const {
     formula += f, held += h;
     out.push_back(fmt::format("{:<18}{:>14.4g}{:>10}{:>12.4f}{:>12.4f}", row.name, row.bytes, parts, mb(f), mb(h)));
   }
-  out.push_back(fmt::format("{:<18}{:>14.3f}{:>10}{:>12.4f}{:>12.4f}", "together", formula / n, "", mb(formula), mb(held)));
-  out.push_back(fmt::format("at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in whole copies (first weights, "
-                            "validation, checkpoints, export)", mb(static_cast<double>(memory_.peak(Held::windows))),
-                            mb(static_cast<double>(memory_.peak(Held::messages))), mb(static_cast<double>(memory_.peak(Held::copies)))));
+  out.push_back(
+      fmt::format("{:<18}{:>14.3f}{:>10}{:>12.4f}{:>12.4f}", "together", formula / n, "", mb(formula), mb(held)));
+  out.push_back(fmt::format(
+      "at most beside these: {:.4f} MB of modules in use, {:.4f} MB received, {:.4f} MB in whole copies (first "
+      "weights, validation, checkpoints, export)",
+      mb(static_cast<double>(memory_.peak(Held::windows))), mb(static_cast<double>(memory_.peak(Held::messages))),
+      mb(static_cast<double>(memory_.peak(Held::copies)))));
   if (packed_)
-    out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32", packed_->linear_numbers(), layout_->parameters(), packed_->bits()));
+    out.push_back(fmt::format("weights: {} of {} parameters in {:g} bits, the others in 32", packed_->linear_numbers(),
+                              layout_->parameters(), packed_->bits()));
   return out;
 }
 

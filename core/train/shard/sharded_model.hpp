@@ -24,17 +24,18 @@ struct WholeCopy {
 
 /// Weights, gradients and optimizer states of a network, each divided over some levels of a mesh.
 ///
-/// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are never
-/// divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of gradients then
-/// round to bfloat16. Before a module is used its weights are gathered into a window in the network's precision, after it
-/// the window is freed; its gradient is added up over ranks as soon as it is final. With Partition::prefetch the module that comes next
-/// is gathered into a window of its own meanwhile.
+/// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are
+/// never divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of
+/// gradients then round to bfloat16. Before a module is used its weights are gathered into a window in the network's
+/// precision, after it the window is freed; its gradient is added up over ranks as soon as it is final. With
+/// Partition::prefetch the module that comes next is gathered into a window of its own meanwhile.
 ///
-/// With Settings::direct the matrices of linear layers are kept on grids of few bits and nowhere else: they are gathered packed and
-/// unpacked into the window; a rank unpacks the part whose states it has, steps and rounds it, and hands it out packed.
+/// With Settings::direct the matrices of linear layers are kept on grids of few bits and nowhere else: they are
+/// gathered packed and unpacked into the window; a rank unpacks the part whose states it has, steps and rounds it, and
+/// hands it out packed.
 ///
-/// With coded messages (Partition::codecs) nothing overlaps. Weights that travel coded after the step are kept a second time, exact, by
-/// the ranks that step them; they count as a state.
+/// With coded messages (Partition::codecs) nothing overlaps. Weights that travel coded after the step are kept a second
+/// time, exact, by the ranks that step them; they count as a state.
 ///
 /// Slices of the batch are added over one binary tree in ordered mode, whatever is divided. Ranks among which gradients
 /// are divided exchange every slice, so they take turns (BatchPlan::turns).
@@ -46,19 +47,23 @@ class ShardedModel : public Communication {
     std::optional<DirectParams> direct = {};
   };
   /// InputError when the network or the optimizer cannot be divided so.
-  ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network, const Optimizer& optimizer, const Settings& settings);
+  ShardedModel(const Partition& partition, const Mesh& mesh, const Network& network, const Optimizer& optimizer,
+               const Settings& settings);
 
   const FlatLayout& layout() const { return *layout_; }
   /// Ranks that take turns with the slices.
   int turns() const { return static_cast<int>(parts_of(mesh_, partition_.gradients)); }
 
   /// Adds the gradient of one of this rank's slices to `gradients`; false when it has no samples.
-  using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                                       const ReadyCallback& ready)>;
-  void begin_step(std::uint64_t seed, std::int64_t step) override { address_.seed = seed, address_.step = static_cast<std::uint64_t>(step); }
+  using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights,
+                                       std::span<const TensorRef> gradients, const ReadyCallback& ready)>;
+  void begin_step(std::uint64_t seed, std::int64_t step) override {
+    address_.seed = seed, address_.step = static_cast<std::uint64_t>(step);
+  }
   /// Collective: computes this rank's slices and adds up the gradients of all ranks.
   void sum(int slices, const SliceWork& compute);
-  /// Collective: gradients are multiplied by `factor`, bounded, and change the weights. Returns the norm before, as Clip does.
+  /// Collective: gradients are multiplied by `factor`, bounded, and change the weights. Returns the norm before, as
+  /// Clip does.
   double step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate, std::int64_t step);
 
   /// First weights; the optimizer starts with them.
@@ -75,7 +80,8 @@ class ShardedModel : public Communication {
   WholeCopy whole_best();
   void take_best(const FlatBuffer& whole);
 
-  /// With direct weights: steps of their grids, how many there are, and how many of this rank's part the last step changed.
+  /// With direct weights: steps of their grids, how many there are, and how many of this rank's part the last step
+  /// changed.
   std::vector<double> grid_steps() const { return packed_ ? packed_->steps() : std::vector<double>{}; }
   void set_grid_steps(std::span<const double> steps) { packed_->set_steps(steps); }
   std::int64_t linear_numbers() const { return packed_->linear_numbers(); }
@@ -95,7 +101,7 @@ class ShardedModel : public Communication {
     int weights_depth = 0;
     std::int64_t weights_at = 0, best_at = 0;      ///< first byte in the storages
     std::int64_t gradients_at = 0, states_at = 0;  ///< first element
-    std::unique_ptr<FlatLayout> shard;  ///< what the states of this rank belong to
+    std::unique_ptr<FlatLayout> shard;             ///< what the states of this rank belong to
     Block weights_window, gradients_window;
     int missing = 0;
     std::vector<Block> sums;  ///< ordered mode: of 1, 2, 4, ... slices that wait for their partner
@@ -165,12 +171,13 @@ class ShardedModel : public Communication {
   DType real_, kept_;  ///< of the network; of weights and gradients between their uses
   bool ordered_, overlap_;
   std::int64_t group_elements_;
-  std::vector<Optimizer::StateInfo> infos_;  ///< with coded updates the last one is "main": this rank's part of the weights, before coding
+  std::vector<Optimizer::StateInfo>
+      infos_;  ///< with coded updates the last one is "main": this rank's part of the weights, before coding
   lowp::RoundingAddress address_;  ///< seed and step
   std::unique_ptr<FlatLayout> layout_;
-  std::vector<Group> groups_;        ///< in the order in which their gradients are sent
-  std::vector<int> group_of_;        ///< by tensor
-  std::vector<int> module_first_;    ///< first tensor of each module, and the end
+  std::vector<Group> groups_;      ///< in the order in which their gradients are sent
+  std::vector<int> group_of_;      ///< by tensor
+  std::vector<int> module_first_;  ///< first tensor of each module, and the end
   Block weights_, gradients_;
   std::vector<Block> states_;
   Block best_;
@@ -180,10 +187,10 @@ class ShardedModel : public Communication {
   std::vector<TensorRef> weight_views_, gradient_views_;
 
   int slices_ = 1, slice_ = 0;
-  std::size_t next_ = 0;             ///< first group of the slice that is not final
+  std::size_t next_ = 0;  ///< first group of the slice that is not final
   std::vector<char> tensor_done_;
-  std::vector<Group*> divided_;      ///< with divided weights, in the order of the forward pass
-  int uses_ = 0;                     ///< of divided groups in this slice: forward, then backward
+  std::vector<Group*> divided_;  ///< with divided weights, in the order of the forward pass
+  int uses_ = 0;                 ///< of divided groups in this slice: forward, then backward
   struct Prefetched {
     Group* group = nullptr;
     Block window;  ///< in the kept precision
@@ -192,7 +199,7 @@ class ShardedModel : public Communication {
   Prefetched prefetched_;
   struct Pending {
     Group* group = nullptr;
-    Block kept;  ///< the gradient in the kept precision, while its parts travel
+    Block kept;     ///< the gradient in the kept precision, while its parts travel
     int slice = 0;  ///< to which it belongs: its parts may arrive when the next one is under way
   };
   Pending pending_;

@@ -19,8 +19,8 @@ static auto scaled(T value, double factor, double bound) {
   return std::clamp(x, static_cast<R>(-bound), static_cast<R>(bound));
 }
 
-/// Every group in 64 leaves (or as many as ranks), each summed by one rank and all added in order on every rank: the same bits
-/// whatever divides the states, if the ranks divide 64.
+/// Every group in 64 leaves (or as many as ranks), each summed by one rank and all added in order on every rank: the
+/// same bits whatever divides the states, if the ranks divide 64.
 template <class T>
 double ShardedModel::squared_norm(double factor, const Clip& clip) {
   const std::int64_t parts = parts_of(mesh_, partition_.states);
@@ -48,7 +48,8 @@ double ShardedModel::squared_norm(double factor, const Clip& clip) {
   return sum;
 }
 
-/// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty block).
+/// The part of a group's gradient that this rank steps with, in float32 where bfloat16 is kept; else in place (an empty
+/// block).
 template <class T>
 Block ShardedModel::bounded_gradient(Group& g, double factor, const std::optional<Clip>& clip, double shrink) {
   using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -85,7 +86,8 @@ void ShardedModel::publish(Group& g) {
     const T* exact = reinterpret_cast<const T*>(states_.back().data()) + g.states_at;
     const T* copy = reinterpret_cast<const T*>(weights_shard(g));
     for (std::size_t k = 0; k < own.size(); ++k)
-      own[k] = codec == WeightCodec::difference ? static_cast<float>(exact[k]) - static_cast<float>(copy[k]) : static_cast<float>(exact[k]);
+      own[k] = codec == WeightCodec::difference ? static_cast<float>(exact[k]) - static_cast<float>(copy[k])
+                                                : static_cast<float>(exact[k]);
   });
   gather_coded(own, g.whole, partition_.states, g.weights_depth, codec, address_of(g, 1), wires_, "gather update",
                [&](Interval part, std::span<const float> numbers) {
@@ -97,22 +99,25 @@ void ShardedModel::publish(Group& g) {
                });
 }
 
-void ShardedModel::step_group(Group& g, Optimizer& optimizer, const FlatBuffer& gradients, double rate, std::int64_t step) {
+void ShardedModel::step_group(Group& g, Optimizer& optimizer, const FlatBuffer& gradients, double rate,
+                              std::int64_t step) {
   Block window;
   auto weights = stepped_weights(g, window);
   std::vector<FlatBuffer> states;
   const std::size_t own = infos_.size() - (partition_.codecs.update != WeightCodec::none ? 1 : 0);
   for (std::size_t k = 0; k < own; ++k)
-    states.push_back(FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
+    states.push_back(
+        FlatBuffer::on(*g.shard, infos_[k].dtype, states_[k].data() + g.states_at * size_of(infos_[k].dtype)));
   optimizer.step({weights, gradients, states, rate, step});
   if (!packed_) return;
   const Interval mine = share(g, partition_.states);
   changed_ += packed_->pack(reinterpret_cast<const float*>(window.data()), mine.begin, mine.end, address_.seed, step,
-                             direct_->rounding == DirectParams::Rounding::nearest,
-                             {weights_shard(g), static_cast<std::size_t>(kept_bytes(mine))});
+                            direct_->rounding == DirectParams::Rounding::nearest,
+                            {weights_shard(g), static_cast<std::size_t>(kept_bytes(mine))});
 }
 
-double ShardedModel::step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate, std::int64_t step) {
+double ShardedModel::step(Optimizer& optimizer, double factor, const std::optional<Clip>& clip, double rate,
+                          std::int64_t step) {
   changed_ = 0;
   double norm = std::numeric_limits<double>::quiet_NaN(), shrink = 1.0;
   with_kept(kept_, [&]<class T>() {
@@ -122,14 +127,17 @@ double ShardedModel::step(Optimizer& optimizer, double factor, const std::option
     }
     for (auto& g : groups_) {
       const Block wide = bounded_gradient<T>(g, factor, clip, shrink);
-      const auto gradients = FlatBuffer::on(*g.shard, real_, wide ? const_cast<std::byte*>(wide.data()) : gradients_shard(g));
+      const auto gradients =
+          FlatBuffer::on(*g.shard, real_, wide ? const_cast<std::byte*>(wide.data()) : gradients_shard(g));
       step_group(g, optimizer, gradients, rate, step);
     }
   });
   const double start = wall_seconds();
   for (auto& g : groups_) {
-    if (partition_.codecs.update != WeightCodec::none) publish(g);
-    else gather_kept(weights_of(g), g.whole, partition_.states, g.weights_depth, "gather update");
+    if (partition_.codecs.update != WeightCodec::none)
+      publish(g);
+    else
+      gather_kept(weights_of(g), g.whole, partition_.states, g.weights_depth, "gather update");
   }
   exposed_ += wall_seconds() - start;
   return norm;

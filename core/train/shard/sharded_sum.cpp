@@ -19,7 +19,8 @@ void ShardedModel::open_weights(Group& g, std::string_view what) {
     data = gathered_window(g, what);
   }
   for (int k : g.tensors)
-    weight_views_[static_cast<std::size_t>(k)].data = data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
+    weight_views_[static_cast<std::size_t>(k)].data =
+        data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
 }
 
 /// Waits for a group's divided weights; in the network's precision.
@@ -45,20 +46,27 @@ void ShardedModel::start_gather(Group& g, std::string_view what) {
   prefetched_.window = Block(memory_, Held::windows, kept_bytes(g.whole));
   std::byte* together = prefetched_.window.data();
   put_kept(weights_of(g), g.whole, g.weights_depth, together);
-  if (partition_.codecs.gather != WeightCodec::none) gather_window(g, together, what);
-  else if (packed_) prefetched_.gather.start_packed(together, g.whole, g.weights_depth, 0, [this](std::int64_t e) { return packed_->byte_of(e); }, wires_, what);
-  else prefetched_.gather.start(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
+  if (partition_.codecs.gather != WeightCodec::none)
+    gather_window(g, together, what);
+  else if (packed_)
+    prefetched_.gather.start_packed(
+        together, g.whole, g.weights_depth, 0, [this](std::int64_t e) { return packed_->byte_of(e); }, wires_, what);
+  else
+    prefetched_.gather.start(together, g.whole, g.weights_depth, 0, kept_, wires_, what);
 }
 
-/// Begins to gather what is used after this group. The last module of the forward pass is the first one backward: it is gathered anew
-/// when its window is free.
+/// Begins to gather what is used after this group. The last module of the forward pass is the first one backward: it is
+/// gathered anew when its window is free.
 void ShardedModel::prefetch_after(const Group& g, bool released) {
   const int n = static_cast<int>(divided_.size());
   const bool turn = uses_ == n, next_slice = uses_ == 2 * n && slice_ + 1 < slices_;
   if (!partition_.prefetch || !overlap_ || g.weights_depth == 0 || prefetched_.group || turn != released) return;
-  if (next_slice) start_gather(*divided_.front(), "gather forward");
-  else if (uses_ < n) start_gather(*divided_[static_cast<std::size_t>(uses_)], "gather forward");
-  else if (uses_ < 2 * n) start_gather(*divided_[static_cast<std::size_t>(2 * n - 1 - uses_)], "gather backward");
+  if (next_slice)
+    start_gather(*divided_.front(), "gather forward");
+  else if (uses_ < n)
+    start_gather(*divided_[static_cast<std::size_t>(uses_)], "gather forward");
+  else if (uses_ < 2 * n)
+    start_gather(*divided_[static_cast<std::size_t>(2 * n - 1 - uses_)], "gather backward");
 }
 
 /// MPI libraries without a progress thread move on only inside their own calls.
@@ -74,12 +82,15 @@ lowp::RoundingAddress ShardedModel::address_of(const Group& g, int purpose) cons
   return out;
 }
 
-/// A module's weights through coded messages: what every rank computes with is what the message says, also for its own part.
+/// A module's weights through coded messages: what every rank computes with is what the message says, also for its own
+/// part.
 void ShardedModel::gather_window(Group& g, std::byte* together, std::string_view what) {
   std::vector<float> own(static_cast<std::size_t>(share(g, g.weights_depth).size()));
   to_floats(weights_of(g), kept_, own);
   gather_coded(own, g.whole, g.weights_depth, 0, partition_.codecs.gather, address_of(g, 2), wires_, what,
-               [&](Interval part, std::span<const float> numbers) { from_floats(numbers, kept_, together + (part.begin - g.whole.begin) * size_of(kept_)); });
+               [&](Interval part, std::span<const float> numbers) {
+                 from_floats(numbers, kept_, together + (part.begin - g.whole.begin) * size_of(kept_));
+               });
 }
 
 void ShardedModel::close_weights(Group& g) {
@@ -97,7 +108,8 @@ void ShardedModel::open_gradients(Group& g) {
     data = g.gradients_window.data();
   }
   for (int k : g.tensors)
-    gradient_views_[static_cast<std::size_t>(k)].data = data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
+    gradient_views_[static_cast<std::size_t>(k)].data =
+        data + (layout_->tensors()[static_cast<std::size_t>(k)].offset - g.whole.begin) * size_of(real_);
 }
 
 void ShardedModel::forward(int module) {
@@ -171,8 +183,11 @@ void ShardedModel::group_final(Group& g) {
   complete_pending();  // two gradients in flight at most
   pending_ = {&g, std::move(kept), slice_};
   if (partition_.codecs.reduces())
-    reduce_coded(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, partition_.codecs.gradients, address_of(g, 0), wires_);
-  else g.reduce.start(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, wires_, 100 + static_cast<int>(&g - groups_.data()));
+    reduce_coded(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, partition_.codecs.gradients,
+                 address_of(g, 0), wires_);
+  else
+    g.reduce.start(pending_.kept.data(), g.whole, 0, partition_.gradients, kept_, wires_,
+                   100 + static_cast<int>(&g - groups_.data()));
   if (!overlap_) complete_pending();
 }
 
@@ -187,13 +202,15 @@ void ShardedModel::complete_pending() {
   exposed_ += wall_seconds() - start;
 }
 
-/// Adds a slice's numbers to what is kept; in ordered mode as one adds 1 to a binary number: two sums of equal size carry.
+/// Adds a slice's numbers to what is kept; in ordered mode as one adds 1 to a binary number: two sums of equal size
+/// carry.
 void ShardedModel::accumulate(Group& g, std::byte* values, std::int64_t n, int slice) {
   with_kept(kept_, [&]<class T>() {
     T* x = reinterpret_cast<T*>(values);
     T* sum = reinterpret_cast<T*>(gradients_of(g));
     if (!ordered_ || slices_ == 1) {
-      if (slice == 0) std::copy_n(x, n, sum);
+      if (slice == 0)
+        std::copy_n(x, n, sum);
       else
         for (std::int64_t k = 0; k < n; ++k) sum[k] += x[k];
       return;
@@ -220,7 +237,8 @@ void ShardedModel::accumulate(Group& g, std::byte* values, std::int64_t n, int s
 void ShardedModel::start_reduce(Group& g) {
   const int levels = static_cast<int>(mesh_.levels().size());
   if (partition_.codecs.reduces())
-    return reduce_coded(gradients_of(g), g.whole, partition_.gradients, levels, kept_, partition_.codecs.gradients, address_of(g, 0), wires_);
+    return reduce_coded(gradients_of(g), g.whole, partition_.gradients, levels, kept_, partition_.codecs.gradients,
+                        address_of(g, 0), wires_);
   g.reduce.start(gradients_of(g), g.whole, partition_.gradients, levels, kept_, wires_,
                  1000 + static_cast<int>(&g - groups_.data()));
 }
@@ -231,7 +249,9 @@ void ShardedModel::take_part_without_samples() {
   for (int m = 0; m < modules; ++m) forward(m), release(m);
   for (int m = modules - 1; m >= 0; --m) {
     backward(m);
-    for (int k = module_first_[static_cast<std::size_t>(m) + 1] - 1; k >= module_first_[static_cast<std::size_t>(m)]; --k) tensor_ready(k);
+    for (int k = module_first_[static_cast<std::size_t>(m) + 1] - 1; k >= module_first_[static_cast<std::size_t>(m)];
+         --k)
+      tensor_ready(k);
     release(m);
   }
 }
@@ -252,8 +272,8 @@ void ShardedModel::finish() {
 void ShardedModel::sum(int slices, const SliceWork& compute) {
   slices_ = slices;
   if (gradients_direct()) std::fill_n(gradients_.data(), gradients_.bytes(), std::byte{0});
-  const ReadyCallback ready([this](int tensor) { tensor_ready(tensor); }, [this](int m) { forward(m); }, [this](int m) { backward(m); },
-                            [this](int m) { release(m); });
+  const ReadyCallback ready([this](int tensor) { tensor_ready(tensor); }, [this](int m) { forward(m); },
+                            [this](int m) { backward(m); }, [this](int m) { release(m); });
   for (auto& g : groups_)
     if (g.module < 0) open_weights(g, "gather forward");
   for (slice_ = 0; slice_ < slices; ++slice_) {

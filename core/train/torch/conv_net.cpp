@@ -35,7 +35,9 @@ TORCH_MODULE(Residual);
 
 void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "of each convolution; the image halves after each").example("[8, 16]");
-  d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution").at_least(0).def(0);
+  d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution")
+      .at_least(0)
+      .def(0);
   d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
   d("hidden", &Params::hidden, "width of the layer before the classes").at_least(1).def(64);
   d("input", &Params::input, "field with the image").def("image");
@@ -59,10 +61,9 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
     if (field.name == params_.input) image_ = field.shape;
   if (image_.size() == 2) image_.insert(image_.begin(), 1);
   if (image_.size() != 3 || *std::min_element(image_.begin(), image_.end()) < 1)
-    throw InputError(
-        fmt::format("conv_net reads images of shape (height, width) or (channels, height, width); field '{}' "
-                    "has the shape ({})",
-                    params_.input, fmt::join(image_, ", ")));
+    throw InputError(fmt::format(
+        "conv_net reads images of shape (height, width) or (channels, height, width); field '{}' has the shape ({})",
+        params_.input, fmt::join(image_, ", ")));
   const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
   if (std::min(image_[1], image_[2]) < shrink)
     throw InputError(fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels",
@@ -110,7 +111,8 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
   return layers_;
 }
 
-void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                      std::uint64_t seed) const {
   if (!info.name.ends_with("second.weight")) return TorchNetwork::initial(info, index, weights, seed);
   const auto inputs = static_cast<double>(info.shape[1] * info.shape[2] * info.shape[3]);
   const auto blocks = static_cast<double>(params_.residual * std::ssize(params_.channels));

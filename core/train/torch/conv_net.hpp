@@ -6,10 +6,11 @@
 namespace cambium::train {
 
 /// A small convolutional classifier of images: for each entry of `channels` a convolution, relu, `residual` blocks
-/// relu(x + convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and a maximum over blocks of
-/// 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label smoothing. A block's second
-/// convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any type. The example of a Torch
-/// network.
+/// relu(x + convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and a maximum over
+/// blocks of 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label
+/// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
+/// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
+/// type. The example of a Torch network.
 class ConvNet : public TorchNetwork {
  public:
   struct Params {
@@ -38,7 +39,8 @@ class ConvNet : public TorchNetwork {
   std::vector<Term> loss(const TorchBatch& batch) override;
   std::vector<Term> measure(const TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
-  void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
+  void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
   bool can_recompute() const override { return true; }
   std::vector<std::string> segments() const override { return segments_; }
   torch::Tensor scores(const TorchBatch& batch);

@@ -15,8 +15,8 @@ class Keeper {
   virtual Again keep(const torch::Tensor& saved) = 0;
 };
 
-/// While it lives, what Torch saves on this thread is offered to `keeper`, after those whose Keeping began before; what nobody
-/// takes stays as it is.
+/// While it lives, what Torch saves on this thread is offered to `keeper`, after those whose Keeping began before; what
+/// nobody takes stays as it is.
 class Keeping {
  public:
   explicit Keeping(Keeper& keeper);

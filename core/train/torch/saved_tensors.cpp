@@ -25,7 +25,9 @@ constexpr std::int64_t smallest = 1024;  ///< elements; below, headers outweigh 
 
 /// Bytes that Torch's allocator gives out on this thread, and those of encoded arrays, which it does not see.
 struct SavedTensors::Counter : c10::MemoryReportingInfoBase {
-  void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override { add(static_cast<double>(bytes)); }
+  void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override {
+    add(static_cast<double>(bytes));
+  }
   bool memoryProfilingEnabled() const override { return true; }
   void add(double bytes) {
     now += bytes;
@@ -84,7 +86,8 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
   auto* storage = data.storage().unsafeGetStorageImpl();
   if (std::find(parameters_.begin(), parameters_.end(), storage) != parameters_.end()) return nullptr;
   const bool real = data.scalar_type() == torch::kFloat32 || data.scalar_type() == torch::kFloat64;
-  if (!data.device().is_cpu() || data.numel() < smallest || !(real || data.scalar_type() == torch::kInt64)) return nullptr;
+  if (!data.device().is_cpu() || data.numel() < smallest || !(real || data.scalar_type() == torch::kInt64))
+    return nullptr;
   auto& list = known_[storage];
   for (const auto& k : list)
     if (!k.storage.expired() && k.offset == data.storage_offset() && k.elements == data.numel() && data.is_contiguous())
@@ -97,7 +100,8 @@ std::shared_ptr<SavedTensors::Entry> SavedTensors::pack(const torch::Tensor& dat
   encode(*entry, data.contiguous());
   hold(entry->held, entry->plain, !entry->whole.defined());
   if (data.is_contiguous())
-    list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()), data.storage_offset(), data.numel(), entry});
+    list.push_back({c10::weak_intrusive_ptr<c10::StorageImpl>(data.storage().getWeakStorageImpl()),
+                    data.storage_offset(), data.numel(), entry});
   return entry;
 }
 
@@ -119,11 +123,14 @@ void SavedTensors::encode(Entry& entry, const torch::Tensor& data) {
     slot.present = static_cast<double>(data.count_nonzero().item<std::int64_t>()) / static_cast<double>(data.numel());
     if (params_.bound > 0.0) slot.bound = params_.bound;
     // Before anything is known: a ten-thousandth of the range.
-    else if (slot.bound == 0.0) slot.bound = std::max(1e-4 * (data.max() - data.min()).item<double>(), 1e-30);
+    else if (slot.bound == 0.0)
+      slot.bound = std::max(1e-4 * (data.max() - data.min()).item<double>(), 1e-30);
     const auto keep = slot.values ? lowp::Keep::values : lowp::Keep::signs;
     const auto shape = data.sizes();
-    if (entry.type == torch::kFloat32) entry.bytes = lowp::encode_sparse(span_of<float>(data), {shape.data(), shape.size()}, slot.bound, keep);
-    else entry.bytes = lowp::encode_sparse(span_of<double>(data), {shape.data(), shape.size()}, slot.bound, keep);
+    if (entry.type == torch::kFloat32)
+      entry.bytes = lowp::encode_sparse(span_of<float>(data), {shape.data(), shape.size()}, slot.bound, keep);
+    else
+      entry.bytes = lowp::encode_sparse(span_of<double>(data), {shape.data(), shape.size()}, slot.bound, keep);
     slot.plain = entry.plain, slot.packed = static_cast<double>(entry.bytes.size());
   }
   entry.held = static_cast<double>(entry.bytes.capacity());
@@ -133,7 +140,9 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
   if (entry.slot < slots_.size()) {
     Slot& slot = slots_[entry.slot];
     if (std::find(slot.readers.begin(), slot.readers.end(), reader_.name) == slot.readers.end()) {
-      if (!slot.values) throw InternalError("the backward pass of " + reader_.name + " reads activations of which signs alone were kept");
+      if (!slot.values)
+        throw InternalError("the backward pass of " + reader_.name +
+                            " reads activations of which signs alone were kept");
       slot.readers.push_back(reader_.name);
     }
     reader_.slots.push_back(entry.slot);
@@ -142,9 +151,12 @@ torch::Tensor SavedTensors::unpack(const Entry& entry) {
   const torch::NoGradGuard no_graph;
   torch::Tensor out = torch::empty({entry.elements}, torch::TensorOptions().dtype(entry.type));
   const auto n = static_cast<std::size_t>(entry.elements);
-  if (entry.type == torch::kInt64) lowp::decode_integers(entry.bytes, {out.data_ptr<std::int64_t>(), n});
-  else if (entry.type == torch::kFloat32) lowp::decode_sparse(entry.bytes, std::span<float>(out.data_ptr<float>(), n));
-  else lowp::decode_sparse(entry.bytes, std::span<double>(out.data_ptr<double>(), n));
+  if (entry.type == torch::kInt64)
+    lowp::decode_integers(entry.bytes, {out.data_ptr<std::int64_t>(), n});
+  else if (entry.type == torch::kFloat32)
+    lowp::decode_sparse(entry.bytes, std::span<float>(out.data_ptr<float>(), n));
+  else
+    lowp::decode_sparse(entry.bytes, std::span<double>(out.data_ptr<double>(), n));
   reading_peak_ = std::max(reading_peak_, held_ + entry.plain);
   return out;
 }
@@ -226,19 +238,24 @@ void SavedTensors::adapt() {
 std::vector<std::string> SavedTensors::report() const {
   std::vector<std::string> out;
   if (params_.keep != ActivationParams::Keep::compressed) {
-    out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass; {:.4g} MB at most with all that a pass allocates", 1e-6 * peak_, 1e-6 * allocated_peak_));
+    out.push_back(fmt::format(
+        "activations: {:.4g} MB at most kept for the backward pass; {:.4g} MB at most with all that a pass allocates",
+        1e-6 * peak_, 1e-6 * allocated_peak_));
     return out;
   }
-  out.push_back(fmt::format("activations: {:.4g} MB at most kept for the backward pass, {:.4g} MB without compression ({:.3g} times less); {:.4g} MB "
-                            "with the array that is being read, {:.4g} MB at most with all that a pass allocates", 1e-6 * peak_, 1e-6 * plain_peak_,
-                            plain_peak_ / std::max(peak_, 1.0), 1e-6 * reading_peak_, 1e-6 * allocated_peak_));
+  out.push_back(fmt::format(
+      "activations: {:.4g} MB at most kept for the backward pass, {:.4g} MB without compression ({:.3g} times less); "
+      "{:.4g} MB with the array that is being read, {:.4g} MB at most with all that a pass allocates",
+      1e-6 * peak_, 1e-6 * plain_peak_, plain_peak_ / std::max(peak_, 1.0), 1e-6 * reading_peak_,
+      1e-6 * allocated_peak_));
   out.push_back(fmt::format("{:<10}{:<26}{:>8}{:>12}{:>12}{:>8}", "", "read by", "zeros %", "bound", "MB", "ratio"));
   for (std::size_t k = 0; k < slots_.size(); ++k) {
     const auto& s = slots_[k];
     std::string readers;
     for (const auto& name : s.readers) readers += (readers.empty() ? "" : " ") + name.substr(0, name.find("Backward"));
-    out.push_back(fmt::format("{:<10}{:<26}{:>8.1f}{:>12}{:>12.4g}{:>8.1f}", fmt::format("array {}", k + 1), readers, 100.0 * (1.0 - s.present),
-                              s.values ? fmt::format("{:.3g}", s.bound) : "signs", 1e-6 * s.plain, s.plain / std::max(s.packed, 1.0)));
+    out.push_back(fmt::format("{:<10}{:<26}{:>8.1f}{:>12}{:>12.4g}{:>8.1f}", fmt::format("array {}", k + 1), readers,
+                              100.0 * (1.0 - s.present), s.values ? fmt::format("{:.3g}", s.bound) : "signs",
+                              1e-6 * s.plain, s.plain / std::max(s.packed, 1.0)));
   }
   return out;
 }

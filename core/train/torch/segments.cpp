@@ -19,7 +19,8 @@ namespace ag = torch::autograd;
 ParameterViews::ParameterViews(std::vector<torch::Tensor> parameters)
     : parameters_(std::move(parameters)), weights_(parameters_.size()), gradients_(parameters_.size()) {
   for (const auto& p : parameters_)
-    hidden_.push_back(torch::full({1}, std::numeric_limits<double>::quiet_NaN(), p.options().requires_grad(false)).expand(p.sizes()));
+    hidden_.push_back(
+        torch::full({1}, std::numeric_limits<double>::quiet_NaN(), p.options().requires_grad(false)).expand(p.sizes()));
 }
 
 void ParameterViews::show_weights(std::size_t k, const TensorRef& memory) {
@@ -50,7 +51,8 @@ Segments::Segments(ParameterViews& views, std::vector<std::string> names, std::v
   first_.push_back(static_cast<int>(views.size()));
 }
 
-void Segments::begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+void Segments::begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                     const ReadyCallback& ready) {
   weights_ = weights, gradients_ = gradients, ready_ = &ready;
   now_ = -1;
   made_.clear(), by_storage_.clear();
@@ -79,8 +81,9 @@ void Segments::close(int segment) {
 void Segments::enter(int segment) {
   if (!under_way() || segment == now_) return;
   if (segment < now_ || segment >= count())
-    throw InternalError(fmt::format("a network enters its segment {} after '{}'; segments come in the order of segments()", segment,
-                                    names_[static_cast<std::size_t>(std::max(now_, 0))]));
+    throw InternalError(
+        fmt::format("a network enters its segment {} after '{}'; segments come in the order of segments()", segment,
+                    names_[static_cast<std::size_t>(std::max(now_, 0))]));
   while (now_ < segment) {
     if (now_ >= 0) close(now_);
     ready_->forward(++now_);
@@ -112,9 +115,11 @@ void Segments::turn(const torch::Tensor& loss) {
     todo.pop_back();
     if (!node || !seen.insert(node).second) continue;
     for (const auto& edge : node->next_edges()) todo.push_back(edge.function.get());
-    if (node->name() == "torch::autograd::AccumulateGrad") continue;  // they outlive the pass, and run right after who feeds them
+    if (node->name() == "torch::autograd::AccumulateGrad")
+      continue;  // they outlive the pass, and run right after who feeds them
     const auto after = std::upper_bound(made_.begin(), made_.end(), node->sequence_nr());
-    node->add_pre_hook(std::make_unique<BeforeSegment>(*this, std::max(0, static_cast<int>(after - made_.begin()) - 1)));
+    node->add_pre_hook(
+        std::make_unique<BeforeSegment>(*this, std::max(0, static_cast<int>(after - made_.begin()) - 1)));
   }
 }
 
@@ -125,13 +130,14 @@ void Segments::finish(int segment) {
 
 /// Opens this segment for the backward pass, and those behind it that no node belongs to.
 void Segments::reach(int segment) {
-  if (segment > now_) throw InternalError(fmt::format("the backward pass comes back to the segment '{}'", names_[static_cast<std::size_t>(segment)]));
+  if (segment > now_)
+    throw InternalError(
+        fmt::format("the backward pass comes back to the segment '{}'", names_[static_cast<std::size_t>(segment)]));
   while (now_ > segment) {
     if (now_ < count()) finish(now_);
     ready_->backward(--now_);
     open(now_);
-    for (const auto k : parameters_of(now_))
-      views_.show_gradient(k, gradients_[k]);
+    for (const auto k : parameters_of(now_)) views_.show_gradient(k, gradients_[k]);
   }
 }
 
@@ -145,7 +151,8 @@ void Segments::end() {
 Keeper::Again Segments::keep(const torch::Tensor& saved) {
   const auto found = by_storage_.find(saved.storage().unsafeGetStorageImpl());
   if (found == by_storage_.end()) return {};
-  return [this, k = found->second, sizes = saved.sizes().vec(), strides = saved.strides().vec(), offset = saved.storage_offset()] {
+  return [this, k = found->second, sizes = saved.sizes().vec(), strides = saved.strides().vec(),
+          offset = saved.storage_offset()] {
     const torch::NoGradGuard no_graph;
     return views_.parameters()[k].detach().as_strided(sizes, strides, offset);
   };

@@ -26,19 +26,23 @@ class ParameterViews {
   void hide_weights(std::size_t k);
   void hide_gradient(std::size_t k);
   /// Whether the gradient is still the memory that was shown.
-  bool adds_in_place(std::size_t k) const { return parameters_[k].grad().defined() && parameters_[k].grad().data_ptr() == gradients_[k]; }
+  bool adds_in_place(std::size_t k) const {
+    return parameters_[k].grad().defined() && parameters_[k].grad().data_ptr() == gradients_[k];
+  }
 
  private:
   std::vector<torch::Tensor> parameters_, hidden_;
   std::vector<void*> weights_, gradients_;  ///< addresses that the parameters view now
 };
 
-/// A pass forward and backward through a network whose weights and gradients are divided among ranks: segments, runs of parameters
-/// in the order of their use, are asked for before they are read and given back after. Torch's engine runs the nodes of one graph in
-/// the reverse order of their making, so that every node belongs to the segment that was entered before it was made.
+/// A pass forward and backward through a network whose weights and gradients are divided among ranks: segments, runs of
+/// parameters in the order of their use, are asked for before they are read and given back after. Torch's engine runs
+/// the nodes of one graph in the reverse order of their making, so that every node belongs to the segment that was
+/// entered before it was made.
 ///
-/// Weights that Torch saves for the backward pass (and views of them, such as transposed ones) are memory that is gone by then:
-/// while a Keeping of this lives it notes which they were, and hands out those of the time of the backward pass.
+/// Weights that Torch saves for the backward pass (and views of them, such as transposed ones) are memory that is gone
+/// by then: while a Keeping of this lives it notes which they were, and hands out those of the time of the backward
+/// pass.
 class Segments : public Keeper {
  public:
   using Tell = std::function<void(std::size_t)>;
@@ -46,7 +50,8 @@ class Segments : public Keeper {
   Segments(ParameterViews& views, std::vector<std::string> names, std::vector<int> first, Tell tell);
 
   void begin(std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready);
-  /// What is computed from here on reads the weights of this segment, and no longer those before. InternalError when it was left.
+  /// What is computed from here on reads the weights of this segment, and no longer those before. InternalError when it
+  /// was left.
   void enter(int segment);
   /// The end of the forward pass; `loss` may be undefined. backward() follows, then end().
   void turn(const torch::Tensor& loss);
@@ -73,8 +78,8 @@ class Segments : public Keeper {
   Tell tell_;
   std::span<const TensorRef> weights_, gradients_;
   const ReadyCallback* ready_ = nullptr;
-  int now_ = -1;  ///< open; in the backward pass count() before the first
-  std::vector<std::uint64_t> made_;  ///< number of the next node when each segment was entered
+  int now_ = -1;                                             ///< open; in the backward pass count() before the first
+  std::vector<std::uint64_t> made_;                          ///< number of the next node when each segment was entered
   std::unordered_map<const void*, std::size_t> by_storage_;  ///< parameters that are shown
 };
 

@@ -69,8 +69,7 @@ torch::Tensor TorchBatch::stored(const std::string& field) const {
     const TensorRef& row = field_of(*sample, field);
     if (shape_of(row) != shape_of(first) || row.dtype != first.dtype || !row.contiguous())
       throw InputError(fmt::format(
-          "field '{}' has the shape ({}) in sample {} but ({}) in sample {}; this network needs "
-          "samples of one shape",
+          "field '{}' has the shape ({}) in sample {} but ({}) in sample {}; this network needs samples of one shape",
           field, fmt::join(shape_of(row), ", "), sample->id, fmt::join(shape_of(first), ", "), samples_.front()->id));
     std::memcpy(to, row.data, static_cast<std::size_t>(bytes));
     to += bytes;

@@ -126,8 +126,8 @@ TorchNetwork::Bound& TorchNetwork::bound() const {
   });
   for (const auto& buffer : made->module->named_buffers())
     throw InternalError(
-        fmt::format("the module keeps a buffer '{}' that training would change differently on every rank; "
-                    "use group or layer normalisation",
+        fmt::format("the module keeps a buffer '{}' that training would change differently on every rank; use group or "
+                    "layer normalisation",
                     buffer.key()));
   std::vector<torch::Tensor> parameters;
   for (const auto& item : made->module->named_parameters()) {
@@ -152,7 +152,8 @@ void TorchNetwork::find_segments() const {
   }
   if (wanted.empty()) return;
   if (k < b.names.size()) throw InternalError(fmt::format("the parameter '{}' belongs to no segment", b.names[k]));
-  b.segments = std::make_unique<Segments>(*b.views, wanted, b.first, [&b](std::size_t parameter) { b.announcer.tell(parameter); });
+  b.segments = std::make_unique<Segments>(*b.views, wanted, b.first,
+                                          [&b](std::size_t parameter) { b.announcer.tell(parameter); });
 }
 
 std::vector<int> TorchNetwork::modules() const { return bound().first; }
@@ -239,7 +240,8 @@ void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const 
   Bound& b = bound();
   calling_torch([&] {
     watch_gradients();
-    if (b.segments && ready.by_module()) return divided_gradient(samples, weights, term_weights, gradients, terms, ready);
+    if (b.segments && ready.by_module())
+      return divided_gradient(samples, weights, term_weights, gradients, terms, ready);
     if (!samples.empty()) {
       bind(weights, gradients);
       if (saved_ && saved_->wants_probe()) probe(samples, term_weights);
@@ -250,10 +252,11 @@ void TorchNetwork::gradient(std::span<const SamplePtr> samples, std::span<const 
   });
 }
 
-/// The same for weights and gradients that come and go. There is no probe: what it would ask for is gathered by all ranks together.
+/// The same for weights and gradients that come and go. There is no probe: what it would ask for is gathered by all
+/// ranks together.
 void TorchNetwork::divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                                    std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
-                                    const ReadyCallback& ready) {
+                                    std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                                    std::span<TermSum> terms, const ReadyCallback& ready) {
   Bound& b = bound();
   struct Pass {
     Segments& segments;
@@ -275,9 +278,11 @@ void TorchNetwork::divided_gradient(std::span<const SamplePtr> samples, std::spa
 void TorchNetwork::use_activations(const ActivationParams& params) {
   using Keep = ActivationParams::Keep;
   if (params.keep == Keep::compressed && precision_ == Precision::bfloat16)
-    throw InputError("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}");
+    throw InputError(
+        "activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}");
   if (params.keep == Keep::recomputed && !can_recompute())
-    throw InputError("this network does not say in which parts it could be computed again; take activations: {keep: compressed}");
+    throw InputError(
+        "this network does not say in which parts it could be computed again; take activations: {keep: compressed}");
   recompute_ = params.keep == Keep::recomputed;
   saved_ = std::make_unique<SavedTensors>(params);
 }
@@ -303,7 +308,8 @@ void TorchNetwork::infer(std::span<const SamplePtr> samples, std::span<const Ten
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const TensorRef& out = outputs[k];
       const auto axes = static_cast<std::size_t>(out.rank);
-      torch::from_blob(out.data, {out.shape, axes}, {out.stride, axes}, torch::kFloat64).copy_(found.at(k).reshape({out.shape, axes}));
+      torch::from_blob(out.data, {out.shape, axes}, {out.stride, axes}, torch::kFloat64)
+          .copy_(found.at(k).reshape({out.shape, axes}));
     }
   });
 }

@@ -72,10 +72,12 @@ class TorchNetwork : public Network {
   /// What a host program gets, without a graph: one tensor (samples, shape...) for each of outputs(), of any type.
   virtual std::vector<torch::Tensor> predict(const TorchBatch& /*batch*/) { return {}; }
 
-  /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the next: then weights and
-  /// gradients can be divided among ranks. Together they hold all parameters, in their order. None by default.
+  /// Names of the submodules whose weights loss() reads one after the other, each only between its enter() and the
+  /// next: then weights and gradients can be divided among ranks. Together they hold all parameters, in their order.
+  /// None by default.
   virtual std::vector<std::string> segments() const { return {}; }
-  /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another. They come in ascending order.
+  /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another. They come in
+  /// ascending order.
   void enter(int segment);
 
   /// Whether loss() takes its parts through recomputed() when asked to.
@@ -91,17 +93,19 @@ class TorchNetwork : public Network {
   void find_segments() const;
   void watch_gradients();
   void bind(std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
-  void divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                        std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready);
+  void divided_gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                        std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                        std::span<TermSum> terms, const ReadyCallback& ready);
   /// A pass over a few samples, whose gradient is dropped, so that the first batch is compressed like those after it.
   void probe(std::span<const SamplePtr> samples, std::span<const double> term_weights);
   /// The weighted loss with its graph; adds to `terms`.
-  torch::Tensor weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights, std::span<TermSum> terms);
+  torch::Tensor weighted_loss(std::span<const SamplePtr> samples, std::span<const double> term_weights,
+                              std::span<TermSum> terms);
   void backward(const torch::Tensor& loss);
 
   Precision precision_;
   bool recompute_ = false;
-  std::unique_ptr<SavedTensors> saved_;  ///< where the deck has `activations`
+  std::unique_ptr<SavedTensors> saved_;   ///< where the deck has `activations`
   mutable std::unique_ptr<Bound> bound_;  ///< the module, once it is built
 };
 

@@ -19,12 +19,14 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file that a train stage wrote").example("\"{run}/train/model.h5\"");
   d("dataset", &Params::dataset, "samples to judge it by");
   d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
-  d("quantize", &Params::quantize, "the model also runs with weights of few bits, and both are compared; left out, it does not");
+  d("quantize", &Params::quantize,
+    "the model also runs with weights of few bits, and both are compared; left out, it does not");
 }
 
 void Evaluate::check(Context& context) {
   context.registry->make<Dataset>(params_.dataset, context);
-  if (params_.quantize && params_.quantize->calibrate) context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
+  if (params_.quantize && params_.quantize->calibrate)
+    context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
   context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
 }
 
@@ -35,14 +37,16 @@ static void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
       if (seen.info.name != here.info.name) continue;
       const double slack = 0.05 * (seen.highest - seen.lowest);
       if (here.lowest < seen.lowest - slack || here.highest > seen.highest + slack)
-        log.warn(fmt::format("field '{}' spans [{:.4g}, {:.4g}], but training saw [{:.4g}, {:.4g}]: the model extrapolates",
-                             here.info.name, here.lowest, here.highest, seen.lowest, seen.highest));
+        log.warn(
+            fmt::format("field '{}' spans [{:.4g}, {:.4g}], but training saw [{:.4g}, {:.4g}]: the model extrapolates",
+                        here.info.name, here.lowest, here.highest, seen.lowest, seen.highest));
     }
 }
 
 namespace {
 
-/// Errors of one way to run the model, what its weights take and how long a pass over the samples took the slowest rank.
+/// Errors of one way to run the model, what its weights take and how long a pass over the samples took the slowest
+/// rank.
 struct Row {
   std::vector<double> errors;
   double bits = 0.0, bytes = 0.0, seconds = 0.0;
@@ -73,7 +77,8 @@ void Table::write(const std::string& path) const {
     values.emplace_back();
     for (const Row& row : rows) values.back().push_back(of(row));
   };
-  for (std::size_t k = 0; k < metrics.size(); ++k) add(metrics[k].name, metrics[k].unit, [&](const Row& row) { return row.errors[k]; });
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    add(metrics[k].name, metrics[k].unit, [&](const Row& row) { return row.errors[k]; });
   if (rows.size() > 1) {
     add("bits_per_weight", "", [](const Row& row) { return row.bits; });
     add("weights", "B", [](const Row& row) { return row.bytes; });
@@ -85,14 +90,16 @@ void Table::write(const std::string& path) const {
 std::vector<std::string> Table::lines(const std::string& second) const {
   std::vector<std::string> out;
   if (rows.size() == 1) {
-    for (std::size_t k = 0; k < metrics.size(); ++k) out.push_back(fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
+    for (std::size_t k = 0; k < metrics.size(); ++k)
+      out.push_back(fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
     return out;
   }
   const auto line = [&](const std::string& name, const std::string& unit, double full, double few) {
     out.push_back(fmt::format("  {:<24}{:>14.6g}{:>14.6g}{:>10.4g} {}", name, full, few, few / full, unit));
   };
   out.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>10}", "", "full", "few bits", "share"));
-  for (std::size_t k = 0; k < metrics.size(); ++k) line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);
   line("weights", "kB", 1e-3 * rows[0].bytes, 1e-3 * rows[1].bytes);
   line("time of a pass", "s", rows[0].seconds, rows[1].seconds);
   out.push_back(second);
@@ -100,10 +107,12 @@ std::vector<std::string> Table::lines(const std::string& second) const {
 }
 
 /// The samples that matrices of few bits are fitted to, the same on every rank.
-std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path, const LoadedModel& model, Context& context) {
+std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path,
+                                           const LoadedModel& model, Context& context) {
   auto data = context.registry->make<Dataset>(params.dataset, context);
   data->open(context);
-  if (data->size() == 0) throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
+  if (data->size() == 0)
+    throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
   require_fields(model.info, path, *data);
   std::vector<std::int64_t> ids;
   const std::int64_t count = std::min(params.samples, data->size());
@@ -120,7 +129,8 @@ Task::Outcome Evaluate::run(Context& context) {
   auto model = load_artifact(params_.model, context);
   require_fields(model.info, params_.model, *data);
   warn_of_ranges(model.info, *data, context.log);
-  const auto keys = deck::resolved(params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);
+  const auto keys = deck::resolved(
+      params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);
   if (const auto words = met_before(model.info, params_.model, keys); !words.empty()) context.log.warn(words);
   Validation samples(*data, params_.batch);
   Table table{model.network->metrics(), {}};
@@ -138,13 +148,16 @@ Task::Outcome Evaluate::run(Context& context) {
     table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
     const double numbers = static_cast<double>(coded->numbers());
     table.rows[0].bits = 32.0, table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
-    table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers, table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
-    second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32", coded->name(), coded->matrices(),
-                         coded->numbers(), table.rows[1].bits, calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
+    table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers,
+    table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
+    second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32",
+                         coded->name(), coded->matrices(), coded->numbers(), table.rows[1].bits,
+                         calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
   }
   context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
   for (const auto& line : table.lines(second)) context.log.info(line);
-  io::on_root(context.comm, [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
+  io::on_root(context.comm,
+              [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
   context.log.info(fmt::format("written in {}: evaluation.csv", context.run_directory));
   return Outcome::done;
 }

@@ -9,8 +9,8 @@
 
 namespace cambium::train {
 
-/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`, those of the
-/// same model with weights of few bits beside them.
+/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`,
+/// those of the same model with weights of few bits beside them.
 class Evaluate : public Task {
  public:
   struct Params {

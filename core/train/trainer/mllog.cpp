@@ -20,7 +20,9 @@ void MlLog::line(const char* type, std::string_view key, const nlohmann::json& v
 void MlLog::event(std::string_view key, const nlohmann::json& value, const nlohmann::json& metadata) {
   line("POINT_IN_TIME", key, value, metadata);
 }
-void MlLog::start(std::string_view key, const nlohmann::json& metadata) { line("INTERVAL_START", key, nullptr, metadata); }
+void MlLog::start(std::string_view key, const nlohmann::json& metadata) {
+  line("INTERVAL_START", key, nullptr, metadata);
+}
 void MlLog::stop(std::string_view key, const nlohmann::json& metadata) { line("INTERVAL_END", key, nullptr, metadata); }
 
 }  // namespace cambium::train

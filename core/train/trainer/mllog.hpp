@@ -8,12 +8,13 @@
 
 namespace cambium::train {
 
-/// Lines of the MLPerf logging format, `:::MLLOG {"namespace": "", "time_ms": ..., "event_type": ..., ...}`; silent unless
-/// switched on.
+/// Lines of the MLPerf logging format, `:::MLLOG {"namespace": "", "time_ms": ..., "event_type": ..., ...}`; silent
+/// unless switched on.
 class MlLog {
  public:
   MlLog(Log& log, bool on) : log_(log), on_(on) {}
-  void event(std::string_view key, const nlohmann::json& value, const nlohmann::json& metadata = nlohmann::json::object());
+  void event(std::string_view key, const nlohmann::json& value,
+             const nlohmann::json& metadata = nlohmann::json::object());
   void start(std::string_view key, const nlohmann::json& metadata = nlohmann::json::object());
   void stop(std::string_view key, const nlohmann::json& metadata = nlohmann::json::object());
 

@@ -9,7 +9,7 @@ namespace cambium::train {
 
 /// Everything that changes while a network is trained, and all that a resumed run needs.
 struct Progress {
-  std::int64_t step = 0;  ///< optimizer steps done; also the position of the loader and of the schedules
+  std::int64_t step = 0;           ///< optimizer steps done; also the position of the loader and of the schedules
   FlatBuffer weights;              ///< with `direct` or `parallel` only while a file is written or read
   std::vector<double> grids;       ///< with `direct`: steps of the weights' grids, while a file is written or read
   std::vector<FlatBuffer> states;  ///< of the optimizer

@@ -30,9 +30,9 @@ void write_buffer(io::File& file, const std::string& name, const FlatBuffer& buf
 
 void read_buffer(const io::File& file, const std::string& name, FlatBuffer& buffer) {
   if (file.dataset(name).elements() != buffer.layout().parameters())
-    throw InputError(fmt::format("'{}' holds {} numbers in {}, but the deck's model has {} parameters; resume with the model "
-                                 "that wrote it", file.file(), file.dataset(name).elements(), name,
-                                 buffer.layout().parameters()));
+    throw InputError(fmt::format(
+        "'{}' holds {} numbers in {}, but the deck's model has {} parameters; resume with the model that wrote it",
+        file.file(), file.dataset(name).elements(), name, buffer.layout().parameters()));
   if (buffer.dtype() == DType::bf16) {
     const auto wide = file.read<std::vector<std::int32_t>>(name);
     std::vector<std::uint16_t> bits(wide.begin(), wide.end());
@@ -70,21 +70,24 @@ void copy_marks(const io::File& from, io::File& to) {
   if (!from.is_group("/tables")) return;
   for (const auto& name : from.group("/tables").list())
     for (const char* part : {"rows", "checksum"})
-      to.create_group("/tables/" + name).set_attribute(part, from.group("/tables/" + name).attribute<std::int64_t>(part));
+      to.create_group("/tables/" + name)
+          .set_attribute(part, from.group("/tables/" + name).attribute<std::int64_t>(part));
 }
 
 template <class T>
 void require_same(const io::Group& head, const char* name, const char* key, const T& deck) {
   const T file = head.attribute<T>(name);
   if (file != deck)
-    throw InputError(fmt::format("'{}' was written with {} {}, but the deck says {}; resume with the same, or begin a new run "
-                                 "with start_from", head.file(), key, file, deck));
+    throw InputError(fmt::format(
+        "'{}' was written with {} {}, but the deck says {}; resume with the same, or begin a new run with start_from",
+        head.file(), key, file, deck));
 }
 
 }  // namespace
 
 void write_train_checkpoint(const std::string& path, const Progress& progress, const CheckpointKey& key,
-                            const std::string& network_state, const Context& context, std::span<const io::TableFile* const> tables) {
+                            const std::string& network_state, const Context& context,
+                            std::span<const io::TableFile* const> tables) {
   // Collective, as what is marked is on the root's disk only: in memory first.
   io::File marks = io::File::in_memory(path);
   for (const auto* table : tables) table->save_mark(marks);
@@ -131,7 +134,9 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   if (file.read<std::vector<std::string>>("/tensors") != tensor_names(p.weights.layout()))
     throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));
   p.step = head.attribute<std::int64_t>("step");
-  if (p.step < 0) throw InputError(fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
+  if (p.step < 0)
+    throw InputError(
+        fmt::format("'{}' says step {}; the file is damaged or was changed, resume from another one", path, p.step));
   p.best_step = head.attribute<std::int64_t>("best_step");
   p.best_metric = head.attribute<double>("best_metric");
   p.without_improvement = head.attribute<std::int64_t>("without_improvement");
@@ -139,29 +144,36 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
   if (head.exists("grids") != !p.grids.empty())
-    throw InputError(fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run with "
-                                 "start_from", path, p.grids.empty() ? "with" : "without"));
+    throw InputError(
+        fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run "
+                    "with start_from",
+                    path, p.grids.empty() ? "with" : "without"));
   if (!p.grids.empty()) {
     const std::size_t grids = p.grids.size();
     p.grids = head.read<std::vector<double>>("grids");
     if (p.grids.size() != grids)
-      throw InputError(fmt::format("'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it", path,
-                                   p.grids.size(), grids));
+      throw InputError(fmt::format(
+          "'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it",
+          path, p.grids.size(), grids));
   }
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};
   read_buffer(file, "/weights", p.weights);
   if (p.average.bytes() > 0) {
-    if (file.exists("/average")) read_buffer(file, "/average", p.average);
-    else p.average.copy_from(p.weights);
+    if (file.exists("/average"))
+      read_buffer(file, "/average", p.average);
+    else
+      p.average.copy_from(p.weights);
   }
   if (p.best_step >= 0) read_buffer(file, "/best", p.best);
   for (std::size_t k = 0; k < p.states.size(); ++k) {
     const std::string name = "/states/" + key.states[k].name;
     if (!file.exists(name))
-      throw InputError(fmt::format("'{}' has no optimizer state {}: the deck's optimizer has other settings than the one that "
-                                   "wrote it (momentum switched on?); resume with the same", path, key.states[k].name));
+      throw InputError(
+          fmt::format("'{}' has no optimizer state {}: the deck's optimizer has other settings than the one that wrote "
+                      "it (momentum switched on?); resume with the same",
+                      path, key.states[k].name));
     read_buffer(file, name, p.states[k]);
   }
   return head.attribute<std::int64_t>("ranks");

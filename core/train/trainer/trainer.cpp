@@ -14,18 +14,23 @@
 
 namespace cambium::train {
 
-/// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is divided.
-static constexpr std::string_view free_keys[] = {"steps", "epochs", "loader", "accumulate", "parallel", "reduce.group", "reduce.overlap",
-                                                 "validate.every", "validate.batch", "validate.patience", "checkpoint", "log", "explode",
-                                                 "models", "mllog"};
+/// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
+/// divided.
+static constexpr std::string_view free_keys[] = {
+    "steps",          "epochs",         "loader",         "accumulate",        "parallel",   "reduce.group",
+    "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint", "log",
+    "explode",        "models",         "mllog"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
   mllog_.start("init_start");
   open_data();
-  const auto checkpoint = resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
-  if (checkpoint) resume(*checkpoint);
-  else start_fresh();
+  const auto checkpoint =
+      resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
+  if (checkpoint)
+    resume(*checkpoint);
+  else
+    start_fresh();
   mllog_.stop("init_stop");
   context_.timing.reset();
   const double started = wall_seconds();
@@ -60,8 +65,8 @@ Task::Outcome Trainer::loop() {
     show_progress(started, first);
   }
   if (out_of_patience())
-    context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}", params_.validate.patience,
-                                  progress_.step));
+    context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}",
+                                  params_.validate.patience, progress_.step));
   return Task::Outcome::done;
 }
 
@@ -106,12 +111,14 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
   const auto own = plan();
   std::vector<TermSum> table(slices * static_cast<std::size_t>(context_.comm.size()) * terms);
   std::vector<TermSum> sums;
-  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                           const ReadyCallback& ready) {
     const auto timer = context_.timing.scope("gradient");
     const auto& samples = batch.slices[static_cast<std::size_t>(slice)];
     if (samples.empty()) return false;
     const auto row = static_cast<std::size_t>(own.slice_number(slice));
-    network_->gradient(samples, weights, weights_of_terms, gradients, std::span(table).subspan(row * terms, terms), ready);
+    network_->gradient(samples, weights, weights_of_terms, gradients, std::span(table).subspan(row * terms, terms),
+                       ready);
     return true;
   };
   {
@@ -124,8 +131,10 @@ double Trainer::compute_gradient(const Batch& batch, double rate) {
       const auto weights = direct_ ? direct_->views() : std::span<const TensorRef>(own_weights);
       reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
         if (!direct_) return void(compute(slice, weights, into.views(), ready));
-        compute(slice, weights, into.views(), ReadyCallback(ready, [&](int m) { direct_->open(m); }, [&](int m) { direct_->open(m); },
-                                                            [&](int m) { direct_->close(m); }));
+        compute(slice, weights, into.views(),
+                ReadyCallback(
+                    ready, [&](int m) { direct_->open(m); }, [&](int m) { direct_->open(m); },
+                    [&](int m) { direct_->close(m); }));
       });
     }
     communication().sum_small(numbers_of(table), *mesh_);
@@ -143,9 +152,10 @@ void Trainer::watch(double loss, const std::vector<TermSum>& terms) {
   const auto rate = rate_at(progress_.step);
   for (std::size_t k = 0; k < terms.size(); ++k) {
     if (!std::isfinite(terms[k].sum))
-      throw NumericalError(fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was "
-                                       "{:.3g}, try a tenth of it or a warm_up", step, terms_[k].name,
-                                       std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
+      throw NumericalError(
+          fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was {:.3g}, "
+                      "try a tenth of it or a warm_up",
+                      step, terms_[k].name, std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
     progress_.window[k].sum += terms[k].sum;
     progress_.window[k].count += terms[k].count;
   }
@@ -157,9 +167,10 @@ void Trainer::watch(double loss, const std::vector<TermSum>& terms) {
   std::size_t worst = 0;
   for (std::size_t k = 1; k < terms.size(); ++k)
     if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
-  throw NumericalError(fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first "
-                                   "values ({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of "
-                                   "it or a warm_up", step, loss, params_.explode, progress_.first_loss, terms_[worst].name, rate));
+  throw NumericalError(
+      fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first values "
+                  "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
+                  step, loss, params_.explode, progress_.first_loss, terms_[worst].name, rate));
 }
 
 void Trainer::validate() {
@@ -175,8 +186,8 @@ void Trainer::validate() {
   const bool better = measure < progress_.best_metric;
   std::string line = fmt::format("validation at step {}:", progress_.step);
   for (std::size_t k = 0; k < metrics_.size(); ++k)
-    line += fmt::format("{} {} {:.5g}{}{}", k ? "," : "", metrics_[k].name, values[k], metrics_[k].unit.empty() ? "" : " ",
-                        metrics_[k].unit);
+    line += fmt::format("{} {} {:.5g}{}{}", k ? "," : "", metrics_[k].name, values[k],
+                        metrics_[k].unit.empty() ? "" : " ", metrics_[k].unit);
   context_.log.info(line + (better ? " (best)" : ""));
   mllog_.event("eval_error", values.front(), where);
   mllog_.stop("eval_stop", where);
@@ -191,7 +202,8 @@ void Trainer::keep_best(double measure, const std::vector<double>& values) {
   progress_.best_step = progress_.step;
   last_metrics_ = values;
   keep_best();
-  if (params_.validate.keep_best) with_best([&](FlatBuffer& weights) { write_model("best.h5", weights, progress_.best_step); });
+  if (params_.validate.keep_best)
+    with_best([&](FlatBuffer& weights) { write_model("best.h5", weights, progress_.best_step); });
 }
 
 double Trainer::measure_of(const std::vector<double>& errors) const {
@@ -211,7 +223,9 @@ double Trainer::rate_at(std::int64_t step) const {
 
 void Trainer::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
-  io::on_root(context_.comm, [&] { if (context_.stop) context_.stop->require_directory(true); });
+  io::on_root(context_.comm, [&] {
+    if (context_.stop) context_.stop->require_directory(true);
+  });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   std::vector<Counted> counted;
   if (sharded_) fill_whole(progress_, counted);

@@ -26,8 +26,8 @@ struct Watch {
 /// A train stage from construction to its last page.
 class Trainer {
  public:
-  /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out the
-  /// same samples.
+  /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out
+  /// the same samples.
   Trainer(const Train::Params& params, Context& context, int member = 0, Watch watch = {});
   /// Prints what would be trained and how.
   void report_plan() const;
@@ -44,7 +44,8 @@ class Trainer {
   void after_buffers();
   void start_fresh();
   void resume(const std::string& checkpoint);
-  void open_tables(std::optional<std::int64_t> resumed_at, const std::string& checkpoint = {});  ///< checkpoint: what says what they held
+  void open_tables(std::optional<std::int64_t> resumed_at,
+                   const std::string& checkpoint = {});  ///< checkpoint: what says what they held
   BatchPlan plan() const;
   CheckpointKey checkpoint_key() const;
 
@@ -110,15 +111,17 @@ class Trainer {
   std::unique_ptr<FlatLayout> layout_;
   std::unique_ptr<Reducer> reducer_;
   FlatBuffer gradients_;
-  std::unique_ptr<ShardedModel> sharded_;  ///< with `parallel`, instead of the layout, reducer, gradients, weights and states
+  std::unique_ptr<ShardedModel>
+      sharded_;  ///< with `parallel`, instead of the layout, reducer, gradients, weights and states
   std::unique_ptr<DirectWeights> direct_;  ///< with `direct`, instead of the weights
   std::vector<Counted> direct_counts_;     ///< of gradients and states
-  double flips_window_ = 0.0, flips_last_ = 0.0;  ///< direct weights that changed, of this rank's part: since the last row, in the last step
+  double flips_window_ = 0.0,
+         flips_last_ = 0.0;  ///< direct weights that changed, of this rank's part: since the last row, in the last step
   Progress progress_;
 
   std::unique_ptr<io::TableFile> training_table_, validation_table_;
-  std::vector<FieldRange> ranges_;   ///< for the model file; rank 0, once
-  std::vector<double> last_metrics_; ///< of the best or the last validation
+  std::vector<FieldRange> ranges_;    ///< for the model file; rank 0, once
+  std::vector<double> last_metrics_;  ///< of the best or the last validation
   Watch watch_;
   bool ended_ = false;  ///< by watch_
   MlLog mllog_;

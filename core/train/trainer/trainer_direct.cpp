@@ -12,7 +12,8 @@ void Trainer::make_direct() {
 
 /// Of all direct weights. Collective.
 double Trainer::share_changed(double count) const {
-  return sharded_ ? sharded_->over_parts(count) / static_cast<double>(sharded_->linear_numbers()) : count / static_cast<double>(direct_->linear_numbers());
+  return sharded_ ? sharded_->over_parts(count) / static_cast<double>(sharded_->linear_numbers())
+                  : count / static_cast<double>(direct_->linear_numbers());
 }
 
 /// A whole model in float32, counted while the result lives.

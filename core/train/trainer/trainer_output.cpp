@@ -13,7 +13,8 @@
 namespace cambium::train {
 
 void Trainer::print_header() const {
-  std::string names = fmt::format("{:>9}{:>10}{:>12}{:>13}", "step", "epoch", "rate", "loss"), units = std::string(44, ' ');
+  std::string names = fmt::format("{:>9}{:>10}{:>12}{:>13}", "step", "epoch", "rate", "loss"),
+              units = std::string(44, ' ');
   for (const auto& term : terms_) {
     names += fmt::format("{:>15}", term.name);
     units += fmt::format("{:>15}", term.unit);
@@ -27,15 +28,17 @@ void Trainer::print_header() const {
 void Trainer::print_row() {
   const auto timer = context_.timing.scope("output");
   const double epoch = static_cast<double>(progress_.step) / static_cast<double>(plan().steps_per_epoch());
-  std::vector<double> row{epoch, rate_at(progress_.step - 1),
-                          progress_.loss_window / static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps))};
+  std::vector<double> row{
+      epoch, rate_at(progress_.step - 1),
+      progress_.loss_window / static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps))};
   std::string line = fmt::format("{:>9}{:>10.4g}{:>12.3e}{:>13.5e}", progress_.step, row[0], row[1], row[2]);
   for (std::size_t k = 0; k < terms_.size(); ++k) {
     row.push_back(reported(terms_[k], progress_.window[k]));
     line += fmt::format("{:>15.5g}", row.back());
   }
   if (params_.direct) {
-    row.push_back(share_changed(flips_window_) / static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps)));
+    row.push_back(share_changed(flips_window_) /
+                  static_cast<double>(std::max<std::int64_t>(1, progress_.window_steps)));
     line += fmt::format("{:>13.3e}", row.back());
     flips_window_ = 0.0;
   }
@@ -52,7 +55,8 @@ void Trainer::show_progress(double started, std::int64_t first_step) {
   next_progress_ = elapsed + 0.5;
   const double rate = static_cast<double>(progress_.step - first_step) / elapsed;
   const auto left = static_cast<long>(static_cast<double>(steps_ - progress_.step) / rate);
-  context_.log.progress(fmt::format("step {} of {} ({:.0f} %), {:.4g} samples/s, {:02}:{:02}:{:02} left", progress_.step, steps_,
+  context_.log.progress(fmt::format("step {} of {} ({:.0f} %), {:.4g} samples/s, {:02}:{:02}:{:02} left",
+                                    progress_.step, steps_,
                                     100.0 * static_cast<double>(progress_.step) / static_cast<double>(steps_),
                                     rate * static_cast<double>(params_.batch), left / 3600, left / 60 % 60, left % 60));
 }
@@ -69,7 +73,8 @@ void Trainer::write_model(const std::string& name, const FlatBuffer& weights, st
     return deck::resolved(data.node, context_.registry->find(Dataset::kind, data.type)->schema, *context_.registry);
   };
   info.training = keys_of(params_.dataset);
-  if (params_.validation && (params_.validate.keep_best || params_.validate.patience > 0)) info.chosen_by = keys_of(*params_.validation);
+  if (params_.validation && (params_.validate.keep_best || params_.validate.patience > 0))
+    info.chosen_by = keys_of(*params_.validation);
   info.card = {{"step", "", static_cast<double>(step)},
                {"training_samples", "", static_cast<double>(training_->size())},
                {"validation_samples", "", validation_ ? static_cast<double>(held_out_->size()) : 0.0}};
@@ -85,10 +90,13 @@ std::vector<std::string> Trainer::export_models() {
   std::vector<std::string> more;
   const auto write = [&](FlatBuffer& weights) {
     write_model("model.h5", weights, best ? progress_.best_step : progress_.step);
-    io::on_root(context_.comm, [&] { more = network_->export_model(context_.run_directory, weights.views(), context_); });
+    io::on_root(context_.comm,
+                [&] { more = network_->export_model(context_.run_directory, weights.views(), context_); });
   };
-  if (best) with_best(write);
-  else with_trained(write);
+  if (best)
+    with_best(write);
+  else
+    with_trained(write);
   std::string joined;
   for (const auto& file : more) joined += file + "\n";
   context_.comm.broadcast(joined);
@@ -98,10 +106,12 @@ std::vector<std::string> Trainer::export_models() {
 }
 
 void Trainer::keep_best_and_rethrow(const NumericalError& error) {
-  if (progress_.best_step < 0) throw NumericalError(std::string(error.what()) + "; no model was kept", error.elsewhere());
+  if (progress_.best_step < 0)
+    throw NumericalError(std::string(error.what()) + "; no model was kept", error.elsewhere());
   export_models();
-  throw NumericalError(fmt::format("{}; the best model, of step {}, is in {}/model.h5", error.what(), progress_.best_step,
-                                   context_.run_directory), error.elsewhere());
+  throw NumericalError(fmt::format("{}; the best model, of step {}, is in {}/model.h5", error.what(),
+                                   progress_.best_step, context_.run_directory),
+                       error.elsewhere());
 }
 
 /// What went over the wires, and how much of it was waited for.
@@ -116,10 +126,12 @@ void Trainer::report_communication(double seconds) {
   const auto& rows = communication().traffic().rows();
   if (!rows.empty()) log.info(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
   for (const auto& row : rows)
-    log.info(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls, 1e-6 * static_cast<double>(row.bytes)));
+    log.info(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls,
+                         1e-6 * static_cast<double>(row.bytes)));
   if (context_.comm.size() == 1) return;
   const double exposed = context_.comm.sum(communication().exposed_seconds()) / context_.comm.size();
-  log.info(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed, 100.0 * exposed / std::max(seconds, 1e-9)));
+  log.info(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed,
+                       100.0 * exposed / std::max(seconds, 1e-9)));
 }
 
 void Trainer::last_page(double seconds, std::int64_t steps) {
@@ -143,7 +155,8 @@ void Trainer::last_page(double seconds, std::int64_t steps) {
     log.info(params_.validate.measure == std::vector<double>{1.0}
                  ? fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name, progress_.best_metric,
                                metrics_[0].unit.empty() ? "" : " ", metrics_[0].unit, progress_.best_step)
-                 : fmt::format("best validation: weighted sum {:.6g} at step {}", progress_.best_metric, progress_.best_step));
+                 : fmt::format("best validation: weighted sum {:.6g} at step {}", progress_.best_metric,
+                               progress_.best_step));
   log.info(fmt::format("written in {}: {}", context_.run_directory, written));
   for (const auto& warning : log.warnings())
     log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));

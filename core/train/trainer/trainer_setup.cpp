@@ -13,11 +13,9 @@
 namespace cambium::train {
 
 Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
-    : params_(params),
-      context_(context),
+    : params_(params), context_(context),
       shared_seed_(params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed),
-      seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
-      watch_(std::move(watch)),
+      seed_(shared_seed_ + static_cast<std::uint64_t>(member)), watch_(std::move(watch)),
       mllog_(context.log, params.mllog && !context.dry_run) {
   const auto& registry = *context.registry;
   network_ = registry.make<Network>(params.model, context);
@@ -34,15 +32,17 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
 
 void Trainer::report_plan() const {
   auto& log = context_.log;
-  log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type, params_.dataset.type,
-                       params_.optimizer.type, params_.learning_rate.type));
-  log.info(fmt::format("batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
-                       params_.steps ? fmt::format("{} steps", *params_.steps) : fmt::format("{:g} epochs", *params_.epochs)));
+  log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type,
+                       params_.dataset.type, params_.optimizer.type, params_.learning_rate.type));
+  log.info(fmt::format(
+      "batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
+      params_.steps ? fmt::format("{} steps", *params_.steps) : fmt::format("{:g} epochs", *params_.epochs)));
   if (params_.steps) {
     std::string line = "rate at step";
     for (int k = 0; k <= 4; ++k) {
       const auto step = static_cast<std::int64_t>(static_cast<double>(*params_.steps - 1) * k / 4.0);
-      const double rate = params_.warm_up ? params_.warm_up->at(*rate_, step, *params_.steps) : rate_->at(step, *params_.steps);
+      const double rate =
+          params_.warm_up ? params_.warm_up->at(*rate_, step, *params_.steps) : rate_->at(step, *params_.steps);
       line += fmt::format("{} {}: {:.3g}", k ? "," : "", step, rate);
     }
     log.info(line);
@@ -55,16 +55,18 @@ static void require_same_fields(const std::vector<FieldInfo>& training, const st
   for (const auto& field : training)
     for (const auto& other : validation)
       if (other.name == field.name && other.unit != field.unit)
-        throw InputError(fmt::format("the field '{}' is in {} in the training set, but in {} in the validation set; convert one "
-                                     "of them", field.name, field.unit.empty() ? "no unit" : field.unit,
-                                     other.unit.empty() ? "no unit" : other.unit));
+        throw InputError(fmt::format(
+            "the field '{}' is in {} in the training set, but in {} in the validation set; convert one of them",
+            field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
 }
 
 /// Whole steps of so many passes; up to 9e15 a double counts them one by one.
 static std::int64_t steps_of(double epochs, double per_epoch) {
   const double steps = std::ceil(epochs * per_epoch);
   if (!(steps <= 9e15))
-    throw InputError(fmt::format("epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'", epochs, per_epoch));
+    throw InputError(fmt::format(
+        "epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'",
+        epochs, per_epoch));
   return static_cast<std::int64_t>(steps);
 }
 
@@ -72,14 +74,16 @@ void Trainer::open_data() {
   whole_->open(context_);
   if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
   // Every rank holds the order of an epoch, and that of the share held out while it is drawn.
-  const double order = sizeof(std::int64_t) + (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
-  require_memory(order * static_cast<double>(whole_->size()), fmt::format("the order of {} samples", whole_->size()), "train on fewer samples", context_);
+  const double order = sizeof(std::int64_t) +
+                       (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
+  require_memory(order * static_cast<double>(whole_->size()), fmt::format("the order of {} samples", whole_->size()),
+                 "train on fewer samples", context_);
   if (held_out_) held_out_->open(context_);
   if (params_.hold_out > 0.0) {
     auto [held, rest] = hold_out(shared_seed_, whole_->size(), params_.hold_out);
     if (held.empty())
-      throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away", params_.hold_out,
-                                   whole_->size()));
+      throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away",
+                                   params_.hold_out, whole_->size()));
     training_ = std::make_unique<Subset>(*whole_, std::move(rest));
     held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
   } else {
@@ -88,10 +92,12 @@ void Trainer::open_data() {
   if (held_out_) require_same_fields(training_->fields(), held_out_->fields());
   const std::int64_t samples = training_->size();
   if (params_.batch > samples)
-    throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
+    throw InputError(
+        fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
   const double per_epoch = static_cast<double>((samples + params_.batch - 1) / params_.batch);
   steps_ = params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
-  if (held_out_ && held_out_->size() > 0) validation_ = std::make_unique<Validation>(*held_out_, params_.validate.batch);
+  if (held_out_ && held_out_->size() > 0)
+    validation_ = std::make_unique<Validation>(*held_out_, params_.validate.batch);
 }
 
 BatchPlan Trainer::plan() const {
@@ -110,8 +116,13 @@ BatchPlan Trainer::plan() const {
 
 CheckpointKey Trainer::checkpoint_key() const {
   const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
-  return {params_.model.type, params_.optimizer.type, sharded_ ? sharded_->states() : optimizer_->states(network_->dtype()), ordered ? "ordered" : "fast",
-          ordered ? params_.reduce.slices : 1, params_.batch, seed_};
+  return {params_.model.type,
+          params_.optimizer.type,
+          sharded_ ? sharded_->states() : optimizer_->states(network_->dtype()),
+          ordered ? "ordered" : "fast",
+          ordered ? params_.reduce.slices : 1,
+          params_.batch,
+          seed_};
 }
 
 /// Weights, gradients, the optimizer's states, an average and the best weights, where they are held.
@@ -122,10 +133,12 @@ void Trainer::require_room() const {
   for (const auto& state : optimizer_->states(network_->dtype())) states += static_cast<double>(size_of(state.dtype));
   const double copies = 2.0 + (params_.average ? 1.0 : 0.0);
   double bytes = numbers * (copies * static_cast<double>(size_of(network_->dtype())) + states);
-  if (params_.parallel) bytes /= context_.comm.size();
-  else if (params_.direct) bytes = numbers / 4.0;
-  require_memory(bytes, fmt::format("training {:.4g} parameters", numbers), "make the model smaller, or divide it among ranks of more nodes (parallel)",
-                 context_);
+  if (params_.parallel)
+    bytes /= context_.comm.size();
+  else if (params_.direct)
+    bytes = numbers / 4.0;
+  require_memory(bytes, fmt::format("training {:.4g} parameters", numbers),
+                 "make the model smaller, or divide it among ranks of more nodes (parallel)", context_);
 }
 
 /// The network knows its sizes now.
@@ -144,8 +157,10 @@ void Trainer::make_buffers() {
   reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
   gradients_ = reducer_->make_buffer(*layout_, dtype);
   progress_.states = make_states(*optimizer_, *layout_, dtype);
-  if (params_.direct) make_direct();
-  else progress_.weights = FlatBuffer(*layout_, dtype);
+  if (params_.direct)
+    make_direct();
+  else
+    progress_.weights = FlatBuffer(*layout_, dtype);
   if (params_.average) progress_.average = FlatBuffer(*layout_, dtype);
   after_buffers();
 }
@@ -174,8 +189,8 @@ void Trainer::require_measure() const {
   if (measure.size() <= metrics_.size()) return;
   std::string names;
   for (const auto& metric : metrics_) names += (names.empty() ? "" : ", ") + metric.name;
-  throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(), params_.model.type,
-                               metrics_.size(), names));
+  throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
+                               params_.model.type, metrics_.size(), names));
 }
 
 void Trainer::start_fresh() {
@@ -188,9 +203,9 @@ void Trainer::start_fresh() {
     require_fields(model.info, params_.start_from, *training_);
     if (model.info.type != params_.model.type || model.layout->parameters() != layout().parameters() ||
         model.layout->tensors().size() != layout().tensors().size() || model.weights.dtype() != network_->dtype())
-      throw InputError(fmt::format("start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model "
-                                   "and precision", params_.start_from, model.info.type, model.layout->parameters(),
-                                   params_.model.type, layout().parameters()));
+      throw InputError(fmt::format(
+          "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model and precision",
+          params_.start_from, model.info.type, model.layout->parameters(), params_.model.type, layout().parameters()));
     // The new data's statistics would change what the weights mean: the model's own stay.
     network_->restore(model.info.state);
     start_weights([&](FlatBuffer& weights) {
@@ -215,19 +230,25 @@ void Trainer::resume(const std::string& path) {
   });
   open_tables(progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;
-  context_.log.info(fmt::format("resumed at step {} from {}{}", progress_.step, path,
-                                same ? "" : fmt::format(" (written by {} ranks: sums are rounded differently from here on; "
-                                                        "reduce.mode ordered would not)", ranks)));
+  context_.log.info(fmt::format(
+      "resumed at step {} from {}{}", progress_.step, path,
+      same ? ""
+           : fmt::format(
+                 " (written by {} ranks: sums are rounded differently from here on; reduce.mode ordered would not)",
+                 ranks)));
   print_header();
 }
 
 void Trainer::open_tables(std::optional<std::int64_t> resumed_at, const std::string& checkpoint) {
-  const auto mark = [&](const char* table) { return checkpoint.empty() ? std::nullopt : io::table_mark(io::File::open(checkpoint), table); };
+  const auto mark = [&](const char* table) {
+    return checkpoint.empty() ? std::nullopt : io::table_mark(io::File::open(checkpoint), table);
+  };
   std::vector<io::Column> columns{{"epoch", "", "passes over the training set"},
                                   {"learning_rate", "", "of the last step"},
                                   {"loss", "", "weighted loss, mean since the last row"}};
   for (const auto& term : terms_) columns.push_back({term.name, term.unit, "training, mean since the last row"});
-  if (params_.direct) columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
+  if (params_.direct)
+    columns.push_back({"flips", "", "share of direct weights that change in a step, mean since the last row"});
   training_table_ = std::make_unique<io::TableFile>(context_, "training", columns, resumed_at, mark("training"));
   if (!validation_) return;
   columns.clear();

@@ -16,11 +16,13 @@ void Trainer::make_sharded() {
   settings.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
   settings.overlap = params_.reduce.overlap;
   settings.direct = params_.direct;
-  settings.group_elements = std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(network_->dtype()));
+  settings.group_elements =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(params_.reduce.group) / size_of(network_->dtype()));
   sharded_ = std::make_unique<ShardedModel>(partition, *mesh_, *network_, *optimizer_, settings);
   const auto ranks = [&](int depth) { return parts_of(*mesh_, depth); };
-  context_.log.info(fmt::format("divided: weights by {}, gradients by {}, states by {} of {} ranks", ranks(partition.weights),
-                                ranks(partition.gradients), ranks(partition.states), context_.comm.size()));
+  context_.log.info(fmt::format("divided: weights by {}, gradients by {}, states by {} of {} ranks",
+                                ranks(partition.weights), ranks(partition.gradients), ranks(partition.states),
+                                context_.comm.size()));
 }
 
 /// The first weights, and what the optimizer makes of them.

@@ -19,8 +19,8 @@ double weighted_loss(std::span<const double> weights, std::span<const TermSum> s
 /// A table's numbers, for a sum over ranks.
 std::span<double> numbers_of(std::span<TermSum> table);
 
-/// A data set that is only looked at. Blocks of `batch` samples are dealt out to the ranks; each rank keeps its samples in
-/// memory while they fit 1 GB.
+/// A data set that is only looked at. Blocks of `batch` samples are dealt out to the ranks; each rank keeps its samples
+/// in memory while they fit 1 GB.
 class Validation {
  public:
   Validation(Dataset& data, std::int64_t batch) : data_(data), batch_(batch) {}

@@ -25,7 +25,8 @@ void Grammar::make_words() {
   std::vector<std::pair<std::string, int>> made;
   for (std::uint64_t attempt = 0; std::ssize(made) < wanted; ++attempt) {
     if (attempt > 1000000) throw InternalError("grammar: too many words for their letters");
-    const Random4 shape(params_.seed, Stream::made_samples, language, 2 * attempt), letters(params_.seed, Stream::made_samples, language, 2 * attempt + 1);
+    const Random4 shape(params_.seed, Stream::made_samples, language, 2 * attempt),
+        letters(params_.seed, Stream::made_samples, language, 2 * attempt + 1);
     std::string word(static_cast<std::size_t>(2 + shape.bits[0] % 5), 'a');
     for (std::size_t k = 0; k < word.size(); ++k)
       word[k] = static_cast<char>('a' + (k < 4 ? letters.bits[k] : shape.bits[k - 3]) % 26);
@@ -77,7 +78,8 @@ Grammar::Text Grammar::text(std::uint64_t id, std::int64_t length) const {
   };
   for (std::uint64_t turn = 0; std::ssize(out.bytes) < length; ++turn) {
     const Random4 random(params_.seed, Stream::made_samples, id, turn);
-    const double opens = std::ssize(open) < params_.depth ? params_.open : 0.0, closes = open.empty() ? 0.0 : params_.close;
+    const double opens = std::ssize(open) < params_.depth ? params_.open : 0.0,
+                 closes = open.empty() ? 0.0 : params_.close;
     const double u = random.uniform(0);
     if (u < opens) {
       open += brackets[1][random.bits[1] % 3];
@@ -87,7 +89,8 @@ Grammar::Text Grammar::text(std::uint64_t id, std::int64_t length) const {
       open.pop_back();
     } else {
       const auto& sums = sums_[static_cast<std::size_t>(last_class)];
-      auto w = static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), random.uniform(1) * sums.back()) - sums.begin());
+      auto w = static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end(), random.uniform(1) * sums.back()) -
+                                        sums.begin());
       w = std::min(w, words_.size() - 1);
       double before = sums.back();
       for (std::size_t n = 1; n <= words_[w].size(); ++n) {
@@ -101,10 +104,13 @@ Grammar::Text Grammar::text(std::uint64_t id, std::int64_t length) const {
   return out;
 }
 
-/// The chance to be at a place where a word may begin is followed from byte to byte: by depth, class of the last word and position.
+/// The chance to be at a place where a word may begin is followed from byte to byte: by depth, class of the last word
+/// and position.
 double Grammar::entropy(std::int64_t length) const {
   const auto depths = static_cast<std::size_t>(params_.depth) + 1, classes = static_cast<std::size_t>(params_.classes);
-  const auto place = [&](std::int64_t at, std::size_t depth, std::size_t c) { return (static_cast<std::size_t>(at) * depths + depth) * classes + c; };
+  const auto place = [&](std::int64_t at, std::size_t depth, std::size_t c) {
+    return (static_cast<std::size_t>(at) * depths + depth) * classes + c;
+  };
   std::vector<double> here(static_cast<std::size_t>(length) * depths * classes, 0.0);
   here[0] = 1.0;
   double sum = 0.0;
@@ -128,10 +134,12 @@ double Grammar::entropy(std::int64_t length) const {
           double before = sums_[c].back();
           for (std::size_t n = 1; n <= words_[w].size(); ++n) {
             const double with = mass(static_cast<int>(c), w, n);
-            count(at + static_cast<std::int64_t>(n) - 1, p * chance, with / before * (n == 1 ? 1.0 - opens - closes : 1.0));
+            count(at + static_cast<std::int64_t>(n) - 1, p * chance,
+                  with / before * (n == 1 ? 1.0 - opens - closes : 1.0));
             before = with;
           }
-          arrive(at + static_cast<std::int64_t>(words_[w].size()), depth, static_cast<std::size_t>(class_of_[w]), p * chance);
+          arrive(at + static_cast<std::int64_t>(words_[w].size()), depth, static_cast<std::size_t>(class_of_[w]),
+                 p * chance);
         }
       }
   return sum / static_cast<double>(length - 1);

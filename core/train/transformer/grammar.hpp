@@ -5,10 +5,11 @@
 
 namespace cambium::train {
 
-/// A made language in which the chance of every next byte is known. Text is words, each followed by a blank, and brackets of three kinds
-/// around them. A word belongs to one class; the class of the next word depends on the last one's (three can follow each), the word
-/// within its class has a chance proportional to 1 / rank. Where a word may begin, a bracket may open (up to a depth) or the last one
-/// close instead. What can follow thus depends on the class of the last word, the letters since, and the brackets that are open.
+/// A made language in which the chance of every next byte is known. Text is words, each followed by a blank, and
+/// brackets of three kinds around them. A word belongs to one class; the class of the next word depends on the last
+/// one's (three can follow each), the word within its class has a chance proportional to 1 / rank. Where a word may
+/// begin, a bracket may open (up to a depth) or the last one close instead. What can follow thus depends on the class
+/// of the last word, the letters since, and the brackets that are open.
 class Grammar {
  public:
   struct Params {
@@ -25,7 +26,8 @@ class Grammar {
   /// Text number `id`: a function of seed and id.
   Text text(std::uint64_t id, std::int64_t length) const;
 
-  /// Mean of the surprise of bytes 1 to length - 1 of a text, over all texts: nats per byte, exact. No model predicts better.
+  /// Mean of the surprise of bytes 1 to length - 1 of a text, over all texts: nats per byte, exact. No model predicts
+  /// better.
   double entropy(std::int64_t length) const;
 
   const std::vector<std::string>& words() const { return words_; }

@@ -11,7 +11,10 @@ namespace cambium::train {
 void GrammarSet::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "how many texts").at_least(1);
   d("length", &Params::length, "bytes of a text; a model predicts all but the first").at_least(2).def(65);
-  d("first", &Params::first, "number of the first text: sets of one seed with other numbers share the language and no text").at_least(0).def(0);
+  d("first", &Params::first,
+    "number of the first text: sets of one seed with other numbers share the language and no text")
+      .at_least(0)
+      .def(0);
   d("seed", &Params::seed, "of the language and its texts").at_least(0).def(1);
   d("classes", &Params::classes, "classes of words").range(3, 64).def(8);
   d("words", &Params::words, "words of each class").range(1, 256).def(16);
@@ -28,8 +31,9 @@ GrammarSet::GrammarSet(const Params& params, Context&) : params_(params), gramma
 
 void GrammarSet::open(Context& context) {
   const double floor = grammar_.entropy(params_.length);
-  context.log.info(fmt::format("grammar: {} words, texts of {} bytes; entropy {:.5f} nats per byte ({:.5f} bits): no model does better",
-                               grammar_.words().size(), params_.length, floor, floor / std::numbers::ln2));
+  context.log.info(fmt::format(
+      "grammar: {} words, texts of {} bytes; entropy {:.5f} nats per byte ({:.5f} bits): no model does better",
+      grammar_.words().size(), params_.length, floor, floor / std::numbers::ln2));
 }
 
 std::vector<FieldInfo> GrammarSet::fields() const {
@@ -37,7 +41,8 @@ std::vector<FieldInfo> GrammarSet::fields() const {
 }
 
 SamplePtr GrammarSet::make(std::int64_t id) const {
-  auto text = std::make_shared<Grammar::Text>(grammar_.text(static_cast<std::uint64_t>(params_.first + id), params_.length));
+  auto text =
+      std::make_shared<Grammar::Text>(grammar_.text(static_cast<std::uint64_t>(params_.first + id), params_.length));
   auto sample = std::make_shared<Sample>();
   sample->id = id;
   sample->fields["text"] = io::tensor_of(text->bytes);

@@ -12,10 +12,13 @@
 namespace cambium::train {
 
 void Transformer::Linear::describe(deck::Describe<Linear>& d) {
-  d("weights", &Linear::weights, "in products: full; ternary computes with -s, 0, s, and keeps full weights that gradients change (BitNet b1.58)")
-      .options({{"full", LinearWeights::full}, {"ternary", LinearWeights::ternary}}).def(LinearWeights::full);
+  d("weights", &Linear::weights,
+    "in products: full; ternary computes with -s, 0, s, and keeps full weights that gradients change (BitNet b1.58)")
+      .options({{"full", LinearWeights::full}, {"ternary", LinearWeights::ternary}})
+      .def(LinearWeights::full);
   d("activations", &Linear::activations, "what is multiplied with them: full, or int8 with a scale for every position")
-      .options({{"full", Activations::full}, {"int8", Activations::int8}}).def(Activations::full);
+      .options({{"full", Activations::full}, {"int8", Activations::int8}})
+      .def(Activations::full);
 }
 
 void Transformer::Params::describe(deck::Describe<Params>& d) {
@@ -24,9 +27,13 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   d("heads", &Params::heads, "of attention").at_least(1).def(4);
   d("expand", &Params::expand, "width of the feed-forward network over `width`").at_least(1).def(4);
   d("input", &Params::input, "field of bytes that is read and predicted").def("text");
-  d("floor", &Params::floor, "field with the least possible loss of each predicted byte in nats, where the data have one").def("surprise");
-  d("precision", &Params::precision, "of weights and products; bfloat16 rounds the factors of products, sums are float32")
-      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}}).def(Precision::float32);
+  d("floor", &Params::floor,
+    "field with the least possible loss of each predicted byte in nats, where the data have one")
+      .def("surprise");
+  d("precision", &Params::precision,
+    "of weights and products; bfloat16 rounds the factors of products, sums are float32")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
+      .def(Precision::float32);
   d("linear", &Params::linear, "bits of the products inside the blocks");
   d.check([](const Params& p) -> std::string {
     if (p.width % p.heads == 0) return {};
@@ -40,8 +47,10 @@ void Transformer::fit_statistics(Dataset& training, Context&) {
   const std::int64_t first[] = {0};
   const auto sample = training.read(first).front();
   length_ = field_of(*sample, params_.input).elements();
-  if (length_ < 2) throw InputError(fmt::format("field '{}' has {} bytes per sample; a transformer predicts all but the first and needs two or more",
-                                                params_.input, length_));
+  if (length_ < 2)
+    throw InputError(fmt::format(
+        "field '{}' has {} bytes per sample; a transformer predicts all but the first and needs two or more",
+        params_.input, length_));
   has_floor_ = sample->fields.find(params_.floor) != sample->fields.end();
 }
 
@@ -73,8 +82,8 @@ std::vector<int> Transformer::modules() const {
   return out;
 }
 
-/// Gains are one; matrices of blocks have variance 1 / n_in, those that add to the sum over blocks 1 / (2 layers) of that, so
-/// that it does not grow with depth; embeddings and head have deviation 0.02 (the usual of GPT-2).
+/// Gains are one; matrices of blocks have variance 1 / n_in, those that add to the sum over blocks 1 / (2 layers) of
+/// that, so that it does not grow with depth; embeddings and head have deviation 0.02 (the usual of GPT-2).
 void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto infos = parameters();
   with_real(dtype(), [&]<class T>() {
@@ -84,7 +93,11 @@ void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t s
       if (info.name.ends_with(".out") || info.name.ends_with(".down")) deviation /= std::sqrt(2.0 * params_.layers);
       auto* values = static_cast<T*>(weights[k].data);
       for (std::int64_t i = 0; i < weights[k].elements(); ++i)
-        values[i] = info.shape.size() == 1 ? T(1) : static_cast<T>(deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(i), k).normal(0));
+        values[i] =
+            info.shape.size() == 1
+                ? T(1)
+                : static_cast<T>(deviation *
+                                 Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(i), k).normal(0));
     }
   });
 }
@@ -95,19 +108,22 @@ std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> sampl
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto& field = field_of(*samples[s], params_.input);
     if (field.elements() != length_)
-      throw InputError(fmt::format("sample {}: field '{}' has {} bytes, the model reads {}", samples[s]->id, params_.input, field.elements(), length_));
+      throw InputError(fmt::format("sample {}: field '{}' has {} bytes, the model reads {}", samples[s]->id,
+                                   params_.input, field.elements(), length_));
     read_numbers(field, row.data());
     for (std::size_t k = 0; k < row.size(); ++k) {
       if (row[k] != std::floor(row[k]) || row[k] < 0.0 || row[k] > 255.0)
-        throw InputError(fmt::format("sample {}: '{}' must hold bytes, whole numbers from 0 to 255, but holds {}", samples[s]->id, params_.input, row[k]));
+        throw InputError(fmt::format("sample {}: '{}' must hold bytes, whole numbers from 0 to 255, but holds {}",
+                                     samples[s]->id, params_.input, row[k]));
       out[s * row.size() + k] = static_cast<std::uint8_t>(row[k]);
     }
   }
   return out;
 }
 
-void Transformer::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                           std::span<const TensorRef> gradients, std::span<TermSum> terms, const ReadyCallback& ready) {
+void Transformer::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                           std::span<TermSum> terms, const ReadyCallback& ready) {
   const auto bytes = bytes_of(samples);
   with_real(dtype(), [&]<class T>() {
     TransformerPass<T> pass(shape_of(params_, length_), params_, weights);
@@ -124,7 +140,8 @@ std::vector<TermInfo> Transformer::metrics() const {
   return out;
 }
 
-void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
+void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<TermSum> metrics) {
   if (samples.empty()) return;
   const auto bytes = bytes_of(samples);
   with_real(dtype(), [&]<class T>() {

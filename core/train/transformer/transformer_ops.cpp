@@ -26,7 +26,8 @@ void rms_norm(const T* x, const T* gain, int rows, int width, T* y, T* inverse) 
 
 /// With y = g x r and r = (mean x^2)^(-1/2): by_x = r g by_y - x r^3 / width sum(by_y g x).
 template <class T>
-void rms_norm_backward(const T* x, const T* gain, const T* inverse, const T* by_y, int rows, int width, T* by_x, T* by_gain) {
+void rms_norm_backward(const T* x, const T* gain, const T* inverse, const T* by_y, int rows, int width, T* by_x,
+                       T* by_gain) {
   for (int row = 0; row < rows; ++row, x += width, by_y += width, by_x += width) {
     const T r = inverse[row];
     T dot[8] = {};
@@ -138,14 +139,14 @@ void round_to_ternary(std::span<T> values) {
   for (T& x : values) x = std::clamp(std::nearbyint(x / s), T(-1), T(1)) * s;
 }
 
-#define CAMBIUM_OPS(T)                                                                                     \
-  template void rms_norm(const T*, const T*, int, int, T*, T*);                                            \
-  template void rms_norm_backward(const T*, const T*, const T*, const T*, int, int, T*, T*);               \
-  template void gelu(const T*, std::int64_t, T*);                                                          \
-  template void gelu_backward(const T*, std::int64_t, T*);                                                 \
-  template void causal_softmax(T*, int);                                                                   \
-  template void round_to_bfloat16(std::span<T>);                                                           \
-  template void round_rows_to_int8(std::span<T>, int);                                                     \
+#define CAMBIUM_OPS(T)                                                                       \
+  template void rms_norm(const T*, const T*, int, int, T*, T*);                              \
+  template void rms_norm_backward(const T*, const T*, const T*, const T*, int, int, T*, T*); \
+  template void gelu(const T*, std::int64_t, T*);                                            \
+  template void gelu_backward(const T*, std::int64_t, T*);                                   \
+  template void causal_softmax(T*, int);                                                     \
+  template void round_to_bfloat16(std::span<T>);                                             \
+  template void round_rows_to_int8(std::span<T>, int);                                       \
   template void round_to_ternary(std::span<T>);
 CAMBIUM_OPS(float)
 CAMBIUM_OPS(double)

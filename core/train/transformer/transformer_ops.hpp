@@ -10,7 +10,8 @@ template <class T>
 void rms_norm(const T* x, const T* gain, int rows, int width, T* y, T* inverse);
 /// Adds to by_x and by_gain, given the derivative by y.
 template <class T>
-void rms_norm_backward(const T* x, const T* gain, const T* inverse, const T* by_y, int rows, int width, T* by_x, T* by_gain);
+void rms_norm_backward(const T* x, const T* gain, const T* inverse, const T* by_y, int rows, int width, T* by_x,
+                       T* by_gain);
 
 /// y = x Phi(x) in its tanh form, 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 template <class T>
@@ -19,12 +20,13 @@ void gelu(const T* x, std::int64_t n, T* y);
 template <class T>
 void gelu_backward(const T* x, std::int64_t n, T* by_y);
 
-/// Softmax of the first k + 1 entries of row k of a square matrix, the others zero: attention to what came before. In place.
+/// Softmax of the first k + 1 entries of row k of a square matrix, the others zero: attention to what came before. In
+/// place.
 template <class T>
 void causal_softmax(T* scores, int n);
 
-/// What enters products in fewer bits (values stay in T): bfloat16, nearest; rows in 8 bits by their largest magnitude / 127;
-/// a matrix as -s, 0, s with s the mean magnitude (BitNet b1.58, Ma et al. 2024).
+/// What enters products in fewer bits (values stay in T): bfloat16, nearest; rows in 8 bits by their largest magnitude
+/// / 127; a matrix as -s, 0, s with s the mean magnitude (BitNet b1.58, Ma et al. 2024).
 template <class T>
 void round_to_bfloat16(std::span<T> values);
 template <class T>

@@ -16,11 +16,13 @@ enum { norm1, qkv_w, out_w, norm2, up_w, down_w };
 
 static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 template <class T>
-static T* data_of(std::span<const TensorRef> tensors, int k) { return static_cast<T*>(tensors[static_cast<std::size_t>(k)].data); }
+static T* data_of(std::span<const TensorRef> tensors, int k) {
+  return static_cast<T*>(tensors[static_cast<std::size_t>(k)].data);
+}
 
 template <class T>
-TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
-                                    const CodedWeights* coded)
+TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params,
+                                    std::span<const TensorRef> weights, const CodedWeights* coded)
     : shape_(shape), params_(params), weights_(weights), coded_(coded), blocks_(size(shape.layers)) {}
 
 template <class T>
@@ -28,38 +30,47 @@ const T* TransformerPass<T>::weights_of(int k, bool inside) {
   const bool ternary = inside && params_.linear.weights == Transformer::LinearWeights::ternary;
   if (!ternary && params_.precision != Precision::bfloat16) return raw(k);
   rounded_.assign(raw(k), raw(k) + weights_[size(k)].elements());
-  if (ternary) round_to_ternary<T>(rounded_);
-  else round_to_bfloat16<T>(rounded_);
+  if (ternary)
+    round_to_ternary<T>(rounded_);
+  else
+    round_to_bfloat16<T>(rounded_);
   return rounded_.data();
 }
 
 template <class T>
 void TransformerPass<T>::enter(std::vector<T>& x, int width, bool inside) const {
-  if (inside && params_.linear.activations == Transformer::Activations::int8) round_rows_to_int8<T>(x, width);
-  else if (params_.precision == Precision::bfloat16) round_to_bfloat16<T>(x);
+  if (inside && params_.linear.activations == Transformer::Activations::int8)
+    round_rows_to_int8<T>(x, width);
+  else if (params_.precision == Precision::bfloat16)
+    round_to_bfloat16<T>(x);
 }
 
 template <class T>
-void TransformerPass<T>::multiply(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add, bool inside) {
+void TransformerPass<T>::multiply(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add,
+                                  bool inside) {
   y.resize(size(static_cast<std::int64_t>(rows_) * n_out));
   if (coded_) {
     if (!add) std::fill(y.begin(), y.end(), T(0));
     if (coded_->add_product(k, x.data(), rows_, y.data())) return;
   }
-  host_gemm<T>(false, false, rows_, n_out, n_in, T(1), x.data(), n_in, weights_of(k, inside), n_out, add ? T(1) : T(0), y.data(), n_out);
+  host_gemm<T>(false, false, rows_, n_out, n_in, T(1), x.data(), n_in, weights_of(k, inside), n_out, add ? T(1) : T(0),
+               y.data(), n_out);
 }
 
 template <class T>
-std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y, T* by_weight, bool inside) {
+std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, int k, int n_in, int n_out,
+                                                     std::vector<T> by_y, T* by_weight, bool inside) {
   if (params_.precision == Precision::bfloat16) round_to_bfloat16<T>(by_y);
   host_gemm<T>(true, false, n_in, n_out, rows_, T(1), x.data(), n_in, by_y.data(), n_out, T(1), by_weight, n_out);
   std::vector<T> by_x(size(static_cast<std::int64_t>(rows_) * n_in));
-  host_gemm<T>(false, true, rows_, n_in, n_out, T(1), by_y.data(), n_out, weights_of(k, inside), n_out, T(0), by_x.data(), n_in);
+  host_gemm<T>(false, true, rows_, n_in, n_out, T(1), by_y.data(), n_out, weights_of(k, inside), n_out, T(0),
+               by_x.data(), n_in);
   return by_x;
 }
 
 template <class T>
-std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready) {
+std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples,
+                                                const ReadyCallback& ready) {
   const int positions = shape_.positions, width = shape_.width;
   samples_ = samples, rows_ = samples * positions;
   inputs_.clear(), targets_.clear();
@@ -71,7 +82,8 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   ready.forward(0);
   x_.resize(size(static_cast<std::int64_t>(rows_) * width));
   for (int row = 0; row < rows_; ++row) {
-    const T *byte = raw(0) + size(inputs_[size(row)]) * size(width), *position = raw(1) + size(row % positions) * size(width);
+    const T *byte = raw(0) + size(inputs_[size(row)]) * size(width),
+            *position = raw(1) + size(row % positions) * size(width);
     for (int k = 0; k < width; ++k) x_[size(row) * size(width) + size(k)] = byte[k] + position[k];
   }
   ready.release(0);
@@ -132,9 +144,11 @@ void TransformerPass<T>::attend(Block& b) {
     for (int h = 0; h < shape_.heads; ++h) {
       const T* q = b.qkv.data() + size(s * p) * size(3 * width) + size(h * n);
       T* a = b.attention.data() + size(s * shape_.heads + h) * size(p * p);
-      host_gemm<T>(false, true, p, p, n, static_cast<T>(1.0 / std::sqrt(static_cast<double>(n))), q, 3 * width, q + width, 3 * width, T(0), a, p);
+      host_gemm<T>(false, true, p, p, n, static_cast<T>(1.0 / std::sqrt(static_cast<double>(n))), q, 3 * width,
+                   q + width, 3 * width, T(0), a, p);
       causal_softmax(a, p);
-      host_gemm<T>(false, false, p, n, p, T(1), a, p, q + 2 * width, 3 * width, T(0), b.mixed.data() + size(s * p) * size(width) + size(h * n), width);
+      host_gemm<T>(false, false, p, n, p, T(1), a, p, q + 2 * width, 3 * width, T(0),
+                   b.mixed.data() + size(s * p) * size(width) + size(h * n), width);
     }
 }
 
@@ -166,7 +180,8 @@ void TransformerPass<T>::attend_backward(Block& b, const std::vector<T>& by_mixe
 }
 
 template <class T>
-void TransformerPass<T>::head_backward(double weight, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+void TransformerPass<T>::head_backward(double weight, std::span<const TensorRef> gradients,
+                                       const ReadyCallback& ready) {
   const int width = shape_.width, head = shape_.first_of_head();
   const T factor = static_cast<T>(weight / shape_.positions);
   for (int row = 0; row < rows_; ++row) {
@@ -175,9 +190,11 @@ void TransformerPass<T>::head_backward(double weight, std::span<const TensorRef>
     for (int k = 0; k < vocabulary; ++k) p[k] *= factor;
   }
   ready.backward(1 + shape_.layers);
-  const auto by_entered = multiply_backward(last_entered_, head + 1, width, vocabulary, std::move(probabilities_), data_of<T>(gradients, head + 1), false);
+  const auto by_entered = multiply_backward(last_entered_, head + 1, width, vocabulary, std::move(probabilities_),
+                                            data_of<T>(gradients, head + 1), false);
   by_x_.assign(x_.size(), T(0));
-  rms_norm_backward(x_.data(), raw(head), last_inverse_.data(), by_entered.data(), rows_, width, by_x_.data(), data_of<T>(gradients, head));
+  rms_norm_backward(x_.data(), raw(head), last_inverse_.data(), by_entered.data(), rows_, width, by_x_.data(),
+                    data_of<T>(gradients, head));
   ready(head + 1), ready(head);
   ready.release(1 + shape_.layers);
 }
@@ -190,17 +207,21 @@ void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradie
   auto by_hidden = multiply_backward(b.hidden, first + down_w, shape_.hidden, width, by_x_, gradient(down_w), true);
   ready(first + down_w);
   gelu_backward(b.up.data(), std::ssize(b.up), by_hidden.data());
-  const auto by_entered2 = multiply_backward(b.entered2, first + up_w, width, shape_.hidden, std::move(by_hidden), gradient(up_w), true);
+  const auto by_entered2 =
+      multiply_backward(b.entered2, first + up_w, width, shape_.hidden, std::move(by_hidden), gradient(up_w), true);
   ready(first + up_w);
-  rms_norm_backward(b.between.data(), raw(first + norm2), b.inverse2.data(), by_entered2.data(), rows_, width, by_x_.data(), gradient(norm2));
+  rms_norm_backward(b.between.data(), raw(first + norm2), b.inverse2.data(), by_entered2.data(), rows_, width,
+                    by_x_.data(), gradient(norm2));
   ready(first + norm2);
   const auto by_mixed = multiply_backward(b.mixed, first + out_w, width, width, by_x_, gradient(out_w), true);
   ready(first + out_w);
   std::vector<T> by_qkv;
   attend_backward(b, by_mixed, by_qkv);
-  const auto by_entered1 = multiply_backward(b.entered1, first + qkv_w, width, 3 * width, std::move(by_qkv), gradient(qkv_w), true);
+  const auto by_entered1 =
+      multiply_backward(b.entered1, first + qkv_w, width, 3 * width, std::move(by_qkv), gradient(qkv_w), true);
   ready(first + qkv_w);
-  rms_norm_backward(b.x.data(), raw(first + norm1), b.inverse1.data(), by_entered1.data(), rows_, width, by_x_.data(), gradient(norm1));
+  rms_norm_backward(b.x.data(), raw(first + norm1), b.inverse1.data(), by_entered1.data(), rows_, width, by_x_.data(),
+                    gradient(norm1));
   ready(first + norm1);
 }
 
@@ -210,7 +231,8 @@ void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients
   T *by_byte = data_of<T>(gradients, 0), *by_position = data_of<T>(gradients, 1);
   for (int row = 0; row < rows_; ++row) {
     const T* d = by_x_.data() + size(row) * size(width);
-    T *byte = by_byte + size(inputs_[size(row)]) * size(width), *position = by_position + size(row % shape_.positions) * size(width);
+    T *byte = by_byte + size(inputs_[size(row)]) * size(width),
+      *position = by_position + size(row % shape_.positions) * size(width);
     for (int k = 0; k < width; ++k) byte[k] += d[k], position[k] += d[k];
   }
   ready(1), ready(0);

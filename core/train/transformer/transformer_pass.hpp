@@ -15,7 +15,8 @@ struct TransformerShape {
   int first_of_head() const { return 2 + per_block * layers; }
 };
 
-/// Forward and backward passes in T. Rows are positions, samples one after the other; weights of products are n_in x n_out.
+/// Forward and backward passes in T. Rows are positions, samples one after the other; weights of products are n_in x
+/// n_out.
 template <class T>
 class TransformerPass {
  public:
@@ -23,7 +24,8 @@ class TransformerPass {
   TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
                   const CodedWeights* coded = nullptr);
 
-  /// -log of the chance of every byte but the first of `samples` texts of positions + 1 bytes, in nats. Keeps what backward() needs.
+  /// -log of the chance of every byte but the first of `samples` texts of positions + 1 bytes, in nats. Keeps what
+  /// backward() needs.
   std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready = {});
   /// Adds `weight` times the gradient of the sum over samples of the mean over positions.
   void backward(double weight, std::span<const TensorRef> gradients, const ReadyCallback& ready);
@@ -44,7 +46,8 @@ class TransformerPass {
   /// y = x W (+ y where `add`), W parameter k; `inside` a block, where weights may be rounded.
   void multiply(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add, bool inside);
   /// Adds to the gradient of W and returns by_x.
-  std::vector<T> multiply_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y, T* by_weight, bool inside);
+  std::vector<T> multiply_backward(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T> by_y,
+                                   T* by_weight, bool inside);
   /// What enters a product: rounded as the parameters say.
   void enter(std::vector<T>& x, int width, bool inside) const;
   const T* weights_of(int k, bool inside);

@@ -134,7 +134,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 
 struct Settings {
   double tolerance, skin, seconds;
-  double peak64, peak32;   ///< flop/s
+  double peak64, peak32;  ///< flop/s
 };
 
 /// One engine on one system.
@@ -155,7 +155,7 @@ double fitting_flops(const DeepPotentialModel& model) {
 
 struct SizeResult {
   std::size_t atoms = 0;
-  Json figures;            ///< of this size, by key
+  Json figures;                                 ///< of this size, by key
   double table_error = 0.0, mixed_error = 0.0;  ///< largest force differences over the largest force
 };
 
@@ -173,8 +173,9 @@ SizeResult bench_size(int n, const DeepPotentialModel& model, const Settings& se
   SizeResult out;
   out.atoms = w.x.size();
   out.table_error = largest_difference(table.force, exact.force) / scale;
-  out.mixed_error = std::max(largest_difference(mixed.force, exact.force),
-                             largest_difference(mixed_table.force, exact.force)) / scale;
+  out.mixed_error =
+      std::max(largest_difference(mixed.force, exact.force), largest_difference(mixed_table.force, exact.force)) /
+      scale;
   out.figures = {{"float64_compressed_us", table.us},
                  {"mixed_compressed_us", mixed_table.us},
                  {"float64_us", exact.us},
@@ -189,7 +190,8 @@ SizeResult bench_size(int n, const DeepPotentialModel& model, const Settings& se
 
 static Json measure_deepmd(const BenchOptions& options, Context& context) {
   const DeepPotentialModel model = random_model({});
-  const Settings settings{options.number("tolerance"), options.number("skin"), options.number("seconds"), gemm_peak<double>(), gemm_peak<float>()};
+  const Settings settings{options.number("tolerance"), options.number("skin"), options.number("seconds"),
+                          gemm_peak<double>(), gemm_peak<float>()};
   std::vector<int> sizes = {8, 16};
   if (const int given = options.integer("molecules"); given > 0) sizes = {given};
   Json out;
@@ -213,13 +215,16 @@ static Json measure_deepmd(const BenchOptions& options, Context& context) {
   out["packed_ratio"] = packed_ratio<double>();
   out["mixed_packed_ratio"] = packed_ratio<float>();
   const bool ok = table_error < 10.0 * settings.tolerance && mixed_error < 1e-5;
-  out["check"] = fmt::format("{}: forces differ from the float64 networks' by {:.1e} (compressed) and {:.1e} (mixed) of "
-                             "the largest force", ok ? "ok" : "WRONG", table_error, mixed_error);
+  out["check"] = fmt::format(
+      "{}: forces differ from the float64 networks' by {:.1e} (compressed) and {:.1e} (mixed) of the largest force",
+      ok ? "ok" : "WRONG", table_error, mixed_error);
   return out;
 }
 
 Bench bench_deepmd() {
-  return {"deepmd", "a Deep Potential of the water example's size: float64, mixed, compressed", measure_deepmd,
+  return {"deepmd",
+          "a Deep Potential of the water example's size: float64, mixed, compressed",
+          measure_deepmd,
           {{"molecules", "molecules along an edge; 0: 8, then 16", 0},
            {"tolerance", "of the compression", 1e-8},
            {"skin", "of the neighbour list, Å", 2.0},

@@ -48,7 +48,8 @@ struct Rows {
     auto host = Kokkos::create_mirror_view(x);
     for (int row = 0; row < atoms; ++row)
       for (int c = 0; c < inputs; ++c)
-        host(row, c) = static_cast<float>(Random4(8, Stream::test, static_cast<std::uint64_t>(row * inputs + c), 0).normal(0));
+        host(row, c) =
+            static_cast<float>(Random4(8, Stream::test, static_cast<std::uint64_t>(row * inputs + c), 0).normal(0));
     Kokkos::deep_copy(x, host);
   }
   void evaluate(const FittingNet<float>& net) { net.evaluate(atoms, x, work, energy, gradient); }
@@ -63,7 +64,8 @@ struct Rows {
 };
 
 /// Least seconds of a call of each, by turns.
-std::array<double, 2> least_seconds(double seconds, const FittingNet<float>& a, const FittingNet<float>& b, Rows& rows) {
+std::array<double, 2> least_seconds(double seconds, const FittingNet<float>& a, const FittingNet<float>& b,
+                                    Rows& rows) {
   std::array<double, 2> best{1e300, 1e300};
   const int calls = std::max(1, 256 / rows.atoms);
   const double start = wall_seconds();
@@ -80,7 +82,8 @@ std::array<double, 2> least_seconds(double seconds, const FittingNet<float>& a, 
 double largest_relative(const std::vector<float>& found, const std::vector<float>& expected) {
   double worst = 0.0, scale = 1e-30;
   for (std::size_t k = 0; k < found.size(); ++k)
-    worst = std::max(worst, std::abs(static_cast<double>(found[k]) - static_cast<double>(expected[k]))), scale = std::max(scale, std::abs(static_cast<double>(expected[k])));
+    worst = std::max(worst, std::abs(static_cast<double>(found[k]) - static_cast<double>(expected[k]))),
+    scale = std::max(scale, std::abs(static_cast<double>(expected[k])));
   return worst / scale;
 }
 
@@ -100,7 +103,8 @@ double bench_width(int inputs, int width, double seconds, Json& out, Context& co
       const auto [ours, theirs] = least_seconds(seconds, tables, full, rows);
       out[fmt::format("speedup_{}_{}_{}", width, atoms, bits)] = theirs / ours;
       out[fmt::format("full_us_{}_{}", width, atoms)] = 1e6 * theirs;
-      context.log.info(fmt::format("width {}, {} atoms, {} bits: {:.1f} us by tables, {:.1f} in full", width, atoms, bits, 1e6 * ours, 1e6 * theirs));
+      context.log.info(fmt::format("width {}, {} atoms, {} bits: {:.1f} us by tables, {:.1f} in full", width, atoms,
+                                   bits, 1e6 * ours, 1e6 * theirs));
     }
   }
   return worst;
@@ -112,13 +116,18 @@ static Json measure_few_bits(const BenchOptions& options, Context& context) {
   if (!device_is_host) return {{"check", "ok: nothing to measure, tables are multiplied by processors only"}};
   const double seconds = options.number("seconds");
   Json out;
-  const double worst = std::max(bench_width(755, 120, seconds, out, context), bench_width(1480, 240, seconds, out, context));
-  out["check"] = fmt::format("{}: gradients by tables differ from those of the decoded weights by {:.1e} of the largest", worst < 1e-4 ? "ok" : "WRONG", worst);
+  const double worst =
+      std::max(bench_width(755, 120, seconds, out, context), bench_width(1480, 240, seconds, out, context));
+  out["check"] =
+      fmt::format("{}: gradients by tables differ from those of the decoded weights by {:.1e} of the largest",
+                  worst < 1e-4 ? "ok" : "WRONG", worst);
   return out;
 }
 
 Bench bench_few_bits() {
-  return {"few_bits", "energy networks by tables of few bits, beside the same in float32", measure_few_bits,
+  return {"few_bits",
+          "energy networks by tables of few bits, beside the same in float32",
+          measure_few_bits,
           {{"seconds", "at least, for each comparison", 0.2}},
           {"seconds=0.05"}};
 }

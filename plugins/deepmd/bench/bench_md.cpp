@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -58,7 +58,8 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
     const std::int64_t atoms = c.key == "lj" ? 32000 : 32768;
     out[c.key + "_atom_steps_per_s"] = ours.atom_steps_per_s;
     out["check_" + c.key] = conserved(ours, atoms);
-    context.log.info(fmt::format("{}: {:.3f} M atom-steps/s on {} rank(s)", c.key, ours.atom_steps_per_s / 1e6, context.comm.size()));
+    context.log.info(fmt::format("{}: {:.3f} M atom-steps/s on {} rank(s)", c.key, ours.atom_steps_per_s / 1e6,
+                                 context.comm.size()));
     for (const auto& section : context.timing.sections())
       context.log.info(fmt::format("   {:<12}{:8.3f} s", section.name, section.seconds));
     if (!peer.ran) continue;
@@ -76,7 +77,9 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
 }
 
 Bench bench_md() {
-  return {"md", "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed", measure_md,
+  return {"md",
+          "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed",
+          measure_md,
           {{"steps", "timed steps of each system", 400},
            {"turns", "runs of both programs, one after the other, of which the fastest of each counts", 3},
            {"peer", "run LAMMPS where it is installed", true}},

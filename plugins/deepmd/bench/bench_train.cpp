@@ -81,11 +81,13 @@ class Stepper {
   }
   double cpu_seconds() const { return cpu_; }  ///< least of any step
   double first_rmse() const { return first_rmse_; }
-  /// Shares of the time of all steps, mean over ranks: waiting for gradients with nothing left to compute, and the part of
-  /// it in which the slower rank was still computing its own.
+  /// Shares of the time of all steps, mean over ranks: waiting for gradients with nothing left to compute, and the part
+  /// of it in which the slower rank was still computing its own.
   double exposed_share() const { return mesh_.world().sum(reducer_->exposed_seconds()) / mesh_.world().size() / all_; }
   double late_share() const { return mesh_.world().sum(late_) / mesh_.world().size() / all_; }
-  void export_to(const std::string& folder, Context& context) { network_.export_model(folder, weights_.views(), context); }
+  void export_to(const std::string& folder, Context& context) {
+    network_.export_model(folder, weights_.views(), context);
+  }
 
  private:
   static DeepPotentialNetwork::Params params(const Settings& settings, DType precision) {
@@ -111,8 +113,8 @@ Json run_peer(const std::string& model, const Settings& s) {
   if (!std::filesystem::exists(s.peer)) return Json::object();
   const auto python = python_with({"torch", "h5py"});
   if (!python) return Json::object();
-  const ChildOutput peer = output_of({"env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", *python, s.peer, model, s.system, std::to_string(s.frame),
-                                      "--seconds", fmt::format("{}", s.seconds)});
+  const ChildOutput peer = output_of({"env", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", *python, s.peer, model,
+                                      s.system, std::to_string(s.frame), "--seconds", fmt::format("{}", s.seconds)});
   return peer.status == 0 ? Json::parse(peer.text, nullptr, false) : Json::object();
 }
 
@@ -142,7 +144,8 @@ Settings settings_of(const BenchOptions& options) {
 
 /// One rank beside the peer, on rank 0.
 void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& out) {
-  const std::string folder = (std::filesystem::temp_directory_path() / fmt::format("cambium_bench_train_{}", wall_seconds())).string();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / fmt::format("cambium_bench_train_{}", wall_seconds())).string();
   std::filesystem::create_directories(folder);
   Stepper single(s, DType::f32, data, true, alone), exact(s, DType::f64, data, true, alone);
   exact.export_to(folder, alone);
@@ -170,8 +173,9 @@ void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& 
   out["pytorch"] = peer["torch"];
   const double d64 = std::abs(exact.first_rmse() - peer["force_rmse_float64"].get<double>());
   const double d32 = std::abs(single.first_rmse() - peer["force_rmse_float32"].get<double>());
-  out["check"] = fmt::format("{}: force RMSE on the same weights {:.6f} eV/Å, differs from PyTorch's by {:.1e} (float64) and {:.1e} (float32)",
-                             d64 < 1e-5 && d32 < 1e-5 ? "ok" : "WRONG", exact.first_rmse(), d64, d32);
+  out["check"] = fmt::format(
+      "{}: force RMSE on the same weights {:.6f} eV/Å, differs from PyTorch's by {:.1e} (float64) and {:.1e} (float32)",
+      d64 < 1e-5 && d32 < 1e-5 ? "ok" : "WRONG", exact.first_rmse(), d64, d32);
 }
 
 }  // namespace
@@ -193,7 +197,8 @@ static Json measure_train(const BenchOptions& options, Context& context) {
   const double with = overlapped.fastest(s.seconds), without = plain.fastest(s.seconds);
   out["ranks_ms_float32"] = 1e3 * with;
   out["ranks_frames_per_s_float32"] = ranks / with;
-  const double exposed[] = {overlapped.exposed_share(), plain.exposed_share(), overlapped.late_share(), plain.late_share()};
+  const double exposed[] = {overlapped.exposed_share(), plain.exposed_share(), overlapped.late_share(),
+                            plain.late_share()};
   if (context.comm.root()) {
     const double ratio = ranks / with * 1e-3 * out["ms_float32"].get<double>();
     out[ranks == 2 ? "two_rank_ratio" : fmt::format("ratio_{}_ranks", ranks)] = ratio;
@@ -205,15 +210,19 @@ static Json measure_train(const BenchOptions& options, Context& context) {
 }
 
 Bench bench_train() {
-  return {"train", "training the water example's Deep Potential, beside PyTorch where it is installed", measure_train,
-          {{"system", "folder of a deepmd/npy system of water; deepmd/water/data_0 in CAMBIUM_DATA when none is given", ""},
-           {"frame", "which of its frames", 0},
-           {"seconds", "for each measurement", 4.0},
-           {"turns", "measurements of both sides, one after the other, of which the fastest of each counts", 3},
-           {"interpolation", "tolerance of the tabulated embedding networks; 0: not tabulated, below 0: as a deck without it", -1.0},
-           {"shared_memory", "ranks of a node exchange gradients through shared memory", true},
-           {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}},
-          {"seconds=0.7", "peer=none"}};
+  return {
+      "train",
+      "training the water example's Deep Potential, beside PyTorch where it is installed",
+      measure_train,
+      {{"system", "folder of a deepmd/npy system of water; deepmd/water/data_0 in CAMBIUM_DATA when none is given", ""},
+       {"frame", "which of its frames", 0},
+       {"seconds", "for each measurement", 4.0},
+       {"turns", "measurements of both sides, one after the other, of which the fastest of each counts", 3},
+       {"interpolation",
+        "tolerance of the tabulated embedding networks; 0: not tabulated, below 0: as a deck without it", -1.0},
+       {"shared_memory", "ranks of a node exchange gradients through shared memory", true},
+       {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}},
+      {"seconds=0.7", "peer=none"}};
 }
 
 }  // namespace cambium::deepmd

@@ -48,7 +48,8 @@ MdTimes run_lammps(const MdCase& c, const std::string& folder, const std::string
   io::write_file_atomically(path("in.peer"), input_of(c, data_file));
   io::write_file_atomically(path("Si.sw"), sw_file);
   const std::string launch = ranks > 1 ? fmt::format("mpirun --allow-run-as-root --oversubscribe -np {} ", ranks) : "";
-  const std::string text = output_of(fmt::format("sh -c \"cd '{}' && {}lmp -in in.peer -log none {}\"", folder, launch, c.lammps_suffix));
+  const std::string text =
+      output_of(fmt::format("sh -c \"cd '{}' && {}lmp -in in.peer -log none {}\"", folder, launch, c.lammps_suffix));
   MdTimes out;
   std::istringstream in(text);
   double seconds = 0.0;

@@ -27,7 +27,8 @@ potential: {{type: lennard_jones, epsilon: {}, sigma: {}, cutoff: {:.17g}, trunc
 initial_temperature: {:.17g}
 timestep: 0.0108
 skin: {:.17g}
-)", a, epsilon, sigma, 2.5 * sigma, temperature, 0.3 * sigma));
+)",
+                                     a, epsilon, sigma, 2.5 * sigma, temperature, 0.3 * sigma));
   c.lammps_pair = fmt::format("pair_style lj/cut {:.17g}\npair_coeff 1 1 {} {}\n", 2.5 * sigma, epsilon, sigma);
   c.lammps_suffix = "-sf opt";
   return c;

@@ -8,12 +8,12 @@ namespace cambium::deepmd {
 
 /// A system whose speed is compared with LAMMPS: the same atoms, velocities, list rule and number of steps.
 struct MdCase {
-  std::string key;              ///< "lj" or "sw"
+  std::string key;  ///< "lj" or "sw"
   Md::Params params;
-  std::string lammps_pair;      ///< pair_style and pair_coeff lines
-  std::string lammps_suffix;    ///< "-sf opt" where that style exists
-  int warm_up = 200;            ///< steps before the clock starts
-  int steps = 400;              ///< timed steps
+  std::string lammps_pair;    ///< pair_style and pair_coeff lines
+  std::string lammps_suffix;  ///< "-sf opt" where that style exists
+  int warm_up = 200;          ///< steps before the clock starts
+  int steps = 400;            ///< timed steps
 };
 
 /// What a timed run of one code gave.
@@ -24,7 +24,7 @@ struct MdTimes {
   double end_energy = 0.0;      ///< eV, total energy after the timed steps
   double start_total = 0.0;     ///< eV, total energy at step 0
   bool ran = false;
-  std::string version;          ///< of the peer
+  std::string version;  ///< of the peer
 };
 
 /// Argon at the reduced state point 0.8442, 1.44: 32,000 atoms, plain cut-off 2.5 sigma, skin 0.3 sigma.

@@ -82,10 +82,14 @@ class FrameReader {
       const std::int64_t width = file_.integer(words[k + 2], "a count of Properties");
       const bool vector = name == "pos" || name == labels_.force;
       if (width < 1 || width > most_columns || (vector && width != 3))
-        file_.fail(fmt::format("Properties: {} has {} columns, expected {}", name, width, vector ? "3" : fmt::format("1 to {}", most_columns)));
-      if (name == "species") columns_[0] = count_;
-      else if (name == "pos") columns_[1] = count_;
-      else if (name == labels_.force) columns_[2] = count_;
+        file_.fail(fmt::format("Properties: {} has {} columns, expected {}", name, width,
+                               vector ? "3" : fmt::format("1 to {}", most_columns)));
+      if (name == "species")
+        columns_[0] = count_;
+      else if (name == "pos")
+        columns_[1] = count_;
+      else if (name == labels_.force)
+        columns_[2] = count_;
       count_ += static_cast<int>(width);
       if (count_ > most_columns) file_.fail(fmt::format("Properties has more than {} columns", most_columns));
     }
@@ -129,7 +133,8 @@ class FrameReader {
           for (std::size_t s = 0; s < 3; ++s) frame.virial[3 * a + b] += factor * q_[r][a] * w[3 * r + s] * q_[s][b];
   }
 
-  std::array<double, 3> vector(const std::vector<std::string_view>& words, int first, double factor, std::string_view what) {
+  std::array<double, 3> vector(const std::vector<std::string_view>& words, int first, double factor,
+                               std::string_view what) {
     std::array<double, 3> out{};
     for (std::size_t r = 0; r < 3; ++r) {
       const double x = factor * finite(words[static_cast<std::size_t>(first) + r], what);
@@ -140,7 +145,8 @@ class FrameReader {
 
   void read_atom(ExtxyzFrame& out) {
     const auto words = split(file_.line());
-    if (static_cast<int>(words.size()) != count_) file_.fail(fmt::format("expected {} columns, found {}", count_, words.size()));
+    if (static_cast<int>(words.size()) != count_)
+      file_.fail(fmt::format("expected {} columns, found {}", count_, words.size()));
     const std::string symbol(words[static_cast<std::size_t>(columns_[0])]);
     const auto found = std::find(out.species.begin(), out.species.end(), symbol);
     out.types.push_back(static_cast<int>(found - out.species.begin()));
@@ -155,7 +161,7 @@ class FrameReader {
   Keys keys_;
   std::array<int, 3> columns_{};  ///< of species, position, force; -1 where absent
   int count_ = 0;
-  double q_[3][3];                ///< turns the file's axes into Box's
+  double q_[3][3];  ///< turns the file's axes into Box's
 };
 
 }  // namespace

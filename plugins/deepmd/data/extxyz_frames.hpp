@@ -19,8 +19,8 @@ struct ExtxyzFrame {
 };
 
 /// Every frame of a file. Without Lattice, or with pbc="F F F", nothing is periodic. A stress (nine numbers, or six in
-/// Voigt's order xx yy zz yz xz xy) becomes the virial -volume * stress. InputError with file:line for anything else, and
-/// for a number that is not finite.
+/// Voigt's order xx yy zz yz xz xy) becomes the virial -volume * stress. InputError with file:line for anything else,
+/// and for a number that is not finite.
 std::vector<ExtxyzFrame> read_extxyz_frames(const std::string& path, const ExtxyzLabels& labels = {});
 
 }  // namespace cambium::deepmd

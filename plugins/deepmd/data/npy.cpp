@@ -73,7 +73,8 @@ void read_values(std::ifstream& in, NpyArray& array, const std::string& path) {
   for (auto extent : array.shape) counted = counted && !__builtin_mul_overflow(n, extent, &n);
   counted = counted && !__builtin_mul_overflow(n, static_cast<std::int64_t>(sizeof(T)), &bytes);
   if (!counted || bytes > bytes_left(in))
-    complain(path, fmt::format("the file ends early: its header promises {} numbers", counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
+    complain(path, fmt::format("the file ends early: its header promises {} numbers",
+                               counted ? std::to_string(n) : fmt::format("{}", fmt::join(array.shape, " x "))));
   std::vector<T> raw(static_cast<std::size_t>(n));
   in.read(reinterpret_cast<char*>(raw.data()), static_cast<std::streamsize>(bytes));
   array.values.assign(raw.begin(), raw.end());
@@ -90,11 +91,16 @@ NpyArray read_npy(const std::string& path) {
   NpyArray array;
   array.shape = read_shape(header, path);
   const std::string type = header_value(header, "descr", ',', path);
-  if (type.find("<f4") != std::string::npos) read_values<float>(in, array, path);
-  else if (type.find("<f8") != std::string::npos) read_values<double>(in, array, path);
-  else if (type.find("<i4") != std::string::npos) read_values<std::int32_t>(in, array, path);
-  else if (type.find("<i8") != std::string::npos) read_values<std::int64_t>(in, array, path);
-  else complain(path, fmt::format("numbers of type{} are not read; expected <f4, <f8, <i4 or <i8", type));
+  if (type.find("<f4") != std::string::npos)
+    read_values<float>(in, array, path);
+  else if (type.find("<f8") != std::string::npos)
+    read_values<double>(in, array, path);
+  else if (type.find("<i4") != std::string::npos)
+    read_values<std::int32_t>(in, array, path);
+  else if (type.find("<i8") != std::string::npos)
+    read_values<std::int64_t>(in, array, path);
+  else
+    complain(path, fmt::format("numbers of type{} are not read; expected <f4, <f8, <i4 or <i8", type));
   return array;
 }
 

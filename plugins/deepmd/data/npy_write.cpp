@@ -32,7 +32,9 @@ void write_system(const std::string& folder, const std::vector<std::string>& typ
   std::vector<double> coord, box, energy, force, virial;
   for (const LabelledFrame& frame : frames) {
     const GivenAxes& axes = frame.axes;
-    const auto add = [](std::vector<double>& to, const auto& values) { to.insert(to.end(), values.begin(), values.end()); };
+    const auto add = [](std::vector<double>& to, const auto& values) {
+      to.insert(to.end(), values.begin(), values.end());
+    };
     for (const auto& x : frame.x) add(coord, axes.vector(x.data()));
     add(box, axes.cell(*frame.box));
     energy.push_back(*frame.energy);

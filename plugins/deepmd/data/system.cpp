@@ -36,8 +36,8 @@ std::optional<NpyArray> read_rows(const std::string& path, std::int64_t frames, 
   for (std::size_t k = 0; k < array.values.size(); ++k)
     if (!std::isfinite(array.values[k])) {
       const auto width = static_cast<std::size_t>(std::max<std::int64_t>(1, array.row_size()));
-      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path, k / width,
-                                   k % width, width, array.values[k]));
+      throw InputError(fmt::format("{}: frame {}, number {} of {} is {}; remove the frame, or compute it again", path,
+                                   k / width, k % width, width, array.values[k]));
     }
   return array;
 }
@@ -78,13 +78,16 @@ DataSystem DataSystem::load(const std::string& folder) {
   system.type_map_ = read_words<std::string>(root / "type_map.raw");
   std::vector<std::string> sets;
   for (const auto& entry : fs::directory_iterator(root))
-    if (entry.is_directory() && entry.path().filename().string().rfind("set.", 0) == 0) sets.push_back(entry.path().string());
+    if (entry.is_directory() && entry.path().filename().string().rfind("set.", 0) == 0)
+      sets.push_back(entry.path().string());
   if (sets.empty()) throw InputError(fmt::format("{}: not a deepmd/npy system: there is no folder set.*", folder));
   std::sort(sets.begin(), sets.end());
   for (const std::string& set : sets) {
     if (fs::exists(set + "/real_atom_types.npy"))
-      throw InputError(fmt::format("{}: systems of mixed type (real_atom_types.npy) are not read; convert them to "
-                                   "deepmd/npy, for example with dpdata", set));
+      throw InputError(
+          fmt::format("{}: systems of mixed type (real_atom_types.npy) are not read; convert them to deepmd/npy, for "
+                      "example with dpdata",
+                      set));
     system.load_set(set, !fs::exists(root / "nopbc"));
   }
   return system;

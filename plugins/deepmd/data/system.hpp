@@ -11,13 +11,13 @@ namespace cambium::deepmd {
 /// One labelled configuration; positions, forces and virial are turned with the cell into Box's form, and back
 /// where they are written.
 struct LabelledFrame {
-  std::vector<std::array<double, 3>> x;       ///< Å
-  std::optional<Box> box;                     ///< absent: nothing is periodic
-  GivenAxes axes = {};                        ///< in which everything was given
-  std::optional<double> energy;               ///< eV
-  std::vector<std::array<double, 3>> force;   ///< eV/Å, or empty
-  std::vector<double> virial;                 ///< eV, nine numbers or empty
-  std::vector<double> fparam, aparam;         ///< empty when the system has none
+  std::vector<std::array<double, 3>> x;      ///< Å
+  std::optional<Box> box;                    ///< absent: nothing is periodic
+  GivenAxes axes = {};                       ///< in which everything was given
+  std::optional<double> energy;              ///< eV
+  std::vector<std::array<double, 3>> force;  ///< eV/Å, or empty
+  std::vector<double> virial;                ///< eV, nine numbers or empty
+  std::vector<double> fparam, aparam;        ///< empty when the system has none
 };
 
 /// A folder of DeePMD-kit's deepmd/npy data: type.raw, type_map.raw, optionally nopbc, and set.*/{coord, box, energy,

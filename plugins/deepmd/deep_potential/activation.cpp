@@ -12,9 +12,9 @@ namespace cambium::deepmd {
 namespace {
 using Kind = Activation::Kind;
 const std::map<std::string, Kind> kinds = {
-    {"tanh", Kind::tanh},     {"relu", Kind::relu},         {"relu6", Kind::relu6},     {"gelu", Kind::gelu},
-    {"gelu_tf", Kind::gelu},  {"softplus", Kind::softplus}, {"sigmoid", Kind::sigmoid}, {"silu", Kind::silu},
-    {"silut", Kind::silut},   {"custom_silu", Kind::silut}, {"linear", Kind::linear},   {"none", Kind::linear}};
+    {"tanh", Kind::tanh},    {"relu", Kind::relu},         {"relu6", Kind::relu6},     {"gelu", Kind::gelu},
+    {"gelu_tf", Kind::gelu}, {"softplus", Kind::softplus}, {"sigmoid", Kind::sigmoid}, {"silu", Kind::silu},
+    {"silut", Kind::silut},  {"custom_silu", Kind::silut}, {"linear", Kind::linear},   {"none", Kind::linear}};
 }  // namespace
 
 Activation Activation::from_name(const std::string& name) {
@@ -23,8 +23,10 @@ Activation Activation::from_name(const std::string& name) {
   const std::size_t colon = plain.find(':');
   const auto found = kinds.find(plain.substr(0, colon));
   if (found == kinds.end() || (colon != std::string::npos && found->second != Kind::silut))
-    throw InputError(fmt::format("activation function '{}' is not known; known: tanh, relu, relu6, gelu, gelu_tf, "
-                                 "softplus, sigmoid, silu, silut[:threshold], linear, none", name));
+    throw InputError(
+        fmt::format("activation function '{}' is not known; known: tanh, relu, relu6, gelu, gelu_tf, softplus, "
+                    "sigmoid, silu, silut[:threshold], linear, none",
+                    name));
   Activation out;
   out.kind = found->second;
   if (out.kind == Kind::silut) {

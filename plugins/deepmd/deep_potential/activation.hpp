@@ -56,12 +56,14 @@ CAMBIUM_FN Jet<T> evaluate(const Activation& f, T x) {
       const T t = std::tanh(x), d = T(1) - t * t;
       return {t, d, T(-2) * t * d};
     }
-    case Kind::relu: return {x > T(0) ? x : T(0), x > T(0) ? T(1) : T(0), T(0)};
+    case Kind::relu:
+      return {x > T(0) ? x : T(0), x > T(0) ? T(1) : T(0), T(0)};
     case Kind::relu6: {
       const bool inside = x > T(0) && x < T(6);
       return {inside ? x : (x > T(0) ? T(6) : T(0)), inside ? T(1) : T(0), T(0)};
     }
-    case Kind::gelu: return detail::gelu(x);
+    case Kind::gelu:
+      return detail::gelu(x);
     case Kind::softplus: {
       const T s = detail::logistic(x);
       return {(x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::abs(x))), s, s * (T(1) - s)};
@@ -70,13 +72,15 @@ CAMBIUM_FN Jet<T> evaluate(const Activation& f, T x) {
       const T s = detail::logistic(x), d = s * (T(1) - s);
       return {s, d, d * (T(1) - T(2) * s)};
     }
-    case Kind::silu: return detail::silu(x);
+    case Kind::silu:
+      return detail::silu(x);
     case Kind::silut: {
       if (x < T(f.threshold)) return detail::silu(x);
       const T a = T(f.slope), t = std::tanh(a * (x - T(f.threshold))), d = T(1) - t * t;
       return {t + T(f.offset), a * d, T(-2) * a * a * t * d};
     }
-    default: return {x, T(1), T(0)};
+    default:
+      return {x, T(1), T(0)};
   }
 }
 

@@ -9,11 +9,10 @@ namespace cambium::deepmd {
 /// [pack][component][lane].
 struct DescriptorShape {
   int channels = 0, axis = 0, components = 4;
-  double scale = 1.0;   ///< 1 / sum of sel, and 1 / 5 for the radial descriptor
+  double scale = 1.0;  ///< 1 / sum of sel, and 1 / 5 for the radial descriptor
 
-
-  /// D[n][m] = D[m][n] for m, n < axis: only m >= n is kept, in column base(n) + m, which spares the first fitting layer
-  /// its redundant columns.
+  /// D[n][m] = D[m][n] for m, n < axis: only m >= n is kept, in column base(n) + m, which spares the first fitting
+  /// layer its redundant columns.
   KOKKOS_INLINE_FUNCTION int base(int n) const { return n * channels - n * (n + 1) / 2; }
   int columns() const { return components == 1 ? channels : base(axis) + axis; }
   int file_columns() const { return components == 1 ? channels : channels * axis; }
@@ -34,8 +33,8 @@ template <class T>
 void descriptor_adjoint(int atoms, const Matrix<T>& a, const Matrix<T>& dd, const DescriptorShape& shape,
                         const Matrix<T>& da);
 
-/// D as model files have it, D[m][n] in column m axis + n, for fitting networks that add their input to their output; and
-/// the adjoint of the columns kept from the adjoint of that.
+/// D as model files have it, D[m][n] in column m axis + n, for fitting networks that add their input to their output;
+/// and the adjoint of the columns kept from the adjoint of that.
 template <class T>
 void expand_descriptor(int atoms, const DescriptorShape& shape, const Matrix<T>& d, const Matrix<T>& whole);
 template <class T>

@@ -13,20 +13,31 @@ namespace cambium::deepmd {
 void DeepPotential::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
       .example("water.dp");
-  d("committee", &Params::committee, "further models of the same species; the deviation of all models' forces and virials "
-    "is a column of thermo.csv, max_devi_f and so on").def({});
+  d("committee", &Params::committee,
+    "further models of the same species; the deviation of all models' forces and virials is a column of thermo.csv, "
+    "max_devi_f and so on")
+      .def({});
   d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
-      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}}).def(Precision::float64);
-  d("compress", &Params::compress, "largest error allowed when the embedding networks are replaced by tables (dimensionless; "
-    "1e-8 changes forces by about 1e-8 eV/Å); absent: no tables").positive().example("1e-8");
-  d("cutoff_precision", &Params::cutoff_precision, "float32 repeats the rounding of rcut and rcut_smth by DeePMD-kit's "
-    "TensorFlow back end").options({{"float64", CutOffPrecision::float64}, {"float32", CutOffPrecision::float32}})
+      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}})
+      .def(Precision::float64);
+  d("compress", &Params::compress,
+    "largest error allowed when the embedding networks are replaced by tables (dimensionless; 1e-8 changes forces by "
+    "about 1e-8 eV/Å); absent: no tables")
+      .positive()
+      .example("1e-8");
+  d("cutoff_precision", &Params::cutoff_precision,
+    "float32 repeats the rounding of rcut and rcut_smth by DeePMD-kit's TensorFlow back end")
+      .options({{"float64", CutOffPrecision::float64}, {"float32", CutOffPrecision::float32}})
       .def(CutOffPrecision::float64);
   d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
   d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
-  d("quantize", &Params::quantize, "energy networks with weights of few bits, in every model; left out, weights are as stored");
-  d("min_distance", &Params::min_distance, "pairs closer than this are warned of; absent: the closest pair of the "
-    "model's training data, where the file knows it").unit("angstrom").positive();
+  d("quantize", &Params::quantize,
+    "energy networks with weights of few bits, in every model; left out, weights are as stored");
+  d("min_distance", &Params::min_distance,
+    "pairs closer than this are warned of; absent: the closest pair of the model's training data, where the file knows "
+    "it")
+      .unit("angstrom")
+      .positive();
 }
 
 /// `cambium check` of a deck whose earlier stage writes the model.
@@ -94,9 +105,10 @@ void DeepPotential::compute_alone(Member& member, const Particles& particles, co
 
 namespace {
 void add_rows(int rows, const View<double* [3]>& from, const View<double* [3]>& to) {
-  Kokkos::parallel_for("deep_potential: add forces", Range(0, rows), KOKKOS_LAMBDA(const int i) {
-    for (int k = 0; k < 3; ++k) to(i, k) += from(i, k);
-  });
+  Kokkos::parallel_for(
+      "deep_potential: add forces", Range(0, rows), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) to(i, k) += from(i, k);
+      });
 }
 }  // namespace
 
@@ -132,7 +144,8 @@ void DeepPotential::compute_committee(const Particles& particles, const Neighbor
 std::vector<Observable> DeepPotential::observables() const {
   std::vector<Observable> out;
   if (params_.committee.empty()) return out;
-  for (const DeviationColumn& c : deviation_columns) out.push_back({c.name, c.unit, c.doc, std::string_view(c.name) == "max_devi_f"});
+  for (const DeviationColumn& c : deviation_columns)
+    out.push_back({c.name, c.unit, c.doc, std::string_view(c.name) == "max_devi_f"});
   return out;
 }
 
@@ -144,8 +157,9 @@ void DeepPotential::measure(std::span<double> values) const {
 
 std::vector<std::string> DeepPotential::report() const {
   if (deviations_ == 0) return {};
-  return {fmt::format("committee of {}: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average ({} evaluations)",
-                      members_.size(), largest_deviation_, deviation_sum_ / static_cast<double>(deviations_), deviations_)};
+  return {fmt::format(
+      "committee of {}: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average ({} evaluations)",
+      members_.size(), largest_deviation_, deviation_sum_ / static_cast<double>(deviations_), deviations_)};
 }
 
 void DeepPotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
@@ -164,10 +178,10 @@ void DeepPotential::warn_if_close(const EngineOutput& result, const Context& con
   const std::int64_t pairs = context.comm.sum(result.too_close) / 2;
   if (pairs == 0) return;
   warned_ = true;
-  context.log.warn(fmt::format("{} pair(s) of atoms are closer than {:g} Å, the smallest distance that {} was trained on "
-                               "(closest: {:.3f} Å): its forces there are an extrapolation",
-                               pairs, min_distance_, members_[0].engine->model().source,
-                               context.comm.min(result.closest)));
+  context.log.warn(
+      fmt::format("{} pair(s) of atoms are closer than {:g} Å, the smallest distance that {} was trained on (closest: "
+                  "{:.3f} Å): its forces there are an extrapolation",
+                  pairs, min_distance_, members_[0].engine->model().source, context.comm.min(result.closest)));
 }
 
 namespace {
@@ -197,20 +211,24 @@ std::string DeepPotential::summary() const {
 
 std::vector<Citation> DeepPotential::citations() const {
   std::vector<Citation> out = {
-      {"Zhang2018DeePMD", "@article{Zhang2018DeePMD, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han and Car, "
-       "Roberto and E, Weinan}, title = {Deep Potential Molecular Dynamics: A Scalable Model with the Accuracy of Quantum "
-       "Mechanics}, journal = {Phys. Rev. Lett.}, volume = {120}, pages = {143001}, year = {2018}, doi = "
+      {"Zhang2018DeePMD",
+       "@article{Zhang2018DeePMD, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han and Car, Roberto and E, "
+       "Weinan}, title = {Deep Potential Molecular Dynamics: A Scalable Model with the Accuracy of Quantum Mechanics}, "
+       "journal = {Phys. Rev. Lett.}, volume = {120}, pages = {143001}, year = {2018}, doi = "
        "{10.1103/PhysRevLett.120.143001}}"},
-      {"Zhang2018DeepPotSE", "@inproceedings{Zhang2018DeepPotSE, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han "
-       "and Saidi, Wissam and Car, Roberto and E, Weinan}, title = {End-to-end Symmetry Preserving Inter-atomic Potential "
-       "Energy Model for Finite and Extended Systems}, booktitle = {Advances in Neural Information Processing Systems}, "
-       "volume = {31}, year = {2018}}"},
-      {"Zeng2023DeePMDkit", "@article{Zeng2023DeePMDkit, author = {Zeng, Jinzhe and others}, title = {{DeePMD-kit v2}: A "
-       "software package for deep potential models}, journal = {J. Chem. Phys.}, volume = {159}, pages = {054801}, year = "
-       "{2023}, doi = {10.1063/5.0155600}}"}};
+      {"Zhang2018DeepPotSE",
+       "@inproceedings{Zhang2018DeepPotSE, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han and Saidi, Wissam "
+       "and Car, Roberto and E, Weinan}, title = {End-to-end Symmetry Preserving Inter-atomic Potential Energy Model "
+       "for Finite and Extended Systems}, booktitle = {Advances in Neural Information Processing Systems}, volume = "
+       "{31}, year = {2018}}"},
+      {"Zeng2023DeePMDkit",
+       "@article{Zeng2023DeePMDkit, author = {Zeng, Jinzhe and others}, title = {{DeePMD-kit v2}: A software package "
+       "for deep potential models}, journal = {J. Chem. Phys.}, volume = {159}, pages = {054801}, year = {2023}, doi = "
+       "{10.1063/5.0155600}}"}};
   if (!members_.empty() && members_[0].engine->table())
-    out.push_back({"Lu2022Compress", "@article{Lu2022Compress, author = {Lu, Denghui and others}, title = {{DP Compress}: A "
-                   "Model Compression Scheme for Generating Efficient Deep Potential Models}, journal = {J. Chem. Theory "
+    out.push_back({"Lu2022Compress",
+                   "@article{Lu2022Compress, author = {Lu, Denghui and others}, title = {{DP Compress}: A Model "
+                   "Compression Scheme for Generating Efficient Deep Potential Models}, journal = {J. Chem. Theory "
                    "Comput.}, volume = {18}, pages = {5559}, year = {2022}, doi = {10.1021/acs.jctc.2c00102}}"});
   return out;
 }

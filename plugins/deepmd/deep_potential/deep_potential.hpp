@@ -20,19 +20,19 @@ enum class CutOffPrecision { float64, float32 };
 class DeepPotential : public Potential {
  public:
   struct Params {
-    std::string model;                       ///< .dp or .yaml file
-    std::vector<std::string> committee;      ///< further models of the same species
+    std::string model;                   ///< .dp or .yaml file
+    std::vector<std::string> committee;  ///< further models of the same species
     Precision precision = Precision::float64;
-    std::optional<double> compress;          ///< tolerance; absent: the embedding networks themselves
+    std::optional<double> compress;  ///< tolerance; absent: the embedding networks themselves
     CutOffPrecision cutoff_precision = CutOffPrecision::float64;
     std::vector<double> fparam, aparam;
-    std::optional<FewBits> quantize;         ///< absent: weights as stored
-    std::optional<double> min_distance;      ///< Å; absent: the model's own
+    std::optional<FewBits> quantize;     ///< absent: weights as stored
+    std::optional<double> min_distance;  ///< Å; absent: the model's own
     static void describe(deck::Describe<Params>& d);
   };
 
-  /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own folder
-  /// that do not exist yet are left out.
+  /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own
+  /// folder that do not exist yet are left out.
   DeepPotential(const Params& params, Context& context);
 
   void bind(std::span<const Species> species) override;
@@ -58,9 +58,9 @@ class DeepPotential : public Potential {
  private:
   struct Member {
     std::unique_ptr<Engine> engine;
-    std::string few_bits;    ///< what quantize did
-    View<int*> model_type;   ///< model type by deck type
-    View<double* [3]> f;     ///< this member's forces, committees only
+    std::string few_bits;   ///< what quantize did
+    View<int*> model_type;  ///< model type by deck type
+    View<double* [3]> f;    ///< this member's forces, committees only
   };
   Member load(const std::string& path, const Context& context) const;
   void compute_alone(Member& member, const Particles&, const NeighborList&, const ForceRequest&, ForceOutput&,

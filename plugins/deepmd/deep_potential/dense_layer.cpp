@@ -24,7 +24,8 @@ DenseLayer<T>::DenseLayer(const Layer& layer, bool backward, const lowp::BinaryC
       scale(padded_copy<T>("dense_layer: idt", layer.idt, layer.out, 1.0)) {
   if (in == 1) row = padded_copy<T>("dense_layer: row", layer.w, layer.out, 0.0);
   if (coded.rows > 0) {
-    if (!std::is_same_v<T, float> || !device_is_host) throw InternalError("products by tables are for float32 on a host");
+    if (!std::is_same_v<T, float> || !device_is_host)
+      throw InternalError("products by tables are for float32 on a host");
     tables = TableProducts{coded, lowp::transposed_planes(coded)};
     return;
   }

@@ -36,17 +36,19 @@ template <class T>
 struct DenseLayer {
   int in = 0, out = 0, copies = 0;
   Activation activation;
-  PackedMatrix<T> w;   ///< in x out
-  PackedMatrix<T> w_t; ///< its transpose, for the layers of networks that go backward
-  View<T*> row;        ///< in == 1: the weights, padded with zeros
-  View<T*> b, scale;   ///< padded with zeros: bias, and idt (ones without)
+  PackedMatrix<T> w;                    ///< in x out
+  PackedMatrix<T> w_t;                  ///< its transpose, for the layers of networks that go backward
+  View<T*> row;                         ///< in == 1: the weights, padded with zeros
+  View<T*> b, scale;                    ///< padded with zeros: bias, and idt (ones without)
   std::optional<TableProducts> tables;  ///< in the place of w and w_t; host memory
 
   DenseLayer() = default;
-  /// A matrix `coded` of layer.out rows replaces the layer's own where it is not empty; only float32 layers on a host take one.
+  /// A matrix `coded` of layer.out rows replaces the layer's own where it is not empty; only float32 layers on a host
+  /// take one.
   explicit DenseLayer(const Layer& layer, bool backward = false, const lowp::BinaryCodedMatrix& coded = {});
   std::size_t bytes() const {
-    return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T) + (tables ? tables->bytes() : 0);
+    return w.bytes() + w_t.bytes() + (row.size() + b.size() + scale.size()) * sizeof(T) +
+           (tables ? tables->bytes() : 0);
   }
   /// y = x w, for the first rows of both.
   void multiply(int rows, const Matrix<T>& x, const Matrix<T>& y) const;

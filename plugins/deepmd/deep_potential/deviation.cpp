@@ -10,15 +10,17 @@ namespace {
 
 /// Adds (f - mean) squared of one model to `squares`; `mean` is the models' mean force.
 void add_squares(int nlocal, const View<double* [3]>& f, const View<double* [3]>& mean, const View<double*>& squares) {
-  Kokkos::parallel_for("model_deviation: squares", Range(0, nlocal), KOKKOS_LAMBDA(const int i) {
-    for (int k = 0; k < 3; ++k) squares(i) += (f(i, k) - mean(i, k)) * (f(i, k) - mean(i, k));
-  });
+  Kokkos::parallel_for(
+      "model_deviation: squares", Range(0, nlocal), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) squares(i) += (f(i, k) - mean(i, k)) * (f(i, k) - mean(i, k));
+      });
 }
 
 void add_scaled(int nlocal, const View<double* [3]>& f, double factor, const View<double* [3]>& sum) {
-  Kokkos::parallel_for("model_deviation: mean", Range(0, nlocal), KOKKOS_LAMBDA(const int i) {
-    for (int k = 0; k < 3; ++k) sum(i, k) += factor * f(i, k);
-  });
+  Kokkos::parallel_for(
+      "model_deviation: mean", Range(0, nlocal), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) sum(i, k) += factor * f(i, k);
+      });
 }
 
 void virial_part(std::vector<std::array<double, 9>> virials, std::int64_t nglobal, const Comm& comm,

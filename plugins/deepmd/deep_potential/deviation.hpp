@@ -8,12 +8,12 @@
 
 namespace cambium::deepmd {
 
-/// How far a committee of models disagrees; Zhang et al., Phys. Rev. Materials 3, 023804 (2019). Standard deviations are
-/// those of the population (divided by the number of models).
+/// How far a committee of models disagrees; Zhang et al., Phys. Rev. Materials 3, 023804 (2019). Standard deviations
+/// are those of the population (divided by the number of models).
 struct ModelDeviation {
-  double force_max = 0.0, force_min = 0.0, force_mean = 0.0;     ///< eV/Å, over atoms: |standard deviation of F_i|
-  double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0;   ///< eV/atom, over the nine components
-  View<double*> force;                                           ///< eV/Å, by owned row of this rank
+  double force_max = 0.0, force_min = 0.0, force_mean = 0.0;    ///< eV/Å, over atoms: |standard deviation of F_i|
+  double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0;  ///< eV/atom, over the nine components
+  View<double*> force;                                          ///< eV/Å, by owned row of this rank
 
   /// The numbers of a line of `deviation_columns`.
   std::array<double, deviation_columns.size()> columns() const {

@@ -13,17 +13,18 @@ void first_layer(int count, const DenseLayer<T>& layer, const View<T*>& x, int f
   const View<T*> w = layer.row, b = layer.b, scale = layer.scale;
   const int columns = layer.out;
   const bool copies = layer.copies > 0;
-  Kokkos::parallel_for("embedding_net: first layer", Range(0, count * n), KOKKOS_LAMBDA(const int item) {
-    const int k = item / n, c = item % n * lanes<T>;
-    const T in = x(first_x + k);
-    T added[lanes<T>];
-    for (int q = 0; q < lanes<T>; ++q) added[q] = copies && c + q < columns ? T(1) : T(0);
-    const Lane<T> weight = Lane<T>::load(&w(c)), one = Lane<T>::load(added), s = Lane<T>::load(&scale(c));
-    Lane<T> value, slope;
-    activate<T>(f, weight * Lane<T>(in) + Lane<T>::load(&b(c)), value, slope);
-    (value * s + one * Lane<T>(in)).store(&out(first + k, c));
-    (slope * weight * s + one).store(&out(first + count + k, c));
-  });
+  Kokkos::parallel_for(
+      "embedding_net: first layer", Range(0, count * n), KOKKOS_LAMBDA(const int item) {
+        const int k = item / n, c = item % n * lanes<T>;
+        const T in = x(first_x + k);
+        T added[lanes<T>];
+        for (int q = 0; q < lanes<T>; ++q) added[q] = copies && c + q < columns ? T(1) : T(0);
+        const Lane<T> weight = Lane<T>::load(&w(c)), one = Lane<T>::load(added), s = Lane<T>::load(&scale(c));
+        Lane<T> value, slope;
+        activate<T>(f, weight * Lane<T>(in) + Lane<T>::load(&b(c)), value, slope);
+        (value * s + one * Lane<T>(in)).store(&out(first + k, c));
+        (slope * weight * s + one).store(&out(first + count + k, c));
+      });
 }
 
 /// Turns the products (values, derivatives) of rows first.. and first + count.. into the layer's output, in place.
@@ -34,21 +35,22 @@ void activate_pairs(int count, const DenseLayer<T>& layer, const Matrix<T>& in, 
   const Activation f = layer.activation;
   const View<T*> b = layer.b, scale = layer.scale;
   const bool copies = layer.copies > 0;
-  Kokkos::parallel_for("embedding_net: activate", Range(0, count * n), KOKKOS_LAMBDA(const int item) {
-    const int k = item / n, c = item % n * lanes<T>;
-    T *y = &out(first + k, c), *dy = &out(first + count + k, c);
-    const Lane<T> s = Lane<T>::load(&scale(c));
-    Lane<T> value, slope;
-    activate<T>(f, Lane<T>::load(y) + Lane<T>::load(&b(c)), value, slope);
-    value *= s;
-    slope = slope * Lane<T>::load(dy) * s;
-    if (copies) {
-      value += load_copies(&in(first_in + k, 0), c, inner, columns);
-      slope += load_copies(&in(first_in + count + k, 0), c, inner, columns);
-    }
-    value.store(y);
-    slope.store(dy);
-  });
+  Kokkos::parallel_for(
+      "embedding_net: activate", Range(0, count * n), KOKKOS_LAMBDA(const int item) {
+        const int k = item / n, c = item % n * lanes<T>;
+        T *y = &out(first + k, c), *dy = &out(first + count + k, c);
+        const Lane<T> s = Lane<T>::load(&scale(c));
+        Lane<T> value, slope;
+        activate<T>(f, Lane<T>::load(y) + Lane<T>::load(&b(c)), value, slope);
+        value *= s;
+        slope = slope * Lane<T>::load(dy) * s;
+        if (copies) {
+          value += load_copies(&in(first_in + k, 0), c, inner, columns);
+          slope += load_copies(&in(first_in + count + k, 0), c, inner, columns);
+        }
+        value.store(y);
+        slope.store(dy);
+      });
 }
 
 }  // namespace

@@ -25,11 +25,12 @@ void append_parameters(int atoms, int first_column, const View<T*>& common, cons
                        const Matrix<T>& x) {
   const int n = static_cast<int>(common.extent(0)), own = static_cast<int>(aparam.extent(1)), frame = n - own;
   if (n == 0) return;
-  Kokkos::parallel_for("deep_potential: parameters", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
-    const int atom = item / n, c = item % n, k = c - frame;
-    x(atom, first_column + c) =
-        k < 0 || own == 0 ? common(c) : static_cast<T>((aparam(rows(first_row + atom), k) - mean(k)) * inverse(k));
-  });
+  Kokkos::parallel_for(
+      "deep_potential: parameters", Range(0, atoms * n), KOKKOS_LAMBDA(const int item) {
+        const int atom = item / n, c = item % n, k = c - frame;
+        x(atom, first_column + c) =
+            k < 0 || own == 0 ? common(c) : static_cast<T>((aparam(rows(first_row + atom), k) - mean(k)) * inverse(k));
+      });
 }
 
 /// Adds `bias` to each fitting energy, gives the result to the atoms and returns the sum.
@@ -56,8 +57,8 @@ View<double*> upload(const std::string& label, const std::vector<double>& values
   return out;
 }
 
-/// The first layer's rows in the order of our descriptor: the file's are [channel][axis], and those of D[n][m] and D[m][n]
-/// are added.
+/// The first layer's rows in the order of our descriptor: the file's are [channel][axis], and those of D[n][m] and
+/// D[m][n] are added.
 Network folded(const DescriptorShape& shape, const Network& net) {
   Network out = net;
   if (shape.components == 1) return out;
@@ -91,10 +92,10 @@ int default_chunk(bool tables) {
 template <class T>
 struct Centre {
   NeighborKinds kinds;
-  View<T**> padding;          ///< see contract_pairs()
+  View<T**> padding;  ///< see contract_pairs()
   std::optional<FittingNet<T>> fitting;
-  double bias = 0.0;          ///< everything that is added to the fitting energy
-  bool fitted = true;         ///< false: the atom has only its bias
+  double bias = 0.0;   ///< everything that is added to the fitting energy
+  bool fitted = true;  ///< false: the atom has only its bias
 };
 
 template <class T>
@@ -130,12 +131,12 @@ class TypedEngine : public Engine {
   DeepPotentialModel model_;
   EngineOptions options_;
   DescriptorShape shape_;
-  bool whole_ = false;        ///< the fitting networks take D in the file's order, not folded
+  bool whole_ = false;  ///< the fitting networks take D in the file's order, not folded
   View<int*> slots_;
   std::vector<EmbeddingNet<T>> nets_;
   std::optional<TableSet<T>> tables_;
   std::vector<Centre<T>> centres_;
-  std::vector<Network> others_;      ///< energy networks set in the place of the model's, by type; or none
+  std::vector<Network> others_;  ///< energy networks set in the place of the model's, by type; or none
   std::vector<std::vector<double>>* watched_ = nullptr;
   std::vector<double> common_host_;  ///< normalised fparam and aparam
   View<T*> common_;
@@ -265,8 +266,8 @@ void TypedEngine<T>::prepare_centre(int type) {
   }
   Kokkos::deep_copy(kinds.mean, mean), Kokkos::deep_copy(kinds.inverse_deviation, inverse);
   Kokkos::deep_copy(kinds.hidden, hidden);
-  centre.padding = tables_ ? padding_of_tables(model_, *tables_, type)
-                           : padding_of_networks(model_, nets_, net_work_, type);
+  centre.padding =
+      tables_ ? padding_of_tables(model_, *tables_, type) : padding_of_networks(model_, nets_, net_work_, type);
   if (centre.fitted) centre.fitting.emplace(fitting_network(type));
   centres_.push_back(std::move(centre));
 }
@@ -275,8 +276,9 @@ template <class T>
 void TypedEngine<T>::compute(const EngineInput& input, EngineOutput& output) {
   if (input.aparam.extent(0) > 0)
     for (char flag : model_.subtract_vacuum)
-      if (flag) throw InputError(fmt::format("{}: atom_ener together with a different aparam for every atom is not "
-                                             "supported", model_.source));
+      if (flag)
+        throw InputError(fmt::format("{}: atom_ener together with a different aparam for every atom is not supported",
+                                     model_.source));
   atoms_.sort(input, model_.ntypes());
   output.closest = model_.rcut;
   for (int t = 0; t < model_.ntypes(); ++t) {
@@ -310,8 +312,8 @@ void TypedEngine<T>::run_pairs(int type, const Rows& rows, int first, const Engi
   make_descriptor(pairs_.atoms, a_, shape_, d_);
   const Matrix<T> x = whole_ ? file_d_ : d_;
   if (whole_) expand_descriptor(pairs_.atoms, shape_, d_, x);
-  append_parameters(pairs_.atoms, whole_ ? shape_.file_columns() : shape_.columns(), common_, atoms_.rows, first, input.aparam,
-                    aparam_mean_, aparam_inverse_, x);
+  append_parameters(pairs_.atoms, whole_ ? shape_.file_columns() : shape_.columns(), common_, atoms_.rows, first,
+                    input.aparam, aparam_mean_, aparam_inverse_, x);
   if (watched_) watch(type, pairs_.atoms, x);
   centre.fitting->evaluate(pairs_.atoms, x, fit_work_, fitted_, x);
   if (whole_) fold_adjoint(pairs_.atoms, shape_, x, d_);
@@ -331,7 +333,8 @@ void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineI
     const int all = shape_.file_columns() + static_cast<int>(common_.extent(0)) + lanes<T>;
     reserve(file_d_, "deep_potential: whole descriptor", options_.chunk, all);
   }
-  if (fitted_.extent(0) == 0) fitted_ = View<double*>("deep_potential: fitted", static_cast<std::size_t>(options_.chunk));
+  if (fitted_.extent(0) == 0)
+    fitted_ = View<double*>("deep_potential: fitted", static_cast<std::size_t>(options_.chunk));
   if (centre.fitted) {
     pairs_.build(input.particles, input.list, atoms_.rows, first, atoms, input.model_type, centre.kinds,
                  tables_ ? &*tables_ : nullptr, type, options_.close_limit);
@@ -357,7 +360,8 @@ void TypedEngine<T>::compute_chunk(int type, int first, int atoms, const EngineI
 
 template <class T>
 std::size_t TypedEngine<T>::bytes() const {
-  std::size_t n = atoms_.rows.size() * sizeof(int) + pairs_.bytes() + fit_work_.bytes() + gradient_.size() * sizeof(double);
+  std::size_t n =
+      atoms_.rows.size() * sizeof(int) + pairs_.bytes() + fit_work_.bytes() + gradient_.size() * sizeof(double);
   n += (embedded_.size() + net_work_.rows[0].size() + net_work_.rows[1].size()) * sizeof(T);
   n += (a_.size() + da_.size() + d_.size() + file_d_.size()) * sizeof(T);
   if (tables_) n += tables_->bytes();

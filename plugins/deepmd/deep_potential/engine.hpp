@@ -11,14 +11,14 @@
 
 namespace cambium::deepmd {
 
-/// float64: everything in double. mixed: networks, tables and descriptors in float; environment rows, pair gradients and
-/// every sum over pairs or atoms that enters a result in double.
+/// float64: everything in double. mixed: networks, tables and descriptors in float; environment rows, pair gradients
+/// and every sum over pairs or atoms that enters a result in double.
 enum class Precision { float64, mixed };
 
 struct EngineOptions {
   Precision precision = Precision::float64;
-  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or its networks where the file
-                                    ///< holds no tables
+  double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or its networks where the
+                                    ///< file holds no tables
   double table_r_min = 0.0;         ///< Å; 0: the model's min_distance, or 0.8 Å where the file does not say
   bool float32_cutoffs = false;     ///< as DeePMD-kit's TensorFlow back end rounds rcut and rcut_smth
   double close_limit = 0.0;         ///< Å; pairs below it are counted
@@ -42,8 +42,8 @@ struct EngineOutput {
   View<double* [9]> atom_virial;  ///< owned and ghost rows
   double energy = 0.0;
   double virial[9] = {};
-  double closest = 0.0;           ///< Å, closest pair met
-  std::int64_t too_close = 0;     ///< pairs below close_limit, counted from both sides
+  double closest = 0.0;        ///< Å, closest pair met
+  std::int64_t too_close = 0;  ///< pairs below close_limit, counted from both sides
 };
 
 /// One model, ready to be evaluated on the owned atoms of a rank.
@@ -57,7 +57,7 @@ class Engine {
   virtual const TableReport* table() const = 0;  ///< null without compression
   /// Floating-point operations of matrix products per atom of a type (without the embedding networks).
   virtual double fitting_flops(int type) const = 0;
-  virtual std::size_t bytes() const = 0;         ///< held now: weights, tables, work arrays
+  virtual std::size_t bytes() const = 0;  ///< held now: weights, tables, work arrays
 
   /// The energy network of a type as it is evaluated: its inputs may be in another order than the model's, and fewer.
   virtual Network fitting_network(int type) const = 0;

@@ -53,7 +53,7 @@ struct CutOff {
     P w, dw;
     weight(r, w, dw);
     const P inverse = P(1.0) / (r + P(protection));
-    const P ds = (dw - w * inverse) * inverse;                        // of w/q
+    const P ds = (dw - w * inverse) * inverse;                                                // of w/q
     const P t = w * inverse * inverse, dt = (dw - P(2.0) * w * inverse) * inverse * inverse;  // of w/q^2
     const P along = (c[0] * ds + (c[1] * d[0] + c[2] * d[1] + c[3] * d[2]) * dt) / r;
     for (int k = 0; k < 3; ++k) g[k] = along * d[k] + t * c[k + 1];

@@ -13,36 +13,46 @@
 namespace cambium::deepmd {
 
 void FewBits::Calibrate::describe(deck::Describe<Calibrate>& d) {
-  d("systems", &Calibrate::systems, "folders of deepmd/npy data with configurations like those of the simulation; labels do not matter")
+  d("systems", &Calibrate::systems,
+    "folders of deepmd/npy data with configurations like those of the simulation; labels do not matter")
       .example("[\"{run}/label/train\"]");
   d("frames", &Calibrate::frames, "how many of them, evenly spaced").at_least(1).def(32);
 }
 
 void FewBits::describe(deck::Describe<FewBits>& d) {
-  d("weights", &FewBits::weights, "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s "
-    "the mean magnitude of the matrix").options({{"binary", Weights::binary}, {"ternary", Weights::ternary}}).def(Weights::binary);
+  d("weights", &FewBits::weights,
+    "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s the "
+    "mean magnitude of the matrix")
+      .options({{"binary", Weights::binary}, {"ternary", Weights::ternary}})
+      .def(Weights::binary);
   d("bits", &FewBits::bits, "of a binary weight").range(1, 4).def(3);
-  d("products", &FewBits::products, "decoded: the weights that the bits mean are multiplied as any others, at their speed and in their memory; tables: the "
-    "bits are kept and choose entries of tables (precision: mixed; for large networks and few atoms)")
-      .options({{"decoded", Products::decoded}, {"tables", Products::tables}}).def(Products::decoded);
-  d("calibrate", &FewBits::calibrate, "the bits are fitted to what atoms of these configurations multiply them by, and mean energies are kept; left out, "
+  d("products", &FewBits::products,
+    "decoded: the weights that the bits mean are multiplied as any others, at their speed and in their memory; tables: "
+    "the bits are kept and choose entries of tables (precision: mixed; for large networks and few atoms)")
+      .options({{"decoded", Products::decoded}, {"tables", Products::tables}})
+      .def(Products::decoded);
+  d("calibrate", &FewBits::calibrate,
+    "the bits are fitted to what atoms of these configurations multiply them by, and mean energies are kept; left out, "
     "each matrix is rounded by itself, and energies are off by a constant");
 }
 
 namespace {
 
 using Rows = std::vector<double>;
-constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns, least_outputs = lowp::BinaryCodedMatrix::block_rows;
+constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns,
+              least_outputs = lowp::BinaryCodedMatrix::block_rows;
 
 /// What a layer makes of rows of numbers.
 Rows through(const Layer& layer, const Rows& x) {
   const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out), rows = x.size() / in;
   Rows y(rows * out);
-  host_gemm<double>(false, false, static_cast<int>(rows), layer.out, layer.in, 1.0, x.data(), layer.in, layer.w.data(), layer.out, 0.0, y.data(), layer.out);
+  host_gemm<double>(false, false, static_cast<int>(rows), layer.out, layer.in, 1.0, x.data(), layer.in, layer.w.data(),
+                    layer.out, 0.0, y.data(), layer.out);
   for (std::size_t k = 0; k < y.size(); ++k) {
     const std::size_t c = k % out;
     const double z = y[k] + (layer.b.empty() ? 0.0 : layer.b[c]);
-    y[k] = evaluate(layer.activation, z).value * (layer.idt.empty() ? 1.0 : layer.idt[c]) + (layer.copies() ? x[k / out * in + c % in] : 0.0);
+    y[k] = evaluate(layer.activation, z).value * (layer.idt.empty() ? 1.0 : layer.idt[c]) +
+           (layer.copies() ? x[k / out * in + c % in] : 0.0);
   }
   return y;
 }
@@ -70,7 +80,8 @@ std::vector<float> difference_of_means(const Layer& layer, const Rows& full, con
   for (std::size_t k = 0; k < full.size(); ++k)
     for (std::size_t o = 0; o < out; ++o) sum[o] += (full[k] - rounded[k]) * layer.w[k % in * out + o];
   std::vector<float> shift;
-  for (double s : sum) shift.push_back(static_cast<float>(s * static_cast<double>(in) / static_cast<double>(full.size())));
+  for (double s : sum)
+    shift.push_back(static_cast<float>(s * static_cast<double>(in) / static_cast<double>(full.size())));
   return shift;
 }
 
@@ -82,7 +93,9 @@ void add_to_bias(const std::vector<float>& shift, Layer& layer) {
 lowp::BinaryCodedMatrix code_layer(Layer& layer, const FewBits& what, const Rows& full, const Rows& rounded) {
   const bool ternary = what.weights == FewBits::Weights::ternary;
   const auto w = by_outputs(layer);
-  lowp::CalibratedMatrix out{ternary ? lowp::ternary_coded(w, layer.out, layer.in) : lowp::binary_coded(w, layer.out, layer.in, what.bits), {}};
+  lowp::CalibratedMatrix out{
+      ternary ? lowp::ternary_coded(w, layer.out, layer.in) : lowp::binary_coded(w, layer.out, layer.in, what.bits),
+      {}};
   if (!full.empty()) {
     const std::vector<float> x(full.begin(), full.end()), seen(rounded.begin(), rounded.end());
     out = lowp::calibrated(std::move(out.matrix), ternary, w, lowp::input_moments(x, seen, layer.in));
@@ -98,8 +111,12 @@ std::vector<Rows> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
   std::vector<DataSystem> systems;
   std::size_t all = 0;
   for (const auto& folder : params.systems) all += systems.emplace_back(DataSystem::load(folder)).frames();
-  if (all == 0) throw InputError("quantize.calibrate has no frame; name folders of deepmd/npy data with configurations like those of the simulation");
-  const std::size_t count = std::min(all, static_cast<std::size_t>(params.frames)), each = std::max<std::size_t>(1, most_atoms / count);
+  if (all == 0)
+    throw InputError(
+        "quantize.calibrate has no frame; name folders of deepmd/npy data with configurations like those of the "
+        "simulation");
+  const std::size_t count = std::min(all, static_cast<std::size_t>(params.frames)),
+                    each = std::max<std::size_t>(1, most_atoms / count);
   const DeepPotentialModel& model = engine.model();
   std::vector<Rows> out(static_cast<std::size_t>(model.ntypes()));
   for (std::size_t k = 0; k < count; ++k) {
@@ -138,12 +155,18 @@ void count(const CodedNetwork& net, const FewBits& what, Precision precision, Fe
 }
 
 std::string text_of(const FewBitsReport& r, const FewBits& what) {
-  const std::string kind = what.weights == FewBits::Weights::ternary ? "ternary weights" : fmt::format("binary weights of {} bit{}", what.bits, what.bits == 1 ? "" : "s");
-  const std::string products = what.products == FewBits::Products::tables
-                                   ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}", 1e-3 * static_cast<double>(r.bytes), 1e-3 * static_cast<double>(r.bytes_full))
-                                   : fmt::format("decoded, {:.4g} kB as in full", 1e-3 * static_cast<double>(r.bytes));
-  const std::string fitted = what.calibrate ? fmt::format("fitted to {} atoms", r.rows) : "not calibrated: energies are off by a constant";
-  return fmt::format("{} energy matrices in {} ({:.3g} bits each with scales; {}; {})", r.matrices, kind, r.bits, products, fitted);
+  const std::string kind = what.weights == FewBits::Weights::ternary
+                               ? "ternary weights"
+                               : fmt::format("binary weights of {} bit{}", what.bits, what.bits == 1 ? "" : "s");
+  const std::string products =
+      what.products == FewBits::Products::tables
+          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}", 1e-3 * static_cast<double>(r.bytes),
+                        1e-3 * static_cast<double>(r.bytes_full))
+          : fmt::format("decoded, {:.4g} kB as in full", 1e-3 * static_cast<double>(r.bytes));
+  const std::string fitted =
+      what.calibrate ? fmt::format("fitted to {} atoms", r.rows) : "not calibrated: energies are off by a constant";
+  return fmt::format("{} energy matrices in {} ({:.3g} bits each with scales; {}; {})", r.matrices, kind, r.bits,
+                     products, fitted);
 }
 
 }  // namespace
@@ -153,8 +176,10 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
   Rows full = inputs, rounded = inputs;
   for (std::size_t k = 0; k < net.layers.size(); ++k) {
     Layer& layer = out.meant.layers[k];
-    if (k + 1 < net.layers.size() && is_large(layer)) out.coded[k] = code_layer(layer, what, full, rounded);
-    else if (!full.empty()) add_to_bias(difference_of_means(layer, full, rounded), layer);
+    if (k + 1 < net.layers.size() && is_large(layer))
+      out.coded[k] = code_layer(layer, what, full, rounded);
+    else if (!full.empty())
+      add_to_bias(difference_of_means(layer, full, rounded), layer);
     if (full.empty() || k + 1 == net.layers.size()) continue;
     full = through(net.layers[k], full), rounded = through(layer, rounded);
   }
@@ -164,8 +189,9 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
 FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precision) {
   const DeepPotentialModel& model = engine.model();
   if (what.products == FewBits::Products::tables && (precision != Precision::mixed || !device_is_host))
-    throw InputError("quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for processors), or take "
-                     "products: decoded");
+    throw InputError(
+        "quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for "
+        "processors), or take products: decoded");
   const auto types = static_cast<std::size_t>(model.ntypes());
   std::vector<Rows> inputs(types);
   FewBitsReport report;
@@ -183,12 +209,15 @@ FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precis
       net = coded_network(full, what, rows);
     }
     count(net, what, precision, report);
-    engine.set_fitting_network(static_cast<int>(t), net.meant, what.products == FewBits::Products::tables ? net.coded : std::vector<lowp::BinaryCodedMatrix>{});
+    engine.set_fitting_network(
+        static_cast<int>(t), net.meant,
+        what.products == FewBits::Products::tables ? net.coded : std::vector<lowp::BinaryCodedMatrix>{});
   }
   if (report.matrices == 0)
-    throw InputError(fmt::format("quantize found no hidden layer of at least {} inputs and {} outputs in the energy networks of {}; remove quantize (it is "
-                                 "for larger networks)",
-                                 least_inputs, least_outputs, model.source));
+    throw InputError(
+        fmt::format("quantize found no hidden layer of at least {} inputs and {} outputs in the energy networks of {}; "
+                    "remove quantize (it is for larger networks)",
+                    least_inputs, least_outputs, model.source));
   report.text = text_of(report, what);
   return report;
 }

@@ -30,11 +30,11 @@ struct FewBits {
 
 /// What became of an engine's energy networks.
 struct FewBitsReport {
-  std::int64_t matrices = 0, numbers = 0;    ///< coded
-  std::int64_t bytes = 0, bytes_full = 0;    ///< of them as they are held, and as they were
-  double bits = 0.0;                         ///< per weight, scales and padding included, signs counted once
-  std::int64_t rows = 0;                     ///< atoms that they were fitted to
-  std::string text;                          ///< for the log
+  std::int64_t matrices = 0, numbers = 0;  ///< coded
+  std::int64_t bytes = 0, bytes_full = 0;  ///< of them as they are held, and as they were
+  double bits = 0.0;                       ///< per weight, scales and padding included, signs counted once
+  std::int64_t rows = 0;                   ///< atoms that they were fitted to
+  std::string text;                        ///< for the log
 };
 
 /// A network in few bits: the weights that the bits mean, and the bits where products are to use them.
@@ -43,12 +43,14 @@ struct CodedNetwork {
   std::vector<lowp::BinaryCodedMatrix> coded;  ///< by layer, without rows where the layer stays as it is
 };
 
-/// Codes the hidden layers of at least 32 inputs and 16 outputs. With rows of `inputs` (double, net.in() wide) layer by layer as
-/// lowp::calibrated says, biases taking up what means change; the last layer's, too, so that the mean energy stays.
+/// Codes the hidden layers of at least 32 inputs and 16 outputs. With rows of `inputs` (double, net.in() wide) layer by
+/// layer as lowp::calibrated says, biases taking up what means change; the last layer's, too, so that the mean energy
+/// stays.
 CodedNetwork coded_network(const Network& net, const FewBits& what, const std::vector<double>& inputs);
 
-/// Puts the energy networks of `engine` into few bits. InputError when all layers are too small, when tables meet float64 or a device,
-/// or when there is nothing to calibrate with. Frames take the frame and atomic parameters that the engine has.
+/// Puts the energy networks of `engine` into few bits. InputError when all layers are too small, when tables meet
+/// float64 or a device, or when there is nothing to calibrate with. Frames take the frame and atomic parameters that
+/// the engine has.
 FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precision);
 
 }  // namespace cambium::deepmd

@@ -6,58 +6,63 @@ namespace {
 
 /// y = act(z + b) * scale + copies of x; slope = act'(z + b) * scale. y overwrites z.
 template <class T>
-void activate_rows(int rows, const DenseLayer<T>& layer, const Matrix<T>& x, const Matrix<T>& y, const Matrix<T>& slope) {
+void activate_rows(int rows, const DenseLayer<T>& layer, const Matrix<T>& x, const Matrix<T>& y,
+                   const Matrix<T>& slope) {
   const int count = packs<T>(layer.out), in = layer.in, out = layer.out, copies = layer.copies;
   const Activation f = layer.activation;
   const View<T*> b = layer.b, scale = layer.scale;
-  Kokkos::parallel_for("fitting_net: activate", Range(0, rows * count), KOKKOS_LAMBDA(const int item) {
-    const int row = item / count, c = item % count * lanes<T>;
-    Lane<T> value, first;
-    activate<T>(f, Lane<T>::load(&y(row, c)) + Lane<T>::load(&b(c)), value, first);
-    const Lane<T> s = Lane<T>::load(&scale(c));
-    value *= s;
-    if (copies) value += load_copies(&x(row, 0), c, in, out);
-    value.store(&y(row, c));
-    (first * s).store(&slope(row, c));
-  });
+  Kokkos::parallel_for(
+      "fitting_net: activate", Range(0, rows * count), KOKKOS_LAMBDA(const int item) {
+        const int row = item / count, c = item % count * lanes<T>;
+        Lane<T> value, first;
+        activate<T>(f, Lane<T>::load(&y(row, c)) + Lane<T>::load(&b(c)), value, first);
+        const Lane<T> s = Lane<T>::load(&scale(c));
+        value *= s;
+        if (copies) value += load_copies(&x(row, 0), c, in, out);
+        value.store(&y(row, c));
+        (first * s).store(&slope(row, c));
+      });
 }
 
 /// scaled = adjoint * slope.
 template <class T>
 void scale_rows(int rows, int width, const Matrix<T>& adjoint, const Matrix<T>& slope, const Matrix<T>& scaled) {
   const int count = packs<T>(width);
-  Kokkos::parallel_for("fitting_net: scale", Range(0, rows * count), KOKKOS_LAMBDA(const int item) {
-    const int row = item / count, c = item % count * lanes<T>;
-    (Lane<T>::load(&adjoint(row, c)) * Lane<T>::load(&slope(row, c))).store(&scaled(row, c));
-  });
+  Kokkos::parallel_for(
+      "fitting_net: scale", Range(0, rows * count), KOKKOS_LAMBDA(const int item) {
+        const int row = item / count, c = item % count * lanes<T>;
+        (Lane<T>::load(&adjoint(row, c)) * Lane<T>::load(&slope(row, c))).store(&scaled(row, c));
+      });
 }
 
 /// The last, linear layer, summed in double.
 template <class T>
 void last_layer(int rows, int n, const Matrix<T>& x, const View<T*>& w, double b, const View<double*>& energy) {
-  Kokkos::parallel_for("fitting_net: energy", Range(0, rows), KOKKOS_LAMBDA(const int row) {
-    double sum = 0.0;
-    for (int c = 0; c < n; ++c) sum += static_cast<double>(x(row, c)) * static_cast<double>(w(c));
-    energy(row) = sum + b;
-  });
+  Kokkos::parallel_for(
+      "fitting_net: energy", Range(0, rows), KOKKOS_LAMBDA(const int row) {
+        double sum = 0.0;
+        for (int c = 0; c < n; ++c) sum += static_cast<double>(x(row, c)) * static_cast<double>(w(c));
+        energy(row) = sum + b;
+      });
 }
 
 /// Every row of `adjoint` becomes w.
 template <class T>
 void fill_rows(int rows, int n, const View<T*>& w, const Matrix<T>& adjoint) {
-  Kokkos::parallel_for("fitting_net: seed", Range(0, rows * n), KOKKOS_LAMBDA(const int item) {
-    adjoint(item / n, item % n) = w(item % n);
-  });
+  Kokkos::parallel_for(
+      "fitting_net: seed", Range(0, rows * n),
+      KOKKOS_LAMBDA(const int item) { adjoint(item / n, item % n) = w(item % n); });
 }
 
 /// The adjoint of y = [x, x] or y = x: the start of the input's adjoint.
 template <class T>
 void fold_copies(int rows, const DenseLayer<T>& layer, const Matrix<T>& adjoint, const Matrix<T>& folded) {
   const int in = layer.in, copies = layer.copies;
-  Kokkos::parallel_for("fitting_net: fold", Range(0, rows * in), KOKKOS_LAMBDA(const int item) {
-    const int row = item / in, c = item % in;
-    folded(row, c) = adjoint(row, c) + (copies == 2 ? adjoint(row, in + c) : T(0));
-  });
+  Kokkos::parallel_for(
+      "fitting_net: fold", Range(0, rows * in), KOKKOS_LAMBDA(const int item) {
+        const int row = item / in, c = item % in;
+        folded(row, c) = adjoint(row, c) + (copies == 2 ? adjoint(row, in + c) : T(0));
+      });
 }
 
 }  // namespace
@@ -72,7 +77,8 @@ std::size_t FittingWorkspace<T>::bytes() const {
 
 template <class T>
 FittingNet<T>::FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded) : in_(net.in()) {
-  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k) hidden_.emplace_back(net.layers[k], true, coded.empty() ? lowp::BinaryCodedMatrix{} : coded[k]);
+  for (std::size_t k = 0; k + 1 < net.layers.size(); ++k)
+    hidden_.emplace_back(net.layers[k], true, coded.empty() ? lowp::BinaryCodedMatrix{} : coded[k]);
   const Layer& last = net.layers.back();
   last_w_ = View<T*>("fitting_net: last w", static_cast<std::size_t>(padded<T>(last.in)));
   auto host = Kokkos::create_mirror_view(last_w_);

@@ -18,7 +18,8 @@ struct FittingWorkspace {
 template <class T>
 class FittingNet {
  public:
-  /// `coded`: matrices of few bits that are multiplied by tables, by layer, with no rows where there is none; or none at all.
+  /// `coded`: matrices of few bits that are multiplied by tables, by layer, with no rows where there is none; or none
+  /// at all.
   explicit FittingNet(const Network& net, std::span<const lowp::BinaryCodedMatrix> coded = {});
 
   /// energy(a) = net(x(a, :)), gradient(a, :) = d energy(a) / d x(a, :) for rows a < rows. Rows are in() wide;
@@ -36,7 +37,7 @@ class FittingNet {
 
   int in_ = 0;
   std::vector<DenseLayer<T>> hidden_;
-  View<T*> last_w_;   ///< of the linear layer to one number
+  View<T*> last_w_;  ///< of the linear layer to one number
   double last_b_ = 0.0;
 };
 

@@ -67,7 +67,8 @@ void store_variables(io::File& file, Json& node, const ModelTree& tree, int& cou
 ModelTree read_dp(const std::string& path) {
   const io::File file = io::File::open(path);
   if (!file.has_attribute("json"))
-    throw InputError(fmt::format("{}: an HDF5 file, but not a DeePMD-kit model: it has no root attribute 'json'", path));
+    throw InputError(
+        fmt::format("{}: an HDF5 file, but not a DeePMD-kit model: it has no root attribute 'json'", path));
   ModelTree tree;
   try {
     tree.root = Json::parse(file.attribute<std::string>("json"));

@@ -50,13 +50,15 @@ ImageSystem::ImageSystem(std::span<const Position> positions, std::span<const in
   particles_.nlocal = static_cast<int>(positions.size());
   particles_.nglobal = particles_.nlocal;
   particles_.box = box ? *box : enclosing(positions, range + skin);
-  const std::vector<Position> x = box ? wrapped(positions, *box) : std::vector<Position>(positions.begin(), positions.end());
+  const std::vector<Position> x =
+      box ? wrapped(positions, *box) : std::vector<Position>(positions.begin(), positions.end());
   const std::vector<Image> ghosts = box ? images(x, *box, range + skin) : std::vector<Image>();
   fill(x, types, ghosts);
   build_neighbors(particles_, range, skin, list_);
 }
 
-std::vector<ImageSystem::Image> ImageSystem::images(const std::vector<Position>& x, const Box& box, double range) const {
+std::vector<ImageSystem::Image> ImageSystem::images(const std::vector<Position>& x, const Box& box,
+                                                    double range) const {
   const std::array<double, 3> height = box.heights();
   std::array<int, 3> reach;
   for (std::size_t k = 0; k < 3; ++k) reach[k] = static_cast<int>(std::ceil(range / height[k]));

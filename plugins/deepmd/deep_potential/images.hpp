@@ -16,8 +16,8 @@ class ImageSystem : public GhostExchange {
  public:
   /// `positions` (Å) need not lie inside the cell; without a cell nothing is periodic. Types index `species`. The list
   /// holds pairs up to range + skin.
-  ImageSystem(std::span<const std::array<double, 3>> positions, std::span<const int> types, const std::optional<Box>& box,
-              std::vector<Species> species, double range, double skin = 0.0);
+  ImageSystem(std::span<const std::array<double, 3>> positions, std::span<const int> types,
+              const std::optional<Box>& box, std::vector<Species> species, double range, double skin = 0.0);
 
   const Particles& particles() const { return particles_; }
   const NeighborList& list() const { return list_; }

@@ -12,14 +12,19 @@ using Lane = Pack<T, lanes<T>>;
 
 /// Length of a row of `n` numbers that is read and written in whole packs.
 template <class T>
-constexpr int padded(int n) { return (n + lanes<T> - 1) / lanes<T> * lanes<T>; }
+constexpr int padded(int n) {
+  return (n + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
 template <class T>
-constexpr int packs(int n) { return (n + lanes<T> - 1) / lanes<T>; }
+constexpr int packs(int n) {
+  return (n + lanes<T> - 1) / lanes<T>;
+}
 
 /// The first `count` numbers of a pack (all of them where count >= the pack's width).
 template <class T>
 CAMBIUM_FN void store_some(Lane<T> x, T* out, int count) {
-  if (count >= lanes<T>) x.store(out);
+  if (count >= lanes<T>)
+    x.store(out);
   else
     for (int k = 0; k < count; ++k) out[k] = x[k];
 }

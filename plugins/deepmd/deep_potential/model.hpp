@@ -39,31 +39,31 @@ struct ParameterInput {
 struct DeepPotentialModel {
   enum class Descriptor { se_e2_a, se_e2_r };
 
-  std::string source;                 ///< file name, for messages
+  std::string source;  ///< file name, for messages
   Descriptor descriptor = Descriptor::se_e2_a;
   std::vector<std::string> type_map;  ///< species symbols by model type
   double rcut = 0.0, rcut_smth = 0.0;
-  double env_protection = 0.0;        ///< Å, added to r in the environment matrix
-  std::vector<int> sel;               ///< by neighbour type. A parameter of the model, not a limit: see neighbours()
+  double env_protection = 0.0;  ///< Å, added to r in the environment matrix
+  std::vector<int> sel;         ///< by neighbour type. A parameter of the model, not a limit: see neighbours()
   int axis_neuron = 0;
-  bool type_one_side = true;          ///< embedding depends on the neighbour's type only
-  std::string precision = "float64";  ///< of the stored networks
+  bool type_one_side = true;                           ///< embedding depends on the neighbour's type only
+  std::string precision = "float64";                   ///< of the stored networks
   std::vector<std::array<double, 4>> mean, deviation;  ///< of the environment matrix, [centre * ntypes + neighbour]
-  std::vector<Network> embedding;     ///< see embedding_index(); empty networks belong to excluded pairs
-  std::vector<NetworkTable> tables;   ///< that a compressed model's file holds, by embedding network; may be empty
-  std::vector<Network> fitting;       ///< by centre type, or one for all
-  std::vector<double> fitting_bias;   ///< eV by type; part of the fitting energy
-  std::vector<double> output_bias;    ///< eV by type; added to every atom
-  std::vector<char> subtract_vacuum;  ///< by type: the fitting network's value for a zero descriptor is subtracted
-  std::vector<char> fitting_excluded; ///< by type: the fitting energy is zero
-  std::vector<char> atom_excluded;    ///< by type: the whole atomic energy is zero
-  std::vector<char> pair_excluded;    ///< [centre * ntypes + neighbour]: neighbours that are not seen
-  ParameterInput fparam, aparam;      ///< per frame, per atom
-  double min_distance = 0.0;          ///< Å, closest pair of the training data; 0 when the file does not say
+  std::vector<Network> embedding;      ///< see embedding_index(); empty networks belong to excluded pairs
+  std::vector<NetworkTable> tables;    ///< that a compressed model's file holds, by embedding network; may be empty
+  std::vector<Network> fitting;        ///< by centre type, or one for all
+  std::vector<double> fitting_bias;    ///< eV by type; part of the fitting energy
+  std::vector<double> output_bias;     ///< eV by type; added to every atom
+  std::vector<char> subtract_vacuum;   ///< by type: the fitting network's value for a zero descriptor is subtracted
+  std::vector<char> fitting_excluded;  ///< by type: the fitting energy is zero
+  std::vector<char> atom_excluded;     ///< by type: the whole atomic energy is zero
+  std::vector<char> pair_excluded;     ///< [centre * ntypes + neighbour]: neighbours that are not seen
+  ParameterInput fparam, aparam;       ///< per frame, per atom
+  double min_distance = 0.0;           ///< Å, closest pair of the training data; 0 when the file does not say
 
   int ntypes() const { return static_cast<int>(type_map.size()); }
-  int neighbours() const;             ///< sum of sel: the constant by which the descriptor is divided
-  int width() const;                  ///< channels of the embedding
+  int neighbours() const;  ///< sum of sel: the constant by which the descriptor is divided
+  int width() const;       ///< channels of the embedding
   int components() const { return descriptor == Descriptor::se_e2_a ? 4 : 1; }
   int descriptor_size() const;
   int embedding_index(int centre, int neighbour) const {

@@ -70,8 +70,8 @@ Network read_network(const TreeCursor& node) {
     net.layers.push_back(read_layer(layers.at(k)));
     const Layer& layer = net.layers.back();
     if (k > 0 && net.layers[k - 1].out != layer.in)
-      layers.at(k).complain(fmt::format("takes {} values, but the layer before it gives {}", layer.in,
-                                        net.layers[k - 1].out));
+      layers.at(k).complain(
+          fmt::format("takes {} values, but the layer before it gives {}", layer.in, net.layers[k - 1].out));
   }
   if (net.layers.empty()) node.complain("a network without layers");
   return net;
@@ -134,7 +134,8 @@ std::vector<std::array<double, 4>> slot_statistics(const TreeCursor& node, const
 }
 
 /// One part of a stored table: rows of [channel][power of x - x0], the intervals `width` wide.
-TablePart table_part(const Array& rows, std::int64_t first, std::int64_t count, double from, double width, int channels) {
+TablePart table_part(const Array& rows, std::int64_t first, std::int64_t count, double from, double width,
+                     int channels) {
   TablePart part{from, width, static_cast<int>(count), channels, {}, 0.0, 0.0};
   constexpr std::int64_t powers = TablePart::coefficients;
   const std::int64_t n = count * channels * powers;
@@ -154,12 +155,15 @@ std::vector<NetworkTable> read_tables(const TreeCursor& node, const DeepPotentia
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (m.embedding[k].layers.empty()) continue;  // an excluded pair
     const Array &rows = data.at(k).array(), &info = infos.at(k).array();
-    if (info.values.size() < 5 || rows.shape.size() != 2) data.at(k).complain("not a table with its five or more numbers");
+    if (info.values.size() < 5 || rows.shape.size() != 2)
+      data.at(k).complain("not a table with its five or more numbers");
     const double lower = info.values[0], upper = info.values[1], top = info.values[2];
     const std::int64_t fine = std::llround((upper - lower) / info.values[3]);
     const std::int64_t coarse = std::llround((top - upper) / info.values[4]);
-    if (fine < 1 || coarse < 1 || fine > rows.shape[0] || coarse > rows.shape[0] - fine || rows.shape[1] != 6 * m.width())
-      data.at(k).complain(fmt::format("expected at least {} x {} numbers, found {}", fine + coarse, 6 * m.width(), rows.shape));
+    if (fine < 1 || coarse < 1 || fine > rows.shape[0] || coarse > rows.shape[0] - fine ||
+        rows.shape[1] != 6 * m.width())
+      data.at(k).complain(
+          fmt::format("expected at least {} x {} numbers, found {}", fine + coarse, 6 * m.width(), rows.shape));
     out[k].fine = table_part(rows, 0, fine, lower, (upper - lower) / static_cast<double>(fine), m.width());
     out[k].coarse = table_part(rows, fine, coarse, upper, (top - upper) / static_cast<double>(coarse), m.width());
   }
@@ -173,9 +177,10 @@ void read_excluded_descriptor_pairs(const TreeCursor& node, DeepPotentialModel& 
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (!pairs[k]) continue;
     if (m.mean[k] != std::array<double, 4>{0, 0, 0, 0})
-      node.at("exclude_types").complain("with a davg other than zero the energy would jump whenever an excluded pair "
-                                        "crosses the cut-off; use the model's pair_exclude_types, or train with "
-                                        "set_davg_zero: true");
+      node.at("exclude_types")
+          .complain(
+              "with a davg other than zero the energy would jump whenever an excluded pair crosses the cut-off; use "
+              "the model's pair_exclude_types, or train with set_davg_zero: true");
     m.pair_excluded[k] = 1;
   }
 }
@@ -190,7 +195,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   if (static_cast<int>(m.sel.size()) != m.ntypes())
     node.at("sel").complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), m.sel.size()));
   for (int n : m.sel)
-    if (n < 0 || n > most_neighbours) node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_neighbours));
+    if (n < 0 || n > most_neighbours)
+      node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_neighbours));
   m.type_one_side = node.flag("type_one_side", false);
   m.env_protection = node.number("env_protection", 0.0);
   m.precision = node.text("precision", "float64");
@@ -204,8 +210,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   if (m.descriptor == Descriptor::se_e2_a) {
     m.axis_neuron = node.at("axis_neuron").integer();
     if (m.axis_neuron < 1 || m.axis_neuron > m.width())
-      node.at("axis_neuron").complain(fmt::format("expected 1..{} (the embedding's width), found {}", m.width(),
-                                                  m.axis_neuron));
+      node.at("axis_neuron")
+          .complain(fmt::format("expected 1..{} (the embedding's width), found {}", m.width(), m.axis_neuron));
   }
   m.mean = slot_statistics(node.at("@variables").at("davg"), m);
   m.deviation = slot_statistics(node.at("@variables").at("dstd"), m);
@@ -244,12 +250,12 @@ void read_vacuum(const TreeCursor& node, DeepPotentialModel& m) {
 
 void read_fitting(const TreeCursor& node, DeepPotentialModel& m) {
   const std::string type = node.text("type", "ener");
-  if (type != "ener") node.complain(fmt::format("fitting network of type '{}' is not supported; supported: ener", type));
+  if (type != "ener")
+    node.complain(fmt::format("fitting network of type '{}' is not supported; supported: ener", type));
   if (node.integer("dim_case_embd", 0) > 0) node.complain("dim_case_embd > 0 is not supported (a multi-task model)");
   m.fparam = read_parameter_input(node, "fparam");
   m.aparam = read_parameter_input(node, "aparam");
-  if (m.aparam.size > 0 && node.flag("use_aparam_as_mask", false))
-    node.complain("use_aparam_as_mask is not supported");
+  if (m.aparam.size > 0 && node.flag("use_aparam_as_mask", false)) node.complain("use_aparam_as_mask is not supported");
   const bool mixed = node.flag("mixed_types", false);
   m.fitting = read_collection(node.at("nets"), mixed ? 1 : m.type_map.size());
   const int expected = m.descriptor_size() + m.fparam.size + m.aparam.size;
@@ -257,13 +263,15 @@ void read_fitting(const TreeCursor& node, DeepPotentialModel& m) {
     if (m.fitting[k].layers.empty())
       node.at("nets").at("networks").complain(fmt::format("entry {} is missing", k));
     else if (const Layer& last = m.fitting[k].layers.back(); last.activation.kind != Activation::Kind::linear)
-      node.at("nets").at("networks").at(k).complain(
-          fmt::format("the last layer must be linear, found activation '{}'", last.activation.name()));
+      node.at("nets")
+          .at("networks")
+          .at(k)
+          .complain(fmt::format("the last layer must be linear, found activation '{}'", last.activation.name()));
   for (const Network& net : m.fitting)
     if (net.in() != expected || net.out() != 1)
-      node.at("nets").complain(fmt::format("expected networks from {} values (descriptor {}, fparam {}, aparam {}) to "
-                                           "1, found {} to {}", expected, m.descriptor_size(), m.fparam.size,
-                                           m.aparam.size, net.in(), net.out()));
+      node.at("nets").complain(
+          fmt::format("expected networks from {} values (descriptor {}, fparam {}, aparam {}) to 1, found {} to {}",
+                      expected, m.descriptor_size(), m.fparam.size, m.aparam.size, net.in(), net.out()));
   m.fitting_bias.assign(m.type_map.size(), 0.0);
   if (node.has("@variables")) {
     const auto bias = optional_values(node.at("@variables"), "bias_atom_e", m.type_map.size());

@@ -30,12 +30,16 @@ Json ModelTree::add(Array array) {
 namespace {
 
 /// Formats that need the back end that wrote them, and what they are.
-const std::map<std::string, std::string> foreign_formats = {
-    {".pb", "a TensorFlow graph"},       {".pbtxt", "a TensorFlow graph"},
-    {".pth", "a TorchScript program"},   {".pt", "a PyTorch checkpoint"},
-    {".pt2", "a PyTorch exported program"}, {".pte", "an ExecuTorch program"},
-    {".savedmodel", "a TensorFlow saved model"}, {".savedmodeltf", "a TensorFlow saved model"},
-    {".jax", "a JAX checkpoint"},        {".pd", "a Paddle checkpoint"}};
+const std::map<std::string, std::string> foreign_formats = {{".pb", "a TensorFlow graph"},
+                                                            {".pbtxt", "a TensorFlow graph"},
+                                                            {".pth", "a TorchScript program"},
+                                                            {".pt", "a PyTorch checkpoint"},
+                                                            {".pt2", "a PyTorch exported program"},
+                                                            {".pte", "an ExecuTorch program"},
+                                                            {".savedmodel", "a TensorFlow saved model"},
+                                                            {".savedmodeltf", "a TensorFlow saved model"},
+                                                            {".jax", "a JAX checkpoint"},
+                                                            {".pd", "a Paddle checkpoint"}};
 
 std::string models_beside(const fs::path& path) {
   std::vector<std::string> names;
@@ -60,9 +64,10 @@ std::string suffix_of(const fs::path& path) {
   fs::path plain = path.filename().empty() ? path.parent_path() : path;
   fs::path target = plain;
   target.replace_extension(".dp");
-  throw InputError(fmt::format("{} is {}, which needs the library that wrote it; DeePMD-kit makes a readable model of "
-                               "it with\n  dp convert-backend {} {}",
-                               plain.string(), what, plain.string(), target.string()));
+  throw InputError(
+      fmt::format("{} is {}, which needs the library that wrote it; DeePMD-kit makes a readable model of it with\n  dp "
+                  "convert-backend {} {}",
+                  plain.string(), what, plain.string(), target.string()));
 }
 
 }  // namespace
@@ -71,8 +76,7 @@ ModelTree load_model_tree(const std::string& path) {
   const std::string suffix = suffix_of(path);
   if (auto foreign = foreign_formats.find(suffix); foreign != foreign_formats.end())
     refuse_format(path, foreign->second);
-  if (!fs::exists(path))
-    throw InputError(fmt::format("model file '{}' does not exist{}", path, models_beside(path)));
+  if (!fs::exists(path)) throw InputError(fmt::format("model file '{}' does not exist{}", path, models_beside(path)));
   if (suffix == ".dp" || suffix == ".hlo") return detail::read_dp(path);
   if (suffix == ".yaml" || suffix == ".yml") return detail::read_yaml(path);
   throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp or .yaml", path, suffix));
@@ -83,8 +87,10 @@ void save_model_tree(const ModelTree& tree, const std::string& path) {
   const bool yaml = suffix == ".yaml" || suffix == ".yml";
   if (!yaml && suffix != ".dp")
     throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp or .yaml", path, suffix));
-  if (yaml) io::write_file_atomically(path, detail::yaml_text(tree));
-  else io::write_h5_atomically(path, [&](io::File& file) { detail::fill_dp(tree, file); });
+  if (yaml)
+    io::write_file_atomically(path, detail::yaml_text(tree));
+  else
+    io::write_h5_atomically(path, [&](io::File& file) { detail::fill_dp(tree, file); });
 }
 
 TreeCursor::TreeCursor(const TreeCursor& parent, const Json& node, const std::string& step)
@@ -115,9 +121,11 @@ double TreeCursor::number() const {
 
 int TreeCursor::integer() const {
   if (node_->is_number_integer()) {
-    const bool huge = node_->is_number_unsigned() && node_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+    const bool huge = node_->is_number_unsigned() &&
+                      node_->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<int>::max());
     const std::int64_t value = huge ? 0 : node_->get<std::int64_t>();
-    if (!huge && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max()) return static_cast<int>(value);
+    if (!huge && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max())
+      return static_cast<int>(value);
     complain(fmt::format("{} does not fit 32 bits", node_->dump()));
   }
   complain(fmt::format("expected an integer, found {}", node_->dump().substr(0, 60)));
@@ -160,7 +168,8 @@ const Array& TreeCursor::array() const {
   if (!node_->is_object() || !node_->contains("@array"))
     complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
   const Json& number = node_->at("@array");  // put there by us, unless the file brings such a key of its own
-  if (!number.is_number_unsigned() || number.get<std::size_t>() >= tree_->arrays.size()) complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
+  if (!number.is_number_unsigned() || number.get<std::size_t>() >= tree_->arrays.size())
+    complain(fmt::format("expected an array, found {}", node_->dump().substr(0, 60)));
   return tree_->arrays[number.get<std::size_t>()];
 }
 

@@ -30,8 +30,8 @@ struct ModelTree {
   nlohmann::ordered_json add(Array array);
 };
 
-/// Reads a `.dp` or `.hlo` (HDF5) or a `.yaml`/`.yml` file. InputError for a file that is missing, damaged, not a model,
-/// or of a format that only one of DeePMD-kit's back ends can read (the text is the command that converts it).
+/// Reads a `.dp` or `.hlo` (HDF5) or a `.yaml`/`.yml` file. InputError for a file that is missing, damaged, not a
+/// model, or of a format that only one of DeePMD-kit's back ends can read (the text is the command that converts it).
 ModelTree load_model_tree(const std::string& path);
 /// Writes the format named by the suffix, `.dp` or `.yaml`; the file appears complete or not at all.
 void save_model_tree(const ModelTree& tree, const std::string& path);
@@ -48,8 +48,8 @@ class TreeCursor {
  public:
   TreeCursor(const ModelTree& tree, std::string file) : tree_(&tree), node_(&tree.root), file_(std::move(file)) {}
 
-  bool has(const std::string& key) const;               ///< present and not null
-  TreeCursor at(const std::string& key) const;          ///< InputError when missing or null
+  bool has(const std::string& key) const;       ///< present and not null
+  TreeCursor at(const std::string& key) const;  ///< InputError when missing or null
   TreeCursor at(std::size_t index) const;
   std::size_t size() const { return node_->size(); }
   bool is_null() const { return node_->is_null(); }

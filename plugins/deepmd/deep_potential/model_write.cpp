@@ -145,8 +145,8 @@ class TreeWriter {
         for (std::size_t k = 0; k < part->a.size(); ++k)
           rows.push_back(part->a[k] / std::pow(part->width, static_cast<double>(k % TablePart::coefficients)));
       data.push_back(array({table.fine.count + table.coarse.count, 6 * m_.width()}, rows));
-      infos.push_back(array({6}, {table.fine.from, table.coarse.from, table.coarse.to(), table.fine.width,
-                                  table.coarse.width, -1.0}));
+      infos.push_back(array(
+          {6}, {table.fine.from, table.coarse.from, table.coarse.to(), table.fine.width, table.coarse.width, -1.0}));
     }
     return Json{{"@variables", {{"compress_data", std::move(data)}, {"compress_info", std::move(infos)}}}};
   }
@@ -155,12 +155,9 @@ class TreeWriter {
     const bool full = m_.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
     const Network& net = first(m_.embedding);
     Json networks = collection(m_.embedding, true, m_.type_one_side ? 1 : 2);
-    Json out{{"@class", "Descriptor"},
-             {"type", full ? "se_e2_a" : "se_r"},
-             {"@version", full ? 2 : 1},
-             {"rcut", m_.rcut},
-             {"rcut_smth", m_.rcut_smth},
-             {"sel", m_.sel},
+    Json out{{"@class", "Descriptor"},      {"type", full ? "se_e2_a" : "se_r"},
+             {"@version", full ? 2 : 1},    {"rcut", m_.rcut},
+             {"rcut_smth", m_.rcut_smth},   {"sel", m_.sel},
              {"neuron", neurons(net, true)}};
     if (full) out["axis_neuron"] = m_.axis_neuron;
     out.update(Json{{"resnet_dt", resnet_dt(net)},

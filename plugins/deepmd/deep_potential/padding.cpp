@@ -54,12 +54,13 @@ View<T**> padding_of_tables(const DeepPotentialModel& m, const TableSet<T>& tabl
   const int n = packs<T>(m.width()), components = m.components();
   for (int t = 0; t < m.ntypes(); ++t) {
     if (m.embedding[static_cast<std::size_t>(m.embedding_index(centre, t))].layers.empty()) continue;
-    Kokkos::parallel_for("deep_potential: padding", Range(0, n), KOKKOS_LAMBDA(const int pack) {
-      int slot[2] = {0, 0};
-      double at, inverse;
-      set.grid(centre, t).locate(input(t), slot[0], at, inverse);
-      outer(out, t, pack, components, rows.value(slot, static_cast<T>(at), pack), row);
-    });
+    Kokkos::parallel_for(
+        "deep_potential: padding", Range(0, n), KOKKOS_LAMBDA(const int pack) {
+          int slot[2] = {0, 0};
+          double at, inverse;
+          set.grid(centre, t).locate(input(t), slot[0], at, inverse);
+          outer(out, t, pack, components, rows.value(slot, static_cast<T>(at), pack), row);
+        });
   }
   return out;
 }
@@ -73,9 +74,9 @@ View<T**> padding_of_networks(const DeepPotentialModel& m, const std::vector<Emb
   const View<double*> input = empty.input;
   const int n = packs<T>(m.width()), components = m.components();
   View<T*> x("padding: input", m.type_map.size());
-  Kokkos::parallel_for("deep_potential: padding inputs", Range(0, m.ntypes()), KOKKOS_LAMBDA(const int t) {
-    x(t) = static_cast<T>(input(t));
-  });
+  Kokkos::parallel_for(
+      "deep_potential: padding inputs", Range(0, m.ntypes()),
+      KOKKOS_LAMBDA(const int t) { x(t) = static_cast<T>(input(t)); });
   Matrix<T> embedded;
   reserve(embedded, "padding: embedded", 2, m.width());
   const NetworkRows<T> rows{embedded.data(), static_cast<int>(embedded.extent(1))};
@@ -83,16 +84,17 @@ View<T**> padding_of_networks(const DeepPotentialModel& m, const std::vector<Emb
     const EmbeddingNet<T>& net = nets[static_cast<std::size_t>(m.embedding_index(centre, t))];
     if (net.width() == 0) continue;
     net.evaluate(1, x, t, work, embedded, 0);
-    Kokkos::parallel_for("deep_potential: padding", Range(0, n), KOKKOS_LAMBDA(const int pack) {
-      const int slot[2] = {0, 1};
-      outer(out, t, pack, components, rows.value(slot, T(0), pack), row);
-    });
+    Kokkos::parallel_for(
+        "deep_potential: padding", Range(0, n), KOKKOS_LAMBDA(const int pack) {
+          const int slot[2] = {0, 1};
+          outer(out, t, pack, components, rows.value(slot, T(0), pack), row);
+        });
   }
   return out;
 }
 
-#define CAMBIUM_PADDING(T)                                                                             \
-  template View<T**> padding_of_tables(const DeepPotentialModel&, const TableSet<T>&, int);            \
+#define CAMBIUM_PADDING(T)                                                                               \
+  template View<T**> padding_of_tables(const DeepPotentialModel&, const TableSet<T>&, int);              \
   template View<T**> padding_of_networks(const DeepPotentialModel&, const std::vector<EmbeddingNet<T>>&, \
                                          EmbeddingNet<T>::Workspace&, int);
 CAMBIUM_PADDING(double)

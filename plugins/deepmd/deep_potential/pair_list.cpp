@@ -7,10 +7,12 @@ namespace cambium::deepmd {
 namespace {
 
 template <class M>
-CAMBIUM_FN int number_of(M truths) { return count(truths); }
+CAMBIUM_FN int number_of(M truths) {
+  return count(truths);
+}
 
-/// Entries of the Verlet list between a row that is worked on and one that is asked for: of large systems the positions lie in
-/// the last cache, and the order of neighbours is none that hardware foresees.
+/// Entries of the Verlet list between a row that is worked on and one that is asked for: of large systems the positions
+/// lie in the last cache, and the order of neighbours is none that hardware foresees.
 constexpr int prefetch_distance = 4 * lanes<double>;
 
 CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
@@ -21,13 +23,13 @@ CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
 
 /// Finds the neighbours of each atom of a chunk: hits(a, :) are their particle rows, count(a, t) their numbers by type.
 struct Search {
-  const double* x;               ///< rows (x, y, z, type)
+  const double* x;  ///< rows (x, y, z, type)
   View<std::int64_t*> offset;
   View<int*> length;
   const int* entries;
   View<int*> rows, model_type;
   View<char*> hidden;
-  double limit, close;           ///< squared distances
+  double limit, close;  ///< squared distances
   int first_row, ntypes;
   View<int**> count, hits;
 
@@ -109,8 +111,8 @@ struct Placement {
   bool tables = false;
   TableSet<T> table;
   int centre_type = 0;
-  View<int**> start;             ///< network: next input of (atom, type); counted up while filling
-  View<int*> block;              ///< network: by type, first input and number of inputs
+  View<int**> start;  ///< network: next input of (atom, type); counted up while filling
+  View<int*> block;   ///< network: by type, first input and number of inputs
   View<T*> input;
 };
 
@@ -126,7 +128,7 @@ KOKKOS_INLINE_FUNCTION void place(const Placement<T>& where, int atom, int type,
   }
   const int k = where.start(atom, type)++, base = where.block(2 * type), n = where.block(2 * type + 1);
   where.input(k) = static_cast<T>(x);
-  slot[0] = base + k;            // the networks write 2 n rows per type: values from 2 * base, then derivatives
+  slot[0] = base + k;  // the networks write 2 n rows per type: values from 2 * base, then derivatives
   slot[1] = base + k + n;
   point[0] = static_cast<T>(x);
   point[1] = T(1);
@@ -142,42 +144,46 @@ void fill_pairs(const Search& search, int atoms, const Pairs<T>& list, const Nei
   const CutOff cutoff = kinds.cutoff;
   const View<double**> mean = kinds.mean, inverse = kinds.inverse_deviation;
   const int components = kinds.components;
-  Kokkos::parallel_for("pair_list: fill", Range(0, atoms), KOKKOS_LAMBDA(const int atom) {
-    int p = list.first(atom), n = 0;
-    for (int t = 0; t < ntypes; ++t) n += list.count(atom, t);
-    const double* xi = x + 4 * static_cast<std::int64_t>(rows(first_row + atom));
-    for (int h = 0; h < n; ++h, ++p) {
-      const int j = hits(atom, h);
-      const double* xj = x + 4 * static_cast<std::int64_t>(j);
-      const int type = model_type(static_cast<int>(xj[3]));
-      const double d[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
-      const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-      double row[4];
-      cutoff.row(d, r, row);
-      for (int k = 0; k < 4; ++k) row[k] = k < components ? (row[k] - mean(type, k)) * inverse(type, k) : 0.0;
-      list.index(p) = j;
-      list.owner(p, 0) = atom, list.owner(p, 1) = type;
-      for (int k = 0; k < 3; ++k) list.geometry(p, k) = d[k];
-      list.geometry(p, 3) = r;
-      for (int k = 0; k < 4; ++k) list.row(p, k) = static_cast<T>(row[k]);
-      place(where, atom, type, row[0], &list.point(p, 0), &list.slot(p, 0));
-    }
-    for (; p < list.first(atom + 1); ++p) {
-      list.index(p) = -1;
-      list.owner(p, 0) = atom, list.owner(p, 1) = 0;
-      for (int k = 0; k < 4; ++k) list.geometry(p, k) = 1.0, list.row(p, k) = T(0);
-      for (int k = 0; k < 2; ++k) list.point(p, k) = T(0), list.slot(p, k) = 0;
-    }
-  });
+  Kokkos::parallel_for(
+      "pair_list: fill", Range(0, atoms), KOKKOS_LAMBDA(const int atom) {
+        int p = list.first(atom), n = 0;
+        for (int t = 0; t < ntypes; ++t) n += list.count(atom, t);
+        const double* xi = x + 4 * static_cast<std::int64_t>(rows(first_row + atom));
+        for (int h = 0; h < n; ++h, ++p) {
+          const int j = hits(atom, h);
+          const double* xj = x + 4 * static_cast<std::int64_t>(j);
+          const int type = model_type(static_cast<int>(xj[3]));
+          const double d[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+          const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+          double row[4];
+          cutoff.row(d, r, row);
+          for (int k = 0; k < 4; ++k) row[k] = k < components ? (row[k] - mean(type, k)) * inverse(type, k) : 0.0;
+          list.index(p) = j;
+          list.owner(p, 0) = atom, list.owner(p, 1) = type;
+          for (int k = 0; k < 3; ++k) list.geometry(p, k) = d[k];
+          list.geometry(p, 3) = r;
+          for (int k = 0; k < 4; ++k) list.row(p, k) = static_cast<T>(row[k]);
+          place(where, atom, type, row[0], &list.point(p, 0), &list.slot(p, 0));
+        }
+        for (; p < list.first(atom + 1); ++p) {
+          list.index(p) = -1;
+          list.owner(p, 0) = atom, list.owner(p, 1) = 0;
+          for (int k = 0; k < 4; ++k) list.geometry(p, k) = 1.0, list.row(p, k) = T(0);
+          for (int k = 0; k < 2; ++k) list.point(p, k) = T(0), list.slot(p, k) = 0;
+        }
+      });
 }
 
 int longest_row(const NeighborList& list, const View<int*>& rows, int first_row, int atoms) {
   const View<int*> length = list.count;
   int longest = 0;
-  Kokkos::parallel_reduce("pair_list: longest", Range(0, atoms), KOKKOS_LAMBDA(const int atom, int& most) {
-    const int n = length(rows(first_row + atom));
-    most = n > most ? n : most;
-  }, Kokkos::Max<int>(longest));
+  Kokkos::parallel_reduce(
+      "pair_list: longest", Range(0, atoms),
+      KOKKOS_LAMBDA(const int atom, int& most) {
+        const int n = length(rows(first_row + atom));
+        most = n > most ? n : most;
+      },
+      Kokkos::Max<int>(longest));
   return longest;
 }
 
@@ -204,7 +210,8 @@ void PairList<T>::reserve(int n, bool inputs) {
 
 template <class T>
 std::size_t PairList<T>::bytes() const {
-  return this->first.size() * 4 + this->count.size() * 4 + this->index.extent(0) * 12 + hits_.size() * 4 + this->geometry.extent(0) * 32 + this->slot.extent(0) * 8 +
+  return this->first.size() * 4 + this->count.size() * 4 + this->index.extent(0) * 12 + hits_.size() * 4 +
+         this->geometry.extent(0) * 32 + this->slot.extent(0) * 8 +
          (this->row.size() + this->point.size() + input.size()) * sizeof(T);
 }
 
@@ -214,15 +221,18 @@ void PairList<T>::build(const Particles& particles, const NeighborList& list, co
                         int centre_type, double close_limit) {
   atoms = natoms;
   grow(this->first, "pair_list: first", static_cast<std::size_t>(atoms) + 1);
-  if (this->count.extent(0) < static_cast<std::size_t>(atoms) || this->count.extent(1) != static_cast<std::size_t>(kinds.ntypes))
-    this->count = View<int**>("pair_list: count", static_cast<std::size_t>(atoms), static_cast<std::size_t>(kinds.ntypes));
+  if (this->count.extent(0) < static_cast<std::size_t>(atoms) ||
+      this->count.extent(1) != static_cast<std::size_t>(kinds.ntypes))
+    this->count =
+        View<int**>("pair_list: count", static_cast<std::size_t>(atoms), static_cast<std::size_t>(kinds.ntypes));
   const int longest = longest_row(list, rows, first_row, atoms) + NeighborList::row_padding;
   if (hits_.extent(0) < static_cast<std::size_t>(atoms) || hits_.extent(1) < static_cast<std::size_t>(longest))
     hits_ = View<int**>("pair_list: hits", std::max(hits_.extent(0), static_cast<std::size_t>(atoms)),
                         static_cast<std::size_t>(longest) * 9 / 8);
   const double cut = kinds.cutoff.rc;
-  const Search search{particles.x.data(), list.offset, list.count, list.index.data(), rows, model_type, kinds.hidden,
-                      cut * cut, close_limit * close_limit, first_row, kinds.ntypes, this->count, hits_};
+  const Search search{particles.x.data(), list.offset,  list.count, list.index.data(),         rows,
+                      model_type,         kinds.hidden, cut * cut,  close_limit * close_limit, first_row,
+                      kinds.ntypes,       this->count,  hits_};
   double closest_squared = 0.0;
   Kokkos::parallel_reduce("pair_list: find", Range(0, atoms), search, Kokkos::Sum<int>(too_close),
                           Kokkos::Min<double>(closest_squared));
@@ -235,7 +245,8 @@ void PairList<T>::build(const Particles& particles, const NeighborList& list, co
     where.tables = true;
     where.table = *tables;
   } else {
-    where.start = View<int**>("pair_list: start", static_cast<std::size_t>(atoms), static_cast<std::size_t>(kinds.ntypes));
+    where.start =
+        View<int**>("pair_list: start", static_cast<std::size_t>(atoms), static_cast<std::size_t>(kinds.ntypes));
     type_first = scan_types(atoms, this->count, where.start);
     where.block = View<int*>("pair_list: block", 2 * static_cast<std::size_t>(kinds.ntypes));
     auto block = Kokkos::create_mirror_view(where.block);

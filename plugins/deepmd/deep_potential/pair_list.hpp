@@ -22,24 +22,24 @@ struct NeighborKinds {
 /// contribute nothing.
 template <class T>
 struct Pairs {
-  View<int*> first;              ///< atoms + 1 values
-  View<int**> count;             ///< [atom][type]: neighbours seen
-  View<int*> index;              ///< particle row of the neighbour, or -1
-  View<int* [2]> owner;          ///< atom of the chunk, type of the neighbour
-  View<double* [4]> geometry;    ///< r_j - r_i and the distance, Å
-  View<T* [4]> row;              ///< normalised environment row
-  View<T* [2]> point;            ///< table: position within the interval, 1 / interval; network: the input, 1
-  View<int* [2]> slot;           ///< table: interval, unused; network: rows of value and derivative
+  View<int*> first;            ///< atoms + 1 values
+  View<int**> count;           ///< [atom][type]: neighbours seen
+  View<int*> index;            ///< particle row of the neighbour, or -1
+  View<int* [2]> owner;        ///< atom of the chunk, type of the neighbour
+  View<double* [4]> geometry;  ///< r_j - r_i and the distance, Å
+  View<T* [4]> row;            ///< normalised environment row
+  View<T* [2]> point;          ///< table: position within the interval, 1 / interval; network: the input, 1
+  View<int* [2]> slot;         ///< table: interval, unused; network: rows of value and derivative
 };
 
 /// Builds Pairs from a Verlet list, leaving out its skin and hidden pairs.
 template <class T>
 struct PairList : Pairs<T> {
-  int atoms = 0, pairs = 0;      ///< of this chunk; pairs with the fill
-  View<T*> input;                ///< network: inputs in the order of the slots, grouped by neighbour type
-  std::vector<int> type_first;   ///< network: first input of each neighbour type; ntypes + 1 values
-  double closest = 0.0;          ///< Å, over this chunk
-  int too_close = 0;             ///< pairs (seen from both sides) below the limit passed to build()
+  int atoms = 0, pairs = 0;     ///< of this chunk; pairs with the fill
+  View<T*> input;               ///< network: inputs in the order of the slots, grouped by neighbour type
+  std::vector<int> type_first;  ///< network: first input of each neighbour type; ntypes + 1 values
+  double closest = 0.0;         ///< Å, over this chunk
+  int too_close = 0;            ///< pairs (seen from both sides) below the limit passed to build()
 
   /// `rows` are the particle rows of the chunk's atoms, `model_type` maps deck types to model types. With `tables`
   /// (not null) the slots are table intervals.
@@ -50,7 +50,7 @@ struct PairList : Pairs<T> {
 
  private:
   void reserve(int pairs, bool inputs);
-  View<int**> hits_;             ///< [atom]: particle rows of its neighbours
+  View<int**> hits_;  ///< [atom]: particle rows of its neighbours
 };
 
 }  // namespace cambium::deepmd

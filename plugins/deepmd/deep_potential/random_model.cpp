@@ -17,7 +17,8 @@ class Source {
     ++array_;
     std::vector<double> out;
     for (int k = 0; k < n; ++k)
-      out.push_back(mean + deviation * Random4(seed_, Stream::model_weights, array_, static_cast<std::uint64_t>(k)).normal(0));
+      out.push_back(mean +
+                    deviation * Random4(seed_, Stream::model_weights, array_, static_cast<std::uint64_t>(k)).normal(0));
     return out;
   }
 
@@ -63,8 +64,8 @@ DeepPotentialModel random_model(const RandomModel& spec) {
   m.axis_neuron = m.components() == 4 ? spec.axis_neuron : 0;
   m.type_one_side = spec.type_one_side;
   m.mean.assign(nt * nt, {spec.mean, 0.0, 0.0, 0.0});
-  m.deviation.assign(nt * nt, {spec.radial_deviation, spec.angular_deviation, spec.angular_deviation,
-                               spec.angular_deviation});
+  m.deviation.assign(nt * nt,
+                     {spec.radial_deviation, spec.angular_deviation, spec.angular_deviation, spec.angular_deviation});
   for (std::size_t k = 0; k < (spec.type_one_side ? nt : nt * nt); ++k)
     m.embedding.push_back(random_network(source, 1, spec.neuron, spec.activation, false));
   for (std::size_t k = 0; k < nt; ++k)

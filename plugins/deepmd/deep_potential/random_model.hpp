@@ -22,8 +22,8 @@ struct RandomModel {
   std::uint64_t seed = 1;
 };
 
-/// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal around
-/// 0.1, all a function of the seed alone.
+/// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal
+/// around 0.1, all a function of the seed alone.
 DeepPotentialModel random_model(const RandomModel& spec);
 
 }  // namespace cambium::deepmd

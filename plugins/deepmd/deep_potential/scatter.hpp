@@ -3,8 +3,8 @@
 
 namespace cambium::deepmd {
 
-/// f_i += g and f_j -= g for every pair (i, j) of the chunk, where g = dE_i/dr_j (eV/Å). `rows` are the particle rows of
-/// the atoms; j may be a ghost.
+/// f_i += g and f_j -= g for every pair (i, j) of the chunk, where g = dE_i/dr_j (eV/Å). `rows` are the particle rows
+/// of the atoms; j may be a ghost.
 template <class T>
 void scatter_forces(const PairList<T>& list, const View<int*>& rows, int first_row, const View<double* [3]>& gradient,
                     const View<double* [3]>& f);

@@ -62,8 +62,10 @@ void require_smooth(const DeepPotentialModel& m) {
   for (const Network& net : m.embedding)
     for (const Layer& layer : net.layers)
       if (!layer.activation.smooth())
-        throw InputError(fmt::format("{}: an embedding with activation '{}' cannot be compressed: its second derivative "
-                                     "jumps; leave the key compress out", m.source, layer.activation.name()));
+        throw InputError(
+            fmt::format("{}: an embedding with activation '{}' cannot be compressed: its second derivative jumps; "
+                        "leave the key compress out",
+                        m.source, layer.activation.name()));
 }
 
 template <class T, class V>
@@ -105,9 +107,10 @@ void upload_grids(TableSet<T>& set, const DeepPotentialModel& m, const std::vect
 }  // namespace
 
 std::string TableReport::summary() const {
-  return fmt::format("embedding tabulated from {:.2f} Å to the cut-off in {} quintic intervals ({:.1f} MB): largest error "
-                     "{:.1e} of the channels, {:.1e} of their slopes", r_min, intervals,
-                     static_cast<double>(bytes) / 1e6, value_error, slope_error);
+  return fmt::format(
+      "embedding tabulated from {:.2f} Å to the cut-off in {} quintic intervals ({:.1f} MB): largest error {:.1e} of "
+      "the channels, {:.1e} of their slopes",
+      r_min, intervals, static_cast<double>(bytes) / 1e6, value_error, slope_error);
 }
 
 std::vector<NetworkTable> tabulate_networks(const DeepPotentialModel& m, double tolerance, double r_min) {
@@ -143,7 +146,8 @@ TableSet<T> upload_tables(const DeepPotentialModel& m, std::vector<NetworkTable>
       TablePart &fine = tables[k].fine, &coarse = tables[k].coarse;
       measure<T>(m.embedding[k], fine);
       measure<T>(m.embedding[k], coarse);
-      grid = {fine.from, coarse.from, coarse.to(), 1.0 / fine.width, 1.0 / coarse.width, fine.count, coarse.count, first};
+      grid = {fine.from,          coarse.from, coarse.to(),  1.0 / fine.width,
+              1.0 / coarse.width, fine.count,  coarse.count, first};
       report.value_error = std::max({report.value_error, fine.value_error, coarse.value_error});
       report.slope_error = std::max({report.slope_error, fine.slope_error, coarse.slope_error});
       first += grid.intervals();

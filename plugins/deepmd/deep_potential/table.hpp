@@ -13,7 +13,7 @@ struct TableGrid {
   double lower = 0.0, coarse_from = 0.0, upper = 0.0;
   double inverse_fine = 0.0, inverse_coarse = 0.0;  ///< 1 / width
   int fine_count = 0, coarse_count = 0;
-  int first = 0;                     ///< interval in the storage shared by all tables
+  int first = 0;  ///< interval in the storage shared by all tables
 
   int intervals() const { return fine_count + coarse_count + 1; }
 
@@ -50,8 +50,8 @@ struct TableReport {
 /// each pack of channels: the six coefficients of t, a pack each.
 template <class T>
 struct TableSet {
-  View<TableGrid*> grids;   ///< by embedding network
-  View<int*> net_of;        ///< [centre type * ntypes + neighbour type]
+  View<TableGrid*> grids;  ///< by embedding network
+  View<int*> net_of;       ///< [centre type * ntypes + neighbour type]
   View<T*> coefficients;
   int ntypes = 0, channels = 0;
   TableReport report;
@@ -69,9 +69,9 @@ inline double default_table_r_min(const DeepPotentialModel& model) {
   return model.min_distance > 0.0 ? model.min_distance : 0.8;
 }
 
-/// Tables whose channels and derivatives differ from the networks by at most `tolerance`: the interval is halved until the
-/// error measured between the nodes is below it. The fine part reaches from r = rcut to r = r_min (Å); the coarse part
-/// covers five times the largest input, for close encounters. InputError when the activation is not smooth enough.
+/// Tables whose channels and derivatives differ from the networks by at most `tolerance`: the interval is halved until
+/// the error measured between the nodes is below it. The fine part reaches from r = rcut to r = r_min (Å); the coarse
+/// part covers five times the largest input, for close encounters. InputError when the activation is not smooth enough.
 std::vector<NetworkTable> tabulate_networks(const DeepPotentialModel& model, double tolerance, double r_min);
 
 /// The tables where the kernels read them, with their errors measured in the arithmetic of T.

@@ -15,7 +15,7 @@ namespace cambium::deepmd {
 namespace {
 
 constexpr int coefficients = TablePart::coefficients;
-constexpr int most_intervals = 1 << 16;   ///< per part: beyond it a table is larger than what it saves
+constexpr int most_intervals = 1 << 16;  ///< per part: beyond it a table is larger than what it saves
 
 /// The quintic in t with the given values, slopes and curvatures (by t) at t = 0 and 1.
 void hermite(const Jet<double>& p, const Jet<double>& q, double* a) {
@@ -85,15 +85,21 @@ TablePart tabulate(const Network& net, double from, double to, double tolerance,
     measure<double>(net, part);
     if (std::max(part.value_error, part.slope_error) <= tolerance) return part;
     if (count >= most_intervals)
-      throw InputError(fmt::format("{}: with {} intervals the compressed embedding is still {:.1e} off, more than the "
-                                   "tolerance {:.1e}; give a larger tolerance, or leave the key compress out", source, count,
-                                   std::max(part.value_error, part.slope_error), tolerance));
+      throw InputError(
+          fmt::format("{}: with {} intervals the compressed embedding is still {:.1e} off, more than the tolerance "
+                      "{:.1e}; give a larger tolerance, or leave the key compress out",
+                      source, count, std::max(part.value_error, part.slope_error), tolerance));
   }
 }
 
 TablePart straight_end(const TablePart& part) {
-  TablePart end{part.to(), part.width, 1, part.channels,
-                std::vector<double>(static_cast<std::size_t>(part.channels) * coefficients), 0.0, 0.0};
+  TablePart end{part.to(),
+                part.width,
+                1,
+                part.channels,
+                std::vector<double>(static_cast<std::size_t>(part.channels) * coefficients),
+                0.0,
+                0.0};
   const double* last = part.at(part.count - 1);
   for (int c = 0; c < part.channels; ++c, last += coefficients) {
     const auto [value, slope] = polynomial<double>(last, 1.0);

@@ -11,16 +11,16 @@ struct TablePart {
   static constexpr int coefficients = 6;
   double from = 0.0, width = 0.0;
   int count = 0, channels = 0;
-  std::vector<double> a;                         ///< [interval][channel][power of t]
-  double value_error = 0.0, slope_error = 0.0;   ///< largest found by measure()
+  std::vector<double> a;                        ///< [interval][channel][power of t]
+  double value_error = 0.0, slope_error = 0.0;  ///< largest found by measure()
 
   double to() const { return from + count * width; }
   double* at(int interval) { return &a[static_cast<std::size_t>(interval * channels * coefficients)]; }
   const double* at(int interval) const { return &a[static_cast<std::size_t>(interval * channels * coefficients)]; }
 };
 
-/// The table of one embedding network: `fine` over the inputs from the cut-off to the smallest distance expected, `coarse`
-/// for close encounters beyond. Both are empty for a network that no pair uses.
+/// The table of one embedding network: `fine` over the inputs from the cut-off to the smallest distance expected,
+/// `coarse` for close encounters beyond. Both are empty for a network that no pair uses.
 struct NetworkTable {
   TablePart fine, coarse;
   bool empty() const { return fine.count == 0; }

@@ -98,8 +98,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   Json extract(const Open& node) {
     Array array;
-    if (const Json type = node.value.value("dtype", Json("float64")); type.is_string()) array.dtype = type.get<std::string>();
-    else throw InputError(fmt::format("{}:{}: the dtype of this np.ndarray is {}, expected a text such as float64", file_, node.mark.line + 1, type.dump().substr(0, 60)));
+    if (const Json type = node.value.value("dtype", Json("float64")); type.is_string())
+      array.dtype = type.get<std::string>();
+    else
+      throw InputError(fmt::format("{}:{}: the dtype of this np.ndarray is {}, expected a text such as float64", file_,
+                                   node.mark.line + 1, type.dump().substr(0, 60)));
     if (!node.value.contains("value") || !flatten(node.value.at("value"), 0, array) ||
         array.elements() != static_cast<std::int64_t>(array.values.size()))
       throw InputError(fmt::format("{}:{}: the value of this np.ndarray is not a rectangular list of numbers", file_,
@@ -213,8 +216,8 @@ ModelTree read_yaml(const std::string& path) {
   try {
     YAML::Parser(in).HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
-    throw InputError(fmt::format("{}:{}: not readable as YAML: {}; is the file complete?", path, error.mark.line + 1,
-                                 error.msg));
+    throw InputError(
+        fmt::format("{}:{}: not readable as YAML: {}; is the file complete?", path, error.mark.line + 1, error.msg));
   }
   return builder.take();
 }

@@ -18,8 +18,14 @@
 namespace cambium::deepmd {
 
 void Select::describe(deck::Describe<Select>& d) {
-  d("low", &Select::low, "a configuration is known when no atom's force deviates more than this").unit("eV/angstrom").non_negative().def(0.05);
-  d("high", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this").unit("eV/angstrom").positive().def(0.5);
+  d("low", &Select::low, "a configuration is known when no atom's force deviates more than this")
+      .unit("eV/angstrom")
+      .non_negative()
+      .def(0.05);
+  d("high", &Select::high, "a configuration is beyond trust when some atom's force deviates more than this")
+      .unit("eV/angstrom")
+      .positive()
+      .def(0.5);
   d("most", &Select::most, "at most so many are kept, those that deviate most; 0 for all").at_least(0).def(0);
   d.check([](const Select& s) { return s.low < s.high ? "" : "low must be less than high"; });
 }
@@ -31,7 +37,9 @@ void Label::Params::describe(deck::Describe<Params>& d) {
   d("dynamics", &Params::dynamics, "configurations from short Langevin trajectories").def({});
   d("explore_with", &Params::explore_with, "potential that drives the trajectories; absent: the one that labels");
   d("select", &Params::select, "keep what the committee of explore_with disagrees on (deep_potential with committee)");
-  d("validation", &Params::validation, "share of the configurations that becomes the validation set").range(0.0, 0.9).def(0.1);
+  d("validation", &Params::validation, "share of the configurations that becomes the validation set")
+      .range(0.0, 0.9)
+      .def(0.1);
   d.check([](const Params& p) -> std::string {
     if (p.perturbed.frames == 0 && p.dynamics.empty()) return "nothing is sampled; give 'perturbed' or 'dynamics'";
     if (p.select && !p.explore_with) return "'select' needs 'explore_with', a deep_potential with a committee";
@@ -62,7 +70,8 @@ void Label::check(Context& context) {
     }
   std::int64_t frames = 0;
   for (const Item& item : items()) frames += item.frames;
-  context.log.info(fmt::format("label: {} configurations, {} perturbed, the rest from {} trajectories", frames, params_.perturbed.frames,
+  context.log.info(fmt::format("label: {} configurations, {} perturbed, the rest from {} trajectories", frames,
+                               params_.perturbed.frames,
                                items().size() - static_cast<std::size_t>(params_.perturbed.frames)));
 }
 
@@ -169,7 +178,8 @@ void Label::prepare(Work& work, Context& context) const {
   if (!params_.select) return;
   work.committee = find_committee(*work.explore);
   if (!work.committee)
-    throw InputError("label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
+    throw InputError(
+        "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
 }
 
 /// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
@@ -198,7 +208,8 @@ std::vector<double> Label::sample(Work& work, Context& context) const {
 
 std::vector<Configuration> Label::configurations_of(const Item& item, Work& work) const {
   if (item.perturbed >= 0) return {perturbed(work.start, params_.perturbed, work.alone.seed, item.perturbed)};
-  return trajectory(work.start, *item.spec, item.temperature, item.strain, work.explorer(), work.alone.seed, item.number, work.alone);
+  return trajectory(work.start, *item.spec, item.temperature, item.strain, work.explorer(), work.alone.seed,
+                    item.number, work.alone);
 }
 
 /// Numbers of the configurations to label; what was chosen by which deviation is said and stored.
@@ -209,18 +220,25 @@ std::vector<std::size_t> Label::choose(const std::vector<double>& sampled, std::
   std::vector<double> deviation;
   for (const std::size_t k : kept) deviation.push_back(sampled[(k + 1) * width - 1]);
   kept = selected(*params_.select, deviation);
-  const auto known = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return x < params_.select->low; });
-  const auto beyond = std::count_if(deviation.begin(), deviation.end(), [&](double x) { return !(x <= params_.select->high); });
+  const auto known =
+      std::count_if(deviation.begin(), deviation.end(), [&](double x) { return x < params_.select->low; });
+  const auto beyond =
+      std::count_if(deviation.begin(), deviation.end(), [&](double x) { return !(x <= params_.select->high); });
   const auto between = std::ssize(deviation) - known - beyond, left = between - std::ssize(kept);
   std::vector<double> sorted = deviation;
   std::sort(sorted.begin(), sorted.end());
-  context.log.info(fmt::format("label: largest deviation of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most", sorted.front(),
-                               sorted[sorted.size() / 2], sorted.back()));
-  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}", deviation.size(), known, beyond, kept.size(),
+  context.log.info(fmt::format(
+      "label: largest deviation of an atom's force: {:.3g} eV/Å at least, {:.3g} in the middle, {:.3g} at most",
+      sorted.front(), sorted[sorted.size() / 2], sorted.back()));
+  context.log.info(fmt::format("label: of {} configurations {} are known, {} beyond trust, {} are kept{}",
+                               deviation.size(), known, beyond, kept.size(),
                                left > 0 ? fmt::format(" ({} more by select.most)", left) : ""));
-  io::TableFile table(context, "deviation", {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});
+  io::TableFile table(
+      context, "deviation",
+      {{"deviation", "eV/angstrom", "largest deviation of an atom's force"}, {"kept", "", "1 where it was labelled"}});
   for (std::size_t k = 0; k < deviation.size(); ++k)
-    table.append(static_cast<std::int64_t>(k), std::array{deviation[k], std::binary_search(kept.begin(), kept.end(), k) ? 1.0 : 0.0});
+    table.append(static_cast<std::int64_t>(k),
+                 std::array{deviation[k], std::binary_search(kept.begin(), kept.end(), k) ? 1.0 : 0.0});
   return kept;
 }
 
@@ -232,7 +250,8 @@ std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       if (k % static_cast<std::size_t>(context.comm.size()) != static_cast<std::size_t>(context.comm.rank())) continue;
       const LabelledFrame f = single_point(*work.potential, chosen[k], work.alone);
-      pack(f, work.committee ? force_squares(f, single_point(*work.explore, chosen[k], work.alone)) : 0.0, &table[k * width]);
+      pack(f, work.committee ? force_squares(f, single_point(*work.explore, chosen[k], work.alone)) : 0.0,
+           &table[k * width]);
     }
   });
   context.comm.sum(table);
@@ -243,8 +262,9 @@ std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen
     error += table[(k + 1) * width - 1];
   }
   if (work.committee && !chosen.empty())
-    context.log.info(fmt::format("label: on the kept ones the forces of the committee's first model are off by {:.3g} eV/Å (root mean square)",
-                                 std::sqrt(error / static_cast<double>(3 * work.start.x.size() * chosen.size()))));
+    context.log.info(fmt::format(
+        "label: on the kept ones the forces of the committee's first model are off by {:.3g} eV/Å (root mean square)",
+        std::sqrt(error / static_cast<double>(3 * work.start.x.size() * chosen.size()))));
   return out;
 }
 
@@ -262,7 +282,8 @@ Task::Outcome Label::run(Context& context) {
 }
 
 /// Deals the frames to the two sets and writes them.
-void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start, Context& context) const {
+void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
+                  Context& context) const {
   std::vector<LabelledFrame> training, validation;
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const bool held_out = Random4(context.seed, Stream::hold_out, kept[k], 0).uniform(0) < params_.validation;
@@ -274,8 +295,8 @@ void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFram
     if (!training.empty()) write_system(context.run_directory + "/train", symbols, start.types, training);
     if (!validation.empty()) write_system(context.run_directory + "/validation", symbols, start.types, validation);
   });
-  context.log.info(fmt::format("label: {} atoms; {} frames in {}/train, {} in {}/validation", start.x.size(), training.size(), context.run_directory,
-                               validation.size(), context.run_directory));
+  context.log.info(fmt::format("label: {} atoms; {} frames in {}/train, {} in {}/validation", start.x.size(),
+                               training.size(), context.run_directory, validation.size(), context.run_directory));
 }
 
 }  // namespace cambium::deepmd

@@ -48,7 +48,8 @@ class Label : public Task {
   std::vector<Configuration> configurations_of(const Item& item, Work& work) const;
   std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
   std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Work& work, Context& context) const;
-  void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start, Context& context) const;
+  void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
+             Context& context) const;
 
   Params params_;
 };

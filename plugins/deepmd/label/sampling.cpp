@@ -12,15 +12,25 @@ namespace cambium::deepmd {
 
 void Perturbed::describe(deck::Describe<Perturbed>& d) {
   d("frames", &Perturbed::frames, "number of configurations").at_least(0);
-  d("strain", &Perturbed::strain, "each component of a random symmetric strain lies within this").range(0.0, 0.3).def(0.03);
-  d("volume", &Perturbed::volume, "all lengths of the cell change at random within this share, too").range(0.0, 0.3).def(0.0);
-  d("displacement", &Perturbed::displacement, "standard deviation of each component of the atoms' displacements").unit("angstrom").non_negative().def(0.1);
+  d("strain", &Perturbed::strain, "each component of a random symmetric strain lies within this")
+      .range(0.0, 0.3)
+      .def(0.03);
+  d("volume", &Perturbed::volume, "all lengths of the cell change at random within this share, too")
+      .range(0.0, 0.3)
+      .def(0.0);
+  d("displacement", &Perturbed::displacement, "standard deviation of each component of the atoms' displacements")
+      .unit("angstrom")
+      .non_negative()
+      .def(0.1);
 }
 
 void Trajectories::describe(deck::Describe<Trajectories>& d) {
   d("temperature", &Trajectories::temperature, "of the heat bath; one trajectory each").unit("K").positive();
   d("strain", &Trajectories::strain, "relative changes of the cell's lengths; one trajectory each").def({0.0});
-  d("melt_at", &Trajectories::melt_at, "temperature of the first half of the equilibration, to make a liquid").unit("K").non_negative().def(0.0);
+  d("melt_at", &Trajectories::melt_at, "temperature of the first half of the equilibration, to make a liquid")
+      .unit("K")
+      .non_negative()
+      .def(0.0);
   d("frames", &Trajectories::frames, "configurations of each trajectory").at_least(1).def(20);
   d("every", &Trajectories::every, "steps between two of them").at_least(1).def(25);
   d("equilibrate", &Trajectories::equilibrate, "steps before the first").at_least(0).def(200);
@@ -66,8 +76,9 @@ Configuration perturbed(const Configuration& start, const Perturbed& spec, std::
   const Random4 a = draw(seed, k, 0), b = draw(seed, k, 1);
   const auto within = [](double u, double most) { return most * (2.0 * u - 1.0); };
   const double v = within(b.uniform(3), spec.volume);
-  const double s[6] = {within(a.uniform(0), spec.strain) + v, within(a.uniform(1), spec.strain) + v, within(a.uniform(2), spec.strain) + v,
-                       within(a.uniform(3), spec.strain), within(b.uniform(0), spec.strain), within(b.uniform(1), spec.strain)};
+  const double s[6] = {within(a.uniform(0), spec.strain) + v, within(a.uniform(1), spec.strain) + v,
+                       within(a.uniform(2), spec.strain) + v, within(a.uniform(3), spec.strain),
+                       within(b.uniform(0), spec.strain),     within(b.uniform(1), spec.strain)};
   const double e[3][3] = {{s[0], s[3], s[4]}, {s[3], s[1], s[5]}, {s[4], s[5], s[2]}};
   Configuration out = strained(start, e);
   for (std::size_t i = 0; i < out.x.size(); ++i) {
@@ -82,7 +93,8 @@ namespace {
 /// BAOAB Langevin dynamics of one small configuration.
 class Langevin1 {
  public:
-  Langevin1(Configuration start, const Trajectories& spec, Potential& potential, std::uint64_t seed, std::int64_t number, Context& context)
+  Langevin1(Configuration start, const Trajectories& spec, Potential& potential, std::uint64_t seed,
+            std::int64_t number, Context& context)
       : now_(std::move(start)), spec_(spec), potential_(potential), seed_(seed), number_(number), context_(context),
         v_(now_.x.size(), {0, 0, 0}) {
     force_ = single_point(potential_, now_, context_).force;
@@ -97,8 +109,9 @@ class Langevin1 {
     drift(0.5 * spec_.timestep);
     const LabelledFrame frame = single_point(potential_, now_, context_);
     if (!std::isfinite(*frame.energy))
-      throw NumericalError(fmt::format("label: trajectory {} at {:g} K breaks at step {}: the energy is not finite; try a shorter timestep",
-                                       number_, temperature, steps_));
+      throw NumericalError(fmt::format(
+          "label: trajectory {} at {:g} K breaks at step {}: the energy is not finite; try a shorter timestep", number_,
+          temperature, steps_));
     force_ = frame.force;
     kick(0.5 * spec_.timestep);
   }
@@ -136,8 +149,9 @@ class Langevin1 {
 
 }  // namespace
 
-std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature, double strain,
-                                      Potential& potential, std::uint64_t seed, std::int64_t number, Context& context) {
+std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature,
+                                      double strain, Potential& potential, std::uint64_t seed, std::int64_t number,
+                                      Context& context) {
   Langevin1 md(scaled(start, strain), spec, potential, seed, number, context);
   const double first = spec.melt_at > 0.0 ? spec.melt_at : temperature;
   md.thermalise(first);

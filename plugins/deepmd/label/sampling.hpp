@@ -7,9 +7,9 @@ namespace cambium::deepmd {
 /// Crystals (or whatever the structure is) with random cells and displaced atoms.
 struct Perturbed {
   int frames = 0;
-  double strain = 0.03;        ///< largest component of the random strain
-  double volume = 0.0;         ///< largest random change of the cell's lengths on top of it
-  double displacement = 0.1;   ///< Å, standard deviation of each component
+  double strain = 0.03;       ///< largest component of the random strain
+  double volume = 0.0;        ///< largest random change of the cell's lengths on top of it
+  double displacement = 0.1;  ///< Å, standard deviation of each component
   static void describe(deck::Describe<Perturbed>& d);
 };
 
@@ -27,7 +27,8 @@ struct Trajectories {
 Configuration perturbed(const Configuration& start, const Perturbed& spec, std::uint64_t seed, std::int64_t k);
 
 /// The configurations of one trajectory, a function of (seed, number).
-std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature, double strain,
-                                      Potential& potential, std::uint64_t seed, std::int64_t number, Context& context);
+std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature,
+                                      double strain, Potential& potential, std::uint64_t seed, std::int64_t number,
+                                      Context& context);
 
 }  // namespace cambium::deepmd

@@ -9,14 +9,14 @@ namespace cambium::deepmd {
 /// Atoms of one configuration, in no particular decomposition.
 struct Configuration {
   std::vector<Species> species;
-  std::vector<int> types;                 ///< indices of species
-  std::vector<std::array<double, 3>> x;   ///< Å
+  std::vector<int> types;                ///< indices of species
+  std::vector<std::array<double, 3>> x;  ///< Å
   Box box;
-  GivenAxes axes = {};                    ///< in which it was given
+  GivenAxes axes = {};  ///< in which it was given
 };
 
-/// What any potential says of a configuration: energy, forces and virial as labels. `context` has one rank; the potential
-/// is bound to the configuration's species. InputError names a potential that gives no finite energy.
+/// What any potential says of a configuration: energy, forces and virial as labels. `context` has one rank; the
+/// potential is bound to the configuration's species. InputError names a potential that gives no finite energy.
 LabelledFrame single_point(Potential& potential, const Configuration& configuration, Context& context);
 
 }  // namespace cambium::deepmd

@@ -18,8 +18,9 @@ template <class T>
 std::vector<T> numbers(const io::File& file, const std::string& name, std::size_t count) {
   auto values = file.read<std::vector<T>>(name);
   if (values.size() != count)
-    throw InputError(fmt::format("'{}': {} holds {} numbers, expected {}; the file is damaged or was changed, give another one", file.file(), name,
-                                 values.size(), count));
+    throw InputError(
+        fmt::format("'{}': {} holds {} numbers, expected {}; the file is damaged or was changed, give another one",
+                    file.file(), name, values.size(), count));
   return values;
 }
 
@@ -35,15 +36,18 @@ std::vector<std::array<T, 3>> triples(const std::vector<T>& flat, std::size_t st
 Structure read(const std::string& path) {
   const auto file = io::File::open(path);
   if (!file.exists("fields/position") || !file.exists("box/vectors"))
-    throw InputError(fmt::format("'{}' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an "
-                                 "extended XYZ or a LAMMPS data file", path));
+    throw InputError(
+        fmt::format("'{}' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an extended XYZ "
+                    "or a LAMMPS data file",
+                    path));
   Structure s;
   const auto vectors = numbers<double>(file, "box/vectors", 9);
   std::copy(vectors.begin(), vectors.end(), &s.box.h[0][0]);
   const auto origin = numbers<double>(file, "box/origin", 3);
   std::copy(origin.begin(), origin.end(), s.box.origin);
   // Versions that did not keep the rotation wrote none.
-  const auto axes = file.exists("physics/axes") ? file.read<std::vector<double>>("physics/axes") : std::vector<double>();
+  const auto axes =
+      file.exists("physics/axes") ? file.read<std::vector<double>>("physics/axes") : std::vector<double>();
   if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &s.axes.q[0][0]);
   const auto symbols = file.read<std::vector<std::string>>("species/symbol");
   const auto masses = numbers<double>(file, "species/mass", symbols.size());
@@ -58,7 +62,8 @@ Structure read(const std::string& path) {
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     const double type = position[4 * i + 3];
     if (!(type >= 0.0 && type < static_cast<double>(symbols.size())))
-      throw InputError(fmt::format("'{}': atom {} is of type {}, expected 0 to {}", path, s.tag[i], type, std::ssize(symbols) - 1));
+      throw InputError(
+          fmt::format("'{}': atom {} is of type {}, expected 0 to {}", path, s.tag[i], type, std::ssize(symbols) - 1));
     s.type.push_back(static_cast<int>(type));
   }
   s.nglobal = static_cast<std::int64_t>(s.x.size());

@@ -10,8 +10,8 @@
 
 namespace cambium::deepmd {
 
-using constants::boltzmann;
 using constants::bar_per_ev_per_a3;
+using constants::boltzmann;
 using constants::mvv2e;
 
 Dynamics::Dynamics(Particles& particles, Domain& domain, Potential& potential, double skin, Context& context)
@@ -29,10 +29,11 @@ void Dynamics::kick(double dt) {
   const std::uint32_t frozen = frozen_;
   const auto inv_m = inverse_mass_;
   const double c = dt / mvv2e;
-  Kokkos::parallel_for("md::kick", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
-    const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
-    for (int k = 0; k < 3; ++k) v(i, k) += s * f(i, k);
-  });
+  Kokkos::parallel_for(
+      "md::kick", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
+        for (int k = 0; k < 3; ++k) v(i, k) += s * f(i, k);
+      });
 }
 
 void Dynamics::drift(double dt) { kick_and_drift(0.0, dt); }
@@ -46,20 +47,23 @@ void Dynamics::kick_and_drift(double kick_dt, double drift_dt) {
   const auto start = built_at_;
   const double c = kick_dt / mvv2e;
   double moved = 0.0;
-  Kokkos::parallel_reduce("md::kick_and_drift", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i, double& largest) {
-    const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
-    double d2 = 0.0;
-    for (int k = 0; k < 3; ++k) {
-      const double vk = v(i, k) + s * f(i, k);
-      const double xk = x(i, k) + vk * drift_dt;
-      const double d = xk - start(i, k);
-      v(i, k) = vk;
-      x(i, k) = xk;
-      d2 += d * d;
-    }
-    // A position that is not a number must count as an infinite move: comparisons with NaN are false.
-    if (!(d2 <= largest)) largest = d2 == d2 ? d2 : 1e300;
-  }, Kokkos::Max<double>(moved));
+  Kokkos::parallel_reduce(
+      "md::kick_and_drift", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, double& largest) {
+        const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
+        double d2 = 0.0;
+        for (int k = 0; k < 3; ++k) {
+          const double vk = v(i, k) + s * f(i, k);
+          const double xk = x(i, k) + vk * drift_dt;
+          const double d = xk - start(i, k);
+          v(i, k) = vk;
+          x(i, k) = xk;
+          d2 += d * d;
+        }
+        // A position that is not a number must count as an infinite move: comparisons with NaN are false.
+        if (!(d2 <= largest)) largest = d2 == d2 ? d2 : 1e300;
+      },
+      Kokkos::Max<double>(moved));
   largest_move2_ = moved;
 }
 
@@ -67,16 +71,18 @@ void Dynamics::stop_frozen() {
   const auto v = particles_.v;
   const auto group = particles_.group;
   const std::uint32_t frozen = frozen_;
-  Kokkos::parallel_for("md::stop_frozen", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
-    if (group(i) & frozen) v(i, 0) = v(i, 1) = v(i, 2) = 0.0;
-  });
+  Kokkos::parallel_for(
+      "md::stop_frozen", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        if (group(i) & frozen) v(i, 0) = v(i, 1) = v(i, 2) = 0.0;
+      });
 }
 
 void Dynamics::scale_velocities(double factor) {
   const auto v = particles_.v;
-  Kokkos::parallel_for("md::scale_velocities", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
-    for (int k = 0; k < 3; ++k) v(i, k) *= factor;
-  });
+  Kokkos::parallel_for(
+      "md::scale_velocities", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) v(i, k) *= factor;
+      });
 }
 
 void Dynamics::scale_cell(double factor, double velocity_factor) {
@@ -86,13 +92,14 @@ void Dynamics::scale_cell(double factor, double velocity_factor) {
     for (double& value : row) value *= factor;
   const auto x = particles_.x;
   const auto v = particles_.v, start = built_at_;
-  Kokkos::parallel_for("md::scale_cell", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
-    for (int k = 0; k < 3; ++k) {
-      x(i, k) = o[k] + factor * (x(i, k) - o[k]);
-      start(i, k) = o[k] + factor * (start(i, k) - o[k]);
-      v(i, k) *= velocity_factor;
-    }
-  });
+  Kokkos::parallel_for(
+      "md::scale_cell", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) {
+          x(i, k) = o[k] + factor * (x(i, k) - o[k]);
+          start(i, k) = o[k] + factor * (start(i, k) - o[k]);
+          v(i, k) *= velocity_factor;
+        }
+      });
   particles_.box = box;
   stretch_ *= factor;
   largest_move2_ *= factor * factor;
@@ -134,15 +141,16 @@ void Dynamics::rebuild() {
 /// A free function because device compilers refuse lambdas in private members.
 static void copy_positions(const Particles& particles, const View<double* [3]>& to) {
   const auto x = particles.x;
-  Kokkos::parallel_for("md::remember_positions", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
-    for (int k = 0; k < 3; ++k) to(i, k) = x(i, k);
-  });
+  Kokkos::parallel_for(
+      "md::remember_positions", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) to(i, k) = x(i, k);
+      });
 }
 
 void Dynamics::remember_positions() {
   if (built_at_.extent(0) < particles_.v.extent(0))
-    built_at_ = View<double* [3]>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "md::built_at"),
-                                  particles_.v.extent(0));
+    built_at_ =
+        View<double* [3]>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "md::built_at"), particles_.v.extent(0));
   copy_positions(particles_, built_at_);
   largest_move2_ = 0.0;
   stretch_ = 1.0;
@@ -154,8 +162,9 @@ void Dynamics::compute_forces(bool totals, std::int64_t step) {
   output_.energy = 0.0;
   for (double& w : output_.virial) w = 0.0;
   const auto f = particles_.f;
-  Kokkos::parallel_for("md::zero_forces", Range(0, ghosts ? particles_.total() : particles_.nlocal),
-                       KOKKOS_LAMBDA(int i) { f(i, 0) = f(i, 1) = f(i, 2) = 0.0; });
+  Kokkos::parallel_for(
+      "md::zero_forces", Range(0, ghosts ? particles_.total() : particles_.nlocal),
+      KOKKOS_LAMBDA(int i) { f(i, 0) = f(i, 1) = f(i, 2) = 0.0; });
   {
     const auto timer = context_.timing.scope("force");
     potential_.compute(particles_, list_, domain_, ForceRequest{totals, false}, output_, context_);
@@ -170,10 +179,13 @@ void Dynamics::compute_forces(bool totals, std::int64_t step) {
 void Dynamics::check_forces(std::int64_t step) {
   const auto f = particles_.f;
   int bad = 0;
-  Kokkos::parallel_reduce("md::check_forces", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i, int& count) {
-    const double s = f(i, 0) + f(i, 1) + f(i, 2);
-    if (!(s - s == 0.0)) ++count;
-  }, bad);
+  Kokkos::parallel_reduce(
+      "md::check_forces", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, int& count) {
+        const double s = f(i, 0) + f(i, 1) + f(i, 2);
+        if (!(s - s == 0.0)) ++count;
+      },
+      bad);
   if (context_.comm.max(bad) == 0) return;
   if (bad) report_bad_atom(step, false);
   throw NumericalError(fmt::format("step {}: a force on another rank is not a finite number", step), true);
@@ -196,8 +208,8 @@ void Dynamics::report_bad_atom(std::int64_t step, bool position) {
         step, position ? "position" : "force", tag(i), particles_.species[static_cast<int>(x(i, 3))].symbol,
         context_.comm.rank(), at[0], at[1], at[2], plain(force[0]), plain(force[1]), plain(force[2])));
   }
-  throw NumericalError(fmt::format("step {}: an atom moved by more than 1e150 Å on rank {}", step,
-                                   context_.comm.rank()));
+  throw NumericalError(
+      fmt::format("step {}: an atom moved by more than 1e150 Å on rank {}", step, context_.comm.rank()));
 }
 
 namespace {
@@ -227,12 +239,15 @@ static KineticTensor local_kinetic(const Particles& p, const View<double*>& inv_
   const auto v = p.v;
   const auto x = p.x;
   KineticTensor total;
-  Kokkos::parallel_reduce("md::kinetic", Range(0, p.nlocal), KOKKOS_LAMBDA(int i, KineticTensor& sum) {
-    const double m = mvv2e / inv_m(static_cast<int>(x(i, 3)));
-    const double vx = v(i, 0), vy = v(i, 1), vz = v(i, 2);
-    sum.xx += m * vx * vx, sum.yy += m * vy * vy, sum.zz += m * vz * vz;
-    sum.xy += m * vx * vy, sum.xz += m * vx * vz, sum.yz += m * vy * vz;
-  }, Kokkos::Sum<KineticTensor>(total));
+  Kokkos::parallel_reduce(
+      "md::kinetic", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, KineticTensor& sum) {
+        const double m = mvv2e / inv_m(static_cast<int>(x(i, 3)));
+        const double vx = v(i, 0), vy = v(i, 1), vz = v(i, 2);
+        sum.xx += m * vx * vx, sum.yy += m * vy * vy, sum.zz += m * vz * vz;
+        sum.xy += m * vx * vy, sum.xz += m * vx * vz, sum.yz += m * vy * vz;
+      },
+      Kokkos::Sum<KineticTensor>(total));
   return total;
 }
 
@@ -257,8 +272,9 @@ Thermodynamics Dynamics::measure() {
   }
   if (degrees_of_freedom_ > 0.0) out.temperature = 2.0 * out.kinetic_energy / (degrees_of_freedom_ * boltzmann);
   if (!std::isfinite(out.potential_energy))
-    throw NumericalError("the potential energy is not a finite number; use a shorter timestep, minimise first, or "
-                         "check for overlapping atoms");
+    throw NumericalError(
+        "the potential energy is not a finite number; use a shorter timestep, minimise first, or check for overlapping "
+        "atoms");
   return out;
 }
 
@@ -266,9 +282,12 @@ void Dynamics::count_degrees_of_freedom(bool momentum_conserved) {
   const auto group = particles_.group;
   const std::uint32_t frozen = frozen_;
   int free_atoms = 0;
-  Kokkos::parallel_reduce("md::count_free", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i, int& n) {
-    if (!(group(i) & frozen)) ++n;
-  }, free_atoms);
+  Kokkos::parallel_reduce(
+      "md::count_free", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, int& n) {
+        if (!(group(i) & frozen)) ++n;
+      },
+      free_atoms);
   const std::int64_t total = context_.comm.sum(static_cast<std::int64_t>(free_atoms));
   const bool removes_three = momentum_conserved && total == particles_.nglobal && total > 1;
   degrees_of_freedom_ = 3.0 * total - (removes_three ? 3.0 : 0.0);

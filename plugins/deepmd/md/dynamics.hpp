@@ -15,12 +15,12 @@ namespace cambium::deepmd {
 
 /// Sums over all ranks that belong to the current positions and velocities.
 struct Thermodynamics {
-  double potential_energy = 0.0;         ///< eV
-  double kinetic_energy = 0.0;           ///< eV
-  std::array<double, 9> virial{};        ///< eV, W_ab = -sum dE/dr_a r_b
-  std::array<double, 9> kinetic{};       ///< eV, sum m v_a v_b
-  std::array<double, 9> pressure{};      ///< bar, (kinetic + virial) / V
-  double temperature = 0.0;              ///< K
+  double potential_energy = 0.0;     ///< eV
+  double kinetic_energy = 0.0;       ///< eV
+  std::array<double, 9> virial{};    ///< eV, W_ab = -sum dE/dr_a r_b
+  std::array<double, 9> kinetic{};   ///< eV, sum m v_a v_b
+  std::array<double, 9> pressure{};  ///< bar, (kinetic + virial) / V
+  double temperature = 0.0;          ///< K
   double mean_pressure() const { return (pressure[0] + pressure[4] + pressure[8]) / 3.0; }
 };
 
@@ -99,9 +99,9 @@ class Dynamics {
   NeighborList list_;
   ForceOutput output_;
   View<double*> inverse_mass_;
-  View<double* [3]> built_at_;      ///< positions at the last rebuild
-  double largest_move2_ = 0.0;      ///< Å^2 on this rank since the last rebuild
-  double stretch_ = 1.0;            ///< product of cell scalings since the last rebuild
+  View<double* [3]> built_at_;  ///< positions at the last rebuild
+  double largest_move2_ = 0.0;  ///< Å^2 on this rank since the last rebuild
+  double stretch_ = 1.0;        ///< product of cell scalings since the last rebuild
   double degrees_of_freedom_ = 0.0;
   std::int64_t rebuilds_ = 0;
 };

@@ -20,30 +20,34 @@ namespace cambium::deepmd {
 void Md::Params::describe(deck::Describe<Params>& d) {
   d("structure", &Params::structure, "where the atoms are at the start");
   d("masses", &Params::masses, "masses by species that replace the standard atomic weights").unit("g/mol").def({});
-  d("initial_temperature", &Params::initial_temperature, "draws velocities; absent keeps those of the structure file").unit("K").non_negative();
+  d("initial_temperature", &Params::initial_temperature, "draws velocities; absent keeps those of the structure file")
+      .unit("K")
+      .non_negative();
   d("potential", &Params::potential, "interaction of the atoms");
   d("integrator", &Params::integrator, "how positions and velocities advance").def("nve");
   d("timestep", &Params::timestep, "length of one step").unit("ps").positive().def(0.001);
-  d("skin", &Params::skin, "the neighbour list reaches so much beyond the cut-off; it is rebuilt when an atom has moved half of it").unit("angstrom").positive().def(1.0);
+  d("skin", &Params::skin,
+    "the neighbour list reaches so much beyond the cut-off; it is rebuilt when an atom has moved half of it")
+      .unit("angstrom")
+      .positive()
+      .def(1.0);
   d("groups", &Params::groups, "named sets of atoms").def({});
   d("frozen", &Params::frozen, "groups whose atoms never move").def({});
   d("ranks", &Params::ranks, "MPI ranks along a, b and c; chosen by least surface when absent");
 }
 
-/// What the atoms of a lattice take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour
-/// list. Before any of it is taken.
+/// What the atoms of a lattice take at least: positions, velocities, forces, tags, images, groups, and their rows of
+/// the neighbour list. Before any of it is taken.
 static void require_room(const LatticeSpec& lattice, double range, Context& context) {
   const auto atoms = static_cast<double>(atoms_of(lattice));
   const double density = static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
   const double neighbours = std::min(4.0 / 3.0 * 3.141592653589793 * range * range * range * density, 1e5);
-  require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms), "give fewer 'cells', or use more nodes",
-                 context);
+  require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms),
+                 "give fewer 'cells', or use more nodes", context);
 }
 
 Md::Md(const Params& params, Context& context)
-    : params_(params),
-      groups_(params.groups),
-      potential_(context.registry->make<Potential>(params.potential, context)),
+    : params_(params), groups_(params.groups), potential_(context.registry->make<Potential>(params.potential, context)),
       integrator_(context.registry->make<Integrator>(params.integrator, context)) {
   if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
@@ -52,8 +56,8 @@ Md::Md(const Params& params, Context& context)
 
 void Md::declare(State& state, Context&) {
   Particles* p = &state.particles;
-  state.add({"position", At::particle, "angstrom", "x, y, z and the type", true,
-             [p] { return tensor_of(p->x, p->nlocal); }});
+  state.add(
+      {"position", At::particle, "angstrom", "x, y, z and the type", true, [p] { return tensor_of(p->x, p->nlocal); }});
   state.add({"velocity", At::particle, "angstrom/ps", "velocities", true, [p] { return tensor_of(p->v, p->nlocal); }});
   state.add({"force", At::particle, "eV/angstrom", "forces", true, [p] { return tensor_of(p->f, p->nlocal); }});
   state.add({"tag", At::particle, "", "global number of an atom, from 1", true,
@@ -62,8 +66,9 @@ void Md::declare(State& state, Context&) {
   state.add({"group", At::particle, "", "bit mask of groups", true, [p] { return tensor_of(p->group, p->nlocal); }});
   state.add({"neighbors", At::particle, "", "ghosts and the neighbour list", false, [] { return TensorRef{}; }});
   state.add({"cell", At::global, "angstrom", "cell vectors", false, [] { return TensorRef{}; }});
-  state.add({"axes", At::global, "", "rotation from the axes of the structure file", false,
-             [this] { return io::tensor_of(&axes_.q[0][0], {3, 3}); }});
+  state.add({"axes", At::global, "", "rotation from the axes of the structure file", false, [this] {
+               return io::tensor_of(&axes_.q[0][0], {3, 3});
+             }});
 }
 
 /// A lattice constant in the wrong unit asks for more neighbours than any memory holds; say so instead of trying.
@@ -71,9 +76,10 @@ static void require_sane_density(const Particles& p, double range) {
   constexpr double most = 1e5;
   const double neighbours = 4.0 / 3.0 * 3.141592653589793 * range * range * range * p.nglobal / p.box.volume();
   if (neighbours < most) return;
-  throw InputError(fmt::format("{:.2g} neighbours per atom would lie within the cut-off and skin of {:g} Å: the {} atoms "
-                               "fill {:.4g} Å^3; check the lengths of the structure, which are in Å",
-                               neighbours, range, p.nglobal, p.box.volume()));
+  throw InputError(
+      fmt::format("{:.2g} neighbours per atom would lie within the cut-off and skin of {:g} Å: the {} atoms fill "
+                  "{:.4g} Å^3; check the lengths of the structure, which are in Å",
+                  neighbours, range, p.nglobal, p.box.volume()));
 }
 
 void Md::make_dynamics(State& state, Context& context) {
@@ -104,13 +110,15 @@ void Md::initialise(State& state, Context& context) {
   atoms_ = state.particles.nglobal;
 }
 
-/// Atoms that a file brought, before anything is computed with them: of species that there are, numbered from 1 to N, at places and
-/// with velocities that are numbers, in a cell with a volume.
+/// Atoms that a file brought, before anything is computed with them: of species that there are, numbered from 1 to N,
+/// at places and with velocities that are numbers, in a cell with a volume.
 static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
-  if (!(p.box.volume() > 0.0) || !std::isfinite(p.box.volume())) return fmt::format("the cell has the volume {}", p.box.volume());
+  if (!(p.box.volume() > 0.0) || !std::isfinite(p.box.volume()))
+    return fmt::format("the cell has the volume {}", p.box.volume());
   if (atoms < 1) return "there are no atoms";
   for (const auto& species : p.species)
-    if (!(species.mass > 0.0) || !std::isfinite(species.mass)) return fmt::format("species '{}' has the mass {}", species.symbol, species.mass);
+    if (!(species.mass > 0.0) || !std::isfinite(species.mass))
+      return fmt::format("species '{}' has the mass {}", species.symbol, species.mass);
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
   const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.v);
   const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
@@ -119,7 +127,8 @@ static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
     if (!(x(i, 3) >= 0.0 && x(i, 3) < static_cast<double>(p.species.size())) || x(i, 3) != std::floor(x(i, 3)))
       return fmt::format("atom {} is of type {}, but there are {} species", tag(i), x(i, 3), p.species.size());
     for (int k = 0; k < 3; ++k)
-      if (!std::isfinite(x(i, k)) || !std::isfinite(v(i, k))) return fmt::format("atom {} is at {} with the velocity {}", tag(i), x(i, k), v(i, k));
+      if (!std::isfinite(x(i, k)) || !std::isfinite(v(i, k)))
+        return fmt::format("atom {} is at {} with the velocity {}", tag(i), x(i, k), v(i, k));
   }
   return {};
 }
@@ -132,7 +141,8 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
   p.nglobal = context.comm.sum(static_cast<std::int64_t>(p.nlocal));
   io::on_every_rank(context.comm, [&] {
     if (const auto problem = problem_of_atoms(p, p.nglobal); !problem.empty())
-      throw InputError(fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
+      throw InputError(
+          fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
   });
   make_dynamics(state, context);
   dynamics_->rebuild();
@@ -151,7 +161,8 @@ void Md::prepare_checkpoint(State&, Context& context) {
 
 void Md::save(io::Group& group) const {
   integrator_->save(group);
-  group.write("axes", io::tensor_of(&axes_.q[0][0], {3, 3})).set_attribute("doc", "rotation of rows: vectors in this file = vectors as given times this");
+  group.write("axes", io::tensor_of(&axes_.q[0][0], {3, 3}))
+      .set_attribute("doc", "rotation of rows: vectors in this file = vectors as given times this");
 }
 
 void Md::resize(State& state, std::int64_t rows) {
@@ -161,15 +172,19 @@ void Md::resize(State& state, std::int64_t rows) {
 }
 
 void Md::schedule(Schedule& schedule) {
-  schedule.add({"integrate: before forces", {"position", "velocity", "force"}, {"position", "velocity", "cell"},
+  schedule.add({"integrate: before forces",
+                {"position", "velocity", "force"},
+                {"position", "velocity", "cell"},
                 [this](State&, const StepInfo& step) { integrator_->before_forces(*dynamics_, step); }});
-  schedule.add({"comm: neighbors", {"position"}, {"position", "neighbors"},
-                [this](State&, const StepInfo& step) { dynamics_->update_neighbors(step.step); }});
+  schedule.add({"comm: neighbors", {"position"}, {"position", "neighbors"}, [this](State&, const StepInfo& step) {
+                  dynamics_->update_neighbors(step.step);
+                }});
   schedule.add({"force: potential", {"position", "neighbors"}, {"force"}, [this](State&, const StepInfo& step) {
                   dynamics_->compute_forces(step.observe || integrator_->needs_totals(step.step), step.step);
                 }});
-  schedule.add({"integrate: after forces", {"velocity", "force"}, {"velocity"},
-                [this](State&, const StepInfo& step) { integrator_->after_forces(*dynamics_, step); }});
+  schedule.add({"integrate: after forces", {"velocity", "force"}, {"velocity"}, [this](State&, const StepInfo& step) {
+                  integrator_->after_forces(*dynamics_, step);
+                }});
 }
 
 std::vector<Observable> Md::observables() const {
@@ -205,9 +220,19 @@ void Md::measure(const State& state, Context& context, std::span<double> values)
   const double conserved = now.kinetic_energy + now.potential_energy + integrator_->reservoir_energy(context.comm);
   constexpr double gram_per_cm3 = 1.66053906660;  // g/mol per Å^3, CODATA 2018
   const auto p = axes_.tensor(now.pressure.data());
-  const double all[] = {now.temperature, now.mean_pressure(), now.potential_energy, now.kinetic_energy, conserved, volume,
+  const double all[] = {now.temperature,
+                        now.mean_pressure(),
+                        now.potential_energy,
+                        now.kinetic_energy,
+                        conserved,
+                        volume,
                         gram_per_cm3 * total_mass(state.particles, context.comm) / volume,
-                        p[0], p[4], p[8], p[1], p[2], p[5]};
+                        p[0],
+                        p[4],
+                        p[8],
+                        p[1],
+                        p[2],
+                        p[5]};
   std::copy(std::begin(all), std::end(all), values.begin());
   if (const DeepPotential* committee = find_committee(*potential_)) committee->measure(values.subspan(std::size(all)));
   if (!measured_) first_conserved_ = conserved, first_time_ = state.time;

@@ -16,10 +16,17 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   using F = Format;
   d("lattice", &StructureInput::lattice, "a crystal");
   d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, or a checkpoint of an earlier run").def("");
-  d("format", &StructureInput::format, "of the file; by_name takes *xyz for extended XYZ, *.h5 for a checkpoint, the rest for LAMMPS data")
-      .options({{"by_name", F::by_name}, {"extxyz", F::extxyz}, {"lammps_data", F::lammps_data}, {"checkpoint", F::checkpoint}}).def(F::by_name);
+  d("format", &StructureInput::format,
+    "of the file; by_name takes *xyz for extended XYZ, *.h5 for a checkpoint, the rest for LAMMPS data")
+      .options({{"by_name", F::by_name},
+                {"extxyz", F::extxyz},
+                {"lammps_data", F::lammps_data},
+                {"checkpoint", F::checkpoint}})
+      .def(F::by_name);
   d("frame", &StructureInput::frame, "of an extended XYZ file, from 0; -1 is the last").def(-1);
-  d("species", &StructureInput::species, "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file").def({});
+  d("species", &StructureInput::species,
+    "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
+      .def({});
   d.check([](const StructureInput& s) -> std::string {
     if (s.lattice.has_value() != s.file.empty()) return "give either 'lattice' or 'file'";
     return {};
@@ -31,13 +38,14 @@ static Structure read_structure(const StructureInput& input, Context& context) {
   using F = StructureInput::Format;
   if (input.format == F::checkpoint || (input.format == F::by_name && input.file.ends_with(".h5")))
     return read_checkpoint_structure(input.file, context.comm);
-  const bool xyz = input.format == F::extxyz ||
-                   (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
+  const bool xyz =
+      input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
   return xyz ? io::read_extxyz(input.file, input.frame, context.comm)
              : io::read_lammps_data(input.file, input.species, context.comm);
 }
 
-Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context, GivenAxes* axes) {
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                          GivenAxes* axes) {
   const Structure structure = read_structure(input, context);
   if (axes) *axes = structure.axes;
   std::vector<Species> declared = structure.species;
@@ -57,7 +65,8 @@ Particles build_structure(const StructureInput& input, const std::map<std::strin
   return particles_of(structure, declared);
 }
 
-std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses, Context& context) {
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
+                                               Context& context) {
   namespace fs = std::filesystem;
   StructureInput small = input;
   if (small.lattice) {

@@ -6,8 +6,8 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "core/state/lattice.hpp"
 #include "core/state/given_axes.hpp"
+#include "core/state/lattice.hpp"
 #include "core/state/particles.hpp"
 
 namespace cambium::deepmd {
@@ -24,12 +24,15 @@ struct StructureInput {
 };
 
 /// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
-/// the standard weights. `axes` receives those in which the structure was given. Throws InputError for a mass of a species that
-/// does not occur.
-Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context, GivenAxes* axes = nullptr);
+/// the standard weights. `axes` receives those in which the structure was given. Throws InputError for a mass of a
+/// species that does not occur.
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                          GivenAxes* axes = nullptr);
 
-/// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal or from the
-/// file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage will write it anew.
-std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses, Context& context);
+/// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal
+/// or from the file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage
+/// will write it anew.
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
+                                               Context& context);
 
 }  // namespace cambium::deepmd

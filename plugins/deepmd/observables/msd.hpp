@@ -17,8 +17,7 @@ class Msd : public Writer {
     static void describe(deck::Describe<Params>& d);
   };
   Msd(const Params& params, Context& context)
-      : params_(params),
-        context_(context),
+      : params_(params), context_(context),
         correlation_(TimeCorrelation::Kind::displacement, params.length, params.origins) {}
 
   std::int64_t every() const override { return params_.every; }

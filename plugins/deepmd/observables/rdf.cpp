@@ -62,8 +62,7 @@ void Rdf::Params::describe(deck::Describe<Params>& d) {
       .def(0);
   d("bins", &Params::bins, "bins from 0 to r_max").at_least(10).at_most(100000).def(400);
   d("r_max", &Params::r_max,
-    "largest distance; when absent 10 Å, or 0.95 of half the smallest width of the cell where that "
-    "is less")
+    "largest distance; when absent 10 Å, or 0.95 of half the smallest width of the cell where that is less")
       .unit("angstrom")
       .positive();
 }
@@ -75,8 +74,8 @@ void Rdf::settle_range(const Box& box) {
     r_max_ = params_.r_max.value_or(std::min(default_range, 0.95 * half));
     if (r_max_ > half)
       throw InputError(
-          fmt::format("rdf: r_max = {} Å is more than half the smallest width of the cell ({:.4g} Å): choose at "
-                      "most {:.4g} Å or a larger cell",
+          fmt::format("rdf: r_max = {} Å is more than half the smallest width of the cell ({:.4g} Å): choose at most "
+                      "{:.4g} Å or a larger cell",
                       r_max_, 2.0 * half, half));
   } else if (r_max_ > half) {
     context_.log.warn("rdf: the cell has shrunk below twice r_max; g(r) at large distances counts periodic images");
@@ -118,8 +117,9 @@ void Rdf::observe(const State& state, std::int64_t step, double) {
   if (step < params_.from) return;
   const Particles& p = state.particles;
   if (!symbols_.empty() && symbols_.size() != p.species.size())
-    throw InputError(fmt::format("rdf: {} species were counted before, but there are {} now: resume with the deck that wrote it", symbols_.size(),
-                                 p.species.size()));
+    throw InputError(
+        fmt::format("rdf: {} species were counted before, but there are {} now: resume with the deck that wrote it",
+                    symbols_.size(), p.species.size()));
   settle_range(p.box);
   const auto counts = count(p);
   if (symbols_.empty()) {
@@ -207,8 +207,7 @@ void Rdf::load(const io::Group& group) {
   const int bins = group.read<int>("bins");
   if (bins != params_.bins)
     throw InputError(
-        fmt::format("rdf: the checkpoint has {} bins but this deck asks for {}: resume with the deck that wrote "
-                    "it",
+        fmt::format("rdf: the checkpoint has {} bins but this deck asks for {}: resume with the deck that wrote it",
                     bins, params_.bins));
   r_max_ = group.read<double>("r_max");
   symbols_ = group.read<std::vector<std::string>>("species");
@@ -219,10 +218,12 @@ void Rdf::load(const io::Group& group) {
   sums_.pairs = group.read<std::vector<double>>("pairs");
   sums_.weighted = group.read<std::vector<double>>("weighted");
   const std::size_t averages = sums_.samples.size(), numbers = averages * static_cast<std::size_t>(histogram_size());
-  if (!(r_max_ >= 0.0) || members_.size() != symbols_.size() || sums_.first_step.size() != averages || sums_.last_step.size() != averages ||
-      sums_.pairs.size() != numbers || sums_.weighted.size() != numbers)
-    throw InputError(fmt::format("'{}' in '{}' does not hold together: {} species, {} averages and {} counts of pairs in {} bins; the file is damaged or "
-                                 "was changed, resume from another one", group.path(), group.file(), symbols_.size(), averages, sums_.pairs.size(), bins));
+  if (!(r_max_ >= 0.0) || members_.size() != symbols_.size() || sums_.first_step.size() != averages ||
+      sums_.last_step.size() != averages || sums_.pairs.size() != numbers || sums_.weighted.size() != numbers)
+    throw InputError(
+        fmt::format("'{}' in '{}' does not hold together: {} species, {} averages and {} counts of pairs in {} bins; "
+                    "the file is damaged or was changed, resume from another one",
+                    group.path(), group.file(), symbols_.size(), averages, sums_.pairs.size(), bins));
 }
 
 }  // namespace cambium::deepmd

@@ -20,8 +20,10 @@ void TimeCorrelation::add(double time, std::vector<double> rows, const std::vect
     count_.assign(length_ + 1, 0.0);
   }
   if (std::ssize(members_) != species || (!origins_.empty() && origins_.front().rows.size() != rows.size()))
-    throw InputError(fmt::format("the correlation was sampled with {} species and {} atoms, but there are {} and {} now: resume with the deck that wrote it",
-                                 members_.size(), origins_.empty() ? 0 : origins_.front().rows.size() / 3, species, type.size()));
+    throw InputError(
+        fmt::format("the correlation was sampled with {} species and {} atoms, but there are {} and {} now: resume "
+                    "with the deck that wrote it",
+                    members_.size(), origins_.empty() ? 0 : origins_.front().rows.size() / 3, species, type.size()));
   if (samples_ % spacing_ == 0) origins_.push_back({samples_, time, rows});
   while (samples_ - origins_.front().sample > length_) origins_.pop_front();
   for (const Origin& origin : origins_) {
@@ -80,8 +82,8 @@ void TimeCorrelation::load(const io::Group& group) {
   const int length = group.read<int>("length"), spacing = group.read<int>("spacing");
   if (length != length_ || spacing != spacing_)
     throw InputError(
-        fmt::format("'{}' in '{}' was sampled with length {} and origins every {} samples, but this deck asks for "
-                    "{} and {}: resume with the deck that wrote it",
+        fmt::format("'{}' in '{}' was sampled with length {} and origins every {} samples, but this deck asks for {} "
+                    "and {}: resume with the deck that wrote it",
                     group.path(), group.file(), length, spacing, length_, spacing_));
   samples_ = group.read<std::int64_t>("samples");
   members_ = group.read<std::vector<double>>("members");
@@ -94,18 +96,23 @@ void TimeCorrelation::load(const io::Group& group) {
   for (std::size_t k = 0; k < samples.size(); ++k)
     origins_.push_back({samples[k], times.at(k), group.read<std::vector<double>>(fmt::format("origin_rows/{}", k))});
   if (!sound())
-    throw InputError(fmt::format("'{}' in '{}' does not hold together: {} species, {} sums, {} lags and {} origins after {} samples; the file is damaged or "
-                                 "was changed, resume from another one", group.path(), group.file(), members_.size(), sum_.size(), count_.size(),
-                                 origins_.size(), samples_));
+    throw InputError(fmt::format(
+        "'{}' in '{}' does not hold together: {} species, {} sums, {} lags and {} origins after {} samples; the file "
+        "is damaged or was changed, resume from another one",
+        group.path(), group.file(), members_.size(), sum_.size(), count_.size(), origins_.size(), samples_));
 }
 
 bool TimeCorrelation::sound() const {
   const std::size_t lags = static_cast<std::size_t>(length_) + 1;
   if (members_.empty()) return samples_ == 0 && sum_.empty() && elapsed_.empty() && count_.empty() && origins_.empty();
-  if (samples_ < 1 || sum_.size() != lags * members_.size() || elapsed_.size() != lags || count_.size() != lags || origins_.empty()) return false;
+  if (samples_ < 1 || sum_.size() != lags * members_.size() || elapsed_.size() != lags || count_.size() != lags ||
+      origins_.empty())
+    return false;
   std::int64_t last = samples_ - static_cast<std::int64_t>(lags) - 1;
   for (const Origin& origin : origins_) {
-    if (origin.sample <= last || origin.sample < 0 || origin.sample >= samples_ || origin.rows.size() != origins_.front().rows.size()) return false;
+    if (origin.sample <= last || origin.sample < 0 || origin.sample >= samples_ ||
+        origin.rows.size() != origins_.front().rows.size())
+      return false;
     last = origin.sample;
   }
   return true;

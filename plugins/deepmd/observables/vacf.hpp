@@ -17,8 +17,7 @@ class Vacf : public Writer {
     static void describe(deck::Describe<Params>& d);
   };
   Vacf(const Params& params, Context& context)
-      : params_(params),
-        context_(context),
+      : params_(params), context_(context),
         correlation_(TimeCorrelation::Kind::product, params.length, params.origins) {}
 
   std::int64_t every() const override { return params_.every; }

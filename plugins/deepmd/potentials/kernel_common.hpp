@@ -39,9 +39,12 @@ CAMBIUM_FN void add_symmetric(double* to, const double* w) {
 /// Calls run.operator()<outputs>() for what the request asks.
 template <class Run>
 void dispatch(const ForceRequest& request, Run run) {
-  if (request.per_atom) run.template operator()<Outputs::per_atom>();
-  else if (request.totals) run.template operator()<Outputs::totals>();
-  else run.template operator()<Outputs::forces>();
+  if (request.per_atom)
+    run.template operator()<Outputs::per_atom>();
+  else if (request.totals)
+    run.template operator()<Outputs::totals>();
+  else
+    run.template operator()<Outputs::forces>();
 }
 
 /// Runs a kernel with operator()(int) and operator()(int, PairSums&) over the owned atoms; adds its sums to `out`.

@@ -43,7 +43,8 @@ struct LennardJonesModel {
   template <bool energies, class P>
   CAMBIUM_FN void pair(const Row& row, P r2, const int*, P type, P& f_over_r, P& energy) const {
     const auto near = r2 < coefficient(row, LennardJones::cut_squared, type);
-    const P repulsion = coefficient(row, LennardJones::c12, type), attraction = coefficient(row, LennardJones::c6, type);
+    const P repulsion = coefficient(row, LennardJones::c12, type),
+            attraction = coefficient(row, LennardJones::c6, type);
     const P x = reciprocal(r2), x3 = x * x * x;
     P e = x3 * fma(repulsion, x3, -attraction);
     P s = x3 * x * fma(P(12.0) * repulsion, x3, P(-6.0) * attraction);
@@ -108,7 +109,10 @@ void LennardJones::Pair::describe(deck::Describe<Pair>& d) {
 
 void LennardJones::Params::describe(deck::Describe<Params>& d) {
   d("epsilon", &Params::epsilon, "well depth, for a single species").unit("eV").positive().example("0.0103");
-  d("sigma", &Params::sigma, "distance of zero energy, for a single species").unit("angstrom").positive().example("3.405");
+  d("sigma", &Params::sigma, "distance of zero energy, for a single species")
+      .unit("angstrom")
+      .positive()
+      .example("3.405");
   d("cutoff", &Params::cutoff, "largest distance that interacts").unit("angstrom").positive().example("8.5125");
   d("truncation", &Params::truncation,
     "what happens at the cut-off: nothing (plain), the energy is shifted to zero (shift), or multiplied by a C2 switch "
@@ -116,10 +120,12 @@ void LennardJones::Params::describe(deck::Describe<Params>& d) {
       .options({{"plain", Truncation::plain}, {"shift", Truncation::shift}, {"smooth", Truncation::smooth}})
       .def(Truncation::plain);
   d("switch_width", &Params::switch_width, "width of the smooth truncation; a tenth of the cut-off when absent")
-      .unit("angstrom").positive();
+      .unit("angstrom")
+      .positive();
   d("tail", &Params::tail, "add energy and pressure from beyond a plain cut-off, for uniform density there").def(false);
   d("pairs", &Params::pairs,
-    "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot").def({});
+    "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot")
+      .def({});
 }
 
 LennardJones::LennardJones(const Params& params, Context&) : params_(params), cutoff_(params.cutoff) {
@@ -134,12 +140,13 @@ LennardJones::LennardJones(const Params& params, Context&) : params_(params), cu
   if (params_.epsilon.has_value() != params_.sigma.has_value())
     throw InputError("lennard_jones: give `epsilon` and `sigma` together");
   if (params_.tail && params_.truncation != Truncation::plain)
-    throw InputError("lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave "
-                     "it out");
+    throw InputError(
+        "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave it out");
   const double width = params_.switch_width.value_or(0.1 * params_.cutoff);
   if (params_.truncation == Truncation::smooth && !(width > 0.0 && width < shortest))
-    throw InputError(fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the shortest "
-                                 "cut-off, {} Å", width, shortest));
+    throw InputError(
+        fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the shortest cut-off, {} Å",
+                    width, shortest));
 }
 
 const LennardJones::Pair* LennardJones::explicit_pair(const std::string& a, const std::string& b) const {
@@ -154,8 +161,9 @@ LennardJones::Coefficients LennardJones::coefficients(std::span<const Species> s
   if (const Pair* p = explicit_pair(sa, sb)) return {p->epsilon, p->sigma, p->cutoff.value_or(params_.cutoff)};
   if (a == b) {
     if (species.size() == 1 && params_.epsilon) return {*params_.epsilon, *params_.sigma, params_.cutoff};
-    throw InputError(fmt::format("lennard_jones has no parameters for {}: add `{{species: [{}, {}], epsilon: ..., sigma: "
-                                 "...}}` to `pairs`", sa, sa, sa));
+    throw InputError(fmt::format(
+        "lennard_jones has no parameters for {}: add `{{species: [{}, {}], epsilon: ..., sigma: ...}}` to `pairs`", sa,
+        sa, sa));
   }
   const Coefficients p = coefficients(species, a, a), q = coefficients(species, b, b);
   return {std::sqrt(p.epsilon * q.epsilon), 0.5 * (p.sigma + q.sigma), params_.cutoff};
@@ -230,9 +238,9 @@ std::string LennardJones::summary() const {
 
 std::vector<Citation> LennardJones::citations() const {
   return {{"LennardJones1924",
-           "@article{LennardJones1924,\n  author = {Jones, J. E.},\n  title = {On the determination of molecular fields. "
-           "{II}. From the equation of state of a gas},\n  journal = {Proceedings of the Royal Society A},\n  volume = "
-           "{106},\n  pages = {463--477},\n  year = {1924},\n  doi = {10.1098/rspa.1924.0082}\n}\n"}};
+           "@article{LennardJones1924,\n  author = {Jones, J. E.},\n  title = {On the determination of molecular "
+           "fields. {II}. From the equation of state of a gas},\n  journal = {Proceedings of the Royal Society A},\n  "
+           "volume = {106},\n  pages = {463--477},\n  year = {1924},\n  doi = {10.1098/rspa.1924.0082}\n}\n"}};
 }
 
 }  // namespace cambium::deepmd

@@ -25,12 +25,12 @@ class LennardJones : public Potential {
     static void describe(deck::Describe<Pair>& d);
   };
   struct Params {
-    std::optional<double> epsilon;      ///< eV, for a single species
-    std::optional<double> sigma;        ///< Å, for a single species
-    double cutoff = 0.0;                ///< Å
+    std::optional<double> epsilon;  ///< eV, for a single species
+    std::optional<double> sigma;    ///< Å, for a single species
+    double cutoff = 0.0;            ///< Å
     Truncation truncation = Truncation::plain;
-    std::optional<double> switch_width; ///< Å, width of the smooth truncation; a tenth of the cut-off when absent
-    bool tail = false;                  ///< plain only: mean-field energy and pressure beyond the cut-off
+    std::optional<double> switch_width;  ///< Å, width of the smooth truncation; a tenth of the cut-off when absent
+    bool tail = false;                   ///< plain only: mean-field energy and pressure beyond the cut-off
     std::vector<Pair> pairs;
     static void describe(deck::Describe<Params>& d);
   };
@@ -60,7 +60,7 @@ class LennardJones : public Potential {
   Params params_;
   double cutoff_ = 0.0;
   int types_ = 0;
-  View<double**> table_;            ///< (column, pair of types)
+  View<double**> table_;  ///< (column, pair of types)
   HostView<double**> host_table_;
   std::vector<double> tail_energy_, tail_virial_;  ///< per type pair: 2 pi times the integrals beyond the cut-off
   std::vector<double> type_counts_;                ///< of the whole system

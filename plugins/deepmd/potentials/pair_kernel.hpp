@@ -21,9 +21,8 @@ struct PairKernel {
   double* atom_virial;
 
   PairKernel(const Model& m, const Particles& particles, const NeighborList& list, const ForceOutput& out)
-      : model(m), x(particles.x.data()), offset(list.offset.data()), count(list.count.data()),
-        index(list.index.data()), f(out.f.data()), atom_energy(out.atom_energy.data()),
-        atom_virial(out.atom_virial.data()) {}
+      : model(m), x(particles.x.data()), offset(list.offset.data()), count(list.count.data()), index(list.index.data()),
+        f(out.f.data()), atom_energy(out.atom_energy.data()), atom_virial(out.atom_virial.data()) {}
 
   KOKKOS_FUNCTION void operator()(int i) const {
     PairSums unused;

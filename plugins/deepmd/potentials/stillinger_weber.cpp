@@ -27,7 +27,8 @@ void StillingerWeber::bind(std::span<const Species> species) {
   if (species.size() == 1) return;
   std::string names;
   for (const auto& s : species) names += (names.empty() ? "" : ", ") + s.symbol;
-  throw InputError(fmt::format("stillinger_weber describes one species, but the deck has {}: {}", species.size(), names));
+  throw InputError(
+      fmt::format("stillinger_weber describes one species, but the deck has {}: {}", species.size(), names));
 }
 
 void StillingerWeber::compute(const Particles& particles, const NeighborList& list, GhostExchange&,
@@ -42,20 +43,20 @@ void StillingerWeber::compute(const Particles& particles, const NeighborList& li
         run_atoms<outputs>("stillinger_weber", particles.nlocal, kernel, out);
       }
     };
-    if (params_.p == 4 && params_.q == 0) run.template operator()<true>();
-    else run.template operator()<false>();
+    if (params_.p == 4 && params_.q == 0)
+      run.template operator()<true>();
+    else
+      run.template operator()<false>();
   });
 }
 
-std::string StillingerWeber::summary() const {
-  return fmt::format("Stillinger-Weber, cut-off {:g} Å", cutoff());
-}
+std::string StillingerWeber::summary() const { return fmt::format("Stillinger-Weber, cut-off {:g} Å", cutoff()); }
 
 std::vector<Citation> StillingerWeber::citations() const {
   return {{"StillingerWeber1985",
-           "@article{StillingerWeber1985,\n  author = {Stillinger, Frank H. and Weber, Thomas A.},\n  title = {Computer "
-           "simulation of local order in condensed phases of silicon},\n  journal = {Physical Review B},\n  volume = "
-           "{31},\n  pages = {5262--5271},\n  year = {1985},\n  doi = {10.1103/PhysRevB.31.5262}\n}\n"}};
+           "@article{StillingerWeber1985,\n  author = {Stillinger, Frank H. and Weber, Thomas A.},\n  title = "
+           "{Computer simulation of local order in condensed phases of silicon},\n  journal = {Physical Review B},\n  "
+           "volume = {31},\n  pages = {5262--5271},\n  year = {1985},\n  doi = {10.1103/PhysRevB.31.5262}\n}\n"}};
 }
 
 }  // namespace cambium::deepmd

@@ -14,12 +14,12 @@ namespace cambium::deepmd {
 class StillingerWeber : public Potential {
  public:
   struct Params {
-    double epsilon = 2.1683;    ///< eV
-    double sigma = 2.0951;      ///< Å
-    double a = 1.80;            ///< cut-off in units of sigma
+    double epsilon = 2.1683;  ///< eV
+    double sigma = 2.0951;    ///< Å
+    double a = 1.80;          ///< cut-off in units of sigma
     double lambda = 21.0;
     double gamma = 1.20;
-    double cos0 = -1.0 / 3.0;   ///< cosine of the favoured angle
+    double cos0 = -1.0 / 3.0;  ///< cosine of the favoured angle
     double A = 7.049556277;
     double B = 0.6022245584;
     int p = 4;

@@ -97,8 +97,13 @@ struct StillingerWeberBlocks {
     d[0] = P::load(pairs.dx + k), d[1] = P::load(pairs.dy + k), d[2] = P::load(pairs.dz + k);
     // Behind the last pair of a block lies whatever the stack held: zero times that may be no number.
     const P inverse_r = keep(mine, P::load(pairs.inverse_r + k));
-    return {d[0] * inverse_r, d[1] * inverse_r, d[2] * inverse_r, inverse_r, keep(mine, P::load(pairs.weight + k)),
-            keep(mine, P::load(pairs.slope + k)), keep(mine, P::load(pairs.pair_slope + k))};
+    return {d[0] * inverse_r,
+            d[1] * inverse_r,
+            d[2] * inverse_r,
+            inverse_r,
+            keep(mine, P::load(pairs.weight + k)),
+            keep(mine, P::load(pairs.slope + k)),
+            keep(mine, P::load(pairs.pair_slope + k))};
   }
 
   /// Moments and gradients of atom i, whose pairs are first..last-1.

@@ -7,9 +7,7 @@
 
 namespace cambium::deepmd {
 
-void Sum::Params::describe(deck::Describe<Params>& d) {
-  d("terms", &Params::terms, "the potentials to add");
-}
+void Sum::Params::describe(deck::Describe<Params>& d) { d("terms", &Params::terms, "the potentials to add"); }
 
 Sum::Sum(const Params& params, Context& context) {
   if (params.terms.empty()) throw InputError("sum: `terms` is empty; list the potentials to add");

@@ -38,8 +38,9 @@ SuttonChen::Numbers published_numbers(const std::string& element) {
     if (element == p.element) return {p.epsilon, p.a, p.c, p.n, p.m, 0.0, {}, 0.0, 0.0};
     known += (known.empty() ? "" : ", ") + std::string(p.element);
   }
-  throw InputError(fmt::format("sutton_chen has no published parameters for {}: it has {}; or give `epsilon`, `a`, `c`, "
-                               "`n` and `m`", element, known));
+  throw InputError(
+      fmt::format("sutton_chen has no published parameters for {}: it has {}; or give `epsilon`, `a`, `c`, `n` and `m`",
+                  element, known));
 }
 
 /// Integral of 4 pi r^2 (1 - S) (a/r)^k from the start of the switch to infinity: by Simpson's rule inside the switch,
@@ -71,9 +72,16 @@ struct Work {
   void run(ForceOutput& out) const {
     const double density = particles.nglobal / particles.box.volume();
     dispatch(request, [&]<Outputs outputs>() {
-      const SuttonChenDensity<KernelPack, outputs, Exponents> kernel{
-          s, density * s.tail_m, 0.5 * s.epsilon * density * s.tail_n, particles.x.data(), list.offset.data(),
-          list.count.data(), list.index.data(), slope.data(), out.atom_energy.data(), out.atom_virial.data()};
+      const SuttonChenDensity<KernelPack, outputs, Exponents> kernel{s,
+                                                                     density * s.tail_m,
+                                                                     0.5 * s.epsilon * density * s.tail_n,
+                                                                     particles.x.data(),
+                                                                     list.offset.data(),
+                                                                     list.count.data(),
+                                                                     list.index.data(),
+                                                                     slope.data(),
+                                                                     out.atom_energy.data(),
+                                                                     out.atom_virial.data()};
       run_atoms<outputs>("sutton_chen_density", particles.nlocal, kernel, out);
     });
     ghosts.forward(slope);
@@ -99,15 +107,19 @@ double lattice_sum(double a, double b, int k, double reach, Weight weight) {
 }  // namespace
 
 void SuttonChen::Params::describe(deck::Describe<Params>& d) {
-  d("element", &Params::element, "take the published parameters of Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al").example("Cu");
+  d("element", &Params::element, "take the published parameters of Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al")
+      .example("Cu");
   d("epsilon", &Params::epsilon, "energy scale").unit("eV").positive();
   d("a", &Params::a, "length scale: the lattice constant").unit("angstrom").positive();
   d("c", &Params::c, "strength of cohesion").positive();
   d("n", &Params::n, "exponent of the repulsion").range(5, 24);
   d("m", &Params::m, "exponent of the density").range(4, 23);
   d("cutoff", &Params::cutoff, "largest distance that interacts; twice `a` when absent").unit("angstrom").positive();
-  d("switch_width", &Params::switch_width, "distance over which the interaction is switched off before the cut-off; "
-    "when absent a fifth of it, and with `tail` half of it").unit("angstrom").positive();
+  d("switch_width", &Params::switch_width,
+    "distance over which the interaction is switched off before the cut-off; when absent a fifth of it, and with "
+    "`tail` half of it")
+      .unit("angstrom")
+      .positive();
   d("tail", &Params::tail, "add what lies beyond the cut-off, as a medium of the mean density of the cell").def(false);
 }
 
@@ -122,12 +134,12 @@ SuttonChen::SuttonChen(const Params& params, Context&) : params_(params) {
   if (!(s.n > s.m && s.m > 3))
     throw InputError(fmt::format("sutton_chen: n = {} and m = {}; it needs n > m > 3", s.n, s.m));
   s.cutoff = params.cutoff.value_or(2.0 * s.a);
-  // With a tail a wide switch is best: shells of atoms then fade into the medium instead of jumping. For copper at twice
-  // a: lattice constant to 2e-5, energy to 1.3e-4, bulk modulus to 3e-4, against 2e-3, 9e-4 and 0.11 for a tenth.
+  // With a tail a wide switch is best: shells of atoms then fade into the medium instead of jumping. For copper at
+  // twice a: lattice constant to 2e-5, energy to 1.3e-4, bulk modulus to 3e-4, against 2e-3, 9e-4 and 0.11 for a tenth.
   const double width = params.switch_width.value_or((params.tail ? 0.5 : 0.2) * s.cutoff);
   if (!(width < s.cutoff))
-    throw InputError(fmt::format("sutton_chen: `switch_width` is {} Å; it must be below the cut-off, {} Å", width,
-                                 s.cutoff));
+    throw InputError(
+        fmt::format("sutton_chen: `switch_width` is {} Å; it must be below the cut-off, {} Å", width, s.cutoff));
   s.smooth = SwitchFunction(s.cutoff - width, s.cutoff);
   if (params.tail) {
     s.tail_n = taken_away(s, s.cutoff - width, s.n);
@@ -148,9 +160,12 @@ void SuttonChen::compute(const Particles& particles, const NeighborList& list, G
   if (static_cast<int>(slope_.extent(0)) < particles.capacity())
     slope_ = View<double*>("sutton_chen_slope", particles.capacity());
   const Work work{numbers_, slope_, particles, list, ghosts, request};
-  if (numbers_.n == 9 && numbers_.m == 6) work.run<Exponents<9, 6>>(out);
-  else if (numbers_.n == 12 && numbers_.m == 6) work.run<Exponents<12, 6>>(out);
-  else work.run<Exponents<0, 0>>(out);
+  if (numbers_.n == 9 && numbers_.m == 6)
+    work.run<Exponents<9, 6>>(out);
+  else if (numbers_.n == 12 && numbers_.m == 6)
+    work.run<Exponents<12, 6>>(out);
+  else
+    work.run<Exponents<0, 0>>(out);
 }
 
 double SuttonChen::crystal_energy(double lattice_constant, bool with_cutoff) const {
@@ -180,17 +195,18 @@ double SuttonChen::crystal_energy(double lattice_constant, bool with_cutoff) con
 std::string SuttonChen::summary() const {
   const Numbers& s = numbers_;
   const double exact = crystal_energy(s.a, false), here = crystal_energy(s.a, true);
-  return fmt::format("Sutton-Chen{} {}-{}, eps {:g} eV, a {:g} Å, c {:g}, cut-off {:g} Å{}; the perfect crystal has {:.4f} "
-                     "eV/atom, {:+.1e} eV from the converged lattice sum",
-                     params_.element ? " " + *params_.element : "", s.n, s.m, s.epsilon, s.a, s.c, s.cutoff,
-                     params_.tail ? " with tail" : "", here, here - exact);
+  return fmt::format(
+      "Sutton-Chen{} {}-{}, eps {:g} eV, a {:g} Å, c {:g}, cut-off {:g} Å{}; the perfect crystal has {:.4f} eV/atom, "
+      "{:+.1e} eV from the converged lattice sum",
+      params_.element ? " " + *params_.element : "", s.n, s.m, s.epsilon, s.a, s.c, s.cutoff,
+      params_.tail ? " with tail" : "", here, here - exact);
 }
 
 std::vector<Citation> SuttonChen::citations() const {
   return {{"SuttonChen1990",
-           "@article{SuttonChen1990,\n  author = {Sutton, A. P. and Chen, J.},\n  title = {Long-range {Finnis-Sinclair} "
-           "potentials},\n  journal = {Philosophical Magazine Letters},\n  volume = {61},\n  pages = {139--146},\n  year "
-           "= {1990},\n  doi = {10.1080/09500839008206493}\n}\n"}};
+           "@article{SuttonChen1990,\n  author = {Sutton, A. P. and Chen, J.},\n  title = {Long-range "
+           "{Finnis-Sinclair} potentials},\n  journal = {Philosophical Magazine Letters},\n  volume = {61},\n  pages = "
+           "{139--146},\n  year = {1990},\n  doi = {10.1080/09500839008206493}\n}\n"}};
 }
 
 }  // namespace cambium::deepmd

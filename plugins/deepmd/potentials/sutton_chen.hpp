@@ -10,8 +10,9 @@ namespace cambium::deepmd {
 
 /// Sutton-Chen many-body potential of fcc metals; A. P. Sutton and J. Chen, Phil. Mag. Lett. 61, 139 (1990):
 ///   E = eps sum_i [1/2 sum_j (a/r_ij)^n - c sqrt(rho_i)],  rho_i = sum_j (a/r_ij)^m.
-/// Both powers are multiplied by the C2 SwitchFunction over the last `switch_width` before the cut-off. With `tail`, both
-/// sums go on beyond it in a medium of the mean density of the cell, with the part that the switch took away. One species.
+/// Both powers are multiplied by the C2 SwitchFunction over the last `switch_width` before the cut-off. With `tail`,
+/// both sums go on beyond it in a medium of the mean density of the cell, with the part that the switch took away. One
+/// species.
 class SuttonChen : public Potential {
  public:
   struct Params {

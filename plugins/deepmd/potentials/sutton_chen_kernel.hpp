@@ -35,8 +35,8 @@ struct Exponents {
 template <class P, Outputs outputs, class Exponents>
 struct SuttonChenDensity {
   SuttonChen::Numbers s;
-  double tail_rho;  ///< density from beyond the cut-off
-  double pair_tail; ///< energy per atom of the pair term from there
+  double tail_rho;   ///< density from beyond the cut-off
+  double pair_tail;  ///< energy per atom of the pair term from there
   const double* x;
   const std::int64_t* offset;
   const int* count;

@@ -23,7 +23,9 @@ struct SwitchFunction {
     s2 = P(-60.0) * inverse_width * (tt * u) * u;
   }
   template <class P>
-  CAMBIUM_FN void operator()(P r2, P& s, P& s2) const { apply(r2, P(start_squared), P(inverse_width), s, s2); }
+  CAMBIUM_FN void operator()(P r2, P& s, P& s2) const {
+    apply(r2, P(start_squared), P(inverse_width), s, s2);
+  }
 };
 
 }  // namespace cambium::deepmd

@@ -13,7 +13,7 @@
 namespace cambium::deepmd {
 namespace {
 
-constexpr double coulomb = 14.399645478;  // e^2 / (4 pi eps0), eV Å
+constexpr double coulomb = 14.399645478;      // e^2 / (4 pi eps0), eV Å
 constexpr double screening_length = 0.46850;  // Å
 
 struct ZblModel {
@@ -60,8 +60,10 @@ void Zbl::Params::describe(deck::Describe<Params>& d) {
 
 Zbl::Zbl(const Params& params, Context&) : params_(params) {
   if (!(params.inner < params.outer))
-    throw InputError(fmt::format("zbl: `inner` is {} Å and `outer` is {} Å; the repulsion is switched off from the inner to "
-                                 "the outer distance, so `inner` must be smaller", params.inner, params.outer));
+    throw InputError(
+        fmt::format("zbl: `inner` is {} Å and `outer` is {} Å; the repulsion is switched off from the inner to the "
+                    "outer distance, so `inner` must be smaller",
+                    params.inner, params.outer));
 }
 
 void Zbl::bind(std::span<const Species> species) {
@@ -73,7 +75,8 @@ void Zbl::bind(std::span<const Species> species) {
     const auto own = params_.charges.find(symbol);
     const double charge = own != params_.charges.end() ? own->second : atomic_number(symbol);
     if (!(charge > 0.0))
-      throw InputError(fmt::format("zbl: {} is no element; give its nuclear charge: `charges: {{{}: ...}}`", symbol, symbol));
+      throw InputError(
+          fmt::format("zbl: {} is no element; give its nuclear charge: `charges: {{{}: ...}}`", symbol, symbol));
     host(t) = charge;
     host(types_ + t) = std::pow(charge, 0.23);
   }
@@ -82,7 +85,8 @@ void Zbl::bind(std::span<const Species> species) {
 
 void Zbl::compute(const Particles& particles, const NeighborList& list, GhostExchange&, const ForceRequest& request,
                   ForceOutput& out, Context&) {
-  const ZblModel model{SwitchFunction(params_.inner, params_.outer), params_.outer * params_.outer, types_, table_.data()};
+  const ZblModel model{SwitchFunction(params_.inner, params_.outer), params_.outer * params_.outer, types_,
+                       table_.data()};
   compute_pairs("zbl", model, particles, list, request, out);
 }
 
@@ -92,9 +96,9 @@ std::string Zbl::summary() const {
 
 std::vector<Citation> Zbl::citations() const {
   return {{"ZieglerBiersackLittmark1985",
-           "@book{ZieglerBiersackLittmark1985,\n  author = {Ziegler, J. F. and Biersack, J. P. and Littmark, U.},\n  title "
-           "= {The Stopping and Range of Ions in Matter},\n  publisher = {Pergamon},\n  address = {New York},\n  year = "
-           "{1985}\n}\n"}};
+           "@book{ZieglerBiersackLittmark1985,\n  author = {Ziegler, J. F. and Biersack, J. P. and Littmark, U.},\n  "
+           "title = {The Stopping and Range of Ions in Matter},\n  publisher = {Pergamon},\n  address = {New York},\n  "
+           "year = {1985}\n}\n"}};
 }
 
 }  // namespace cambium::deepmd

@@ -7,8 +7,8 @@
 
 namespace cambium::deepmd {
 
-/// Screened nuclear repulsion of J. F. Ziegler, J. P. Biersack and U. Littmark, The Stopping and Range of Ions in Matter
-/// (Pergamon, 1985): E = Z_i Z_j e^2 / (4 pi eps0 r) phi(r/a), a = 0.46850 Å / (Z_i^0.23 + Z_j^0.23), with
+/// Screened nuclear repulsion of J. F. Ziegler, J. P. Biersack and U. Littmark, The Stopping and Range of Ions in
+/// Matter (Pergamon, 1985): E = Z_i Z_j e^2 / (4 pi eps0 r) phi(r/a), a = 0.46850 Å / (Z_i^0.23 + Z_j^0.23), with
 /// phi(x) = 0.18175 exp(-3.1998 x) + 0.50986 exp(-0.94229 x) + 0.28022 exp(-0.4029 x) + 0.02817 exp(-0.20162 x).
 /// It is multiplied by the C2 SwitchFunction from `inner` to `outer`, and is usually one term of a `sum`.
 class Zbl : public Potential {

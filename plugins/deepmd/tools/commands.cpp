@@ -61,9 +61,12 @@ int compress(std::vector<std::string> arguments, Context& context) {
   app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
   app.add_option("output", options.output, "file to write (.dp or .yaml)")->required();
   app.add_option("--tolerance", options.tolerance, "largest error of a channel or its slope")
-      ->capture_default_str()->check(CLI::PositiveNumber);
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--r-min", options.r_min, "smallest distance expected (Å)")->check(CLI::PositiveNumber);
-  return run_tool(app, std::move(arguments), context, [&] { if (context.comm.root()) print(compress_model(options), context); });
+  return run_tool(app, std::move(arguments), context, [&] {
+    if (context.comm.root()) print(compress_model(options), context);
+  });
 }
 
 int test(std::vector<std::string> arguments, Context& context) {

@@ -11,7 +11,8 @@ std::string compress_model(const CompressOptions& options) {
   model.tables = tabulate_networks(model, options.tolerance, r_min);
   const TableReport report = upload_tables<double>(model, model.tables).report;
   ModelTree tree = model.to_tree();
-  if (const auto& before = load_model_tree(options.model).root; before.contains("max_nbor_size")) tree.root["max_nbor_size"] = before["max_nbor_size"];
+  if (const auto& before = load_model_tree(options.model).root; before.contains("max_nbor_size"))
+    tree.root["max_nbor_size"] = before["max_nbor_size"];
   save_model_tree(tree, options.output);
   return fmt::format("{} -> {}: {}\n", options.model, options.output, report.summary());
 }

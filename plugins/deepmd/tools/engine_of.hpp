@@ -21,7 +21,9 @@ inline std::unique_ptr<Engine> engine_of(ToolOptions options, const DataSystem& 
     const LabelledFrame& first = system.frame(0);
     const std::size_t atoms = std::max<std::size_t>(1, system.types().size());
     if (!first.fparam.empty()) options.fparam = first.fparam;
-    if (!first.aparam.empty()) options.aparam.assign(first.aparam.begin(), first.aparam.begin() + static_cast<std::ptrdiff_t>(first.aparam.size() / atoms));
+    if (!first.aparam.empty())
+      options.aparam.assign(first.aparam.begin(),
+                            first.aparam.begin() + static_cast<std::ptrdiff_t>(first.aparam.size() / atoms));
   }
   return engine_of(options);
 }

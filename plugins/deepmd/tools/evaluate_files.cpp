@@ -77,7 +77,8 @@ std::string evaluate_system(const EvalOptions& options) {
   std::string text;
   for (std::size_t k = 0; k < system.frames(); ++k) {
     const LabelledFrame& frame = system.frame(k);
-    text += result_line(fmt::format("{} frame {}", options.structure, k), evaluate_frame(*engine, frame, types), frame.box);
+    text +=
+        result_line(fmt::format("{} frame {}", options.structure, k), evaluate_frame(*engine, frame, types), frame.box);
   }
   return text;
 }
@@ -86,7 +87,8 @@ std::string evaluate_system(const EvalOptions& options) {
 
 std::string evaluate_files(const EvalOptions& options, const Comm& comm) {
   if (comm.size() > 1) throw InputError("the model tools run on one rank; start them without mpirun");
-  return std::filesystem::is_directory(options.structure) ? evaluate_system(options) : evaluate_structure(options, comm);
+  return std::filesystem::is_directory(options.structure) ? evaluate_system(options)
+                                                          : evaluate_structure(options, comm);
 }
 
 }  // namespace cambium::deepmd

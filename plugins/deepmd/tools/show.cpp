@@ -59,8 +59,10 @@ std::string show_model(const std::string& path) {
   line("descriptor", fmt::format("{}, {}", full ? "se_e2_a" : "se_e2_r",
                                  m.type_one_side ? "embedding by neighbour" : "embedding by centre and neighbour"));
   line("cut-off", fmt::format("{:g} Å, smooth from {:g} Å", m.rcut, m.rcut_smth));
-  line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)", fmt::join(m.sel, ", ")));
-  if (root.has("max_nbor_size")) line("", fmt::format("training data: at most {}", fmt::join(root.at("max_nbor_size").integers(), ", ")));
+  line("sel", fmt::format("{} (a constant of the model, not a limit here; DeePMD-kit drops neighbours beyond)",
+                          fmt::join(m.sel, ", ")));
+  if (root.has("max_nbor_size"))
+    line("", fmt::format("training data: at most {}", fmt::join(root.at("max_nbor_size").integers(), ", ")));
   if (full) line("axis", std::to_string(m.axis_neuron));
   if (m.env_protection > 0.0) line("protection", fmt::format("{:g} Å added to distances", m.env_protection));
   line("embedding", describe(m.embedding));
@@ -71,9 +73,11 @@ std::string show_model(const std::string& path) {
   if (!excluded(m).empty()) line("hidden pairs", excluded(m));
   for (int t = 0; t < m.ntypes(); ++t) {
     const auto k = static_cast<std::size_t>(t);
-    line(t == 0 ? "energy bias" : "", fmt::format("{:<3}{:.8g} eV", m.type_map[k], m.fitting_bias[k] + m.output_bias[k]));
+    line(t == 0 ? "energy bias" : "",
+         fmt::format("{:<3}{:.8g} eV", m.type_map[k], m.fitting_bias[k] + m.output_bias[k]));
   }
-  line("closest pair", m.min_distance > 0.0 ? fmt::format("{:g} Å in the training data", m.min_distance) : "not recorded");
+  line("closest pair",
+       m.min_distance > 0.0 ? fmt::format("{:g} Å in the training data", m.min_distance) : "not recorded");
   if (!m.tables.empty()) line("compressed", upload_tables<double>(m, m.tables).report.summary());
   return out;
 }

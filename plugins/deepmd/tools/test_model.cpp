@@ -79,8 +79,8 @@ TestReport test_model(const TestOptions& options) {
   TestReport report;
   AllSums all;
   report.text = fmt::format("{:>6} {:^23} {:^23} {:^23}\n", "", "energy (eV/atom)", "force (eV/Å)", "virial (eV/atom)");
-  report.text += fmt::format("{:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "frames", "RMSE", "MAE", "RMSE", "MAE",
-                             "RMSE", "MAE", "system");
+  report.text += fmt::format("{:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}  {}\n", "frames", "RMSE", "MAE", "RMSE",
+                             "MAE", "RMSE", "MAE", "system");
   for (const std::string& folder : options.systems) {
     const AllSums sums = test_system(options, folder);
     all.add(sums);

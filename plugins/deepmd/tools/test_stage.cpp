@@ -16,7 +16,8 @@ void TestStage::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file, .dp or .yaml").example("water.dp");
   d("systems", &Params::systems, "folders of deepmd/npy data").example("[water/data_3]");
   d("precision", &Params::precision, "float64, or mixed: networks in float32")
-      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}}).def(Precision::float64);
+      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}})
+      .def(Precision::float64);
 }
 
 TestStage::TestStage(const Params& params, Context&) : params_(params) {
@@ -34,7 +35,8 @@ struct Parity {
   std::vector<double> energy, energy_model, force, force_model, virial, virial_model;
 
   void reserve(const DataSystem& s) {
-    const std::size_t n = s.frames(), f = n > 0 ? s.frame(0).force.size() * 3 : 0, v = n > 0 ? s.frame(0).virial.size() : 0;
+    const std::size_t n = s.frames(), f = n > 0 ? s.frame(0).force.size() * 3 : 0,
+                      v = n > 0 ? s.frame(0).virial.size() : 0;
     energy.assign(n, 0.0), energy_model = energy;
     force.assign(n * f, 0.0), force_model = force;
     virial.assign(n * v, 0.0), virial_model = virial;
@@ -51,7 +53,8 @@ struct Parity {
     }
     if (frame.virial.empty()) return;
     const auto given = axes.tensor(frame.virial.data()), model = axes.tensor(e.virial);
-    for (std::size_t q = 0; q < 9; ++q) virial[9 * k + q] = given[q] / atoms, virial_model[9 * k + q] = model[q] / atoms;
+    for (std::size_t q = 0; q < 9; ++q)
+      virial[9 * k + q] = given[q] / atoms, virial_model[9 * k + q] = model[q] / atoms;
   }
 };
 
@@ -79,7 +82,8 @@ Parity evaluate_system(const DataSystem& system, const std::string& path, Precis
   const std::vector<int> types = model_types(system, engine->model().type_map, path);
   Parity parity;
   parity.reserve(system);
-  for (std::size_t k = static_cast<std::size_t>(comm.rank()); k < system.frames(); k += static_cast<std::size_t>(comm.size()))
+  for (std::size_t k = static_cast<std::size_t>(comm.rank()); k < system.frames();
+       k += static_cast<std::size_t>(comm.size()))
     parity.put(k, system.frame(k), evaluate_frame(*engine, system.frame(k), types));
   return parity;
 }
@@ -89,7 +93,8 @@ Parity evaluate_system(const DataSystem& system, const std::string& path, Precis
 Task::Outcome TestStage::run(Context& context) {
   std::string errors = "system,frames,energy_rmse (eV/atom),force_rmse (eV/angstrom),virial_rmse (eV/atom)\n";
   context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  system", "frames", "energy", "force", "virial"));
-  context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  RMSE of {}", "", "eV/atom", "eV/Å", "eV/atom", params_.model));
+  context.log.info(
+      fmt::format("{:>6} {:>14} {:>14} {:>14}  RMSE of {}", "", "eV/atom", "eV/Å", "eV/atom", params_.model));
   for (std::size_t s = 0; s < params_.systems.size(); ++s) {
     Parity p;
     std::size_t frames = 0;
@@ -98,9 +103,12 @@ Task::Outcome TestStage::run(Context& context) {
       frames = system.frames();
       p = evaluate_system(system, params_.model, params_.precision, context.comm);
     });
-    for (auto* values : {&p.energy, &p.energy_model, &p.force, &p.force_model, &p.virial, &p.virial_model}) context.comm.sum(*values);
-    const double e = rms_difference(p.energy, p.energy_model), f = rms_difference(p.force, p.force_model), v = rms_difference(p.virial, p.virial_model);
-    context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  {}", frames, shown(e), shown(f), shown(v), params_.systems[s]));
+    for (auto* values : {&p.energy, &p.energy_model, &p.force, &p.force_model, &p.virial, &p.virial_model})
+      context.comm.sum(*values);
+    const double e = rms_difference(p.energy, p.energy_model), f = rms_difference(p.force, p.force_model),
+                 v = rms_difference(p.virial, p.virial_model);
+    context.log.info(
+        fmt::format("{:>6} {:>14} {:>14} {:>14}  {}", frames, shown(e), shown(f), shown(v), params_.systems[s]));
     errors += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", params_.systems[s], frames, e, f, v);
     io::on_root(context.comm, [&] {
       const std::string base = fmt::format("{}/parity_{}", context.run_directory, s);

@@ -15,22 +15,22 @@ std::string show_model(const std::string& path);
 struct ToolOptions {
   std::string model;
   Precision precision = Precision::float64;
-  double compress = 0.0;          ///< tolerance; 0: as the file is
+  double compress = 0.0;  ///< tolerance; 0: as the file is
   std::vector<double> fparam, aparam;
 };
 
 struct EvalOptions : ToolOptions {
-  std::string structure;          ///< extended XYZ file, or folder of a deepmd/npy system
-  std::int64_t frame = -1;        ///< of an extended XYZ file, from 0; negative from the end
-  std::string output;             ///< extended XYZ file with forces, only for one that is read; empty: none
+  std::string structure;    ///< extended XYZ file, or folder of a deepmd/npy system
+  std::int64_t frame = -1;  ///< of an extended XYZ file, from 0; negative from the end
+  std::string output;       ///< extended XYZ file with forces, only for one that is read; empty: none
 };
 /// Energies, pressure and largest force of a file's frame or of every frame of a system, as text.
 std::string evaluate_files(const EvalOptions& options, const Comm& comm);
 
 struct CompressOptions {
-  std::string model, output;      ///< .dp or .yaml
+  std::string model, output;  ///< .dp or .yaml
   double tolerance = 1e-8;
-  double r_min = 0.0;             ///< Å; 0: the model's min_distance, or 0.8 Å
+  double r_min = 0.0;  ///< Å; 0: the model's min_distance, or 0.8 Å
 };
 /// Writes the model with tables of its embedding networks (as DeePMD-kit's compressed models hold them); returns the
 /// measured errors as text.
@@ -44,12 +44,12 @@ struct Errors {
   double virial_rmse = -1.0, virial_mae = -1.0;  ///< eV/atom, per component
 };
 struct TestOptions : ToolOptions {
-  std::vector<std::string> systems;              ///< folders of deepmd/npy systems
-  std::size_t most_frames = 0;                   ///< of each system; 0: all
+  std::vector<std::string> systems;  ///< folders of deepmd/npy systems
+  std::size_t most_frames = 0;       ///< of each system; 0: all
 };
 struct TestReport {
   std::vector<Errors> systems;
-  Errors all;                                    ///< every frame of every system weighted alike
+  Errors all;  ///< every frame of every system weighted alike
   std::string text;
 };
 TestReport test_model(const TestOptions& options);

@@ -15,7 +15,9 @@ using HostPack = Pack<T, native_width<T>>;
 
 /// `n` rounded up to whole registers.
 template <class T>
-constexpr int whole_packs(int n) { return (n + native_width<T> - 1) / native_width<T> * native_width<T>; }
+constexpr int whole_packs(int n) {
+  return (n + native_width<T> - 1) / native_width<T> * native_width<T>;
+}
 
 /// Matrix of rows of whole registers, aligned to cache lines. What was never written is zero; kernels keep the columns
 /// from `width` on zero, so that rows can be read and added in whole registers.
@@ -29,7 +31,7 @@ class Rows {
   void reserve(std::int64_t rows) {
     if (rows <= rows_) return;
     rows_ = rows + rows / 8;
-    const std::size_t bytes = (static_cast<std::size_t>(rows_) * stride_ + 2 * native_width<T>) * sizeof(T);
+    const std::size_t bytes = (static_cast<std::size_t>(rows_) * stride_ + 2 * native_width<T>)*sizeof(T);
     data_.reset(static_cast<T*>(::operator new[](bytes, std::align_val_t(64))));
     std::fill_n(data_.get(), bytes / sizeof(T), T(0));
   }

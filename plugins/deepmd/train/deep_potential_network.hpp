@@ -61,8 +61,8 @@ class DeepPotentialNetwork : public train::Network {
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t step, double rate) const override;
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
-                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<train::TermSum> terms,
-                const train::ReadyCallback& ready) override;
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
   /// Root mean square errors: forces (by which the best model is chosen), energy and virial per atom.
   std::vector<train::TermInfo> metrics() const override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -70,7 +70,8 @@ class DeepPotentialNetwork : public train::Network {
   /// The energy networks' matrices in few bits; forces are derivatives of the energies that these make.
   void use_coded(const train::CodedWeights& coded) override;
   /// model.dp and model.yaml.
-  std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights, Context&) const override;
+  std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
+                                        Context&) const override;
   std::string state() const override;
   void restore(const std::string& state) override;
 

@@ -30,8 +30,8 @@ template <class T>
 void DirectSums<T>::row_gradients(const Batch& batch, int tj, int atom, const T* p, PairRows<T>& rows) {
   const int r = batch.row_begin(tj, atom), n = batch.row_count(tj, atom);
   if (n > 0)
-    kernels_.row_gradients(n, rows.c_of(r), pass_.value(r), pass_.slope(r), p, &rows.c_bar[4 * static_cast<std::size_t>(r)],
-                           &rows.x_bar[static_cast<std::size_t>(r)]);
+    kernels_.row_gradients(n, rows.c_of(r), pass_.value(r), pass_.slope(r), p,
+                           &rows.c_bar[4 * static_cast<std::size_t>(r)], &rows.x_bar[static_cast<std::size_t>(r)]);
 }
 
 template <class T>
@@ -53,7 +53,8 @@ void DirectSums<T>::backward(const Batch& batch, int tj, int ti, const NetworkWe
       const std::int64_t i = batch.centre(r);
       if (i >= 0) {
         kernels_.adjoints(rows.c_of(r), rows.c_dot_of(r), rows.x_dot[static_cast<std::size_t>(r)],
-                          adjoints.a_bar->row(i * kernels_.components), adjoints.p->row(i * kernels_.components), value_bar, slope_bar);
+                          adjoints.a_bar->row(i * kernels_.components), adjoints.p->row(i * kernels_.components),
+                          value_bar, slope_bar);
       } else {
         std::copy_n(adjoints.padding->row(tj * batch.ntypes() + ti), kernels_.stride, value_bar);
         std::fill_n(slope_bar, kernels_.stride, T(0));

@@ -46,8 +46,10 @@ void EmbeddingPass<T>::next_layer(std::size_t l, const LayerWeights<T>& layer, i
   using P = HostPack<T>;
   Rows<T>&h = value_[l], &s = slope_[l];
   const Rows<T>&h_in = value_[l - 1], &s_in = slope_[l - 1];
-  gemm<T>(false, end - begin, layer.out, layer.in, h_in.row(begin), h_in.stride(), layer.w, layer.out, T(0), h.row(begin), h.stride());
-  gemm<T>(false, end - begin, layer.out, layer.in, s_in.row(begin), s_in.stride(), layer.w, layer.out, T(0), s.row(begin), s.stride());
+  gemm<T>(false, end - begin, layer.out, layer.in, h_in.row(begin), h_in.stride(), layer.w, layer.out, T(0),
+          h.row(begin), h.stride());
+  gemm<T>(false, end - begin, layer.out, layer.in, s_in.row(begin), s_in.stride(), layer.w, layer.out, T(0),
+          s.row(begin), s.stride());
   for (int r = begin; r < end; ++r) {
     T *value = h.row(r), *slope = s.row(r);
     for (int c = 0; c < layer.out; c += P::width) {
@@ -78,7 +80,8 @@ void EmbeddingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& laye
   Rows<T>&zb = z_bar_[l], &zsb = z_slope_bar_[l];
   alignas(64) T h_copy[most_width] = {}, s_copy[most_width] = {}, b_bar[most_width] = {};
   for (int r = begin; r < end; ++r) {
-    const T *h = value_[l].row(r), *s = slope_[l].row(r), *hb = value_bar_[l].row(r - begin), *sb = slope_bar_[l].row(r - begin);
+    const T *h = value_[l].row(r), *s = slope_[l].row(r), *hb = value_bar_[l].row(r - begin),
+            *sb = slope_bar_[l].row(r - begin);
     rows::copies_of(h_in.row(r), layer.in, layer.copies, layer.out, h_copy);
     rows::copies_of(s_in.row(r), layer.in, layer.copies, layer.out, s_copy);
     T *z = zb.row(r - begin), *zs = zsb.row(r - begin);
@@ -95,11 +98,14 @@ void EmbeddingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& laye
   }
   rows::add_to(b_bar, layer.out, layer.db);
   const int n = end - begin;
-  gemm_transposed_a<T>(layer.in, layer.out, n, h_in.row(begin), h_in.stride(), zb.row(0), zb.stride(), T(1), layer.dw, layer.out);
-  gemm_transposed_a<T>(layer.in, layer.out, n, s_in.row(begin), s_in.stride(), zsb.row(0), zsb.stride(), T(1), layer.dw, layer.out);
+  gemm_transposed_a<T>(layer.in, layer.out, n, h_in.row(begin), h_in.stride(), zb.row(0), zb.stride(), T(1), layer.dw,
+                       layer.out);
+  gemm_transposed_a<T>(layer.in, layer.out, n, s_in.row(begin), s_in.stride(), zsb.row(0), zsb.stride(), T(1), layer.dw,
+                       layer.out);
   Rows<T>&below = value_bar_[l - 1], &below_slope = slope_bar_[l - 1];
   gemm<T>(true, n, layer.in, layer.out, zb.row(0), zb.stride(), layer.w, layer.out, T(1), below.row(0), below.stride());
-  gemm<T>(true, n, layer.in, layer.out, zsb.row(0), zsb.stride(), layer.w, layer.out, T(1), below_slope.row(0), below_slope.stride());
+  gemm<T>(true, n, layer.in, layer.out, zsb.row(0), zsb.stride(), layer.w, layer.out, T(1), below_slope.row(0),
+          below_slope.stride());
 }
 
 template <class T>
@@ -107,7 +113,8 @@ void EmbeddingPass<T>::backward_first(const LayerWeights<T>& layer, const T* x, 
   using P = HostPack<T>;
   alignas(64) T w_bar[most_width] = {}, b_bar[most_width] = {};
   for (int r = begin; r < end; ++r) {
-    const T *h = value_[0].row(r), *s = slope_[0].row(r), *hb = value_bar_[0].row(r - begin), *sb = slope_bar_[0].row(r - begin);
+    const T *h = value_[0].row(r), *s = slope_[0].row(r), *hb = value_bar_[0].row(r - begin),
+            *sb = slope_bar_[0].row(r - begin);
     const P input = x[r];
     for (int c = 0; c < layer.out; c += P::width) {
       const P y = P::load(h + c), first = P(T(1)) - y * y, u_bar = P::load(sb + c);

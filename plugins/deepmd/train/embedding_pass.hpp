@@ -3,9 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// Embedding networks y = N(x) of one number, with the derivative N'(x) carried along: the forces need it, and so does the
-/// gradient of a loss of forces. Rows are all pairs of a batch; each network works on a range of them, in blocks that
-/// stay in the cache. Hidden layers are tanh.
+/// Embedding networks y = N(x) of one number, with the derivative N'(x) carried along: the forces need it, and so does
+/// the gradient of a loss of forces. Rows are all pairs of a batch; each network works on a range of them, in blocks
+/// that stay in the cache. Hidden layers are tanh.
 template <class T>
 class EmbeddingPass {
  public:

@@ -29,7 +29,8 @@ void EmbeddingTable::interpolate() {
     for (const auto& row : matrix) {
       for (std::size_t i = 0; i < Hermite::nodes; ++i) {
         const int node = static_cast<int>(k * Hermite::nodes + i);
-        const double *value = pass_.value(node), *slope = pass_.slope(node), of_slope = row[Hermite::nodes + i] * half_[k];
+        const double *value = pass_.value(node), *slope = pass_.slope(node),
+                     of_slope = row[Hermite::nodes + i] * half_[k];
         for (int m = 0; m < width_; ++m) out[m] += row[i] * value[m] + of_slope * slope[m];
       }
       out += width_;
@@ -43,8 +44,9 @@ double EmbeddingTable::largest_slope() const {
   return largest;
 }
 
-/// Estimated error of the slope: Chebyshev coefficients fall like a power of some q; the first that is missing is about the
-/// last one times q. Hermite's interpolation errs four times as much as the best one, and the slope of T_8 is up to 64.
+/// Estimated error of the slope: Chebyshev coefficients fall like a power of some q; the first that is missing is about
+/// the last one times q. Hermite's interpolation errs four times as much as the best one, and the slope of T_8 is up
+/// to 64.
 double EmbeddingTable::error(int interval, double half) const {
   const double *c5 = coefficients(interval) + 5 * width_, *c7 = c5 + 2 * width_;
   double fifth = 0.0, seventh = 0.0;
@@ -80,8 +82,10 @@ void EmbeddingTable::backward_nodes(std::span<const double> adjoint) {
   for (int from = 0; from < intervals(); from += block) {
     const int to = std::min(intervals(), from + block);
     for (int node = from * Hermite::nodes; node < to * Hermite::nodes; ++node) {
-      const auto k = static_cast<std::size_t>(node / Hermite::nodes), i = static_cast<std::size_t>(node % Hermite::nodes);
-      double *value = pass_.value_bar(node - from * Hermite::nodes), *slope = pass_.slope_bar(node - from * Hermite::nodes);
+      const auto k = static_cast<std::size_t>(node / Hermite::nodes),
+                 i = static_cast<std::size_t>(node % Hermite::nodes);
+      double *value = pass_.value_bar(node - from * Hermite::nodes),
+             *slope = pass_.slope_bar(node - from * Hermite::nodes);
       std::fill_n(value, width_, 0.0), std::fill_n(slope, width_, 0.0);
       for (std::size_t j = 0; j < Hermite::terms; ++j) {
         const double* bar = &adjoint[(k * Hermite::terms + j) * static_cast<std::size_t>(width_)];

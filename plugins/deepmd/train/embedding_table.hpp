@@ -7,10 +7,10 @@
 
 namespace cambium::deepmd {
 
-/// One embedding network as polynomials of degree 7 in intervals of its input, for the weights of one training step. Cells of
-/// width `cell` are divided into 2^level intervals each, until the estimated error of the slope is at most `tolerance` times
-/// the largest slope. What is built depends on weights and cells alone, not on what was built before, so that a resumed run
-/// repeats it. Everything here is in double.
+/// One embedding network as polynomials of degree 7 in intervals of its input, for the weights of one training step.
+/// Cells of width `cell` are divided into 2^level intervals each, until the estimated error of the slope is at most
+/// `tolerance` times the largest slope. What is built depends on weights and cells alone, not on what was built before,
+/// so that a resumed run repeats it. Everything here is in double.
 class EmbeddingTable {
  public:
   static constexpr double cell = 0.5;
@@ -31,7 +31,9 @@ class EmbeddingTable {
   int parts(std::size_t n) const { return 1 << level_[n]; }
   double half_width(std::size_t n) const { return 0.5 * cell / parts(n); }
   /// terms x width: coefficients of t^j in interval k.
-  const double* coefficients(int k) const { return &coefficients_[static_cast<std::size_t>(k * Hermite::terms * width_)]; }
+  const double* coefficients(int k) const {
+    return &coefficients_[static_cast<std::size_t>(k * Hermite::terms * width_)];
+  }
 
   /// Adds the weights' gradient for the adjoints of the coefficients, intervals x terms x width.
   template <class T>

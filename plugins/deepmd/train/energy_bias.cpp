@@ -16,9 +16,7 @@ namespace {
 class Energies {
  public:
   Energies(const DeepPotentialModel& model, double interpolation)
-      : model_(model),
-        layout_(parameters_of(model), 1 << 24),
-        weights_(layout_, DType::f64),
+      : model_(model), layout_(parameters_of(model), 1 << 24), weights_(layout_, DType::f64),
         pass_(model, interpolation) {
     copy_weights<double>(model, weights_.views());
     bound_ = bind_weights<double>(model, weights_.views());

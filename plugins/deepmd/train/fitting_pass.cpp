@@ -26,13 +26,15 @@ namespace {
 template <class T>
 std::vector<T> packed(const Rows<T>& from, int n, int width) {
   std::vector<T> out(static_cast<std::size_t>(n) * static_cast<std::size_t>(width));
-  for (int r = 0; r < n; ++r) std::copy_n(from.row(r), width, out.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(width));
+  for (int r = 0; r < n; ++r)
+    std::copy_n(from.row(r), width, out.data() + static_cast<std::size_t>(r) * static_cast<std::size_t>(width));
   return out;
 }
 template <class T>
 void add_packed(const std::vector<T>& from, int n, int width, Rows<T>& to) {
   for (int r = 0; r < n; ++r)
-    for (int c = 0; c < width; ++c) to.row(r)[c] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
+    for (int c = 0; c < width; ++c)
+      to.row(r)[c] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
 }
 /// C += A W by a matrix of few bits (or A W^T); false where there is none.
 template <class T>
@@ -41,7 +43,8 @@ bool add_coded(const Rows<T>& a, const LayerWeights<T>& layer, int n, bool trans
   const int in = transposed ? layer.out : layer.in, out = transposed ? layer.in : layer.out;
   const std::vector<T> x = packed(a, n, in);
   std::vector<T> y(static_cast<std::size_t>(n) * static_cast<std::size_t>(out), T(0));
-  if (!(transposed ? layer.coded->add_transposed_product(layer.parameter, x.data(), n, y.data()) : layer.coded->add_product(layer.parameter, x.data(), n, y.data())))
+  if (!(transposed ? layer.coded->add_transposed_product(layer.parameter, x.data(), n, y.data())
+                   : layer.coded->add_product(layer.parameter, x.data(), n, y.data())))
     return false;
   add_packed(y, n, out, c);
   return true;
@@ -135,8 +138,8 @@ void FittingPass<T>::tangent(const NetworkWeights<T>& net, int n, double* energy
   }
 }
 
-/// With y = tanh(z): the adjoint of z is out_bar idt (1 - y^2) - 2 y z_gradient z_dot, because the adjoint of z_dot is the
-/// energy's own gradient. That of idt is out_bar y + y_gradient z_dot.
+/// With y = tanh(z): the adjoint of z is out_bar idt (1 - y^2) - 2 y z_gradient z_dot, because the adjoint of z_dot is
+/// the energy's own gradient. That of idt is out_bar y + y_gradient z_dot.
 template <class T>
 void FittingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& layer, int n) {
   using P = HostPack<T>;
@@ -158,8 +161,10 @@ void FittingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& layer,
   }
   rows::add_to(b_bar, layer.out, layer.db);
   if (layer.has_idt()) rows::add_to(idt_bar, layer.out, layer.didt);
-  gemm_transposed_a<T>(layer.in, layer.out, n, x_[l].row(0), x_[l].stride(), z_bar_[l].row(0), z_bar_[l].stride(), T(1), layer.dw, layer.out);
-  gemm_transposed_a<T>(layer.in, layer.out, n, x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0), z_gradient_[l].stride(), T(1), layer.dw, layer.out);
+  gemm_transposed_a<T>(layer.in, layer.out, n, x_[l].row(0), x_[l].stride(), z_bar_[l].row(0), z_bar_[l].stride(), T(1),
+                       layer.dw, layer.out);
+  gemm_transposed_a<T>(layer.in, layer.out, n, x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0),
+                       z_gradient_[l].stride(), T(1), layer.dw, layer.out);
   add_times_transposed(z_bar_[l], layer, n, x_bar_[l]);
 }
 

@@ -3,8 +3,9 @@
 
 namespace cambium::deepmd {
 
-/// The energy networks of the atoms of one type, one row an atom: value, gradient with respect to the descriptor, tangent
-/// along a change of the descriptor, and the weights' gradient of both. Hidden layers are tanh, the last one is linear.
+/// The energy networks of the atoms of one type, one row an atom: value, gradient with respect to the descriptor,
+/// tangent along a change of the descriptor, and the weights' gradient of both. Hidden layers are tanh, the last one is
+/// linear.
 template <class T>
 class FittingPass {
  public:

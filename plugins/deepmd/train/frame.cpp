@@ -19,8 +19,8 @@ struct Pair {
   std::array<double, 3> d;
 };
 
-/// Appends the pairs of atom i whose neighbour has type t, the nearest first: the embedding networks' inputs fall with the
-/// distance, and sums over neighbours are quicker when neighbours of nearly equal input follow each other.
+/// Appends the pairs of atom i whose neighbour has type t, the nearest first: the embedding networks' inputs fall with
+/// the distance, and sums over neighbours are quicker when neighbours of nearly equal input follow each other.
 void append(TrainingFrame& frame, const ImageSystem& system, int i, int t, double rcut) {
   const Particles& p = system.particles();
   const NeighborList& list = system.list();
@@ -43,7 +43,8 @@ void append(TrainingFrame& frame, const ImageSystem& system, int i, int t, doubl
 
 TrainingFrame find_pairs(std::span<const std::array<double, 3>> x, std::span<const int> types,
                          const std::optional<Box>& box, int ntypes, double rcut) {
-  const ImageSystem system(x, types, box, std::vector<Species>(static_cast<std::size_t>(ntypes), Species{"X", 1.0}), rcut);
+  const ImageSystem system(x, types, box, std::vector<Species>(static_cast<std::size_t>(ntypes), Species{"X", 1.0}),
+                           rcut);
   TrainingFrame frame;
   frame.type.assign(types.begin(), types.end());
   frame.first.push_back(0);

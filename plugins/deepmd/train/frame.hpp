@@ -10,14 +10,14 @@ namespace cambium::deepmd {
 
 /// One labelled configuration with its neighbours: all that stays the same while a model is trained. Units Å, eV.
 struct TrainingFrame {
-  std::vector<int> type;        ///< model type by atom
-  std::vector<int> first;       ///< pairs of atom i are first[i] .. first[i + 1]; sorted by the neighbour's type,
-                                ///< then by distance
-  std::vector<int> neighbour;   ///< atom number of each pair's neighbour (an image stands for its atom)
-  std::vector<double> d;        ///< r_j - r_i, three numbers a pair, |d| < cut-off
-  double energy = 0.0;          ///< eV
-  std::vector<double> force;    ///< eV/Å, three an atom; empty when unlabelled
-  std::vector<double> virial;   ///< eV, nine numbers as of ForceOutput; empty when unlabelled
+  std::vector<int> type;       ///< model type by atom
+  std::vector<int> first;      ///< pairs of atom i are first[i] .. first[i + 1]; sorted by the neighbour's type,
+                               ///< then by distance
+  std::vector<int> neighbour;  ///< atom number of each pair's neighbour (an image stands for its atom)
+  std::vector<double> d;       ///< r_j - r_i, three numbers a pair, |d| < cut-off
+  double energy = 0.0;         ///< eV
+  std::vector<double> force;   ///< eV/Å, three an atom; empty when unlabelled
+  std::vector<double> virial;  ///< eV, nine numbers as of ForceOutput; empty when unlabelled
   bool has_energy = false;
 
   int atoms() const { return static_cast<int>(type.size()); }

@@ -15,11 +15,13 @@ constexpr int most_cells = 8192;  // on either side of 0; x comes so far where t
 }  // namespace
 
 template <class T>
-InterpolatedSums<T>::InterpolatedSums(const DeepPotentialModel& shape, const DescriptorKernels<T>& kernels, double tolerance)
+InterpolatedSums<T>::InterpolatedSums(const DeepPotentialModel& shape, const DescriptorKernels<T>& kernels,
+                                      double tolerance)
     : shape_(shape), kernels_(kernels), tolerance_(tolerance) {
   const std::vector<int> widths = widths_of(shape.embedding.front());
   for (std::size_t n = 0; n < shape.embedding.size(); ++n) tables_.emplace_back(widths);
-  for (Rows<T>* rows : {&coefficients_, &adjoints_}) *rows = Rows<T>(kernels.channels, kernels.stride - whole_packs<T>(kernels.channels));
+  for (Rows<T>* rows : {&coefficients_, &adjoints_})
+    *rows = Rows<T>(kernels.channels, kernels.stride - whole_packs<T>(kernels.channels));
 }
 
 template <class T>
@@ -38,11 +40,13 @@ std::vector<int> InterpolatedSums<T>::cells_of(const Batch& batch, int network, 
   int lowest = most_cells, highest = -most_cells;
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
-      const double position = std::floor(static_cast<double>(rows.x[static_cast<std::size_t>(r)]) / EmbeddingTable::cell);
+      const double position =
+          std::floor(static_cast<double>(rows.x[static_cast<std::size_t>(r)]) / EmbeddingTable::cell);
       if (!(std::abs(position) < most_cells))
-        throw NumericalError(fmt::format("two atoms of types {} and {} all but coincide: the input of the embedding network is {:g}",
-                                         shape_.type_map[static_cast<std::size_t>(ti)], shape_.type_map[static_cast<std::size_t>(tj)],
-                                         rows.x[static_cast<std::size_t>(r)]));
+        throw NumericalError(
+            fmt::format("two atoms of types {} and {} all but coincide: the input of the embedding network is {:g}",
+                        shape_.type_map[static_cast<std::size_t>(ti)], shape_.type_map[static_cast<std::size_t>(tj)],
+                        rows.x[static_cast<std::size_t>(r)]));
       const int cell = static_cast<int>(position);
       used[static_cast<std::size_t>(cell + most_cells)] = 1;
       lowest = std::min(lowest, cell), highest = std::max(highest, cell);
@@ -54,14 +58,17 @@ std::vector<int> InterpolatedSums<T>::cells_of(const Batch& batch, int network, 
 }
 
 template <class T>
-void InterpolatedSums<T>::place_rows(const Batch& batch, int network, std::span<const int> cells, const PairRows<T>& rows) {
+void InterpolatedSums<T>::place_rows(const Batch& batch, int network, std::span<const int> cells,
+                                     const PairRows<T>& rows) {
   const EmbeddingTable& table = tables_[static_cast<std::size_t>(network)];
   std::vector<int> number(static_cast<std::size_t>(cells.back() - cells.front() + 1), 0);
-  for (std::size_t n = 0; n < cells.size(); ++n) number[static_cast<std::size_t>(cells[n] - cells.front())] = static_cast<int>(n);
+  for (std::size_t n = 0; n < cells.size(); ++n)
+    number[static_cast<std::size_t>(cells[n] - cells.front())] = static_cast<int>(n);
   const int first = first_interval_[static_cast<std::size_t>(network)];
   for (const auto& [tj, ti] : blocks_of(network))
     for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti); ++r) {
-      const T position = rows.x[static_cast<std::size_t>(r)] * static_cast<T>(1.0 / EmbeddingTable::cell), cell = std::floor(position);
+      const T position = rows.x[static_cast<std::size_t>(r)] * static_cast<T>(1.0 / EmbeddingTable::cell),
+              cell = std::floor(position);
       const auto n = static_cast<std::size_t>(number[static_cast<std::size_t>(static_cast<int>(cell) - cells.front())]);
       const T along = (position - cell) * static_cast<T>(table.parts(n));
       const int part = std::min(static_cast<int>(along), table.parts(n) - 1);
@@ -79,7 +86,8 @@ void InterpolatedSums<T>::append_coefficients(const EmbeddingTable& table) {
   for (int k = 0; k < table.intervals(); ++k)
     for (int j = 0; j < terms; ++j) {
       const double* from = table.coefficients(k) + j * kernels_.channels;
-      std::transform(from, from + kernels_.channels, coefficients_.row(first + k * terms + j), [](double v) { return static_cast<T>(v); });
+      std::transform(from, from + kernels_.channels, coefficients_.row(first + k * terms + j),
+                     [](double v) { return static_cast<T>(v); });
     }
 }
 
@@ -119,7 +127,8 @@ void InterpolatedSums<T>::evaluate(const Batch& batch, const AllWeights<T>& weig
     cells.push_back(cells_of(batch, static_cast<int>(k), rows));
     tables_[k].build(weights.embedding[k], cells.back(), tolerance_);
     for (std::size_t c = 0; c < cells.back().size(); ++c)
-      inverse_half_.insert(inverse_half_.end(), static_cast<std::size_t>(tables_[k].parts(c)), static_cast<T>(1.0 / tables_[k].half_width(c)));
+      inverse_half_.insert(inverse_half_.end(), static_cast<std::size_t>(tables_[k].parts(c)),
+                           static_cast<T>(1.0 / tables_[k].half_width(c)));
     place_rows(batch, static_cast<int>(k), cells.back(), rows);
     first_interval_.push_back(static_cast<int>(inverse_half_.size()));
   }
@@ -153,7 +162,8 @@ template <class T>
 void InterpolatedSums<T>::padding_value(int row, T* value) {
   std::fill_n(value, kernels_.channels, T(0));
   for (int j = 0; j < terms; ++j) {
-    const T* coefficient = coefficients_.row(static_cast<std::int64_t>(interval_[static_cast<std::size_t>(row)]) * terms + j);
+    const T* coefficient =
+        coefficients_.row(static_cast<std::int64_t>(interval_[static_cast<std::size_t>(row)]) * terms + j);
     for (int m = 0; m < kernels_.channels; ++m) value[m] += powers(row)[j] * coefficient[m];
   }
 }
@@ -163,7 +173,8 @@ template <int K>
 void InterpolatedSums<T>::gradients_of_run(const Run& run, const T* p, PairRows<T>& rows) const {
   using Terms = runs::Terms<T>;
   alignas(64) T dots[4 * terms];
-  runs::products<T, K>(p, coefficients_.row(static_cast<std::int64_t>(run.interval) * terms), kernels_.stride, kernels_.channels, dots);
+  runs::products<T, K>(p, coefficients_.row(static_cast<std::int64_t>(run.interval) * terms), kernels_.stride,
+                       kernels_.channels, dots);
   const Terms derivative = runs::exponents<T>() * Terms(inverse_half_[static_cast<std::size_t>(run.interval)]);
   for (int r = run.first; r < run.first + run.count; ++r) {
     const Terms power = Terms::load(powers(r)), slope = Terms::load(powers(r) - 1) * derivative;
@@ -199,7 +210,8 @@ void InterpolatedSums<T>::change_of_run(std::size_t index, const PairRows<T>& ro
     for (int k = 0; k < K; ++k) sum[k] = fma(power, Terms(c_dot[k]), fma(slope, Terms(c[k]), sum[k]));
   }
   for (int k = 0; k < K; ++k) sum[k].store(change(index) + k * terms);
-  runs::add_sums<T, K>(change(index), coefficients_.row(static_cast<std::int64_t>(run.interval) * terms), kernels_.stride, kernels_.channels, a);
+  runs::add_sums<T, K>(change(index), coefficients_.row(static_cast<std::int64_t>(run.interval) * terms),
+                       kernels_.stride, kernels_.channels, a);
 }
 
 template <class T>
@@ -216,8 +228,9 @@ void InterpolatedSums<T>::backward(const Batch& batch, int tj, int ti, const Net
     const T *a_bar = adjoints.a_bar->row(i * components), *p = adjoints.p->row(i * components);
     for (const Run& run : runs_of(batch, tj, static_cast<int>(i))) {
       T* bar = adjoints_.row(static_cast<std::int64_t>(run.interval) * terms);
-      components == 4 ? runs::add_adjoints<T, 4>(moment(number(run)), change(number(run)), a_bar, p, stride, width, bar)
-                      : runs::add_adjoints<T, 1>(moment(number(run)), change(number(run)), a_bar, p, stride, width, bar);
+      components == 4
+          ? runs::add_adjoints<T, 4>(moment(number(run)), change(number(run)), a_bar, p, stride, width, bar)
+          : runs::add_adjoints<T, 1>(moment(number(run)), change(number(run)), a_bar, p, stride, width, bar);
     }
   }
   const int padding = batch.block_end(tj, ti) - 1;

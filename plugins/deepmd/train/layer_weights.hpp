@@ -19,9 +19,9 @@ struct LayerWeights {
   const T* w = nullptr;             ///< in x out
   std::vector<T> b, idt;            ///< padded; idt is all 1 where the layer has none
   T *dw = nullptr, *db = nullptr, *didt = nullptr;
-  std::vector<T> first_row;         ///< w of a layer with one input, padded
+  std::vector<T> first_row;                    ///< w of a layer with one input, padded
   const train::CodedWeights* coded = nullptr;  ///< instead of w, where they hold `parameter`
-  int parameter = 0;                ///< of w
+  int parameter = 0;                           ///< of w
 
   bool has_idt() const { return idt_given; }
   bool idt_given = false;
@@ -40,14 +40,17 @@ namespace detail {
 template <class T>
 std::vector<T> padded_copy(const T* values, int n, T fill) {
   std::vector<T> out(static_cast<std::size_t>(whole_packs<T>(n)), T(0));
-  if (values) std::copy_n(values, n, out.begin());
-  else std::fill_n(out.begin(), n, fill);
+  if (values)
+    std::copy_n(values, n, out.begin());
+  else
+    std::fill_n(out.begin(), n, fill);
   return out;
 }
 
 template <class T>
-NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                               std::size_t& next, const train::CodedWeights* coded) {
+NetworkWeights<T> bind_network(const Network& net, std::span<const TensorRef> weights,
+                               std::span<const TensorRef> gradients, std::size_t& next,
+                               const train::CodedWeights* coded) {
   NetworkWeights<T> out;
   const auto gradient = [&](std::size_t k) { return gradients.empty() ? nullptr : static_cast<T*>(gradients[k].data); };
   for (const Layer& layer : net.layers) {
@@ -81,8 +84,10 @@ AllWeights<T> bind_weights(const DeepPotentialModel& model, std::span<const Tens
                            std::span<const TensorRef> gradients = {}, const train::CodedWeights* coded = nullptr) {
   AllWeights<T> out;
   std::size_t next = 0;
-  for (const Network& net : model.embedding) out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next, nullptr));
-  for (const Network& net : model.fitting) out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next, coded));
+  for (const Network& net : model.embedding)
+    out.embedding.push_back(detail::bind_network<T>(net, weights, gradients, next, nullptr));
+  for (const Network& net : model.fitting)
+    out.fitting.push_back(detail::bind_network<T>(net, weights, gradients, next, coded));
   return out;
 }
 

@@ -4,7 +4,9 @@ namespace cambium::deepmd {
 
 void LossParams::describe(deck::Describe<LossParams>& d) {
   d("start_energy", &LossParams::start_energy, "weight of the energy at the start").non_negative().def(0.02);
-  d("limit_energy", &LossParams::limit_energy, "weight of the energy when the learning rate is used up").non_negative().def(1.0);
+  d("limit_energy", &LossParams::limit_energy, "weight of the energy when the learning rate is used up")
+      .non_negative()
+      .def(1.0);
   d("start_force", &LossParams::start_force, "weight of the forces at the start").non_negative().def(1000.0);
   d("limit_force", &LossParams::limit_force, "weight of the forces at the end").non_negative().def(1.0);
   d("start_virial", &LossParams::start_virial, "weight of the virial at the start").non_negative().def(0.0);
@@ -52,19 +54,22 @@ void loss_adjoint(const Batch& batch, int f, const ModelPass<T>& pass, std::span
                   typename ModelPass<T>::Adjoint& adjoint) {
   const TrainingFrame& frame = batch.frame(f);
   const double n = norm(frame.atoms(), intensive);
-  if (frame.has_energy) adjoint.energy[static_cast<std::size_t>(f)] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
+  if (frame.has_energy)
+    adjoint.energy[static_cast<std::size_t>(f)] = 2.0 * weights[0] * n * (pass.energy(f) - frame.energy);
   const double per_component = 2.0 * weights[1] / static_cast<double>(std::max<std::size_t>(1, frame.force.size()));
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const int place = batch.place(f, static_cast<int>(k / 3));
-    adjoint.force[3 * static_cast<std::size_t>(place) + k % 3] = per_component * (pass.force(place)[k % 3] - frame.force[k]);
+    adjoint.force[3 * static_cast<std::size_t>(place) + k % 3] =
+        per_component * (pass.force(place)[k % 3] - frame.force[k]);
   }
   for (std::size_t k = 0; k < frame.virial.size() && weights.size() > 2; ++k)
     adjoint.virial[static_cast<std::size_t>(f)][k] = 2.0 / 9.0 * weights[2] * n * (pass.virial(f)[k] - frame.virial[k]);
 }
 
-#define CAMBIUM_LOSS(T)                                                     \
-  template FrameErrors errors_of(const Batch&, int, const ModelPass<T>&);   \
-  template void loss_adjoint(const Batch&, int, const ModelPass<T>&, std::span<const double>, bool, ModelPass<T>::Adjoint&);
+#define CAMBIUM_LOSS(T)                                                                             \
+  template FrameErrors errors_of(const Batch&, int, const ModelPass<T>&);                           \
+  template void loss_adjoint(const Batch&, int, const ModelPass<T>&, std::span<const double>, bool, \
+                             ModelPass<T>::Adjoint&);
 CAMBIUM_LOSS(double)
 CAMBIUM_LOSS(float)
 

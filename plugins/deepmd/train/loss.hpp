@@ -26,9 +26,9 @@ struct LossTerms {
 
 /// What the results of `pass` are off a frame's labels, for one term.
 struct FrameErrors {
-  double energy = 0.0;             ///< eV
-  double force_squares = 0.0;      ///< sum over components, (eV/Å)^2
-  double virial_squares = 0.0;     ///< sum over components, eV^2
+  double energy = 0.0;          ///< eV
+  double force_squares = 0.0;   ///< sum over components, (eV/Å)^2
+  double virial_squares = 0.0;  ///< sum over components, eV^2
 };
 
 template <class T>
@@ -37,7 +37,7 @@ LossTerms loss_terms(const TrainingFrame& frame, const FrameErrors& errors, bool
 
 /// Writes the derivatives of the weighted loss of one frame into `adjoint` (reset for this batch before).
 template <class T>
-void loss_adjoint(const Batch& batch, int frame, const ModelPass<T>& pass, std::span<const double> weights, bool intensive,
-                  typename ModelPass<T>::Adjoint& adjoint);
+void loss_adjoint(const Batch& batch, int frame, const ModelPass<T>& pass, std::span<const double> weights,
+                  bool intensive, typename ModelPass<T>::Adjoint& adjoint);
 
 }  // namespace cambium::deepmd

@@ -5,8 +5,9 @@
 namespace cambium::deepmd {
 
 template <class T>
-OpenNetworks<T>::OpenNetworks(const DeepPotentialModel& shape, std::span<const int> first, std::span<const TensorRef> weights,
-                              std::span<const TensorRef> gradients, const train::ReadyCallback& ready)
+OpenNetworks<T>::OpenNetworks(const DeepPotentialModel& shape, std::span<const int> first,
+                              std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                              const train::ReadyCallback& ready)
     : shape_(shape), first_(first), weights_(weights), gradients_(gradients), callback_(ready) {
   if (!ready.by_module()) bound_ = bind_weights<T>(shape, weights, gradients);
   bound_.embedding.resize(shape.embedding.size());
@@ -78,7 +79,8 @@ class TypedLossGradient : public LossGradient {
       : shape_(shape), intensive_(intensive), interpolation_(interpolation), first_(first_parameters(shape)) {}
 
   void gradient(const Frames& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) override {
+                std::span<const TensorRef> gradients, std::span<train::TermSum> terms,
+                const train::ReadyCallback& ready) override {
     OpenNetworks<T> networks(shape_, first_, weights, gradients, ready);
     const auto ends = portions_of(frames);
     const std::size_t at_once = ready.by_module() ? ends.size() : 1;
@@ -124,7 +126,8 @@ class TypedLossGradient : public LossGradient {
     for (int m = 0; m < networks.embeddings(); ++m) networks.release(m);
     for (int m = networks.embeddings(); m < networks.count(); ++m) {
       networks.forward(m);
-      for (std::size_t k = 0; k < count; ++k) portions_[k]->pass.fit(portions_[k]->batch, networks[m], m - networks.embeddings());
+      for (std::size_t k = 0; k < count; ++k)
+        portions_[k]->pass.fit(portions_[k]->batch, networks[m], m - networks.embeddings());
       networks.release(m);
     }
     for (std::size_t k = 0; k < count; ++k) portions_[k]->pass.forces(portions_[k]->batch);
@@ -148,8 +151,10 @@ class TypedLossGradient : public LossGradient {
       networks.backward(m);
       for (std::size_t k = 0; k < count; ++k) {
         auto& [batch, pass, adjoint] = *portions_[k];
-        if (type >= 0) pass.backward_fitting(batch, networks[m], adjoint, type);
-        else pass.backward_embedding(batch, networks[m], m);
+        if (type >= 0)
+          pass.backward_fitting(batch, networks[m], adjoint, type);
+        else
+          pass.backward_embedding(batch, networks[m], m);
       }
       if (last) networks.ready(m);
       networks.release(m);
@@ -160,7 +165,8 @@ class TypedLossGradient : public LossGradient {
     const double n = frame.atoms();
     if (!frame.force.empty()) metrics[0].sum += e.force_squares, metrics[0].count += 3.0 * n;
     if (frame.has_energy) metrics[1].sum += e.energy * e.energy / (n * n), metrics[1].count += 1.0;
-    if (!frame.virial.empty() && metrics.size() > 2) metrics[2].sum += e.virial_squares / (n * n), metrics[2].count += 9.0;
+    if (!frame.virial.empty() && metrics.size() > 2)
+      metrics[2].sum += e.virial_squares / (n * n), metrics[2].count += 9.0;
   }
 
   const DeepPotentialModel& shape_;
@@ -172,7 +178,8 @@ class TypedLossGradient : public LossGradient {
 
 }  // namespace
 
-std::unique_ptr<LossGradient> LossGradient::make(DType precision, const DeepPotentialModel& shape, bool intensive, double interpolation) {
+std::unique_ptr<LossGradient> LossGradient::make(DType precision, const DeepPotentialModel& shape, bool intensive,
+                                                 double interpolation) {
   if (precision == DType::f64) return std::make_unique<TypedLossGradient<double>>(shape, intensive, interpolation);
   return std::make_unique<TypedLossGradient<float>>(shape, intensive, interpolation);
 }

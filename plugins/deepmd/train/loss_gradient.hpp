@@ -6,8 +6,8 @@
 
 namespace cambium::deepmd {
 
-/// Weights of a model's networks, embeddings first: all of them during the life of this object, or those of the modules that are
-/// open, where a callback says that weights come and go.
+/// Weights of a model's networks, embeddings first: all of them during the life of this object, or those of the modules
+/// that are open, where a callback says that weights come and go.
 template <class T>
 class OpenNetworks {
  public:
@@ -35,23 +35,27 @@ class OpenNetworks {
   AllWeights<T> bound_;
 };
 
-/// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are taken in portions that
-/// are large enough for efficient matrix products.
+/// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are taken in
+/// portions that are large enough for efficient matrix products.
 ///
-/// Where weights come and go (ReadyCallback::by_module) every network is opened twice: once for the energies of its atoms and their
-/// derivatives, and, when the errors of forces are known, once for the changes of both along these errors and the gradient. All portions
-/// take each of these parts together and keep their activations in between. The bits are the same.
+/// Where weights come and go (ReadyCallback::by_module) every network is opened twice: once for the energies of its
+/// atoms and their derivatives, and, when the errors of forces are known, once for the changes of both along these
+/// errors and the gradient. All portions take each of these parts together and keep their activations in between. The
+/// bits are the same.
 class LossGradient {
  public:
   virtual ~LossGradient() = default;
   using Frames = std::vector<FramePtr>;
   virtual void gradient(const Frames& frames, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                        std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) = 0;
-  virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) = 0;
+                        std::span<const TensorRef> gradients, std::span<train::TermSum> terms,
+                        const train::ReadyCallback& ready) = 0;
+  virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights,
+                        std::span<train::TermSum> metrics) = 0;
   const train::CodedWeights* coded = nullptr;  ///< for evaluate()
 
   /// `shape` must outlive it; see ModelPass for `interpolation`.
-  static std::unique_ptr<LossGradient> make(DType precision, const DeepPotentialModel& shape, bool intensive, double interpolation);
+  static std::unique_ptr<LossGradient> make(DType precision, const DeepPotentialModel& shape, bool intensive,
+                                            double interpolation);
 };
 
 }  // namespace cambium::deepmd

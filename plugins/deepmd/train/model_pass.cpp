@@ -17,8 +17,10 @@ ModelPass<T>::ModelPass(const DeepPotentialModel& shape, double interpolation)
   for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_}) *rows = Rows<T>(shape.width(), native_width<T>);
   kernels_.stride = a_.stride();
   padding_ = Rows<T>(shape.width(), native_width<T>);
-  if (interpolation > 0.0) sums_ = std::make_unique<InterpolatedSums<T>>(shape, kernels_, interpolation);
-  else sums_ = std::make_unique<DirectSums<T>>(shape, kernels_);
+  if (interpolation > 0.0)
+    sums_ = std::make_unique<InterpolatedSums<T>>(shape, kernels_, interpolation);
+  else
+    sums_ = std::make_unique<DirectSums<T>>(shape, kernels_);
   for (const Network& net : shape.fitting) {
     std::vector<int> widths = widths_of(net);
     widths.pop_back();
@@ -50,7 +52,8 @@ void ModelPass<T>::environment(const Batch& batch) {
   for (int tj = 0; tj < batch.ntypes(); ++tj)
     for (int ti = 0; ti < batch.ntypes(); ++ti) {
       const auto pair = static_cast<std::size_t>(ti * batch.ntypes() + tj);
-      const double mean = shape_.mean[pair][0], radial = 1.0 / shape_.deviation[pair][0], angular = 1.0 / shape_.deviation[pair][1];
+      const double mean = shape_.mean[pair][0], radial = 1.0 / shape_.deviation[pair][0],
+                   angular = 1.0 / shape_.deviation[pair][1];
       const int last = batch.block_end(tj, ti) - 1;
       for (int r = batch.block_begin(tj, ti); r < last; ++r) {
         const double* d = batch.d(r);
@@ -77,7 +80,8 @@ void ModelPass<T>::embed(const Batch& batch, const AllWeights<T>& weights) {
   environment(batch);
   energy_.assign(static_cast<std::size_t>(batch.frames()), 0.0);
   sums_->evaluate(batch, weights, rows_);
-  for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_}) rows->reserve(static_cast<std::int64_t>(batch.atoms()) * kernels_.components);
+  for (auto* rows : {&a_, &p_, &a_dot_, &a_bar_})
+    rows->reserve(static_cast<std::int64_t>(batch.atoms()) * kernels_.components);
   const int length = kernels_.components * kernels_.stride, blocks = batch.ntypes() * batch.ntypes();
   padding_.reserve(blocks);
   for (int k = 0; k < blocks; ++k)
@@ -109,7 +113,8 @@ void ModelPass<T>::fit(const Batch& batch, const NetworkWeights<T>& net, int typ
   const double bias = shape_.fitting_bias[t] + shape_.output_bias[t];
   for (int i = 0; i < n; ++i) {
     energy_[static_cast<std::size_t>(batch.frame_of(first + i))] += energies[static_cast<std::size_t>(i)] + bias;
-    kernels_.descriptor_adjoint(a(first + i), pass.input_gradient(i), nullptr, nullptr, static_cast<T>(inverse_slots_), p(first + i));
+    kernels_.descriptor_adjoint(a(first + i), pass.input_gradient(i), nullptr, nullptr, static_cast<T>(inverse_slots_),
+                                p(first + i));
   }
 }
 
@@ -130,7 +135,8 @@ void ModelPass<T>::forces(const Batch& batch) {
         for (int r = first; r < first + n; ++r) {
           const T* bar = &rows_.c_bar[4 * static_cast<std::size_t>(r)];
           const double *d = batch.d(r), *g = &geometry_[3 * static_cast<std::size_t>(r)];
-          const double b0 = (static_cast<double>(rows_.x_bar[static_cast<std::size_t>(r)]) + (full ? bar[0] : T(0))) * radial;
+          const double b0 =
+              (static_cast<double>(rows_.x_bar[static_cast<std::size_t>(r)]) + (full ? bar[0] : T(0))) * radial;
           double b[3] = {0, 0, 0};
           for (int k = 0; k < 3 && full; ++k) b[k] = bar[k + 1] * angular;
           const double along = b0 * g[0] + (b[0] * d[0] + b[1] * d[1] + b[2] * d[2]) * g[2];
@@ -162,7 +168,8 @@ void ModelPass<T>::changes(const Batch& batch, const Adjoint& adjoint) {
       const double radial = 1.0 / deviation[0], angular = 1.0 / deviation[1];
       for (int r = batch.block_begin(tj, ti); r < batch.block_end(tj, ti) - 1; ++r) {
         const double *d = batch.d(r), *g = &geometry_[3 * static_cast<std::size_t>(r)];
-        const double *fi = &adjoint.force[3 * static_cast<std::size_t>(batch.centre(r))], *fj = &adjoint.force[3 * static_cast<std::size_t>(batch.neighbour(r))];
+        const double *fi = &adjoint.force[3 * static_cast<std::size_t>(batch.centre(r))],
+                     *fj = &adjoint.force[3 * static_cast<std::size_t>(batch.neighbour(r))];
         const auto& w = adjoint.virial[static_cast<std::size_t>(batch.frame_of(batch.centre(r)))];
         double move[3], along = 0.0;
         for (std::size_t k = 0; k < 3; ++k) {
@@ -179,7 +186,8 @@ void ModelPass<T>::changes(const Batch& batch, const Adjoint& adjoint) {
 }
 
 template <class T>
-void ModelPass<T>::backward_fitting(const Batch& batch, const NetworkWeights<T>& net, const Adjoint& adjoint, int type) {
+void ModelPass<T>::backward_fitting(const Batch& batch, const NetworkWeights<T>& net, const Adjoint& adjoint,
+                                    int type) {
   const int first = batch.type_begin(type), n = batch.type_begin(type + 1) - first;
   const int length = kernels_.components * kernels_.stride;
   FittingPass<T>& pass = fitting_[static_cast<std::size_t>(type)];
@@ -207,7 +215,8 @@ void ModelPass<T>::padding_adjoint(const Batch& batch, int tj, int ti) {
     const double empty = empty_slots(batch, tj, ti, i);
     for (int m = 0; m < kernels_.channels; ++m) sum[static_cast<std::size_t>(m)] += empty * a_bar(i)[m];
   }
-  std::transform(sum.begin(), sum.end(), padding_.row(tj * batch.ntypes() + ti), [](double v) { return static_cast<T>(v); });
+  std::transform(sum.begin(), sum.end(), padding_.row(tj * batch.ntypes() + ti),
+                 [](double v) { return static_cast<T>(v); });
 }
 
 template <class T>
@@ -224,8 +233,10 @@ void ModelPass<T>::backward_embedding(const Batch& batch, const NetworkWeights<T
 template <class T>
 void ModelPass<T>::backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint) {
   changes(batch, adjoint);
-  for (int t = batch.ntypes(); t-- > 0;) backward_fitting(batch, weights.fitting[static_cast<std::size_t>(t)], adjoint, t);
-  for (std::size_t k = weights.embedding.size(); k-- > 0;) backward_embedding(batch, weights.embedding[k], static_cast<int>(k));
+  for (int t = batch.ntypes(); t-- > 0;)
+    backward_fitting(batch, weights.fitting[static_cast<std::size_t>(t)], adjoint, t);
+  for (std::size_t k = weights.embedding.size(); k-- > 0;)
+    backward_embedding(batch, weights.embedding[k], static_cast<int>(k));
 }
 
 template class ModelPass<double>;

@@ -18,15 +18,17 @@ template <class T>
 class ModelPass {
  public:
   /// `shape` gives sizes, statistics and biases; its weights are not read. It must outlive this object.
-  /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they are
-  /// evaluated at every pair.
+  /// With `interpolation` the embedding networks are interpolated to that tolerance (see EmbeddingTable); with 0 they
+  /// are evaluated at every pair.
   explicit ModelPass(const DeepPotentialModel& shape, double interpolation = 0.0);
   ModelPass(const ModelPass&) = delete;
 
   void evaluate(const Batch& batch, const AllWeights<T>& weights);
-  double energy(int frame) const { return energy_[static_cast<std::size_t>(frame)]; }  ///< eV
+  double energy(int frame) const { return energy_[static_cast<std::size_t>(frame)]; }                        ///< eV
   const std::array<double, 9>& virial(int frame) const { return virial_[static_cast<std::size_t>(frame)]; }  ///< eV
-  const double* force(int place) const { return &force_[3 * static_cast<std::size_t>(place)]; }  ///< eV/Å, by Batch::place
+  const double* force(int place) const {
+    return &force_[3 * static_cast<std::size_t>(place)];
+  }  ///< eV/Å, by Batch::place
 
   /// Derivatives of a loss with respect to what evaluate() gives, in the same order.
   struct Adjoint {
@@ -37,9 +39,9 @@ class ModelPass {
   /// Adds the loss's gradient to the weights' gradients. Needs evaluate() of this batch with these weights.
   void backward(const Batch& batch, const AllWeights<T>& weights, const Adjoint& adjoint);
 
-  /// Both in parts, for weights of which only some networks' are there at a time: embed(), fit() of every type, forces() are
-  /// evaluate(); changes(), backward_fitting() of every type, backward_embedding() of every network are backward(). Types and
-  /// networks come in any order.
+  /// Both in parts, for weights of which only some networks' are there at a time: embed(), fit() of every type,
+  /// forces() are evaluate(); changes(), backward_fitting() of every type, backward_embedding() of every network are
+  /// backward(). Types and networks come in any order.
   void embed(const Batch& batch, const AllWeights<T>& weights);  ///< reads the embedding networks
   void fit(const Batch& batch, const NetworkWeights<T>& net, int type);
   void forces(const Batch& batch);
@@ -61,11 +63,11 @@ class ModelPass {
   DescriptorKernels<T> kernels_;
   std::unique_ptr<NeighbourSums<T>> sums_;
   std::vector<FittingPass<T>> fitting_;
-  double inverse_slots_ = 0.0;              ///< 1 / sum of sel
-  Rows<T> a_, p_, a_dot_, a_bar_;           ///< `components` rows an atom; p = dE/dA and a_bar carry inverse_slots_
-  Rows<T> padding_;                         ///< by (neighbour, centre) type: values of the padding row, then their adjoints
+  double inverse_slots_ = 0.0;     ///< 1 / sum of sel
+  Rows<T> a_, p_, a_dot_, a_bar_;  ///< `components` rows an atom; p = dE/dA and a_bar carry inverse_slots_
+  Rows<T> padding_;                ///< by (neighbour, centre) type: values of the padding row, then their adjoints
   PairRows<T> rows_;
-  std::vector<double> geometry_;            ///< of each row: (ds/dr)/r, t, (dt/dr)/r with s = w/r, t = w/r^2
+  std::vector<double> geometry_;  ///< of each row: (ds/dr)/r, t, (dt/dr)/r with s = w/r, t = w/r^2
   std::vector<double> energy_, force_;
   std::vector<std::array<double, 9>> virial_;
 };

@@ -8,8 +8,8 @@
 
 namespace cambium::deepmd {
 
-/// Sums over neighbours of the embedding networks' values G(x) and slopes G'(x), and the weights' gradient of them. Matrices
-/// of one atom are `components` rows of kernels.stride numbers.
+/// Sums over neighbours of the embedding networks' values G(x) and slopes G'(x), and the weights' gradient of them.
+/// Matrices of one atom are `components` rows of kernels.stride numbers.
 template <class T>
 class NeighbourSums {
  public:

@@ -23,15 +23,18 @@ void DeepPotentialNetwork::restore(const std::string& state) {
   try {
     const auto in = nlohmann::json::parse(state);
     params_.type_map = in.at("type_map").get<std::vector<std::string>>();
-    if (start_) shape_ = *start_;
-    else build_shape();
+    if (start_)
+      shape_ = *start_;
+    else
+      build_shape();
     in.at("sel").get_to(shape_.sel);
     in.at("mean").get_to(shape_.mean);
     in.at("deviation").get_to(shape_.deviation);
     in.at("fitting_bias").get_to(shape_.fitting_bias);
     in.at("output_bias").get_to(shape_.output_bias);
     in.at("min_distance").get_to(shape_.min_distance);
-    if (in.contains("most_neighbours")) in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
+    if (in.contains("most_neighbours"))
+      in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
   } catch (const nlohmann::json::exception& error) {
     throw InputError(std::string("the stored state of the deep_potential is damaged: ") + error.what());
   }

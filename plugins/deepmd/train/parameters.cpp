@@ -8,7 +8,8 @@ namespace cambium::deepmd {
 
 namespace {
 
-/// Visits w, b and idt of every layer: visit(array, shape, name, permuted); the array is a std::vector<double>, const or not.
+/// Visits w, b and idt of every layer: visit(array, shape, name, permuted); the array is a std::vector<double>, const
+/// or not.
 template <class Model, class F>
 void visit_tensors(Model& model, const F& visit) {
   for (int kind = 0; kind < 2; ++kind) {

@@ -37,7 +37,9 @@ inline void add_sums(const T* moment, const T* coefficient, int stride, int widt
 }
 
 template <class Q>
-auto total_of(Q q) { return sum(q); }  // where an array is called sum
+auto total_of(Q q) {
+  return sum(q);
+}  // where an array is called sum
 
 /// dots_kj = p_k . coefficient_j.
 template <class T, int K>
@@ -69,7 +71,8 @@ inline void add_adjoints(const T* moment, const T* change, const T* a_bar, const
 #pragma GCC unroll 8
     for (int j = 0; j < terms; ++j) {
       P sum = P::load(bar + j * stride + m);
-      for (int k = 0; k < K; ++k) sum = fma(above[k], P(moment[k * terms + j]), fma(along[k], P(change[k * terms + j]), sum));
+      for (int k = 0; k < K; ++k)
+        sum = fma(above[k], P(moment[k * terms + j]), fma(along[k], P(change[k * terms + j]), sum));
       sum.store(bar + j * stride + m);
     }
   }

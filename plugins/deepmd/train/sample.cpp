@@ -21,7 +21,8 @@ struct Storage {
 };
 
 template <class V>
-void add_field(train::Sample& sample, const std::string& name, V& values, std::vector<std::int64_t> shape, DType dtype) {
+void add_field(train::Sample& sample, const std::string& name, V& values, std::vector<std::int64_t> shape,
+               DType dtype) {
   if (values.empty()) return;
   TensorRef ref;
   ref.data = const_cast<void*>(static_cast<const void*>(values.data()));
@@ -48,16 +49,18 @@ std::span<const double> numbers(const train::Sample& sample, std::string_view na
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end()) return {};
   if (found->second.dtype != DType::f64 || !found->second.contiguous())
-    throw InputError(fmt::format("field '{}' of sample {}: expected float64 numbers in row-major order", name, sample.id));
+    throw InputError(
+        fmt::format("field '{}' of sample {}: expected float64 numbers in row-major order", name, sample.id));
   return {static_cast<const double*>(found->second.data), static_cast<std::size_t>(found->second.elements())};
 }
 
 const TensorRef& needed(const train::Sample& sample, std::string_view name) {
   const auto found = sample.fields.find(name);
   if (found == sample.fields.end())
-    throw InputError(fmt::format("sample {} has no field '{}'; a deep_potential is trained on atomic configurations with the "
-                                 "fields species, type and coord, such as the data sets deepmd_npy and extxyz give",
-                                 sample.id, name));
+    throw InputError(
+        fmt::format("sample {} has no field '{}'; a deep_potential is trained on atomic configurations with the fields "
+                    "species, type and coord, such as the data sets deepmd_npy and extxyz give",
+                    sample.id, name));
   return found->second;
 }
 

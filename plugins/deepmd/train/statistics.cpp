@@ -30,7 +30,8 @@ void StatisticsSums::add(const TrainingFrame& frame) {
       s2_[t] += row[0] * row[0];
       a2_[t] += row[1] * row[1] + row[2] * row[2] + row[3] * row[3];
       closest_ = std::min(closest_, r);
-      ++neighbours[static_cast<std::size_t>(frame.type[static_cast<std::size_t>(frame.neighbour[static_cast<std::size_t>(k)])])];
+      ++neighbours[static_cast<std::size_t>(
+          frame.type[static_cast<std::size_t>(frame.neighbour[static_cast<std::size_t>(k)])])];
     }
     for (std::size_t q = 0; q < neighbours.size(); ++q) most_[q] = std::max(most_[q], neighbours[q]);
   }

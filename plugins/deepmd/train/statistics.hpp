@@ -9,14 +9,14 @@ namespace cambium::deepmd {
 
 /// What a model takes from its training data before any step, by DeePMD-kit's rules.
 struct Statistics {
-  std::vector<int> most_neighbours;              ///< by neighbour type, of any atom
-  double closest = 0.0;                          ///< Å, smallest distance of a pair
-  std::vector<double> mean, radial, angular;     ///< of the environment rows, by centre type
-  std::vector<double> bias;                      ///< eV by type: least squares of the energies, smallest norm
+  std::vector<int> most_neighbours;           ///< by neighbour type, of any atom
+  double closest = 0.0;                       ///< Å, smallest distance of a pair
+  std::vector<double> mean, radial, angular;  ///< of the environment rows, by centre type
+  std::vector<double> bias;                   ///< eV by type: least squares of the energies, smallest norm
 };
 
-/// Sums over frames. The means are over all slots of the neighbour list, of which the empty ones count as zero rows; x, y
-/// and z are pooled and have mean zero; deviations are at least 0.01.
+/// Sums over frames. The means are over all slots of the neighbour list, of which the empty ones count as zero rows; x,
+/// y and z are pooled and have mean zero; deviations are at least 0.01.
 class StatisticsSums {
  public:
   StatisticsSums(int ntypes, double rcut, double rcut_smth, bool radial_only);
@@ -31,8 +31,8 @@ class StatisticsSums {
   bool radial_only_;
   double closest_ = 1e30;
   std::vector<int> most_;
-  std::vector<double> atoms_, s_, s2_, a2_;     ///< by centre type
-  std::vector<std::vector<double>> counts_;     ///< atoms by type, of each labelled frame
+  std::vector<double> atoms_, s_, s2_, a2_;  ///< by centre type
+  std::vector<std::vector<double>> counts_;  ///< atoms by type, of each labelled frame
   std::vector<double> energies_;
 };
 

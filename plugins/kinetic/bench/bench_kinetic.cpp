@@ -36,8 +36,8 @@ struct Case {
 std::vector<Case> cases(bool full) {
   const BasisParams p2{BasisParams::Family::serendipity, 2}, p1{BasisParams::Family::serendipity, 1};
   if (!full) return {{"1x1v_p2", {32}, {32}, p2}, {"1x2v_p2", {16}, {12, 12}, p2}, {"2x2v_p2", {8, 4}, {8, 8}, p2}};
-  return {{"1x1v_p2", {256}, {256}, p2},       {"1x2v_p2", {64}, {48, 48}, p2},     {"2x2v_p2", {16, 16}, {24, 24}, p2},
-          {"1x3v_p2", {16}, {16, 16, 16}, p2}, {"1x1v_p1", {256}, {256}, p1},       {"1x2v_p1", {64}, {48, 48}, p1},
+  return {{"1x1v_p2", {256}, {256}, p2},       {"1x2v_p2", {64}, {48, 48}, p2},    {"2x2v_p2", {16, 16}, {24, 24}, p2},
+          {"1x3v_p2", {16}, {16, 16, 16}, p2}, {"1x1v_p1", {256}, {256}, p1},      {"1x2v_p1", {64}, {48, 48}, p1},
           {"2x2v_p1", {16, 16}, {24, 24}, p1}, {"1x3v_p1", {16}, {16, 16, 16}, p1}};
 }
 
@@ -68,9 +68,9 @@ VlasovMaxwell::Params params_of(const Case& c, Precision precision) {
 }
 
 struct Timed {
-  double rate = 0.0;             ///< cell-steps/s of all ranks, by the clock
-  double core_rate = 0.0;        ///< the same by time on the core
-  double flops = 0.0, bytes = 0.0;  ///< per cell-step
+  double rate = 0.0;                     ///< cell-steps/s of all ranks, by the clock
+  double core_rate = 0.0;                ///< the same by time on the core
+  double flops = 0.0, bytes = 0.0;       ///< per cell-step
   double energy = 0.0, particles = 0.0;  ///< relative changes
 };
 
@@ -82,7 +82,9 @@ Timed time_case(const Case& c, Precision precision, double seconds, Context& con
   Schedule schedule;
   physics.schedule(schedule);
   const auto& s = *physics.species().front();
-  auto energy = [&] { return s.kinetic_energy() + physics.fields()->electric_energy(0) + physics.fields()->magnetic_energy(0); };
+  auto energy = [&] {
+    return s.kinetic_energy() + physics.fields()->electric_energy(0) + physics.fields()->magnetic_energy(0);
+  };
   const double energy0 = energy(), particles0 = s.particles();
   Timing timing;
   double best = 1e300, best_core = 1e300, spent = 0.0;
@@ -110,7 +112,8 @@ Timed time_case(const Case& c, Precision precision, double seconds, Context& con
 double arithmetic_limit() {
   using P = Pack<double, native_width<double>>;
   const P y(0.999999), z(1e-7);
-  P a(0.1), b(0.2), c(0.3), d(0.4), e(0.5), f(0.6), g(0.7), h(0.8), i(0.9), j(1.0);  // enough chains to hide the latency
+  P a(0.1), b(0.2), c(0.3), d(0.4), e(0.5), f(0.6), g(0.7), h(0.8), i(0.9),
+      j(1.0);  // enough chains to hide the latency
   double best = 1e300;
   constexpr int turns = 200000;
   for (int repeat = 0; repeat < 20; ++repeat) {
@@ -132,7 +135,8 @@ double memory_limit() {
   double best = 1e300;
   for (int repeat = 0; repeat < 4; ++repeat) {
     const double start = core_seconds();
-    Kokkos::parallel_for("bench: triad", Range(0, n), KOKKOS_LAMBDA(int i) { a(i) = b(i) + 0.5 * c(i); });
+    Kokkos::parallel_for(
+        "bench: triad", Range(0, n), KOKKOS_LAMBDA(int i) { a(i) = b(i) + 0.5 * c(i); });
     Kokkos::fence();
     best = std::min(best, core_seconds() - start);
   }
@@ -155,7 +159,9 @@ static Json measure_kinetic(const BenchOptions& options, Context& context) {
     const std::string name = c.name;
     if (only != "all" && only != name) continue;
     const Timed t = time_case(c, Precision::float64, seconds, context);
-    const int modes = find_built(static_cast<int>(c.cells.size()), static_cast<int>(c.velocity_cells.size()), c.basis.order, false).info.modes;
+    const int modes =
+        find_built(static_cast<int>(c.cells.size()), static_cast<int>(c.velocity_cells.size()), c.basis.order, false)
+            .info.modes;
     out["m_cell_steps_" + name] = 1e-6 * t.rate;
     out["core_m_cell_steps_" + name] = 1e-6 * t.core_rate;
     out["m_dof_steps_" + name] = 1e-6 * t.rate * modes;
@@ -170,19 +176,22 @@ static Json measure_kinetic(const BenchOptions& options, Context& context) {
       out["core_float32_ratio_2x2v_p2"] = f.core_rate / t.core_rate;
       single = std::abs(f.particles);
     }
-    context.log.info(fmt::format("{}: {:.3g} M cell-steps/s, {:.0f} % of the arithmetic and {:.0f} % of the memory limit", name,
-                                 1e-6 * t.rate, 100.0 * t.core_rate * t.flops / peak, 100.0 * t.core_rate * t.bytes / memory));
+    context.log.info(
+        fmt::format("{}: {:.3g} M cell-steps/s, {:.0f} % of the arithmetic and {:.0f} % of the memory limit", name,
+                    1e-6 * t.rate, 100.0 * t.core_rate * t.flops / peak, 100.0 * t.core_rate * t.bytes / memory));
   }
   out["check"] = fmt::format("{}: particles changed by {:.1e} (float32 {:.1e}), energy by {:.1e}",
-                             worst_particles < 1e-12 && single < 1e-5 && worst_energy < 1e-4 ? "ok" : "WRONG", worst_particles, single,
-                             worst_energy);
+                             worst_particles < 1e-12 && single < 1e-5 && worst_energy < 1e-4 ? "ok" : "WRONG",
+                             worst_particles, single, worst_energy);
   return out;
 }
 
 Bench bench_kinetic() {
   std::vector<std::string> names{"all"};
   for (const auto& c : cases(true)) names.push_back(c.name);
-  return {"kinetic", "full Vlasov-Maxwell steps of several configurations", measure_kinetic,
+  return {"kinetic",
+          "full Vlasov-Maxwell steps of several configurations",
+          measure_kinetic,
           {{"only", "which configuration", "all", names},
            {"seconds", "for each configuration", 2.0},
            {"size", "1: as quoted; 0: fewer and smaller ones, for tests", 1}},

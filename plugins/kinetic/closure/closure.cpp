@@ -18,17 +18,20 @@ void ClosureParams::describe(deck::Describe<ClosureParams>& d) {
       .def(Type::none);
   d("model", &ClosureParams::model, "model file that a train stage wrote, for type model").def("");
   d.check([](const ClosureParams& p) -> std::string {
-    if (p.type == Type::model && p.model.empty()) return "closure of type model needs 'model', the file of the trained network";
+    if (p.type == Type::model && p.model.empty())
+      return "closure of type model needs 'model', the file of the trained network";
     if (p.type != Type::model && !p.model.empty()) return "closure: 'model' belongs to 'type: model'";
     return {};
   });
 }
 
 /// a and b of a trained kernel, [wave][2].
-static std::vector<double> infer(const std::string& path, const std::vector<double>& wavenumbers, Context& context, bool& nonlocal) {
+static std::vector<double> infer(const std::string& path, const std::vector<double>& wavenumbers, Context& context,
+                                 bool& nonlocal) {
   auto model = train::load_artifact(path, context);
   if (!dynamic_cast<HeatFluxKernel*>(model.network.get()))
-    throw InputError(fmt::format("closure: '{}' holds a network of type '{}', not heat_flux_kernel", path, model.info.type));
+    throw InputError(
+        fmt::format("closure: '{}' holds a network of type '{}', not heat_flux_kernel", path, model.info.type));
   nonlocal = model.info.config.find("pointwise") == std::string::npos;
   std::vector<train::SamplePtr> samples;
   for (const double& k : wavenumbers) {
@@ -49,7 +52,8 @@ ClosureTable tabulate(const ClosureParams& params, const std::vector<double>& wa
   if (params.type == ClosureParams::Type::none) return out;
   bool nonlocal = true;
   std::vector<double> kernel;
-  if (params.type == ClosureParams::Type::model) kernel = infer(params.model, wavenumbers, context, nonlocal);
+  if (params.type == ClosureParams::Type::model)
+    kernel = infer(params.model, wavenumbers, context, nonlocal);
   else
     for (std::size_t k = 0; k < n; ++k) kernel.insert(kernel.end(), {-std::sqrt(8.0 / 3.141592653589793), 0.0});
   for (std::size_t k = 1; k < n; ++k) {

@@ -31,8 +31,9 @@ template <std::size_t N>
 static std::array<double, N> numbers_of(const SamplePtr& sample, const char* field) {
   const auto& tensor = train::field_of(*sample, field);
   if (tensor.elements() != N)
-    throw InputError(fmt::format("sample {}: field '{}' has {} numbers instead of {}; use the file that the output 'heat_flux' writes",
-                                 sample->id, field, tensor.elements(), N));
+    throw InputError(fmt::format(
+        "sample {}: field '{}' has {} numbers instead of {}; use the file that the output 'heat_flux' writes",
+        sample->id, field, tensor.elements(), N));
   std::array<double, N> out;
   train::read_numbers(tensor, out.data());
   return out;
@@ -46,7 +47,8 @@ void HeatFluxKernel::fit_statistics(train::Dataset& training, Context&) {
     const double k = numbers_of<1>(sample, "wavenumber")[0];
     lowest_ = std::min(lowest_, k), highest_ = std::max(highest_, k);
   }
-  if (!(lowest_ > 0.0)) throw InputError(fmt::format("a wavenumber of the training set is {:g}; the mean has no heat flux", lowest_));
+  if (!(lowest_ > 0.0))
+    throw InputError(fmt::format("a wavenumber of the training set is {:g}; the mean has no heat flux", lowest_));
 }
 
 std::vector<std::int64_t> HeatFluxKernel::widths() const {
@@ -73,8 +75,8 @@ std::vector<double> HeatFluxKernel::inputs(std::span<const SamplePtr> samples) c
   return out;
 }
 
-std::vector<double> HeatFluxKernel::loss(std::span<const SamplePtr> samples, std::span<const double> kernel, double weight,
-                                         train::TermSum& sum) const {
+std::vector<double> HeatFluxKernel::loss(std::span<const SamplePtr> samples, std::span<const double> kernel,
+                                         double weight, train::TermSum& sum) const {
   std::vector<double> out(2 * samples.size());
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto T = numbers_of<2>(samples[s], "temperature"), u = numbers_of<2>(samples[s], "velocity"),
@@ -93,22 +95,25 @@ std::vector<double> HeatFluxKernel::loss(std::span<const SamplePtr> samples, std
   return out;
 }
 
-void HeatFluxKernel::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                              std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+void HeatFluxKernel::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                              std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                              std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   const auto w = widths();
   train::MlpLayers<double> layers(w, train::Mlp::Activation::tanh, false, weights);
   const auto& kernel = layers.forward(inputs(samples), static_cast<int>(samples.size()));
   layers.backward(loss(samples, kernel, term_weights[0], terms[0]), gradients, ready);
 }
 
-void HeatFluxKernel::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) {
+void HeatFluxKernel::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                              std::span<train::TermSum> metrics) {
   if (samples.empty()) return;
   const auto w = widths();
   train::MlpLayers<double> layers(w, train::Mlp::Activation::tanh, false, weights);
   loss(samples, layers.forward(inputs(samples), static_cast<int>(samples.size())), 1.0, metrics[0]);
 }
 
-void HeatFluxKernel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) {
+void HeatFluxKernel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<const TensorRef> outputs) {
   if (samples.empty()) return;
   const auto w = widths();
   train::MlpLayers<double> layers(w, train::Mlp::Activation::tanh, false, weights);

@@ -12,7 +12,8 @@
 namespace cambium::kinetic {
 
 static constexpr int points = 5;  // Gauss nodes of a cell along x and v
-static const std::vector<SeriesFile::Column> columns{{"wavenumber", {1}}, {"temperature", {2}}, {"velocity", {2}}, {"heat_flux", {2}}};
+static const std::vector<SeriesFile::Column> columns{
+    {"wavenumber", {1}}, {"temperature", {2}}, {"velocity", {2}}, {"heat_flux", {2}}};
 
 void HeatFluxWriter::Params::describe(deck::Describe<Params>& d) {
   d("species", &Params::species, "whose moments; the first one when absent").def("");

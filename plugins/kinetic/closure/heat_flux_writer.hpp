@@ -8,8 +8,8 @@
 
 namespace cambium::kinetic {
 
-/// Waves of temperature, velocity and heat flux of one species of a periodic 1x1v run, what the network heat_flux_kernel is
-/// trained on: heat_flux.h5, one row per output and wave,
+/// Waves of temperature, velocity and heat flux of one species of a periodic 1x1v run, what the network
+/// heat_flux_kernel is trained on: heat_flux.h5, one row per output and wave,
 ///   /wavenumber [row][1]                             times the Debye length
 ///   /temperature, /velocity, /heat_flux [row][2]     real and imaginary part of the Fourier coefficient (2/L times the
 ///                                                    integral with exp(-ikx)), in units of T0, vt and n0 T0 vt
@@ -23,7 +23,8 @@ class HeatFluxWriter : public Writer {
     double from = 0.0;
     static void describe(deck::Describe<Params>& d);
   };
-  HeatFluxWriter(const Params& params, Context& context) : params_(params), context_(context), file_(context, "heat_flux.h5") {}
+  HeatFluxWriter(const Params& params, Context& context)
+      : params_(params), context_(context), file_(context, "heat_flux.h5") {}
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }

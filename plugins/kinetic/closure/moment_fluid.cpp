@@ -47,7 +47,8 @@ void MomentFluid::declare(State& state, Context&) {
 
 void MomentFluid::initialise(State& state, Context&) {
   const auto values = values_of(params_.parameters);
-  const std::string texts[] = {params_.density, params_.velocity, params_.pressure.empty() ? params_.density : params_.pressure};
+  const std::string texts[] = {params_.density, params_.velocity,
+                               params_.pressure.empty() ? params_.density : params_.pressure};
   const auto host = Kokkos::create_mirror_view(now_);
   for (int c = 0; c < 3; ++c) {
     const Formula formula(texts[c], {"x"}, values);
@@ -55,7 +56,8 @@ void MomentFluid::initialise(State& state, Context&) {
       const double x = length_ * j / n_;
       host(c, j) = formula(std::span(&x, 1));
       if (c != 1 && !(host(c, j) > 0.0))
-        throw InputError(fmt::format("{} is {:g} at x = {:.4g}; it must be larger than 0", c ? "pressure" : "density", host(c, j), x));
+        throw InputError(fmt::format("{} is {:g} at x = {:.4g}; it must be larger than 0", c ? "pressure" : "density",
+                                     host(c, j), x));
     }
   }
   Kokkos::deep_copy(now_, host);
@@ -104,52 +106,59 @@ void MomentFluid::save(io::Group& group) const {
 }
 
 void MomentFluid::schedule(Schedule& schedule) {
-  schedule.add({"fluid: four Runge-Kutta stages", {"moments"}, {"moments"}, [this](State&, StepInfo& info) { step(info); }});
+  schedule.add(
+      {"fluid: four Runge-Kutta stages", {"moments"}, {"moments"}, [this](State&, StepInfo& info) { step(info); }});
 }
 
-double MomentFluid::timestep(const State& state) const { return EndTime{params_.end_time}.step(state.time, params_.timestep); }
+double MomentFluid::timestep(const State& state) const {
+  return EndTime{params_.end_time}.step(state.time, params_.timestep);
+}
 
 void MomentFluid::close() {
   const auto timer = context_.timing.scope("closure");
   const auto waves = spectrum_, heat = heat_;
   const auto re = multiplier_[0], im = multiplier_[1], by_u = multiplier_[2];
   const int modes = modes_;
-  Kokkos::parallel_for("fluid: heat flux", Range(0, modes), KOKKOS_LAMBDA(int k) {
-    const double t = waves(3, k), ti = waves(3, modes + k);
-    heat(0, k) = re(k) * t - im(k) * ti + by_u(k) * waves(1, k);
-    heat(0, modes + k) = re(k) * ti + im(k) * t + by_u(k) * waves(1, modes + k);
-  });
+  Kokkos::parallel_for(
+      "fluid: heat flux", Range(0, modes), KOKKOS_LAMBDA(int k) {
+        const double t = waves(3, k), ti = waves(3, modes + k);
+        heat(0, k) = re(k) * t - im(k) * ti + by_u(k) * waves(1, k);
+        heat(0, modes + k) = re(k) * ti + im(k) * t + by_u(k) * waves(1, modes + k);
+      });
 }
 
 void MomentFluid::differentiate() {
   const auto waves = spectrum_, heat = heat_, slopes = slopes_;
   const int modes = modes_, kept = n_ / 3;
   const double unit = two_pi / length_;
-  Kokkos::parallel_for("fluid: derivatives", Range(0, modes), KOKKOS_LAMBDA(int m) {
-    const double k = m <= kept ? unit * m : 0.0;
-    for (int c = 0; c < 3; ++c) slopes(c, m) = -k * waves(c, modes + m), slopes(c, modes + m) = k * waves(c, m);
-    const double inverse = k > 0.0 ? 1.0 / k : 0.0;  // ik E = -n
-    slopes(3, m) = -inverse * waves(0, modes + m), slopes(3, modes + m) = inverse * waves(0, m);
-    slopes(4, m) = -k * heat(0, modes + m), slopes(4, modes + m) = k * heat(0, m);
-  });
+  Kokkos::parallel_for(
+      "fluid: derivatives", Range(0, modes), KOKKOS_LAMBDA(int m) {
+        const double k = m <= kept ? unit * m : 0.0;
+        for (int c = 0; c < 3; ++c) slopes(c, m) = -k * waves(c, modes + m), slopes(c, modes + m) = k * waves(c, m);
+        const double inverse = k > 0.0 ? 1.0 / k : 0.0;  // ik E = -n
+        slopes(3, m) = -inverse * waves(0, modes + m), slopes(3, modes + m) = inverse * waves(0, m);
+        slopes(4, m) = -k * heat(0, modes + m), slopes(4, modes + m) = k * heat(0, m);
+      });
 }
 
 void MomentFluid::rates(const View<double**>& in) {
   const auto values = values_, gradient = gradient_, rate = rate_;
-  Kokkos::parallel_for("fluid: temperature", Range(0, n_), KOKKOS_LAMBDA(int j) {
-    for (int c = 0; c < 3; ++c) values(c, j) = in(c, j);
-    values(3, j) = in(2, j) / in(0, j);
-  });
+  Kokkos::parallel_for(
+      "fluid: temperature", Range(0, n_), KOKKOS_LAMBDA(int j) {
+        for (int c = 0; c < 3; ++c) values(c, j) = in(c, j);
+        values(3, j) = in(2, j) / in(0, j);
+      });
   fft_.forward(values_, 0, spectrum_, modes_, 4);
   close();
   differentiate();
   fft_.backward(slopes_, modes_, gradient_, 0, 5);
-  Kokkos::parallel_for("fluid: rates", Range(0, n_), KOKKOS_LAMBDA(int j) {
-    const double n = in(0, j), u = in(1, j), p = in(2, j);
-    rate(0, j) = -n * gradient(1, j) - u * gradient(0, j);
-    rate(1, j) = -u * gradient(1, j) - gradient(2, j) / n - gradient(3, j);
-    rate(2, j) = -u * gradient(2, j) - 3.0 * p * gradient(1, j) - gradient(4, j);
-  });
+  Kokkos::parallel_for(
+      "fluid: rates", Range(0, n_), KOKKOS_LAMBDA(int j) {
+        const double n = in(0, j), u = in(1, j), p = in(2, j);
+        rate(0, j) = -n * gradient(1, j) - u * gradient(0, j);
+        rate(1, j) = -u * gradient(1, j) - gradient(2, j) / n - gradient(3, j);
+        rate(2, j) = -u * gradient(2, j) - 3.0 * p * gradient(1, j) - gradient(4, j);
+      });
 }
 
 void MomentFluid::step(StepInfo& info) {
@@ -159,9 +168,10 @@ void MomentFluid::step(StepInfo& info) {
     rates(s ? trial_ : now_);
     const auto now = now_, trial = trial_, rate = rate_, sum = sum_;
     const double add = share[s] * info.dt, ahead = reach[s] * info.dt;
-    Kokkos::parallel_for("fluid: stage", Range(0, n_), KOKKOS_LAMBDA(int j) {
-      for (int c = 0; c < 3; ++c) sum(c, j) += add * rate(c, j), trial(c, j) = now(c, j) + ahead * rate(c, j);
-    });
+    Kokkos::parallel_for(
+        "fluid: stage", Range(0, n_), KOKKOS_LAMBDA(int j) {
+          for (int c = 0; c < 3; ++c) sum(c, j) += add * rate(c, j), trial(c, j) = now(c, j) + ahead * rate(c, j);
+        });
   }
   std::swap(now_, sum_);
   time_ += info.dt;
@@ -169,7 +179,8 @@ void MomentFluid::step(StepInfo& info) {
   if (!growth_) return;
   const double energy = field_energy();
   if (!std::isfinite(energy))
-    throw NumericalError(fmt::format("the moments are not finite any more at step {}, time {:.6g}; try a shorter 'timestep'", info.step, time_));
+    throw NumericalError(fmt::format(
+        "the moments are not finite any more at step {}, time {:.6g}; try a shorter 'timestep'", info.step, time_));
   growth_->add(time_, energy);
 }
 
@@ -180,10 +191,13 @@ double MomentFluid::field_energy() {
   const int modes = modes_, n = n_;
   const double unit = two_pi / length_, length = length_;
   double sum = 0.0;
-  Kokkos::parallel_reduce("fluid: field energy", Range(1, modes), KOKKOS_LAMBDA(int k, double& s) {
-    const double twice = 2 * k == n ? 1.0 : 2.0;
-    s += twice * (waves(0, k) * waves(0, k) + waves(0, modes + k) * waves(0, modes + k)) / (unit * k * unit * k);
-  }, sum);
+  Kokkos::parallel_reduce(
+      "fluid: field energy", Range(1, modes),
+      KOKKOS_LAMBDA(int k, double& s) {
+        const double twice = 2 * k == n ? 1.0 : 2.0;
+        s += twice * (waves(0, k) * waves(0, k) + waves(0, modes + k) * waves(0, modes + k)) / (unit * k * unit * k);
+      },
+      sum);
   return 0.5 * length * sum / (static_cast<double>(n) * n);
 }
 
@@ -212,22 +226,25 @@ std::vector<std::string> MomentFluid::report() const {
     if (section.name == "closure") closure = section.seconds;
     if (section.name == "fluid") step = section.seconds;
   }
-  if (closure > 0.0) out.push_back(fmt::format("the closure took {:.1f} % of a step", 100.0 * closure / (step + closure)));
+  if (closure > 0.0)
+    out.push_back(fmt::format("the closure took {:.1f} % of a step", 100.0 * closure / (step + closure)));
   return out;
 }
 
 std::vector<Citation> MomentFluid::citations() const {
   return {{"hammett1990",
-           "@article{hammett1990, author = {Hammett, G. W. and Perkins, F. W.}, title = {Fluid moment models for Landau damping with "
-           "application to the ion-temperature-gradient instability}, journal = {Phys. Rev. Lett.}, volume = {64}, pages = "
-           "{3019--3022}, year = {1990}}"}};
+           "@article{hammett1990, author = {Hammett, G. W. and Perkins, F. W.}, title = {Fluid moment models for "
+           "Landau damping with application to the ion-temperature-gradient instability}, journal = {Phys. Rev. "
+           "Lett.}, volume = {64}, pages = {3019--3022}, year = {1990}}"}};
 }
 
 std::string MomentFluid::summary() const {
   using C = ClosureParams::Type;
   const auto type = params_.closure.type;
   return fmt::format("moment_fluid: {} points, heat flux: {}", n_,
-                     type == C::none ? "none" : type == C::hammett_perkins ? "Hammett-Perkins" : params_.closure.model);
+                     type == C::none              ? "none"
+                     : type == C::hammett_perkins ? "Hammett-Perkins"
+                                                  : params_.closure.model);
 }
 
 }  // namespace cambium::kinetic

@@ -13,9 +13,10 @@
 namespace cambium::kinetic {
 
 /// Electrons as a fluid of three moments on a periodic line with a neutralising background,
-///   dn/dt + d(nu)/dx = 0,   du/dt + u du/dx = -(1/n) dp/dx - E,   dp/dt + u dp/dx + 3 p du/dx + dq/dx = 0,   dE/dx = <n> - n,
-/// exact but for the heat flux q, which the closure gives. Derivatives are spectral, without the upper third of the waves;
-/// classical Runge-Kutta of order 4. Charge -1, mass 1, epsilon0 = 1. Every rank computes the whole line.
+///   dn/dt + d(nu)/dx = 0,   du/dt + u du/dx = -(1/n) dp/dx - E,   dp/dt + u dp/dx + 3 p du/dx + dq/dx = 0,   dE/dx =
+///   <n> - n,
+/// exact but for the heat flux q, which the closure gives. Derivatives are spectral, without the upper third of the
+/// waves; classical Runge-Kutta of order 4. Charge -1, mass 1, epsilon0 = 1. Every rank computes the whole line.
 class MomentFluid : public Physics {
  public:
   struct Params {
@@ -65,9 +66,9 @@ class MomentFluid : public Physics {
   int n_, modes_;
   double length_;
   RealFft fft_;
-  View<double**> now_, trial_, rate_, sum_;   ///< [n, u, p][point]
-  View<double**> values_, spectrum_;          ///< n, u, p, T; their waves (real parts, then imaginary parts)
-  View<double**> heat_, slopes_, gradient_;   ///< waves of q; waves and values of n', u', p', E, q'
+  View<double**> now_, trial_, rate_, sum_;  ///< [n, u, p][point]
+  View<double**> values_, spectrum_;         ///< n, u, p, T; their waves (real parts, then imaginary parts)
+  View<double**> heat_, slopes_, gradient_;  ///< waves of q; waves and values of n', u', p', E, q'
   View<double*> multiplier_[3];
   ClosureTable table_;
   std::optional<GrowthFit> growth_;

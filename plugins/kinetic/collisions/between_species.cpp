@@ -21,7 +21,8 @@ BetweenSpecies::Exchange BetweenSpecies::exchange_of(const Pair& f, double frequ
   for (int s = 0; s < 2; ++s) {
     const int o = 1 - s;
     // Per unit of m n nu, which both sides share: momentum (u_o - u_s)/2 and energy u_s . (u_o - u_s)/2 plus heat.
-    const double heat = 0.5 * (vdim * (temperature[o] - temperature[s]) + side_[o].mass * difference) / (side_[0].mass + side_[1].mass);
+    const double heat =
+        0.5 * (vdim * (temperature[o] - temperature[s]) + side_[o].mass * difference) / (side_[0].mass + side_[1].mass);
     std::array<double, 3> push{};
     double work = 0.0;
     for (int d = 0; d < vdim; ++d) {
@@ -46,7 +47,8 @@ void BetweenSpecies::advance(Pair& f, double frequency, double dt, int cell, int
     for (int s = 0; s < 2; ++s) {
       side_[s].op.rate(stage[s].data(), rate[s].data(), now.state[s]);
       const double step = now.nu[s] * dt / steps;
-      for (std::size_t i = 0; i < f[s].size(); ++i) stage[s][i] = keep * f[s][i] + (1.0 - keep) * (stage[s][i] + step * rate[s][i]);
+      for (std::size_t i = 0; i < f[s].size(); ++i)
+        stage[s][i] = keep * f[s][i] + (1.0 - keep) * (stage[s][i] + step * rate[s][i]);
     }
   };
   for (int n = 0; n < steps; ++n) {

@@ -12,8 +12,8 @@ namespace cambium::kinetic {
 ///   u_ab = u_ba = (u_a + u_b) / 2,   vt_ab^2 = vt_a^2 + [T_b - T_a + m_b |u_a - u_b|^2 / vdim] / (2 (m_a + m_b)),
 /// so that drifts and temperatures relax in the ratio of elastic collisions (Morse, Phys. Fluids 6, 1420 (1963)):
 ///   du_a/dt = nu_ab (u_b - u_a) / 2,   dT_a/dt = nu_ab m_a / (m_a + m_b) (T_b - T_a)  for equal drifts.
-/// Here u_ab and vt_ab are what the discrete operators need for exactly these exchanges of momentum and energy, at each stage
-/// of the time stepping: the density of each species, total momentum and total energy are conserved to rounding.
+/// Here u_ab and vt_ab are what the discrete operators need for exactly these exchanges of momentum and energy, at each
+/// stage of the time stepping: the density of each species, total momentum and total energy are conserved to rounding.
 class BetweenSpecies {
  public:
   struct Side {
@@ -21,7 +21,8 @@ class BetweenSpecies {
     double mass;
   };
   /// `frequency` is nu_ab per cell of the whole configuration space, which both sides cut among ranks in the same way.
-  BetweenSpecies(Side a, Side b, std::vector<double> frequency) : side_{std::move(a), std::move(b)}, frequency_(std::move(frequency)) {}
+  BetweenSpecies(Side a, Side b, std::vector<double> frequency)
+      : side_{std::move(a), std::move(b)}, frequency_(std::move(frequency)) {}
 
   /// Collisions during dt act on slot 0 of both. NumericalError where a density or temperature is not positive.
   void act(Solver& a, Solver& b, double dt);

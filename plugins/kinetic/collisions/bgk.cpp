@@ -10,9 +10,10 @@
 namespace cambium::kinetic {
 
 Bgk::Bgk(const Solver& solver, const ConfGrid& conf, std::vector<double> frequency)
-    : grid_(solver.grid()), conf_(conf), modes_(solver.basis().modes), components_(grid_.vdim + 2), frequency_(std::move(frequency)),
-      phase_rule_(solver.basis().exponents, solver.basis().order + 1), conf_rule_(conf.exponents, solver.basis().order + 1),
-      points_(solver.basis().order + 1), exponents_(solver.basis().exponents) {
+    : grid_(solver.grid()), conf_(conf), modes_(solver.basis().modes), components_(grid_.vdim + 2),
+      frequency_(std::move(frequency)), phase_rule_(solver.basis().exponents, solver.basis().order + 1),
+      conf_rule_(conf.exponents, solver.basis().order + 1), points_(solver.basis().order + 1),
+      exponents_(solver.basis().exponents) {
   maxwellian_.resize(static_cast<std::size_t>(grid_.local_conf_cells()) * grid_.local_velocity_cells() * modes_);
   for (int d = 0; d < grid_.vdim; ++d) longest_ = std::max(longest_, grid_.velocity(d).count);
   factors_.resize(static_cast<std::size_t>(conf_rule_.nodes()) * grid_.vdim * longest_ * points_);
@@ -31,8 +32,10 @@ void Bgk::velocity_factors(int ic, const std::vector<double>& moments) {
     for (int d = 0; d < grid_.vdim; ++d) square += std::pow(values[1 + d][q] / density, 2);
     const double vt2 = (values[1 + grid_.vdim][q] / density - square) / grid_.vdim;
     if (!(density > 0.0) || !(vt2 > 0.0))
-      throw NumericalError(fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
-                                       "cells or 'positivity: true'", density, vt2, grid_.conf_index(grid_.local_conf(ic))));
+      throw NumericalError(
+          fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
+                      "cells or 'positivity: true'",
+                      density, vt2, grid_.conf_index(grid_.local_conf(ic))));
     density_[q] = density;
     for (int d = 0; d < grid_.vdim; ++d) {
       const Axis& axis = grid_.velocity(d);
@@ -59,10 +62,12 @@ void Bgk::project_maxwellian(const std::vector<double>& moments) {
         const int at = q % conf_nodes;
         double value = density_[at];
         for (int d = 0, rest = q / conf_nodes; d < grid_.vdim; ++d, rest /= points_)
-          value *= factors_[((static_cast<std::size_t>(at) * grid_.vdim + d) * longest_ + cell[d]) * points_ + rest % points_];
+          value *= factors_[((static_cast<std::size_t>(at) * grid_.vdim + d) * longest_ + cell[d]) * points_ +
+                            rest % points_];
         values[q] = value;
       }
-      phase_rule_.project(values.data(), &maxwellian_[(static_cast<std::size_t>(ic) * grid_.local_velocity_cells() + iv) * modes_]);
+      phase_rule_.project(values.data(),
+                          &maxwellian_[(static_cast<std::size_t>(ic) * grid_.local_velocity_cells() + iv) * modes_]);
     }
   }
 }

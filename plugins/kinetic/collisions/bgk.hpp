@@ -8,9 +8,9 @@
 
 namespace cambium::kinetic {
 
-/// The collision operator nu (f_M - f) of Bhatnagar, Gross and Krook (Phys. Rev. 94, 511 (1954)), with nu constant in each
-/// configuration-space cell. f_M is the Maxwellian with the density, mean velocity and temperature of f. Because these do
-/// not change while collisions act alone, their sub-step is solved exactly, whatever its length:
+/// The collision operator nu (f_M - f) of Bhatnagar, Gross and Krook (Phys. Rev. 94, 511 (1954)), with nu constant in
+/// each configuration-space cell. f_M is the Maxwellian with the density, mean velocity and temperature of f. Because
+/// these do not change while collisions act alone, their sub-step is solved exactly, whatever its length:
 ///   f(t + dt) = f_M + (f(t) - f_M) exp(-nu dt).
 /// The projected Maxwellian is corrected until its density, momentum and energy, as expansions, are those of f, so the
 /// sub-step conserves all three to rounding.

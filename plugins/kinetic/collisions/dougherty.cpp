@@ -74,8 +74,10 @@ Dougherty::Moments Dougherty::moments_of(const double* f) const {
         const double f0 = value(f, iv, line, 0), f1 = value(f, iv, line, 1), f2 = value(f, iv, line, 2);
         if (d == 0) m.m0 += f0;
         m.m1[d] += c * f0 + h / std::sqrt(3.0) * f1;
-        m.m2 += (c * c + h * h / 3.0) * f0 + 2.0 * c * h / std::sqrt(3.0) * f1 + 2.0 / (3.0 * std::sqrt(5.0)) * h * h * f2;
-        // Traces per sqrt(1/2), the factor that integration along this dimension puts in front of f0, and per half width.
+        m.m2 +=
+            (c * c + h * h / 3.0) * f0 + 2.0 * c * h / std::sqrt(3.0) * f1 + 2.0 / (3.0 * std::sqrt(5.0)) * h * h * f2;
+        // Traces per sqrt(1/2), the factor that integration along this dimension puts in front of f0, and per half
+        // width.
         if (at[d] == grid_.velocity(d).cells - 1) {
           const double top = (f0 + std::sqrt(3.0) * f1 + std::sqrt(5.0) * f2) / (2.0 * h);
           m.jump[d] += top, m.ends += grid_.velocity(d).upper * top;
@@ -92,15 +94,19 @@ Dougherty::Moments Dougherty::moments_of(const double* f) const {
 /// With D the difference of f at the ends of velocity space and E that of v f, summed over dimensions where needed, the
 /// discrete operator changes the moments by
 ///   dM1/dt = -nu (M1 - u M0 + vt^2 D),   d(M2/2)/dt = -nu (M2 - u . M1 + vt^2 (E - vdim M0)).
-Dougherty::State Dougherty::state_for(const Moments& m, int cell, const std::array<double, 3>& push, double heat) const {
+Dougherty::State Dougherty::state_for(const Moments& m, int cell, const std::array<double, 3>& push,
+                                      double heat) const {
   double square = 0.0, cross = 0.0;
-  for (int d = 0; d < grid_.vdim; ++d) square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
+  for (int d = 0; d < grid_.vdim; ++d)
+    square += (m.m1[d] + push[d]) * m.m1[d] / m.m0, cross += m.m1[d] * m.jump[d] / m.m0;
   State s;
   s.vt2 = (m.m2 - square + heat) / (grid_.vdim * m.m0 - m.ends + cross);
   for (int d = 0; d < grid_.vdim; ++d) s.u[d] = (m.m1[d] + push[d] + s.vt2 * m.jump[d]) / m.m0;
   if (!(m.m0 > 0.0) || !(s.vt2 > 0.0))
-    throw NumericalError(fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
-                                     "cells or 'positivity: true'", m.m0, s.vt2, cell));
+    throw NumericalError(
+        fmt::format("collisions: density {:g} and squared thermal speed {:g} in cell {} must be positive; use more "
+                    "cells or 'positivity: true'",
+                    m.m0, s.vt2, cell));
   return s;
 }
 
@@ -124,7 +130,8 @@ void Dougherty::add_line(const double* f, double* out, int d, const Line& line, 
     for (int k = 0; k < n; ++k) {
       double sum = 0.0;
       for (int m = 0; m < n; ++m)
-        sum += (scale * (a * drift_[k][m] + 0.5 * h * drift_xi_[k][m]) + s.vt2 * scale * scale * diffusion_[k][m]) * value(f, iv, line, m);
+        sum += (scale * (a * drift_[k][m] + 0.5 * h * drift_xi_[k][m]) + s.vt2 * scale * scale * diffusion_[k][m]) *
+               value(f, iv, line, m);
       add(iv, k, -sum);
     }
     if (i + 1 == axis.cells) continue;
@@ -194,10 +201,12 @@ void Dougherty::at_node(const std::vector<double>& f, int node, std::vector<doub
   const std::size_t groups = groups_.size();
   values.assign(node_size(), 0.0);
   for (int iv = 0; iv < cells_; ++iv)
-    for (int k = 0; k < modes_; ++k) values[iv * groups + mode_[k][0]] += f[iv * modes_ + k] * conf_rule_.basis(node, mode_[k][1]);
+    for (int k = 0; k < modes_; ++k)
+      values[iv * groups + mode_[k][0]] += f[iv * modes_ + k] * conf_rule_.basis(node, mode_[k][1]);
 }
 
-void Dougherty::add_change(const std::vector<double>& before, const std::vector<double>& after, int node, std::vector<double>& change) const {
+void Dougherty::add_change(const std::vector<double>& before, const std::vector<double>& after, int node,
+                           std::vector<double>& change) const {
   const std::size_t groups = groups_.size();
   for (int iv = 0; iv < cells_; ++iv)
     for (int k = 0; k < modes_; ++k)

@@ -8,13 +8,15 @@
 
 namespace cambium::kinetic {
 
-/// The collision operator of Lenard and Bernstein (Phys. Rev. 112, 1456 (1958)) and Dougherty (Phys. Fluids 7, 1788 (1964)),
+/// The collision operator of Lenard and Bernstein (Phys. Rev. 112, 1456 (1958)) and Dougherty (Phys. Fluids 7, 1788
+/// (1964)),
 ///   C[f] = nu d/dv . [ (v - u) f + vt^2 df/dv ],
-/// at every Gauss node of configuration space: upwind drift and symmetric interior penalty diffusion along each velocity
-/// dimension, without flux through the ends of velocity space. u and vt^2 are not the plain moments but what the discrete
-/// operator needs to conserve momentum and energy, boundary terms included (as Hakim, Francisquez, Juno and Hammett,
-/// J. Plasma Phys. 86, 905860403 (2020), do for their scheme). SSP-RK3 in as many sub-steps as stability asks for.
-/// Density and momentum are conserved as expansions, energy in every configuration-space cell, all to rounding.
+/// at every Gauss node of configuration space: upwind drift and symmetric interior penalty diffusion along each
+/// velocity dimension, without flux through the ends of velocity space. u and vt^2 are not the plain moments but what
+/// the discrete operator needs to conserve momentum and energy, boundary terms included (as Hakim, Francisquez, Juno
+/// and Hammett, J. Plasma Phys. 86, 905860403 (2020), do for their scheme). SSP-RK3 in as many sub-steps as stability
+/// asks for. Density and momentum are conserved as expansions, energy in every configuration-space cell, all to
+/// rounding.
 class Dougherty {
  public:
   /// `frequency` per cell of the whole configuration space. Velocity space must not be cut among ranks.
@@ -38,8 +40,8 @@ class Dougherty {
     double vt2 = 0.0;
   };
   Moments moments_of(const double* f) const;
-  /// The state with which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat, in the discrete operator; nothing given: both
-  /// are conserved. NumericalError, naming the configuration-space cell, where density or vt^2 is not positive.
+  /// The state with which nu^-1 d/dt m1 = push and nu^-1 d/dt m2/2 = heat, in the discrete operator; nothing given:
+  /// both are conserved. NumericalError, naming the configuration-space cell, where density or vt^2 is not positive.
   State state_for(const Moments& m, int cell, const std::array<double, 3>& push = {}, double heat = 0.0) const;
   /// out = the operator applied to f, per unit of nu.
   void rate(const double* f, double* out, const State& s) const;
@@ -56,7 +58,8 @@ class Dougherty {
   void write(Solver& solver, int conf_cell, const std::vector<double>& f) const;
   /// Values at a node; and what a change there (after - before) contributes to the coefficients.
   void at_node(const std::vector<double>& f, int node, std::vector<double>& values) const;
-  void add_change(const std::vector<double>& before, const std::vector<double>& after, int node, std::vector<double>& change) const;
+  void add_change(const std::vector<double>& before, const std::vector<double>& after, int node,
+                  std::vector<double>& change) const;
 
  private:
   /// One dimension's lines of modes: for each set of the other exponents, the groups with exponent 0, 1, 2 along it.
@@ -79,8 +82,8 @@ class Dougherty {
   int modes_, cells_;
   std::vector<double> frequency_;
   Projection conf_rule_;
-  std::vector<std::vector<int>> groups_;       ///< velocity exponents
-  std::vector<std::array<int, 2>> mode_;       ///< group and conf mode of each mode
+  std::vector<std::vector<int>> groups_;  ///< velocity exponents
+  std::vector<std::array<int, 2>> mode_;  ///< group and conf mode of each mode
   std::vector<Line> lines_[3];
   double drift_[3][3] = {}, drift_xi_[3][3] = {}, diffusion_[3][3] = {}, edge_[3] = {}, slope_[3] = {};
   double largest_ = 0.0;  ///< eigenvalue of the diffusion matrix, times h^2

@@ -37,7 +37,8 @@ static std::string expand(std::string text) {
     auto a = arguments(text, open, close);
     if (close == std::string::npos) throw deck::ExpressionError("this '(' is not closed", text, open + 1);
     if (a.size() > 3)
-      throw deck::ExpressionError(fmt::format("maxwellian takes v, its mean and its width, not {} arguments", a.size()), text, at + 1);
+      throw deck::ExpressionError(fmt::format("maxwellian takes v, its mean and its width, not {} arguments", a.size()),
+                                  text, at + 1);
     if (a.size() < 2) a.push_back("0");
     if (a.size() < 3) a.push_back("1");
     const std::string z = fmt::format("(({})-({}))/({})", a[0], a[1], a[2]);
@@ -46,7 +47,8 @@ static std::string expand(std::string text) {
   return text;
 }
 
-Formula::Formula(const std::string& text, const std::vector<std::string>& variables, const std::map<std::string, double>& parameters)
+Formula::Formula(const std::string& text, const std::vector<std::string>& variables,
+                 const std::map<std::string, double>& parameters)
     : text_(text), variables_(variables.size()) {
   std::vector<deck::Variable> all;
   for (const auto& v : variables) all.push_back({v, ""});

@@ -9,13 +9,14 @@
 namespace cambium::kinetic {
 
 /// A formula of a deck in the variables of phase space and the deck's own parameters. Beside the functions of
-/// core/deck/expression.hpp it knows maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal density of one
-/// velocity component with mean u (default 0) and width vt (default 1). Numbers are in normalised units.
+/// core/deck/expression.hpp it knows maxwellian(v), maxwellian(v, u) and maxwellian(v, u, vt): the normal density of
+/// one velocity component with mean u (default 0) and width vt (default 1). Numbers are in normalised units.
 class Formula {
  public:
   Formula() = default;
   /// Throws deck::ExpressionError.
-  Formula(const std::string& text, const std::vector<std::string>& variables, const std::map<std::string, double>& parameters);
+  Formula(const std::string& text, const std::vector<std::string>& variables,
+          const std::map<std::string, double>& parameters);
 
   /// `variables` in the order given to the constructor.
   double operator()(std::span<const double> variables) const;

@@ -18,14 +18,16 @@ void DomainParams::describe(deck::Describe<DomainParams>& d) {
   for (auto wall : {&DomainParams::lower_wall, &DomainParams::upper_wall})
     d(wall == &DomainParams::lower_wall ? "lower_wall" : "upper_wall", wall,
       "what particles meet at that end of each dimension; periodic at both ends or at none")
-        .options({{"periodic", Wall::periodic}, {"reflect", Wall::reflect}, {"absorb", Wall::absorb}, {"copy", Wall::copy}})
+        .options(
+            {{"periodic", Wall::periodic}, {"reflect", Wall::reflect}, {"absorb", Wall::absorb}, {"copy", Wall::copy}})
         .def({});
   d.check([](const DomainParams& p) -> std::string {
     const std::size_t n = p.cells.size();
     if (n < 1 || n > 3 || p.lower.size() != n || p.upper.size() != n)
       return "'lower', 'upper' and 'cells' need one entry per dimension, one to three of them";
     for (const auto* walls : {&p.lower_wall, &p.upper_wall})
-      if (!walls->empty() && walls->size() != n) return "'lower_wall' and 'upper_wall' need one entry per dimension, or none";
+      if (!walls->empty() && walls->size() != n)
+        return "'lower_wall' and 'upper_wall' need one entry per dimension, or none";
     for (std::size_t k = 0; k < n; ++k) {
       const Wall low = p.lower_wall.empty() ? Wall::periodic : p.lower_wall[k];
       const Wall high = p.upper_wall.empty() ? Wall::periodic : p.upper_wall[k];
@@ -38,7 +40,8 @@ void DomainParams::describe(deck::Describe<DomainParams>& d) {
 
 void BasisParams::describe(deck::Describe<BasisParams>& d) {
   using F = Family;
-  d("family", &BasisParams::family, "serendipity (of order 1: quadratic in velocity, so that energy is conserved) or tensor")
+  d("family", &BasisParams::family,
+    "serendipity (of order 1: quadratic in velocity, so that energy is conserved) or tensor")
       .options({{"serendipity", F::serendipity}, {"tensor", F::tensor}})
       .def(F::serendipity);
   d("order", &BasisParams::order, "of the polynomials").range(1, 2).def(2);
@@ -58,20 +61,24 @@ void VelocityParams::describe(deck::Describe<VelocityParams>& d) {
 
 void CollisionParams::describe(deck::Describe<CollisionParams>& d) {
   using O = Operator;
-  d("operator", &CollisionParams::op, "relaxation to the local Maxwellian (bgk), or drift and diffusion in velocity (dougherty)")
+  d("operator", &CollisionParams::op,
+    "relaxation to the local Maxwellian (bgk), or drift and diffusion in velocity (dougherty)")
       .options({{"bgk", O::bgk}, {"dougherty", O::dougherty}})
       .def(O::bgk);
-  d("frequency", &CollisionParams::frequency, "collisions per time (formula in x, y, z; its value at the centre of each cell is used)")
+  d("frequency", &CollisionParams::frequency,
+    "collisions per time (formula in x, y, z; its value at the centre of each cell is used)")
       .example("10");
 }
 
 void CrossCollisionParams::describe(deck::Describe<CrossCollisionParams>& d) {
   d("species", &CrossCollisionParams::species, "names of the two").example("[electron, ion]");
   d("frequency", &CrossCollisionParams::frequency,
-    "collisions per time of the first with the second (formula in x, y, z; its value at the centre of each cell is used); that of the "
-    "second with the first follows from the conservation of momentum").example("0.1");
+    "collisions per time of the first with the second (formula in x, y, z; its value at the centre of each cell is "
+    "used); that of the second with the first follows from the conservation of momentum")
+      .example("0.1");
   d.check([](const CrossCollisionParams& p) -> std::string {
-    return p.species.size() != 2 || p.species[0] == p.species[1] ? "'species' needs the names of two different species" : "";
+    return p.species.size() != 2 || p.species[0] == p.species[1] ? "'species' needs the names of two different species"
+                                                                 : "";
   });
 }
 
@@ -80,11 +87,14 @@ void SpeciesParams::describe(deck::Describe<SpeciesParams>& d) {
   d("charge", &SpeciesParams::charge, "in units of e (formula)").def("0");
   d("mass", &SpeciesParams::mass, "in the unit of mass (formula)").def("1");
   d("velocity", &SpeciesParams::velocity, "velocity space");
-  d("f0", &SpeciesParams::f0, "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one); may be absent "
-    "with start_from")
-      .def("").example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
+  d("f0", &SpeciesParams::f0,
+    "initial distribution function: a formula in x, y, z, vx, vy, vz (v for the only one); may be absent with "
+    "start_from")
+      .def("")
+      .example("\"(1 + 0.01*cos(0.5*x)) * maxwellian(v)\"");
   d("collisions", &SpeciesParams::collisions, "of particles of this species with each other; none when absent");
-  d("positivity", &SpeciesParams::positivity, "keep f from falling below zero, cell mean by cell mean (energy is then not conserved)")
+  d("positivity", &SpeciesParams::positivity,
+    "keep f from falling below zero, cell mean by cell mean (energy is then not conserved)")
       .def(false);
 }
 
@@ -92,7 +102,8 @@ void GrowthParams::describe(deck::Describe<GrowthParams>& d) {
   d("from", &GrowthParams::from, "time at which the fit begins").def(0.0);
   d("to", &GrowthParams::to, "time at which it ends").def(1e300);
   d("oscillating", &GrowthParams::oscillating,
-    "fit the peaks of the field energy (a damped or growing wave, gives its frequency too) instead of all of it").def(false);
+    "fit the peaks of the field energy (a damped or growing wave, gives its frequency too) instead of all of it")
+      .def(false);
 }
 
 void ObservableParams::describe(deck::Describe<ObservableParams>& d) {
@@ -114,9 +125,10 @@ std::map<std::string, double> CommonParams::values() const { return values_of(pa
 static void require_zero_on_face(const Axis& axis, const std::string& species, int d) {
   const double steps = -axis.lower / axis.width();
   if (std::abs(steps - std::round(steps)) < 1e-9 * axis.cells || axis.lower > 0.0 || axis.upper < 0.0) return;
-  const std::string problem =
-      fmt::format("species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where streaming would change "
-                  "its direction; ", species, d + 1, axis.lower, axis.upper, axis.cells);
+  const std::string problem = fmt::format(
+      "species '{}', velocity dimension {}: v = 0 lies inside a cell ({:g} to {:g} in {} cells), where streaming would "
+      "change its direction; ",
+      species, d + 1, axis.lower, axis.upper, axis.cells);
   if (axis.cells == 1) throw InputError(problem + "give at least 2 'cells'");
   const double below = std::clamp(std::round(steps), 1.0, axis.cells - 1.0), above = axis.cells - below;
   throw InputError(problem + fmt::format("move 'lower' to {:.10g} or 'upper' to {:.10g}", -below * axis.upper / above,

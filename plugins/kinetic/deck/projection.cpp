@@ -43,7 +43,8 @@ Projection::Projection(const std::vector<std::vector<int>>& exponents, int point
   for (int d = 0; d < dimensions_; ++d) nodes_ *= points;
   for (int q = 0; q < nodes_; ++q) {
     double w = 1.0;
-    for (int d = 0, rest = q; d < dimensions_; ++d, rest /= points) xi_.push_back(line[rest % points]), w *= weights[rest % points];
+    for (int d = 0, rest = q; d < dimensions_; ++d, rest /= points)
+      xi_.push_back(line[rest % points]), w *= weights[rest % points];
     weight_.push_back(w);
     for (const auto& e : exponents) {
       double value = 1.0;

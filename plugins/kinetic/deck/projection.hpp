@@ -12,8 +12,8 @@ double legendre(int n, double xi);
 /// Nodes and weights of Gauss-Legendre quadrature on [-1, 1].
 void gauss(int points, std::vector<double>& nodes, std::vector<double>& weights);
 
-/// Projection of functions onto the modes of a cell, by Gauss quadrature with `points` nodes per dimension, and values of
-/// expansions at those nodes.
+/// Projection of functions onto the modes of a cell, by Gauss quadrature with `points` nodes per dimension, and values
+/// of expansions at those nodes.
 class Projection {
  public:
   /// `exponents` [mode][dimension].

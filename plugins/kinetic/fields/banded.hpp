@@ -18,7 +18,9 @@ class Banded {
 
  private:
   double& entry(int i, int j) { return a_[static_cast<std::size_t>(i) * (band_ + 1) + band_ - (i - j)]; }
-  const double* row(int i) const { return &a_[static_cast<std::size_t>(i) * (band_ + 1) + band_ - i]; }  ///< to be indexed by column
+  const double* row(int i) const {
+    return &a_[static_cast<std::size_t>(i) * (band_ + 1) + band_ - i];
+  }  ///< to be indexed by column
 
   int n_ = 0, band_ = 0;
   std::vector<double> a_;

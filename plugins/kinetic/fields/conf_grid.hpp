@@ -6,7 +6,8 @@
 
 namespace cambium::kinetic {
 
-/// Configuration space as the fields see it: the whole grid, on every rank. Cell i has coefficients at [i * modes, ...).
+/// Configuration space as the fields see it: the whole grid, on every rank. Cell i has coefficients at [i * modes,
+/// ...).
 struct ConfGrid {
   int dimensions = 1;
   std::array<int, 3> cells{1, 1, 1};

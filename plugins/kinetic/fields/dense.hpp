@@ -15,7 +15,8 @@ std::vector<Number> inverse(std::vector<Number> a, int n) {
     int pivot = c;
     for (int r = c + 1; r < n; ++r)
       if (std::abs(a[r * n + c]) > std::abs(a[pivot * n + c])) pivot = r;
-    for (int k = 0; k < n; ++k) std::swap(a[c * n + k], a[pivot * n + k]), std::swap(out[c * n + k], out[pivot * n + k]);
+    for (int k = 0; k < n; ++k)
+      std::swap(a[c * n + k], a[pivot * n + k]), std::swap(out[c * n + k], out[pivot * n + k]);
     const Number scale = Number(1) / a[c * n + c];
     for (int k = 0; k < n; ++k) a[c * n + k] *= scale, out[c * n + k] *= scale;
     for (int r = 0; r < n; ++r) {

@@ -36,7 +36,8 @@ class FieldModel {
   virtual bool ahead() const { return false; }
   /// Walls that keep the charge they absorb: stage() needs what `before` collects there.
   virtual std::span<const WallSide> collecting() const { return {}; }
-  /// Components by the names that save() gives them, on this grid, where the file of another run had them; otherwise as initialise().
+  /// Components by the names that save() gives them, on this grid, where the file of another run had them; otherwise as
+  /// initialise().
   using Find = std::function<std::optional<std::vector<double>>(const std::string& name)>;
   virtual void start_from(const io::Group& /*file*/, const Find&, const Sources& sources) { initialise(sources); }
   /// The charge of slot 0 has changed without a step: fields that follow from it are new.

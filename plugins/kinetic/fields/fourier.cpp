@@ -7,7 +7,8 @@ namespace cambium::kinetic {
 using Complex = std::complex<double>;
 
 /// Decimation in time by the smallest factor of n; `root` is exp(sign 2 pi i j / total).
-static void transform(const Complex* in, Complex* out, int n, int stride, const std::vector<Complex>& root, Complex* work) {
+static void transform(const Complex* in, Complex* out, int n, int stride, const std::vector<Complex>& root,
+                      Complex* work) {
   if (n == 1) {
     *out = *in;
     return;

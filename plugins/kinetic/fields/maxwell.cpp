@@ -67,11 +67,13 @@ const double* Maxwell::beyond(int cell, int d, int step, int component, int slot
   const int next = grid_.neighbour(cell, d, step), n = grid_.modes();
   const auto& field = field_[slot][component];
   if (next >= 0) return &field[static_cast<std::size_t>(next) * n];
-  // The mirror image has on the face what the cell has there: of the fields at first beyond an open wall; of the fields now beyond a
-  // perfect conductor, with signs so that tangential E and normal B vanish.
+  // The mirror image has on the face what the cell has there: of the fields at first beyond an open wall; of the fields
+  // now beyond a perfect conductor, with signs so that tangential E and normal B vanish.
   const bool outside = open(d, step > 0);
   const double* image = (outside ? outside_[component] : field).data() + static_cast<std::size_t>(cell) * n;
-  const bool odd = !outside && (component < Bx ? component - Ex != d : component < phi ? component - Bx == d : component == phi);
+  const bool odd = !outside && (component < Bx    ? component - Ex != d
+                                : component < phi ? component - Bx == d
+                                                  : component == phi);
   ghost.resize(n);
   for (int k = 0; k < n; ++k) ghost[k] = image[k] * ((grid_.exponents[k][d] % 2 != 0) != odd ? -1.0 : 1.0);
   return ghost.data();
@@ -132,7 +134,8 @@ void Maxwell::penalise_open_walls(int d, int component, double speed, int slot, 
     for (bool high : {false, true}) {
       if (!open(d, high) || grid_.place(cell)[d] != (high ? grid_.cells[d] - 1 : 0)) continue;
       double* to = &out[static_cast<std::size_t>(cell) * n];
-      (high ? o.own_at_high : o.own_at_low).add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
+      (high ? o.own_at_high : o.own_at_low)
+          .add(speed, &field_[slot][component][static_cast<std::size_t>(cell) * n], to);
       (high ? o.jump_high : o.jump_low).add(speed, beyond(cell, d, high ? 1 : -1, component, slot, ghost), to);
     }
 }
@@ -144,8 +147,10 @@ void Maxwell::derivative(int slot, std::vector<double> (&out)[components]) const
     for (int c = 0; c < components; ++c) {
       const double speed = jump_speed(d, c);
       if (speed == 0.0) continue;
-      if (options_.upwind) penalise(d, c, speed, slot, out[c]);
-      else if (open(d, false) || open(d, true)) penalise_open_walls(d, c, speed, slot, out[c]);
+      if (options_.upwind)
+        penalise(d, c, speed, slot, out[c]);
+      else if (open(d, false) || open(d, true))
+        penalise_open_walls(d, c, speed, slot, out[c]);
     }
 }
 
@@ -154,7 +159,8 @@ void Maxwell::stage(const Stage& s, const Sources& before, const Sources&) {
   if (options_.driven) {
     derivative(s.in, rate);
     for (int c = 0; c < 3; ++c)
-      for (std::size_t k = 0; k < before.current[c].size(); ++k) rate[Ex + c][k] -= before.current[c][k] / options_.epsilon0;
+      for (std::size_t k = 0; k < before.current[c].size(); ++k)
+        rate[Ex + c][k] -= before.current[c][k] / options_.epsilon0;
     if (options_.clean_electric > 0.0)
       for (std::size_t k = 0; k < rate[phi].size(); ++k)
         rate[phi][k] += options_.clean_electric * before.charge[k] / options_.epsilon0;
@@ -199,8 +205,10 @@ void Maxwell::load(const io::Group& group, const Sources&) {
   const auto read = [&](const std::string& name, std::size_t count) {
     auto values = group.read<std::vector<double>>("field/" + name);
     if (values.size() != count)
-      throw InputError(fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume from another one", group.file(),
-                                   name, values.size(), count));
+      throw InputError(
+          fmt::format("'{}': the field {} holds {} numbers, expected {}; the file is damaged or was changed, resume "
+                      "from another one",
+                      group.file(), name, values.size(), count));
     return values;
   };
   for (int c = 0; c < components; ++c) {

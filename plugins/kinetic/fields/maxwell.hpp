@@ -12,9 +12,10 @@ namespace cambium::kinetic {
 ///   dB/dt = -curl E - gamma grad psi,                     dpsi/dt = -gamma c^2 div B.
 /// The central flux conserves the energy of the fields in space, the upwind flux damps what is not resolved.
 ///
-/// Walls that reflect particles are perfect conductors. Others are open, and their flux is upwind whatever the cells' is: what goes
-/// out leaves, and what comes in is what the fields were there at first, so that a field at rest stays. Waves that meet them straight
-/// leave whole; at an angle a to the normal (1 - cos a)/(1 + cos a) of their amplitude comes back.
+/// Walls that reflect particles are perfect conductors. Others are open, and their flux is upwind whatever the cells'
+/// is: what goes out leaves, and what comes in is what the fields were there at first, so that a field at rest stays.
+/// Waves that meet them straight leave whole; at an angle a to the normal (1 - cos a)/(1 + cos a) of their amplitude
+/// comes back.
 class Maxwell : public FieldModel {
  public:
   enum Component { Ex, Ey, Ez, Bx, By, Bz, phi, psi, components };

@@ -19,8 +19,10 @@ Poisson::Poisson(const ConfGrid& grid, double epsilon0, const PotentialWalls& wa
   for (auto& slot : e_)
     for (int d = 0; d < grid.dimensions; ++d) slot[d].assign(grid.size(), 0.0);
   make_element();
-  if (periodic_) make_symbols();
-  else make_banded(walls);
+  if (periodic_)
+    make_symbols();
+  else
+    make_banded(walls);
 }
 
 /// Nodes of the element: corners, and for order 2 the middles of edges (and of the cell in one dimension).
@@ -42,7 +44,8 @@ void Poisson::make_element() {
   }
   const int n = static_cast<int>(nodes_.size());
   if (n != grid_.modes()) throw InputError("vlasov_poisson in two dimensions needs the serendipity family");
-  // Row i of the inverse of V_ki = chi_k(node i): shape i = sum_k shape_[i][k] chi_k is one at node i, zero at the others.
+  // Row i of the inverse of V_ki = chi_k(node i): shape i = sum_k shape_[i][k] chi_k is one at node i, zero at the
+  // others.
   std::vector<double> v(n * n);
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < n; ++k) {
@@ -127,7 +130,8 @@ void Poisson::solve_periodic(std::vector<std::vector<Complex>>& right) const {
 void Poisson::solve(const std::vector<double>& charge, int slot) {
   const int n = grid_.modes(), local = static_cast<int>(nodes_.size());
   double jacobian = 1.0, one = 1.0, volume = grid_.count();
-  for (int d = 0; d < grid_.dimensions; ++d) jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
+  for (int d = 0; d < grid_.dimensions; ++d)
+    jacobian *= 0.5 * grid_.width[d], one *= std::sqrt(2.0), volume *= grid_.width[d];
   double mean = neutral_ ? grid_.integral(charge.data()) / volume : 0.0;
   if (neutral_)
     for (double q : wall_charge_[slot]) mean += q / volume;
@@ -143,16 +147,21 @@ void Poisson::solve(const std::vector<double>& charge, int slot) {
       double load = -mean * one * shape_[i * n];
       for (int k = 0; k < n; ++k) load += shape_[i * n + k] * charge[static_cast<std::size_t>(cell) * n + k];
       load *= jacobian / epsilon0_;
-      if (periodic_) right[nodes_[i].kind][periodic_node(cell, i)] += load;
-      else line[number_[static_cast<std::size_t>(cell) * local + i]] += load;
+      if (periodic_)
+        right[nodes_[i].kind][periodic_node(cell, i)] += load;
+      else
+        line[number_[static_cast<std::size_t>(cell) * local + i]] += load;
     }
-  if (periodic_) solve_periodic(right);
-  else solve_walls(line, slot);
+  if (periodic_)
+    solve_periodic(right);
+  else
+    solve_walls(line, slot);
   for (int cell = 0; cell < grid_.count(); ++cell) {
     double* phi = &phi_[static_cast<std::size_t>(cell) * n];
     for (int k = 0; k < n; ++k) phi[k] = 0.0;
     for (int i = 0; i < local; ++i) {
-      const double value = periodic_ ? right[nodes_[i].kind][periodic_node(cell, i)].real() : line[number_[static_cast<std::size_t>(cell) * local + i]];
+      const double value = periodic_ ? right[nodes_[i].kind][periodic_node(cell, i)].real()
+                                     : line[number_[static_cast<std::size_t>(cell) * local + i]];
       for (int k = 0; k < n; ++k) phi[k] += value * shape_[i * n + k];
     }
     for (int d = 0; d < grid_.dimensions; ++d) {
@@ -189,18 +198,23 @@ void Poisson::require_neutral(const Sources& sources) const {
   double total = grid_.integral(sources.charge.data());
   for (double q : wall_charge_[0]) total += q;
   if (std::abs(total) > 1e-3 * sources.carried)
-    throw InputError(fmt::format("no wall has a fixed potential, so plasma and floating walls must be neutral together, but they have the "
-                                 "charge {:.4g} (their particles, without signs: {:.4g}); give the missing species or 'background', or a "
-                                 "wall its potential", total, sources.carried));
+    throw InputError(
+        fmt::format("no wall has a fixed potential, so plasma and floating walls must be neutral together, but they "
+                    "have the charge {:.4g} (their particles, without signs: {:.4g}); give the missing species or "
+                    "'background', or a wall its potential",
+                    total, sources.carried));
 }
 
-static std::string side_name(const WallSide& side) { return fmt::format("{}_{}", side.high ? "upper" : "lower", "xyz"[side.dimension]); }
+static std::string side_name(const WallSide& side) {
+  return fmt::format("{}_{}", side.high ? "upper" : "lower", "xyz"[side.dimension]);
+}
 
 std::vector<FieldModel::Reading> Poisson::readings() const {
   std::vector<Reading> out;
   for (std::size_t w = 0; w < floating_.size(); ++w) {
     out.push_back({"wall_potential_" + side_name(floating_[w]), "potential of the floating wall", wall_potential_[w]});
-    out.push_back({"wall_charge_" + side_name(floating_[w]), "charge that the floating wall has absorbed", wall_charge_[0][w]});
+    out.push_back(
+        {"wall_charge_" + side_name(floating_[w]), "charge that the floating wall has absorbed", wall_charge_[0][w]});
   }
   return out;
 }
@@ -218,7 +232,8 @@ void Poisson::start_from(const io::Group& file, const Find&, const Sources& sour
   if (!floating_.empty() && file.exists("field/wall_charge")) {
     const auto stored = file.read<std::vector<double>>("field/wall_charge");
     if (stored.size() != floating_.size())
-      throw InputError(fmt::format("start_from: {} walls floated there and {} do here; give the same walls", stored.size(), floating_.size()));
+      throw InputError(fmt::format("start_from: {} walls floated there and {} do here; give the same walls",
+                                   stored.size(), floating_.size()));
     wall_charge_[0] = stored;
   }
   initialise(sources);

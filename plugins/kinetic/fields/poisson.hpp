@@ -22,17 +22,17 @@ struct PotentialWalls {
   std::array<PotentialWall, 3> lower{}, upper{};
 };
 
-/// Electrostatics: -div grad phi = rho / epsilon0 with a continuous phi from finite elements of the basis' order, so that
-/// the Hamiltonian of the particles is continuous and their energy is conserved (Hakim, Hammett, Shi and Mandell,
-/// arXiv:1908.01814). Periodic in one or two dimensions (solved by Fourier transform, the mean charge is the neutralising
-/// background); with walls in one of them or in both by a banded factorization.
+/// Electrostatics: -div grad phi = rho / epsilon0 with a continuous phi from finite elements of the basis' order, so
+/// that the Hamiltonian of the particles is continuous and their energy is conserved (Hakim, Hammett, Shi and Mandell,
+/// arXiv:1908.01814). Periodic in one or two dimensions (solved by Fourier transform, the mean charge is the
+/// neutralising background); with walls in one of them or in both by a banded factorization.
 ///
-/// A floating wall w has one potential V_w and the charge Q_w. With phi = phi_0 + sum_w V_w g_w, where g_w is the discrete
-/// solution without charge that is one at w and zero at the other walls with a potential, Gauss's law in the weak form that
-/// belongs to the elements reads   sum_u a(g_w, g_u) V_u = (Q_w + integral(rho g_w)) / epsilon0 - a(g_w, h),
-/// with a(u, v) = integral(grad u . grad v) and h the solution of the fixed potentials. Where no wall has a fixed potential, charge
-/// and walls together must be neutral: their mean is the background's, as in a periodic domain, and the first floating wall is the zero
-/// of the potential; where none floats either, its mean is zero.
+/// A floating wall w has one potential V_w and the charge Q_w. With phi = phi_0 + sum_w V_w g_w, where g_w is the
+/// discrete solution without charge that is one at w and zero at the other walls with a potential, Gauss's law in the
+/// weak form that belongs to the elements reads   sum_u a(g_w, g_u) V_u = (Q_w + integral(rho g_w)) / epsilon0 - a(g_w,
+/// h), with a(u, v) = integral(grad u . grad v) and h the solution of the fixed potentials. Where no wall has a fixed
+/// potential, charge and walls together must be neutral: their mean is the background's, as in a periodic domain, and
+/// the first floating wall is the zero of the potential; where none floats either, its mean is zero.
 class Poisson : public FieldModel {
  public:
   /// InputError for three dimensions.
@@ -55,7 +55,8 @@ class Poisson : public FieldModel {
   /// phi and E = -grad phi of a charge density, with the charges of a slot's floating walls.
   void solve(const std::vector<double>& charge, int slot);
   const std::vector<double>& potential() const { return phi_; }
-  /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as elsewhere.
+  /// Charge of each floating wall, in the order of collecting(): per area in one dimension, per length in two. Slots as
+  /// elsewhere.
   std::vector<double>& wall_charge(int slot) { return wall_charge_[slot]; }
   /// Their potentials after the last solve().
   const std::vector<double>& wall_potential() const { return wall_potential_; }
@@ -96,20 +97,20 @@ class Poisson : public FieldModel {
   bool periodic_ = true;  ///< in every dimension
   int kinds_ = 1;
   std::vector<Node> nodes_;
-  std::vector<double> shape_;      ///< [node][mode]: expansion of each shape function
-  std::vector<double> stiffness_;  ///< [node][node]
+  std::vector<double> shape_;                  ///< [node][mode]: expansion of each shape function
+  std::vector<double> stiffness_;              ///< [node][node]
   std::vector<std::vector<Complex>> inverse_;  ///< per wave vector, kinds x kinds
-  Banded band_;                    ///< between walls
-  std::vector<int> number_;        ///< [cell][node]
-  std::vector<bool> pinned_;        ///< nodes on walls that have a potential,
-  std::vector<double> from_walls_;  ///< and what those of the fixed ones put on the right-hand side
-  bool neutral_ = true;             ///< no wall has a fixed potential: charges must add up to nothing
+  Banded band_;                                ///< between walls
+  std::vector<int> number_;                    ///< [cell][node]
+  std::vector<bool> pinned_;                   ///< nodes on walls that have a potential,
+  std::vector<double> from_walls_;             ///< and what those of the fixed ones put on the right-hand side
+  bool neutral_ = true;                        ///< no wall has a fixed potential: charges must add up to nothing
   std::vector<Conductor> conductors_;
-  std::vector<WallSide> floating_;          ///< those that float, in the order of the arrays below
-  std::vector<std::vector<double>> unit_;   ///< g_w at the nodes
+  std::vector<WallSide> floating_;           ///< those that float, in the order of the arrays below
+  std::vector<std::vector<double>> unit_;    ///< g_w at the nodes
   std::vector<double> capacitance_, fixed_;  ///< inverse of a(g_w, g_u), and a(g_w, h)
   std::vector<double> wall_charge_[3], wall_potential_;
-  SparseMatrix slope_[3];          ///< d/dx of an expansion
+  SparseMatrix slope_[3];  ///< d/dx of an expansion
   std::vector<double> phi_, e_[3][3];
 };
 

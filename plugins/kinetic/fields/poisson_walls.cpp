@@ -7,8 +7,8 @@
 
 namespace cambium::kinetic {
 
-/// Numbers of the nodes of every cell. Lines of nodes follow each other along a dimension with walls, so that a periodic one
-/// only couples nodes of neighbouring lines.
+/// Numbers of the nodes of every cell. Lines of nodes follow each other along a dimension with walls, so that a
+/// periodic one only couples nodes of neighbouring lines.
 void Poisson::number_nodes() {
   const int p = grid_.highest(), local = static_cast<int>(nodes_.size());
   const int slow = grid_.dimensions == 1 || grid_.low_wall[0] != Wall::periodic ? 0 : 1;
@@ -39,8 +39,10 @@ void Poisson::find_conductors(const PotentialWalls& walls) {
       const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
       if (grid_.low_wall[d] == Wall::periodic || wall.kind == PotentialWall::Kind::symmetry) continue;
       conductors_.push_back({d, high, wall, std::vector<double>(pinned_.size(), 0.0)});
-      if (wall.kind == PotentialWall::Kind::floating) floating_.push_back({d, high});
-      else neutral_ = false;
+      if (wall.kind == PotentialWall::Kind::floating)
+        floating_.push_back({d, high});
+      else
+        neutral_ = false;
     }
   std::vector<double> meeting(pinned_.size(), 0.0);
   for (auto& c : conductors_) {
@@ -66,7 +68,8 @@ std::vector<double> Poisson::lift(const std::vector<double>& on_walls) const {
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
-        const int gi = number_[static_cast<std::size_t>(cell) * local + i], gj = number_[static_cast<std::size_t>(cell) * local + j];
+        const int gi = number_[static_cast<std::size_t>(cell) * local + i],
+                  gj = number_[static_cast<std::size_t>(cell) * local + j];
         if (!pinned_[gi] && pinned_[gj]) out[gi] -= stiffness_[i * local + j] * on_walls[gj];
       }
   return out;
@@ -79,7 +82,8 @@ double Poisson::stiffness_product(const std::vector<double>& a, const std::vecto
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
-        const int gi = number_[static_cast<std::size_t>(cell) * local + i], gj = number_[static_cast<std::size_t>(cell) * local + j];
+        const int gi = number_[static_cast<std::size_t>(cell) * local + i],
+                  gj = number_[static_cast<std::size_t>(cell) * local + j];
         sum += stiffness_[i * local + j] * a[gi] * b[gj];
       }
   return sum;

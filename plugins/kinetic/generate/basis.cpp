@@ -38,7 +38,8 @@ std::vector<Exponents> all(int dimensions, int highest) {
 
 }  // namespace
 
-Basis::Basis(int cdim_, int vdim_, int order_, bool tensor_) : cdim(cdim_), vdim(vdim_), order(order_), tensor(tensor_) {
+Basis::Basis(int cdim_, int vdim_, int order_, bool tensor_)
+    : cdim(cdim_), vdim(vdim_), order(order_), tensor(tensor_) {
   const bool hybrid = !tensor && order == 1;
   const int velocity_order = hybrid ? 2 : order;
   auto inside = [&](const Exponents& x, const Exponents& v) {

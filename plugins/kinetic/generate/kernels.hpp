@@ -13,13 +13,13 @@ struct Kernel {
   Code code;
 };
 
-/// Writes the kernels of one basis. Names used in the text: T a pack of numbers, S one number; f, out modes of a cell; t, tl,
-/// tu, G modes of a face; W, H centre and half width of a cell in each velocity dimension (times 2/dx where that dimension
-/// also streams); E, B, X symmetric matrices that multiply by a function of x, upper triangle row by row.
+/// Writes the kernels of one basis. Names used in the text: T a pack of numbers, S one number; f, out modes of a cell;
+/// t, tl, tu, G modes of a face; W, H centre and half width of a cell in each velocity dimension (times 2/dx where that
+/// dimension also streams); E, B, X symmetric matrices that multiply by a function of x, upper triangle row by row.
 ///
-/// Scales, chosen so that constants drop out: a trace is sqrt(2) times the value on the face; streaming takes velocities times
-/// half the length c of the stage, acceleration takes fields times a quarter of it, so that what a kernel adds is c times
-/// the right-hand side.
+/// Scales, chosen so that constants drop out: a trace is sqrt(2) times the value on the face; streaming takes
+/// velocities times half the length c of the stage, acceleration takes fields times a quarter of it, so that what a
+/// kernel adds is c times the right-hand side.
 class Writer {
  public:
   explicit Writer(const Basis& basis) : basis_(basis) {}
@@ -45,17 +45,19 @@ class Writer {
   int with(int mode, int dimension, int n) const;
   /// Terms of sum_n sqrt(2n+1) s^n f_n, the trace of a face mode at s = 1 or -1.
   std::vector<Term> trace_terms(int dimension, int face_mode, int s, const std::string& array) const;
-  /// Terms of v times y at a velocity mode: `centre` and `half` name v's parts (half[k] times the coupling of degrees k and
-  /// k + 1), `y` its factor by mode.
+  /// Terms of v times y at a velocity mode: `centre` and `half` name v's parts (half[k] times the coupling of degrees k
+  /// and k + 1), `y` its factor by mode.
   std::vector<Term> times_velocity(int e, int mode, const std::string& centre, const Names& half, const Names& y) const;
   int slot(int group, int a) const;
   /// Declares xi_e y in units of the coupling of degrees 0 and 1, for the groups wanted: names [pair][slot].
-  std::vector<Names> couplings(Code& code, int d, const std::string& prefix, const Names& y, const std::vector<bool>& wanted) const;
+  std::vector<Names> couplings(Code& code, int d, const std::string& prefix, const Names& y,
+                               const std::vector<bool>& wanted) const;
   void write_matrix(Code& code, int d) const;
   void multiply(Code& code, const std::string& matrix, int offset, const std::vector<std::string>& targets,
                 const std::vector<std::string>& columns) const;
   /// Adds the acceleration along d times y, of group g, to targets, one per conf mode; `xi` holds the couplings of y.
-  void accelerate(Code& code, int d, const std::vector<std::string>& targets, int g, const Names& y, const std::vector<Names>& xi) const;
+  void accelerate(Code& code, int d, const std::vector<std::string>& targets, int g, const Names& y,
+                  const std::vector<Names>& xi) const;
   void write_flux(Code& code, int d, const std::vector<std::string>& tl, const std::vector<std::string>& tu) const;
 
   const Basis& basis_;

@@ -34,8 +34,8 @@ Kernel Writer::matrix() const {
   return k;
 }
 
-/// m += (M0, M1 of each velocity dimension, M2) of a cell per conf mode, in units of sqrt(2)^vdim prod(dv/2); here W and
-/// H are centre and half width of the cell, unscaled, and square = sum of W^2 + H^2/3.
+/// m += (M0, M1 of each velocity dimension, M2) of a cell per conf mode, in units of sqrt(2)^vdim prod(dv/2); here W
+/// and H are centre and half width of the cell, unscaled, and square = sum of W^2 + H^2/3.
 Kernel Writer::moments() const {
   Kernel k{"moments", {}};
   const auto& b = basis_;
@@ -47,7 +47,8 @@ Kernel Writer::moments() const {
   for (int d = 0; d < b.vdim; ++d) {
     const std::string n = std::to_string(d), w = at("W", d), h = at("H", d);
     k.code.line("const T w" + n + " = T(" + w + "), h" + n + " = T(" + scalar(first) + " * " + h + ");");
-    k.code.line("const T one" + n + " = T(" + scalar(2.0 * first) + " * " + w + " * " + h + "), two" + n + " = T(" + scalar(second) + " * " + h + " * " + h + ");");
+    k.code.line("const T one" + n + " = T(" + scalar(2.0 * first) + " * " + w + " * " + h + "), two" + n + " = T(" +
+                scalar(second) + " * " + h + " * " + h + ");");
   }
   for (int a = 0; a < conf; ++a) {
     const std::string f0 = at("f", a);
@@ -62,7 +63,8 @@ Kernel Writer::moments() const {
         energy.push_back({1.0, {"one" + n, at("f", b.first[g] + a)}});
       }
       e[d] = 2;
-      if (const int g = b.find_group(e); g >= 0 && a < b.count[g]) energy.push_back({1.0, {"two" + n, at("f", b.first[g] + a)}});
+      if (const int g = b.find_group(e); g >= 0 && a < b.count[g])
+        energy.push_back({1.0, {"two" + n, at("f", b.first[g] + a)}});
       k.code.assign(at("m", (1 + d) * conf + a), "+=", momentum);
     }
     k.code.assign(at("m", a), "+=", {{1.0, {f0}}});

@@ -1,11 +1,12 @@
-// Acceleration along a dimension of velocity space: mean flux with a penalty through the upper face, volume term, and both
-// faces' contributions to the cell, in one kernel.
+// Acceleration along a dimension of velocity space: mean flux with a penalty through the upper face, volume term, and
+// both faces' contributions to the cell, in one kernel.
 //
-// Along d the acceleration is A(x) + sum_e xi_e X_e(x), with A = E + sum_e W_e B_e taken at the cell's centre: the velocity
-// enters the matrix, not each product with f. X_e is B_e times the half width and the coupling of degrees 0 and 1.
+// Along d the acceleration is A(x) + sum_e xi_e X_e(x), with A = E + sum_e W_e B_e taken at the cell's centre: the
+// velocity enters the matrix, not each product with f. X_e is B_e times the half width and the coupling of degrees 0
+// and 1.
 //
-// Where matrices are large, loads cost as much as arithmetic: products are written group by group, each entry of a symmetric
-// matrix loaded once for both of its places.
+// Where matrices are large, loads cost as much as arithmetic: products are written group by group, each entry of a
+// symmetric matrix loaded once for both of its places.
 #include <cmath>
 
 #include "kernels.hpp"
@@ -31,7 +32,8 @@ void Writer::write_matrix(Code& code, int d) const {
     code.line("T " + name + " = " + at("E", i) + ";");
     std::vector<Term> terms;
     for (std::size_t p = 0; p < all.size(); ++p)
-      if (all[p].first == d) terms.push_back({1.0, {"w" + std::to_string(all[p].second), at("B", static_cast<int>(p) * matrix_size() + i)}});
+      if (all[p].first == d)
+        terms.push_back({1.0, {"w" + std::to_string(all[p].second), at("B", static_cast<int>(p) * matrix_size() + i)}});
     if (terms.empty()) continue;
     code.line("if constexpr (M)");
     code.assign(name, "+=", terms);
@@ -58,11 +60,14 @@ std::vector<Writer::Names> Writer::couplings(Code& code, int d, const std::strin
           Exponents e = b.group[g];
           e[all[p].second] = n;
           const int from = n < 0 ? -1 : b.find_group(e);
-          if (from >= 0 && a < b.count[from]) terms.push_back({std::min(n, degree) ? ratio : 1.0, {y[b.first[from] + a]}});
+          if (from >= 0 && a < b.count[from])
+            terms.push_back({std::min(n, degree) ? ratio : 1.0, {y[b.first[from] + a]}});
         }
         std::string name = prefix + std::to_string(p) + "_" + std::to_string(g) + "_" + std::to_string(a);
-        if (terms.size() == 1 && terms[0].constant == 1.0) name = terms[0].factors[0];
-        else if (!terms.empty()) code.assign("[[maybe_unused]] const T " + name, "=", terms);
+        if (terms.size() == 1 && terms[0].constant == 1.0)
+          name = terms[0].factors[0];
+        else if (!terms.empty())
+          code.assign("[[maybe_unused]] const T " + name, "=", terms);
         if (!terms.empty()) out[p][slot(static_cast<int>(g), a)] = name;
       }
     }
@@ -77,7 +82,8 @@ void Writer::multiply(Code& code, const std::string& matrix, int offset, const s
     for (int j = i; j < conf; ++j) {
       const bool upper = i < rows && !columns[j].empty(), lower = i != j && j < rows && !columns[i].empty();
       if (!upper && !lower) continue;
-      const std::string h = matrix == "A" ? "A" + std::to_string(matrix_entry(i, j)) : at(matrix, offset + matrix_entry(i, j));
+      const std::string h =
+          matrix == "A" ? "A" + std::to_string(matrix_entry(i, j)) : at(matrix, offset + matrix_entry(i, j));
       code.line("{ const T h = " + h + ";");
       if (upper) code.assign(targets[i], "+=", {{1.0, {"h", columns[j]}}});
       if (lower) code.assign(targets[j], "+=", {{1.0, {"h", columns[i]}}});
@@ -102,7 +108,8 @@ void Writer::accelerate(Code& code, int d, const std::vector<std::string>& targe
 }
 
 /// `target`j = A (tl + tu) + lambda (tl - tu) on the face across d, from traces called tl j and tu j.
-void Writer::write_flux(Code& code, int d, const std::vector<std::string>& tl, const std::vector<std::string>& tu) const {
+void Writer::write_flux(Code& code, int d, const std::vector<std::string>& tl,
+                        const std::vector<std::string>& tu) const {
   const auto& b = basis_;
   const auto face = b.face(b.cdim + d);
   Names sum(b.modes());
@@ -143,8 +150,8 @@ Kernel Writer::flux(int d) const {
   return k;
 }
 
-/// out += volume term and both faces, where `below` holds the flux through the lower one. It is replaced by that through
-/// the upper one, computed from the cell g above it (zero where g is null).
+/// out += volume term and both faces, where `below` holds the flux through the lower one. It is replaced by that
+/// through the upper one, computed from the cell g above it (zero where g is null).
 Kernel Writer::push(int d) const {
   Kernel k{"push" + std::to_string(d), {}};
   auto& code = k.code;
@@ -152,8 +159,9 @@ Kernel Writer::push(int d) const {
   const int dimension = b.cdim + d;
   const auto face = b.face(dimension);
   code.open("template <bool M> KINETIC_LARGE static void " + k.name +
-            "(const T* __restrict f, const T* __restrict g, const T* __restrict E, [[maybe_unused]] const T* __restrict B, "
-            "[[maybe_unused]] const T* __restrict X, [[maybe_unused]] const S* W, T lambda, T* __restrict below, T* __restrict out)");
+            "(const T* __restrict f, const T* __restrict g, const T* __restrict E, [[maybe_unused]] const T* "
+            "__restrict B, [[maybe_unused]] const T* __restrict X, [[maybe_unused]] const S* W, T lambda, T* "
+            "__restrict below, T* __restrict out)");
   write_matrix(code, d);
   code.line("T G[" + std::to_string(face.size()) + "];");
   code.line("if (g) {");
@@ -165,8 +173,7 @@ Kernel Writer::push(int d) const {
   }
   write_flux(code, d, tl, tu);
   code.line("} else {");
-  code.line("  for (auto& x : G) x = T(S(0));");
-  code.line("}");
+  code.line("  for (auto& x : G) x = T(S(0));\n  }");
   std::vector<bool> wanted;
   Names y;
   for (const auto& e : b.group) {
@@ -184,13 +191,15 @@ Kernel Writer::push(int d) const {
     code.line("below[" + n + "] = G[" + n + "];");
     for (int degree = 0; degree <= b.highest(dimension); ++degree)
       if (const int mode = with(face[j], dimension, degree); mode >= 0)
-        code.assign(at("out", mode), "+=", {{(degree % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * degree + 1.0), {(degree % 2 ? "o" : "e") + n}}});
+        code.assign(at("out", mode), "+=",
+                    {{(degree % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * degree + 1.0), {(degree % 2 ? "o" : "e") + n}}});
   }
   for (int g = 0; g < static_cast<int>(b.group.size()); ++g) {
     if (!wanted[g]) continue;
     Exponents next = b.group[g];
     ++next[d];
-    const int to = b.find_group(next);  // of the degrees below, only the one just below has an integral with the derivative
+    // Of the degrees below, only the one just below has an integral with the derivative.
+    const int to = b.find_group(next);
     std::vector<std::string> targets;
     for (int a = 0; a < b.count[to]; ++a) {
       targets.push_back("V" + std::to_string(b.first[to] + a));
@@ -209,14 +218,19 @@ Kernel Writer::lift(int d) const {
   Kernel k{"lift" + std::to_string(d), {}};
   const int dimension = basis_.cdim + d;
   const auto face = basis_.face(dimension);
-  k.code.open("KINETIC_SMALL static void " + k.name + "(const T* __restrict Gl, const T* __restrict Gu, T* __restrict out)");
+  k.code.open("KINETIC_SMALL static void " + k.name +
+              "(const T* __restrict Gl, const T* __restrict Gu, T* __restrict out)");
   for (std::size_t j = 0; j < face.size(); ++j) {
     const std::string n = std::to_string(j);
-    k.code.assign("const T even" + n, "=", {{1.0, {at("Gl", static_cast<int>(j))}}, {-1.0, {at("Gu", static_cast<int>(j))}}});
-    k.code.assign("const T odd" + n, "=", {{1.0, {at("Gl", static_cast<int>(j))}}, {1.0, {at("Gu", static_cast<int>(j))}}});
+    k.code.assign("const T even" + n, "=",
+                  {{1.0, {at("Gl", static_cast<int>(j))}}, {-1.0, {at("Gu", static_cast<int>(j))}}});
+    k.code.assign("const T odd" + n, "=",
+                  {{1.0, {at("Gl", static_cast<int>(j))}}, {1.0, {at("Gu", static_cast<int>(j))}}});
     for (int degree = 0; degree <= basis_.highest(dimension); ++degree)
       if (const int mode = with(face[j], dimension, degree); mode >= 0)
-        k.code.assign(at("out", mode), "+=", {{(degree % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * degree + 1.0), {(degree % 2 ? "odd" : "even") + n}}});
+        k.code.assign(
+            at("out", mode),
+            "+=", {{(degree % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * degree + 1.0), {(degree % 2 ? "odd" : "even") + n}}});
   }
   k.code.close();
   return k;

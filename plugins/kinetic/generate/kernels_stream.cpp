@@ -1,5 +1,6 @@
-// Streaming along a dimension of configuration space: what flows in through the upwind face, out through the other, and the
-// volume term. The velocity acts on velocity factors only, so the derivative comes first and v multiplies its result.
+// Streaming along a dimension of configuration space: what flows in through the upwind face, out through the other, and
+// the volume term. The velocity acts on velocity factors only, so the derivative comes first and v multiplies its
+// result.
 #include <cmath>
 
 #include "kernels.hpp"
@@ -21,7 +22,8 @@ std::vector<Term> Writer::trace_terms(int dimension, int face_mode, int s, const
   return terms;
 }
 
-std::vector<Term> Writer::times_velocity(int e, int mode, const std::string& centre, const Names& half, const Names& y) const {
+std::vector<Term> Writer::times_velocity(int e, int mode, const std::string& centre, const Names& half,
+                                         const Names& y) const {
   std::vector<Term> terms;
   const int degree = basis_.exponents(mode)[basis_.cdim + e];
   for (int n = degree - 1; n <= degree + 1; ++n) {
@@ -42,8 +44,10 @@ Kernel Writer::trace(int dimension) const {
     std::vector<Term> terms;
     for (int n = 0; n <= basis_.highest(dimension); ++n)
       if (const int mode = with(face[j], dimension, n); mode >= 0) {
-        if (n == 1) terms.push_back({1.0, {"s1", at("f", mode)}});
-        else terms.push_back({std::sqrt(2.0 * n + 1.0), {at("f", mode)}});
+        if (n == 1)
+          terms.push_back({1.0, {"s1", at("f", mode)}});
+        else
+          terms.push_back({std::sqrt(2.0 * n + 1.0), {at("f", mode)}});
       }
     k.code.assign(at("t", static_cast<int>(j)), "=", terms);
   }
@@ -54,27 +58,31 @@ Kernel Writer::trace(int dimension) const {
 static void declare_velocity(Code& code, const std::string& name, const std::string& factor, int degrees) {
   code.line("const T " + name + " = T(" + factor + " * w);");
   for (int n = 0; n < degrees; ++n)
-    code.line("[[maybe_unused]] const T " + name + std::to_string(n) + " = T(" + scalar(times_xi(n, n + 1).value()) + " * " + factor + " * h);");
+    code.line("[[maybe_unused]] const T " + name + std::to_string(n) + " = T(" + scalar(times_xi(n, n + 1).value()) +
+              " * " + factor + " * h);");
 }
 
-/// Of the stage's two distribution functions, as base + b (f - base), with one rounding of a small term: rounded 1/3 and 2/3 add up to
-/// more than 1 in float32, and rounded products with them have one sign, so that particles would be gained or lost step by step.
+/// Of the stage's two distribution functions, as base + b (f - base), with one rounding of a small term: rounded 1/3
+/// and 2/3 add up to more than 1 in float32, and rounded products with them have one sign, so that particles would be
+/// gained or lost step by step.
 static void declare_combination(Code& code, const std::string& name, const std::string& f, const std::string& base) {
   code.line("T " + name + ";");
   code.line("if constexpr (Based) " + name + " = " + base + " + T(b) * (" + f + " - " + base + ");");
   code.line("else " + name + " = T(b) * " + f + ";");
 }
 
-/// out = b f + (1 - b) base (for d = 0; without a base b f alone) or out += ..., plus streaming along d with the velocity w + h xi; s
-/// is its sign and t the trace of the upwind cell. With q = s sqrt(3) f_1 + sqrt(5) f_2, the own trace is f_0 + q:
+/// out = b f + (1 - b) base (for d = 0; without a base b f alone) or out += ..., plus streaming along d with the
+/// velocity w + h xi; s is its sign and t the trace of the upwind cell. With q = s sqrt(3) f_1 + sqrt(5) f_2, the own
+/// trace is f_0 + q:
 ///   n = 0: s v (t - f_0 - q),  n = 1: sqrt(3) v (f_0 - q - t),  n = 2: s v (sqrt(5) (t - f_0 - q) + 2 sqrt(15) s f_1).
 Kernel Writer::stream(int d) const {
   Kernel k{"stream" + std::to_string(d), {}};
   auto& code = k.code;
   const auto& b = basis_;
   const std::string tail = "const T* __restrict t, S w, S h, S s, T* out)";
-  if (d == 0) code.open("template <bool Based> KINETIC_LARGE static void stream0(const T* __restrict f, const T* base, S b, " + tail);
-  else code.open("KINETIC_LARGE static void " + k.name + "(const T* __restrict f, " + tail);
+  const std::string based = "template <bool Based> ", combined = "const T* base, S b, ";
+  code.open((d ? "" : based) + "KINETIC_LARGE static void " + k.name + "(const T* __restrict f, " +
+            (d ? "" : combined) + tail);
   const int high = b.highest(d), degrees = b.highest(b.cdim + d);
   declare_velocity(code, "even", "s", degrees);
   declare_velocity(code, "odd", scalar(std::sqrt(3.0)), degrees);
@@ -109,7 +117,7 @@ Kernel Writer::stream(int d) const {
         const std::string o = "o" + std::to_string(mode);
         declare_combination(code, o, at("f", mode), at("base", mode));
         code.assign(o, "+=", terms);
-        code.line(at("out", mode) + " = o" + std::to_string(mode) + ";");
+        code.line(at("out", mode) + " = " + o + ";");
       } else {
         code.assign(at("out", mode), "+=", terms);
       }
@@ -145,7 +153,8 @@ Kernel Writer::inflow(int d) const {
     code.line("const T even" + n + " = T(s) * odd" + n + ";");
     for (int m = 0; m <= b.highest(d); ++m)
       if (const int mode = with(face[j], d, m); mode >= 0)
-        code.assign(at("out", mode), "+=", {{(m % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * m + 1.0), {(m % 2 ? "odd" : "even") + n}}});
+        code.assign(at("out", mode),
+                    "+=", {{(m % 2 ? -1.0 : 1.0) * std::sqrt(2.0 * m + 1.0), {(m % 2 ? "odd" : "even") + n}}});
   }
   code.close();
   return k;

@@ -68,7 +68,8 @@ Surd xi_moment(int k, int n) { return norm(n) * Surd(integral(product(power(k), 
 double legendre(int n, double xi) {
   double value = 0.0;
   const auto p = polynomial(n);
-  for (std::size_t i = p.size(); i-- > 0;) value = value * xi + static_cast<double>(p[i].num) / static_cast<double>(p[i].den);
+  for (std::size_t i = p.size(); i-- > 0;)
+    value = value * xi + static_cast<double>(p[i].num) / static_cast<double>(p[i].den);
   return value * norm(n).value();
 }
 

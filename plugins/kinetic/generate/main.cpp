@@ -113,9 +113,10 @@ std::string constants(const Basis& b, const Writer& w) {
 }
 
 /// A function template that picks one of name0, name1, ... by its argument D; `extra` is a further template argument.
-std::string chooser(const std::string& name, int first, int count, const std::string& extra, const std::string& parameters,
-                    const std::string& arguments) {
-  std::string out = "  template <int D" + (extra.empty() ? "" : ", bool " + extra) + ">\n  CAMBIUM_FN static void " + name + "(" + parameters + ") {\n";
+std::string chooser(const std::string& name, int first, int count, const std::string& extra,
+                    const std::string& parameters, const std::string& arguments) {
+  std::string out = "  template <int D" + (extra.empty() ? "" : ", bool " + extra) + ">\n  CAMBIUM_FN static void " +
+                    name + "(" + parameters + ") {\n";
   for (int d = first; d < count; ++d)
     out += std::string("    ") + (d > first ? "else " : "") + "if constexpr (D == " + std::to_string(d) + ") " + name +
            std::to_string(d) + (extra.empty() ? "" : "<" + extra + ">") + "(" + arguments + ");\n";
@@ -124,12 +125,16 @@ std::string chooser(const std::string& name, int first, int count, const std::st
 
 std::string choosers(const Basis& b) {
   return chooser("trace", 0, b.cdim + b.vdim, "", "const T* f, S s, T* t", "f, s, t") +
-         chooser("stream", 1, b.cdim, "", "[[maybe_unused]] const T* f, [[maybe_unused]] const T* t, [[maybe_unused]] S w, "
-                 "[[maybe_unused]] S h, [[maybe_unused]] S s, [[maybe_unused]] T* out", "f, t, w, h, s, out") +
+         chooser("stream", 1, b.cdim, "",
+                 "[[maybe_unused]] const T* f, [[maybe_unused]] const T* t, [[maybe_unused]] S w, [[maybe_unused]] S "
+                 "h, [[maybe_unused]] S s, [[maybe_unused]] T* out",
+                 "f, t, w, h, s, out") +
          chooser("inflow", 0, b.cdim, "", "const T* t, S w, S h, S s, T* out", "t, w, h, s, out") +
-         chooser("push", 0, b.vdim, "M", "const T* f, const T* g, const T* E, const T* B, const T* X, const S* W, T lambda, T* below, T* out",
+         chooser("push", 0, b.vdim, "M",
+                 "const T* f, const T* g, const T* E, const T* B, const T* X, const S* W, T lambda, T* below, T* out",
                  "f, g, E, B, X, W, lambda, below, out") +
-         chooser("flux", 0, b.vdim, "M", "const T* tl, const T* tu, const T* E, const T* B, const T* X, const S* W, T lambda, T* G",
+         chooser("flux", 0, b.vdim, "M",
+                 "const T* tl, const T* tu, const T* E, const T* B, const T* X, const S* W, T lambda, T* G",
                  "tl, tu, E, B, X, W, lambda, G") +
          chooser("lift", 0, b.vdim, "", "const T* Gl, const T* Gu, T* out", "Gl, Gu, out");
 }
@@ -139,12 +144,15 @@ void write_header(const std::string& folder, const Basis& b) {
   std::ofstream out(folder + "/" + b.name() + ".hpp");
   out << "// Written by kinetic_generate; the source is plugins/kinetic/generate.\n#pragma once\n"
       << "#include \"plugins/kinetic/solver/kernel_macros.hpp\"\n\nnamespace cambium::kinetic {\n\n"
-      << "struct Basis_" << b.name() << " {\n" << constants(b, w) << "};\n\n"
-      << "template <class T>\nstruct Kernels_" << b.name() << " : Basis_" << b.name() << " {\n  using S = typename T::value_type;\n";
+      << "struct Basis_" << b.name() << " {\n"
+      << constants(b, w) << "};\n\n"
+      << "template <class T>\nstruct Kernels_" << b.name() << " : Basis_" << b.name()
+      << " {\n  using S = typename T::value_type;\n";
   for (const auto& k : all_kernels(w, b)) {
     std::string text = k.code.text();
     // Of few modes every kernel is worth inlining.
-    if (const auto at = text.find("KINETIC_LARGE"); at != std::string::npos && b.modes() <= 9) text.replace(at, 13, "KINETIC_SMALL");
+    if (const auto at = text.find("KINETIC_LARGE"); at != std::string::npos && b.modes() <= 9)
+      text.replace(at, 13, "KINETIC_SMALL");
     out << text << "\n";
   }
   out << choosers(b) << "};\n\n}  // namespace cambium::kinetic\n";
@@ -189,7 +197,8 @@ int main(int argc, char** argv) {
     int c = 0, v = 0, p = 0;
     bool tensor = false;
     if (!parse(argv[k], c, v, p, tensor)) {
-      std::cerr << "'" << argv[k] << "' is no configuration; write CxVv_pP or CxVv_pP_tensor with 1 <= C <= V <= 3 and P 1 or 2, "
+      std::cerr << "'" << argv[k]
+                << "' is no configuration; write CxVv_pP or CxVv_pP_tensor with 1 <= C <= V <= 3 and P 1 or 2, "
                 << "for example 2x3v_p2\n";
       return 2;
     }

@@ -14,7 +14,9 @@ struct Rational {
   Rational(std::int64_t n, std::int64_t d = 1) { *this = reduced(n, d); }
   bool zero() const { return num == 0; }
 
-  friend Rational operator*(Rational a, Rational b) { return reduced(__int128(a.num) * b.num, __int128(a.den) * b.den); }
+  friend Rational operator*(Rational a, Rational b) {
+    return reduced(__int128(a.num) * b.num, __int128(a.den) * b.den);
+  }
   friend Rational operator+(Rational a, Rational b) {
     return reduced(__int128(a.num) * b.den + __int128(b.num) * a.den, __int128(a.den) * b.den);
   }

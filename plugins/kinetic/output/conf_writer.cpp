@@ -16,7 +16,9 @@ namespace cambium::kinetic {
 
 const Vlasov& kinetic_physics(const Physics& physics, const char* writer) {
   const auto* found = dynamic_cast<const Vlasov*>(&physics);
-  if (!found) throw InputError(fmt::format("output '{}' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", writer));
+  if (!found)
+    throw InputError(
+        fmt::format("output '{}' belongs to kinetic physics (vlasov_poisson, vlasov_maxwell, boltzmann_bgk)", writer));
   return *found;
 }
 
@@ -31,13 +33,16 @@ std::vector<Expansion> expansions_of(const Vlasov& physics) {
   for (const auto& s : physics.species()) {
     const int components = s->components();
     for (int c = 0; c < components; ++c) {
-      const std::string name = c == 0 ? "density" : c == components - 1 ? "energy" : fmt::format("flux_{}", "xyz"[c - 1]);
+      const std::string name = c == 0                ? "density"
+                               : c == components - 1 ? "energy"
+                                                     : fmt::format("flux_{}", "xyz"[c - 1]);
       out.push_back({s->name() + "/" + name, s->moment(c)});
     }
   }
   if (physics.fields())
     for (const auto& field : physics.fields()->output())
-      out.push_back({"field/" + field.name, std::vector<double>(field.values, field.values + physics.species().front()->conf().size())});
+      out.push_back({"field/" + field.name,
+                     std::vector<double>(field.values, field.values + physics.species().front()->conf().size())});
   return out;
 }
 
@@ -73,12 +78,16 @@ void ConfWriter::resume(std::int64_t step) { file_.resume(step, columns()); }
 
 void DistributionWriter::Params::describe(deck::Describe<Params>& d) {
   d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
-  d("format", &Params::format, "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file "
-    "per species with all outputs, for ParaView")
+  d("format", &Params::format,
+    "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file per "
+    "species with all outputs, for ParaView")
       .options({{"hdf5", Params::Format::hdf5}, {"vtkhdf", Params::Format::vtkhdf}})
       .def(Params::Format::hdf5);
-  d("axes", &Params::axes, "for vtkhdf: one to three of x, y, z, vx, vy, vz, over which f is shown, integrated over the others; all where "
-    "there are three at most").def({}).example("[x, vx]");
+  d("axes", &Params::axes,
+    "for vtkhdf: one to three of x, y, z, vx, vy, vz, over which f is shown, integrated over the others; all where "
+    "there are three at most")
+      .def({})
+      .example("[x, vx]");
   d.check([](const Params& p) -> std::string {
     return p.format == Params::Format::hdf5 && !p.axes.empty() ? "'axes' belongs to 'format: vtkhdf'" : "";
   });
@@ -88,13 +97,16 @@ void DistributionWriter::attach(const Physics& physics) {
   physics_ = &kinetic_physics(physics, "distribution");
   if (params_.format == Params::Format::hdf5) return;
   for (const auto& s : physics_->species())
-    axes_.push_back(axes_of(s->solver().grid(), params_.axes, fmt::format("output 'distribution', species '{}'", s->name())));
+    axes_.push_back(
+        axes_of(s->solver().grid(), params_.axes, fmt::format("output 'distribution', species '{}'", s->name())));
   samples_.resize(axes_.size());
 }
 
 void DistributionWriter::observe(const State&, std::int64_t step, double time) {
-  if (params_.format == Params::Format::vtkhdf) add_samples(step, time);
-  else write_expansions(step, time);
+  if (params_.format == Params::Format::vtkhdf)
+    add_samples(step, time);
+  else
+    write_expansions(step, time);
 }
 
 std::string DistributionWriter::path_of(const std::string& species) const {
@@ -106,7 +118,8 @@ void DistributionWriter::add_samples(std::int64_t step, double time) {
     const Species& s = *physics_->species()[k];
     const GridFields fields = sampled_distribution(s, axes_[k], context_.comm);
     io::on_root(context_.comm, [&] {
-      if (!samples_[k]) samples_[k] = std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_));
+      if (!samples_[k])
+        samples_[k] = std::make_unique<io::VtkhdfFile>(path_of(s.name()), fields, true, io::provenance_of(context_));
       samples_[k]->append(fields, step, time);
     });
   }

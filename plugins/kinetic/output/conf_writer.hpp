@@ -46,8 +46,9 @@ class ConfWriter : public Writer {
   SeriesFile file_;
 };
 
-/// Distribution functions of all species: distribution.<step>.h5 with /<species>/f [conf cell][velocity cells...][mode]; or, for
-/// ParaView, distribution.<species>.vtkhdf with their values over one to three dimensions at every output.
+/// Distribution functions of all species: distribution.<step>.h5 with /<species>/f [conf cell][velocity
+/// cells...][mode]; or, for ParaView, distribution.<species>.vtkhdf with their values over one to three dimensions at
+/// every output.
 class DistributionWriter : public Writer {
  public:
   struct Params {
@@ -74,7 +75,7 @@ class DistributionWriter : public Writer {
   Params params_;
   Context& context_;
   const Vlasov* physics_ = nullptr;
-  std::vector<std::vector<int>> axes_;                     ///< of every species, for vtkhdf
+  std::vector<std::vector<int>> axes_;                    ///< of every species, for vtkhdf
   std::vector<std::unique_ptr<io::VtkhdfFile>> samples_;  ///< of every species, on rank 0, from the first output on
 };
 

@@ -28,15 +28,16 @@ void PointWriter::attach(const Physics& physics) {
     for (const auto& text : texts) place.at.push_back(constant(text, values));
     const auto& point = place.at;
     if (static_cast<int>(point.size()) != grid.dimensions)
-      throw InputError(fmt::format("output 'points': [{}] has {} coordinates; configuration space has {} dimensions", fmt::join(point, ", "),
-                                   point.size(), grid.dimensions));
+      throw InputError(fmt::format("output 'points': [{}] has {} coordinates; configuration space has {} dimensions",
+                                   fmt::join(point, ", "), point.size(), grid.dimensions));
     std::array<int, 3> at{0, 0, 0};
     std::array<double, 3> xi{};
     for (int d = 0; d < grid.dimensions; ++d) {
       const double steps = (point[d] - grid.lower[d]) / grid.width[d];
       if (!(steps >= 0.0 && steps <= grid.cells[d]))
-        throw InputError(fmt::format("output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}", point[d],
-                                     fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d], d + 1));
+        throw InputError(fmt::format(
+            "output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}", point[d],
+            fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d], d + 1));
       at[d] = std::min(static_cast<int>(steps), grid.cells[d] - 1);
       xi[d] = 2.0 * (steps - at[d]) - 1.0;
     }
@@ -60,7 +61,8 @@ void PointWriter::create() {
   io::File& file = file_.create(columns());
   std::vector<double> positions;
   for (const auto& place : place_) positions.insert(positions.end(), place.at.begin(), place.at.end());
-  file.set_attribute("at", io::tensor_of(positions.data(), {std::ssize(place_), physics_->species().front()->conf().dimensions}));
+  file.set_attribute(
+      "at", io::tensor_of(positions.data(), {std::ssize(place_), physics_->species().front()->conf().dimensions}));
 }
 
 void PointWriter::observe(const State&, std::int64_t step, double time) {
@@ -72,7 +74,8 @@ void PointWriter::observe(const State&, std::int64_t step, double time) {
       auto& row = rows.emplace_back();
       for (const auto& place : place_) {
         double sum = 0.0;
-        for (std::size_t k = 0; k < place.basis.size(); ++k) sum += place.basis[k] * e.values[place.cell * place.basis.size() + k];
+        for (std::size_t k = 0; k < place.basis.size(); ++k)
+          sum += place.basis[k] * e.values[place.cell * place.basis.size() + k];
         row.push_back(sum);
       }
     }

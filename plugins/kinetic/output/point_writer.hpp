@@ -10,8 +10,8 @@ namespace cambium::kinetic {
 ///   /step, /time                              one row per output
 ///   /<species>/density, flux_x, ..., energy   [row][point]; energy is the integral of v^2 f
 ///   /field/Ex, ...                            [row][point]
-/// and the positions in the root group's attribute `at`, [point][dimension]. On a face between cells the value is that of
-/// the upper one.
+/// and the positions in the root group's attribute `at`, [point][dimension]. On a face between cells the value is that
+/// of the upper one.
 class PointWriter : public Writer {
  public:
   struct Params {
@@ -19,7 +19,8 @@ class PointWriter : public Writer {
     std::int64_t every = 1;
     static void describe(deck::Describe<Params>& d);
   };
-  PointWriter(const Params& params, Context& context) : params_(params), context_(context), file_(context, "points.h5") {}
+  PointWriter(const Params& params, Context& context)
+      : params_(params), context_(context), file_(context, "points.h5") {}
 
   void attach(const Physics& physics) override;
   std::int64_t every() const override { return params_.every; }

@@ -33,7 +33,8 @@ class Parts {
     for (int q = 0; q < count_; ++q)
       for (const auto& e : exponents) {
         double value = 1.0;
-        for (int d = 0, rest = q; d < dims; ++d, rest /= parts) value *= legendre(e[d], (2.0 * (rest % parts) + 1.0) / parts - 1.0);
+        for (int d = 0, rest = q; d < dims; ++d, rest /= parts)
+          value *= legendre(e[d], (2.0 * (rest % parts) + 1.0) / parts - 1.0);
         values_.push_back(value);
       }
   }
@@ -87,7 +88,8 @@ GridFields sampled_moments(const Vlasov& physics) {
   }
   for (const auto& e : expansions_of(physics)) {
     const auto [name, component] = vector_name(e.name);
-    auto field = std::find_if(out.fields.begin(), out.fields.end(), [&, n = name](const auto& f) { return f.name == n; });
+    auto field =
+        std::find_if(out.fields.begin(), out.fields.end(), [&, n = name](const auto& f) { return f.name == n; });
     if (field == out.fields.end()) {
       const int components = is_vector(name) ? 3 : 1;
       out.fields.push_back({name, "", components, std::vector<double>(out.cells() * components, 0.0)});
@@ -151,7 +153,8 @@ GridFields sampled_distribution(const Species& species, const std::vector<int>& 
       for (int d : axes) at.push_back(grid.axis[d].first + (d < grid.cdim ? c[d] : v[d - grid.cdim]));
       solver.get(0, ic, iv, f.data());
       for (std::size_t k = 0; k < kept.size(); ++k) mine[k] = others * f[kept[k]];
-      for (int q = 0; q < sampled.count(); ++q) values[sampled.place(q, at.data(), cells)] += sampled.value(q, mine.data());
+      for (int q = 0; q < sampled.count(); ++q)
+        values[sampled.place(q, at.data(), cells)] += sampled.value(q, mine.data());
     }
   comm.sum(values);
   out.fields.push_back({"f", "", 1, std::move(values)});

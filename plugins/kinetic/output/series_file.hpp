@@ -9,8 +9,8 @@
 
 namespace cambium::kinetic {
 
-/// A file of the run that grows by rows: /step, /time and one array per column, [row][shape...] in float64. Rank 0 alone
-/// has it open; what only rank 0 does is said.
+/// A file of the run that grows by rows: /step, /time and one array per column, [row][shape...] in float64. Rank 0
+/// alone has it open; what only rank 0 does is said.
 class SeriesFile {
  public:
   struct Column {

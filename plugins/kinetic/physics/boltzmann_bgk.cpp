@@ -11,7 +11,9 @@ void BoltzmannBgk::Params::describe(deck::Describe<Params>& d) { describe_common
 BoltzmannBgk::BoltzmannBgk(const Params& params, Context& context) : Vlasov(params, context) {
   if (!params.collisions.empty()) return;
   for (const auto& s : params.species)
-    if (!s.collisions) throw InputError(fmt::format("species '{}' has no 'collisions'; give their frequency, 0 for free streaming", s.name));
+    if (!s.collisions)
+      throw InputError(
+          fmt::format("species '{}' has no 'collisions'; give their frequency, 0 for free streaming", s.name));
 }
 
 }  // namespace cambium::kinetic

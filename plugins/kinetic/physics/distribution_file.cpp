@@ -41,7 +41,8 @@ Row row_of(const PhaseGrid& whole, const Part& part, int conf, int modes, double
   Row row;
   row.start.push_back(grid.conf_index(grid.local_conf(conf)));
   std::vector<std::int64_t> shape{1};
-  for (int d = 0; d < grid.vdim; ++d) row.start.push_back(grid.velocity(d).first), shape.push_back(grid.velocity(d).count);
+  for (int d = 0; d < grid.vdim; ++d)
+    row.start.push_back(grid.velocity(d).first), shape.push_back(grid.velocity(d).count);
   row.start.push_back(0), shape.push_back(modes);
   TensorRef t;
   t.data = data;
@@ -114,9 +115,10 @@ void read_distribution(const io::Group& group, const std::string& name, Solver& 
   const auto found = set.attribute<std::vector<int>>("cells");
   const auto basis = set.attribute<std::string>("basis");
   if (found != cells || basis != solver.basis().name)
-    throw InputError(fmt::format("species '{}' was stored on [{}] cells with basis {}, this deck has [{}] with {}; resume with the "
-                                 "deck that wrote it, or begin another run with 'start_from'",
-                                 name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
+    throw InputError(
+        fmt::format("species '{}' was stored on [{}] cells with basis {}, this deck has [{}] with {}; resume with the "
+                    "deck that wrote it, or begin another run with 'start_from'",
+                    name, fmt::join(found, ", "), basis, fmt::join(cells, ", "), solver.basis().name));
   const Part part = part_of(grid);
   std::vector<double> data(static_cast<std::size_t>(nv) * modes);
   for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {

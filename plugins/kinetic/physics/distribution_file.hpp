@@ -10,7 +10,8 @@ namespace cambium::kinetic {
 /// float64 over the whole phase space, with the grid and the exponents of the modes as attributes. Rank 0 writes.
 void write_distribution(io::Group& group, const std::string& name, const Solver& solver, const Comm& comm);
 
-/// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the grid differs.
+/// Fills this rank's cells of slot 0 (host copy); any number of ranks may have written. InputError when the grid
+/// differs.
 void read_distribution(const io::Group& group, const std::string& name, Solver& solver);
 
 /// Attributes lower, upper, cells (of all dimensions), cdim, vdim, and exponents [mode][dimension] of a group.

@@ -24,7 +24,8 @@ std::vector<double> project_conf(const ConfGrid& grid, const Formula& formula, d
   for (int cell = 0; cell < grid.count(); ++cell) {
     const auto at = grid.place(cell);
     for (int q = 0; q < rule.nodes(); ++q) {
-      for (int d = 0; d < grid.dimensions; ++d) z[d] = grid.lower[d] + (at[d] + 0.5 + 0.5 * rule.xi(q, d)) * grid.width[d];
+      for (int d = 0; d < grid.dimensions; ++d)
+        z[d] = grid.lower[d] + (at[d] + 0.5 + 0.5 * rule.xi(q, d)) * grid.width[d];
       values[q] = formula(z);
     }
     rule.project(values.data(), &out[static_cast<std::size_t>(cell) * grid.modes()]);
@@ -41,7 +42,8 @@ static bool is_zero(const std::string& text, const std::map<std::string, double>
   }
 }
 
-ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas, const std::map<std::string, double>& parameters)
+ExternalField::ExternalField(const ConfGrid& grid, const FieldFormulas& formulas,
+                             const std::map<std::string, double>& parameters)
     : grid_(grid) {
   for (const auto* list : {&formulas.E, &formulas.B})
     for (std::size_t c = 0; c < list->size(); ++c) {
@@ -60,9 +62,11 @@ void ExternalField::require_felt(const std::vector<Felt>& by, Log& log) const {
     std::size_t number = 0;
     for (const auto& f : by)
       if (f.vdim < needs) deaf += fmt::format("{}'{}'", number++ ? ", " : "", f.species);
-    const std::string why = fmt::format("external: {} acts on particles with at least {} velocity dimensions, which ", component, needs);
+    const std::string why =
+        fmt::format("external: {} acts on particles with at least {} velocity dimensions, which ", component, needs);
     if (number == by.size())
-      throw InputError(fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why, deaf, component));
+      throw InputError(fmt::format("{}no charged species has ({}); give 'velocity' more dimensions, or {} = 0", why,
+                                   deaf, component));
     if (number > 0) log.warn(fmt::format("{}{} lack{}: they do not feel it", why, deaf, number == 1 ? "s" : ""));
   }
 }

@@ -31,8 +31,8 @@ GrowthFit::Result GrowthFit::fit() const {
     if (time_[k] < params_.from || time_[k] > params_.to || !(energy_[k] > 0.0)) continue;
     if (!params_.oscillating) {
       t.push_back(time_[k]), y.push_back(std::log(energy_[k]));
-    } else if (k > 0 && k + 1 < time_.size() && energy_[k] > energy_[k - 1] && energy_[k] >= energy_[k + 1] && energy_[k - 1] > 0.0 &&
-               energy_[k + 1] > 0.0) {
+    } else if (k > 0 && k + 1 < time_.size() && energy_[k] > energy_[k - 1] && energy_[k] >= energy_[k + 1] &&
+               energy_[k - 1] > 0.0 && energy_[k + 1] > 0.0) {
       const double logs[3] = {std::log(energy_[k - 1]), std::log(energy_[k]), std::log(energy_[k + 1])};
       const auto [at, height] = vertex(&time_[k - 1], logs);
       t.push_back(at), y.push_back(height);
@@ -55,10 +55,12 @@ GrowthFit::Result GrowthFit::fit() const {
 std::string GrowthFit::line() const {
   const Result r = fit();
   if (!r.found)
-    return fmt::format("growth rate: no fit, {} {} of the field energy in the window", r.points, params_.oscillating ? "peaks" : "samples");
+    return fmt::format("growth rate: no fit, {} {} of the field energy in the window", r.points,
+                       params_.oscillating ? "peaks" : "samples");
   std::string text = fmt::format("growth rate of the field: gamma = {:.6g}", r.gamma);
   if (params_.oscillating) text += fmt::format(", omega = {:.6g}", r.omega);
-  return text + fmt::format(" ({} {} from t = {:.4g} to {:.4g})", r.points, params_.oscillating ? "peaks" : "samples", r.from, r.to);
+  return text + fmt::format(" ({} {} from t = {:.4g} to {:.4g})", r.points, params_.oscillating ? "peaks" : "samples",
+                            r.from, r.to);
 }
 
 void GrowthFit::save(io::Group& group) const {
@@ -70,8 +72,10 @@ void GrowthFit::load(const io::Group& group) {
   time_ = group.read<std::vector<double>>("growth/time");
   energy_ = group.read<std::vector<double>>("growth/energy");
   if (time_.size() != energy_.size())
-    throw InputError(fmt::format("'{}': {} times and {} energies of the fit of a growth rate; the file is damaged or was changed, resume from another one",
-                                 group.file(), time_.size(), energy_.size()));
+    throw InputError(
+        fmt::format("'{}': {} times and {} energies of the fit of a growth rate; the file is damaged or was changed, "
+                    "resume from another one",
+                    group.file(), time_.size(), energy_.size()));
 }
 
 }  // namespace cambium::kinetic

@@ -16,8 +16,8 @@ class GrowthFit {
   struct Result {
     bool found = false;
     double gamma = 0.0;
-    double omega = 0.0;   ///< 0 when the fit is not to an oscillation
-    int points = 0;       ///< samples, or peaks
+    double omega = 0.0;  ///< 0 when the fit is not to an oscillation
+    int points = 0;      ///< samples, or peaks
     double from = 0.0, to = 0.0;
   };
   Result fit() const;

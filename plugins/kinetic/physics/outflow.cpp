@@ -17,7 +17,8 @@ static std::vector<FaceMode> modes_on(const BasisInfo& basis, int d, bool high) 
     const auto& e = basis.exponents[k];
     bool seen = e[basis.cdim + d] <= 1;
     for (int a = 0; a < basis.cdim + basis.vdim; ++a) seen &= a == d || a == basis.cdim + d || e[a] == 0;
-    if (seen) out.push_back({k, std::sqrt(0.5 * (2 * e[d] + 1)) * (!high && e[d] % 2 ? -1.0 : 1.0), e[basis.cdim + d] == 1});
+    if (seen)
+      out.push_back({k, std::sqrt(0.5 * (2 * e[d] + 1)) * (!high && e[d] % 2 ? -1.0 : 1.0), e[basis.cdim + d] == 1});
   }
   return out;
 }
@@ -28,7 +29,8 @@ double outflow(const Solver& solver, int slot, int d, bool high) {
   if (high ? x.first + x.count != x.cells : x.first != 0) return 0.0;
   solver.to_host_const(slot);
   const auto modes = modes_on(solver.basis(), d, high);
-  // With psi_0 = sqrt(1/2), psi_1 = sqrt(3/2) xi and v = w + h xi: integral(v psi_0) = sqrt(2) w, integral(v psi_1) = sqrt(2/3) h.
+  // With psi_0 = sqrt(1/2), psi_1 = sqrt(3/2) xi and v = w + h xi: integral(v psi_0) = sqrt(2) w, integral(v psi_1) =
+  // sqrt(2/3) h.
   double jacobian = 0.5 * v.width();
   for (int a = 0; a < grid.dimensions(); ++a)
     if (a != d && a != grid.cdim + d) jacobian *= std::sqrt(2.0) * 0.5 * grid.axis[a].width();

@@ -4,14 +4,15 @@
 
 namespace cambium::kinetic {
 
-/// Keeps a distribution function from falling below zero at the points where it is looked at (corners and Gauss points of
-/// each cell): f becomes m + theta (f - m) with the cell mean m and the largest theta <= 1 that suffices (Zhang and Shu,
-/// J. Comput. Phys. 229, 3091 (2010)). Density is kept cell by cell; momentum and energy are not. A cell whose mean is
-/// negative is left as it is and counted.
+/// Keeps a distribution function from falling below zero at the points where it is looked at (corners and Gauss points
+/// of each cell): f becomes m + theta (f - m) with the cell mean m and the largest theta <= 1 that suffices (Zhang and
+/// Shu, J. Comput. Phys. 229, 3091 (2010)). Density is kept cell by cell; momentum and energy are not. A cell whose
+/// mean is negative is left as it is and counted.
 class Positivity {
  public:
   explicit Positivity(const Solver& solver);
-  /// Acts on slot 0, on the host (Solver::to_device is left to the caller); returns the cells of this rank that it changed.
+  /// Acts on slot 0, on the host (Solver::to_device is left to the caller); returns the cells of this rank that it
+  /// changed.
   std::int64_t act(Solver& solver);
 
   std::int64_t changed() const { return changed_; }    ///< cells of this rank, over all calls

@@ -10,8 +10,10 @@ void RankSums::reduce(const std::vector<std::span<double>>& sums, std::span<doub
   for (const auto& s : sums) count += static_cast<std::int64_t>(s.size());
   if (!share_memory || count * comm_.size() > most_numbers) return through_messages(sums, maxima);
   if (count > made_) pieces_ = SharedPieces::make(comm_, count), made_ = count;
-  if (pieces_) through_memory(sums, maxima);
-  else through_messages(sums, maxima);
+  if (pieces_)
+    through_memory(sums, maxima);
+  else
+    through_messages(sums, maxima);
 }
 
 void RankSums::through_messages(const std::vector<std::span<double>>& sums, std::span<double> maxima) const {

@@ -31,7 +31,8 @@ AxisMap::AxisMap(double old_lower, double old_upper, int old_cells, const Axis& 
         const double weight = weights[q] * (high - low) / to.width();
         for (int a = 0; a < 3; ++a)
           for (int b = 0; b < 3; ++b)
-            o.mode[a][b] += weight * legendre(a, (z - centre) / half) * legendre(b, (z - old_centre) / (0.5 * old_width));
+            o.mode[a][b] +=
+                weight * legendre(a, (z - centre) / half) * legendre(b, (z - old_centre) / (0.5 * old_width));
       }
       overlaps_[i].push_back(o);
     }
@@ -39,14 +40,16 @@ AxisMap::AxisMap(double old_lower, double old_upper, int old_cells, const Axis& 
 }
 
 StoredGrid::StoredGrid(const io::Dataset& set)
-    : cdim(set.attribute<int>("cdim")), vdim(set.attribute<int>("vdim")), lower(set.attribute<std::vector<double>>("lower")),
-      upper(set.attribute<std::vector<double>>("upper")), cells(set.attribute<std::vector<int>>("cells")) {
+    : cdim(set.attribute<int>("cdim")), vdim(set.attribute<int>("vdim")),
+      lower(set.attribute<std::vector<double>>("lower")), upper(set.attribute<std::vector<double>>("upper")),
+      cells(set.attribute<std::vector<int>>("cells")) {
   const auto flat = set.attribute<std::vector<int>>("exponents");
   const int dims = cdim + vdim;
   for (std::size_t k = 0; k + dims <= flat.size(); k += dims) {
     exponents.emplace_back(flat.begin() + k, flat.begin() + k + dims);
     const auto& e = exponents.back();
-    if (std::all_of(e.begin() + cdim, e.end(), [](int n) { return n == 0; })) conf_exponents.emplace_back(e.begin(), e.begin() + cdim);
+    if (std::all_of(e.begin() + cdim, e.end(), [](int n) { return n == 0; }))
+      conf_exponents.emplace_back(e.begin(), e.begin() + cdim);
   }
 }
 
@@ -87,14 +90,18 @@ namespace {
 
 void require_same_domain(const StoredGrid& from, const PhaseGrid& to, const std::string& name) {
   if (from.cdim != to.cdim || from.vdim != to.vdim)
-    throw InputError(fmt::format("start_from: species '{}' was stored with {} and {} dimensions of configuration and velocity space, this "
-                                 "deck has {} and {}", name, from.cdim, from.vdim, to.cdim, to.vdim));
+    throw InputError(
+        fmt::format("start_from: species '{}' was stored with {} and {} dimensions of configuration and velocity "
+                    "space, this deck has {} and {}",
+                    name, from.cdim, from.vdim, to.cdim, to.vdim));
   for (int d = 0; d < to.cdim; ++d) {
     const Axis& a = to.axis[d];
     const double small = 1e-9 * (a.upper - a.lower);
     if (std::abs(a.lower - from.lower[d]) > small || std::abs(a.upper - from.upper[d]) > small)
-      throw InputError(fmt::format("start_from: dimension {} of the domain goes from {:g} to {:g} there and from {:g} to {:g} here; only the "
-                                   "cells and the velocities may differ", d + 1, from.lower[d], from.upper[d], a.lower, a.upper));
+      throw InputError(
+          fmt::format("start_from: dimension {} of the domain goes from {:g} to {:g} there and from {:g} to {:g} here; "
+                      "only the cells and the velocities may differ",
+                      d + 1, from.lower[d], from.upper[d], a.lower, a.upper));
   }
 }
 
@@ -151,7 +158,8 @@ class Rows {
     tensor.data = row.data();
     tensor.rank = static_cast<int>(shape.size());
     std::int64_t stride = 1;
-    for (int d = tensor.rank - 1; d >= 0; --d) tensor.shape[d] = shape[d], tensor.stride[d] = stride, stride *= shape[d];
+    for (int d = tensor.rank - 1; d >= 0; --d)
+      tensor.shape[d] = shape[d], tensor.stride[d] = stride, stride *= shape[d];
     set_.read_block(start, tensor);
     return row;
   }
@@ -164,7 +172,8 @@ class Rows {
 
 }  // namespace
 
-double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf, const Comm& comm) {
+double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf,
+                      const Comm& comm) {
   if (!group.exists(name + "/f"))
     throw InputError(fmt::format("start_from: the file holds no distribution function of a species '{}'", name));
   const io::Dataset set = group.dataset(name + "/f");
@@ -181,13 +190,15 @@ double read_regridded(const io::Group& group, const std::string& name, Solver& s
     int at[6] = {};
     for (int d = 0; d < grid.cdim; ++d) at[d] = grid.axis[d].first + c[d];
     std::vector<double> n(basis.conf, 0.0);
-    space.cell(at, [&](const std::array<int, 6>& old) { return (density = rows.density(rows.conf(old))).data(); }, n.data());
+    space.cell(
+        at, [&](const std::array<int, 6>& old) { return (density = rows.density(rows.conf(old))).data(); }, n.data());
     wanted[ic] = n[0];
     for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
       const auto v = grid.local_velocity(iv);
       for (int d = 0; d < grid.vdim; ++d) at[grid.cdim + d] = grid.velocity(d).first + v[d];
       std::fill(f.begin(), f.end(), 0.0);
-      phase.cell(at, [&](const std::array<int, 6>& old) { return rows.cell(old); }, f.data());
+      phase.cell(
+          at, [&](const std::array<int, 6>& old) { return rows.cell(old); }, f.data());
       solver.set(0, ic, iv, f.data());
     }
   }
@@ -197,7 +208,8 @@ double read_regridded(const io::Group& group, const std::string& name, Solver& s
   comm.sum(moments);
   double outside = 0.0;
   for (int ic = 0; ic < grid.local_conf_cells(); ++ic) {
-    const double found = moments[static_cast<std::size_t>(grid.conf_index(grid.local_conf(ic))) * (grid.vdim + 2) * conf.modes()];
+    const double found =
+        moments[static_cast<std::size_t>(grid.conf_index(grid.local_conf(ic))) * (grid.vdim + 2) * conf.modes()];
     const double missing = 1.0 - found / wanted[ic];
     outside = std::max(outside, missing);
     if (!(std::abs(missing) > 1e-13) || !(found > 0.0)) continue;
@@ -222,11 +234,14 @@ std::vector<double> regrid_field(const StoredGrid& from, const std::vector<doubl
   std::vector<double> out(to.size(), 0.0);
   for (int cell = 0; cell < to.count(); ++cell) {
     const auto at = to.place(cell);
-    space.cell(at.data(), [&](const std::array<int, 6>& old) {
-      int index = 0;
-      for (int d = 0; d < to.dimensions; ++d) index = index * from.cells[d] + old[d];
-      return &values[static_cast<std::size_t>(index) * from.conf_exponents.size()];
-    }, &out[static_cast<std::size_t>(cell) * to.modes()]);
+    space.cell(
+        at.data(),
+        [&](const std::array<int, 6>& old) {
+          int index = 0;
+          for (int d = 0; d < to.dimensions; ++d) index = index * from.cells[d] + old[d];
+          return &values[static_cast<std::size_t>(index) * from.conf_exponents.size()];
+        },
+        &out[static_cast<std::size_t>(cell) * to.modes()]);
   }
   return out;
 }

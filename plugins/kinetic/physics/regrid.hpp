@@ -8,14 +8,14 @@
 
 namespace cambium::kinetic {
 
-/// What of one dimension of a grid lies in the cells of another: for each new cell the old cells that it overlaps, and the
-/// integrals over what they share of new mode a times old mode b, in units of the new cell.
+/// What of one dimension of a grid lies in the cells of another: for each new cell the old cells that it overlaps, and
+/// the integrals over what they share of new mode a times old mode b, in units of the new cell.
 class AxisMap {
  public:
   AxisMap(double old_lower, double old_upper, int old_cells, const Axis& to);
 
   struct Overlap {
-    int from;                                  ///< old cell
+    int from;                                   ///< old cell
     std::array<std::array<double, 3>, 3> mode;  ///< [a][b]
   };
   const std::vector<Overlap>& of(int cell) const { return overlaps_[cell]; }
@@ -36,8 +36,9 @@ struct StoredGrid {
   int conf_cells() const;
 };
 
-/// Cells of several dimensions at once: adds to a new cell's coefficients the L2 projection of what old cells have there.
-/// Exact for what both can hold: a finer grid takes everything over, a coarser one keeps all integrals with its modes.
+/// Cells of several dimensions at once: adds to a new cell's coefficients the L2 projection of what old cells have
+/// there. Exact for what both can hold: a finer grid takes everything over, a coarser one keeps all integrals with its
+/// modes.
 class Regrid {
  public:
   Regrid(std::vector<AxisMap> maps, std::vector<std::vector<int>> from, std::vector<std::vector<int>> to);
@@ -52,10 +53,12 @@ class Regrid {
   int size_ = 1;  ///< of the tensor that holds both bases
 };
 
-/// The distribution function group/name/f of any grid, of the same domain, on the grid of a solver: slot 0 (host copy). The
-/// density of every cell of configuration space is kept: where the new velocity space leaves something out, what is inside is
-/// scaled. Returns the largest share that was outside. Collective. InputError when domain or dimensions differ.
-double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf, const Comm& comm);
+/// The distribution function group/name/f of any grid, of the same domain, on the grid of a solver: slot 0 (host copy).
+/// The density of every cell of configuration space is kept: where the new velocity space leaves something out, what is
+/// inside is scaled. Returns the largest share that was outside. Collective. InputError when domain or dimensions
+/// differ.
+double read_regridded(const io::Group& group, const std::string& name, Solver& solver, const ConfGrid& conf,
+                      const Comm& comm);
 
 /// An expansion on the configuration space of a stored grid, [cell][mode], on another.
 std::vector<double> regrid_field(const StoredGrid& from, const std::vector<double>& values, const ConfGrid& to);

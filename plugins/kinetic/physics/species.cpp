@@ -16,9 +16,10 @@
 
 namespace cambium::kinetic {
 
-/// Cells are numbered by whole numbers of 32 bits in configuration and in velocity space each; two copies of the distribution
-/// function are held from the start.
-static void require_room(const PhaseGrid& grid, const Built& built, Precision precision, const std::string& species, const Comm& comm) {
+/// Cells are numbered by whole numbers of 32 bits in configuration and in velocity space each; two copies of the
+/// distribution function are held from the start.
+static void require_room(const PhaseGrid& grid, const Built& built, Precision precision, const std::string& species,
+                         const Comm& comm) {
   std::int64_t cells[2] = {1, 1};
   std::vector<int> along;
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -27,27 +28,34 @@ static void require_room(const PhaseGrid& grid, const Built& built, Precision pr
     along.push_back(grid.axis[d].cells);
   }
   if (std::max(cells[0], cells[1]) > std::numeric_limits<int>::max())
-    throw InputError(fmt::format("species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space", species,
-                                 fmt::join(along, ", ")));
-  const double all = static_cast<double>(cells[0]) * static_cast<double>(cells[1]), number = precision == Precision::float64 ? 8.0 : 4.0;
-  require_memory(2.0 * number * built.info.modes * all / comm.size(), fmt::format("species '{}' on {:.4g} cells of phase space", species, all),
+    throw InputError(fmt::format(
+        "species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space",
+        species, fmt::join(along, ", ")));
+  const double all = static_cast<double>(cells[0]) * static_cast<double>(cells[1]),
+               number = precision == Precision::float64 ? 8.0 : 4.0;
+  require_memory(2.0 * number * built.info.modes * all / comm.size(),
+                 fmt::format("species '{}' on {:.4g} cells of phase space", species, all),
                  "give fewer 'cells', or use more nodes", comm);
 }
 
 static std::unique_ptr<Solver> solver_of(const CommonParams& common, const SpeciesParams& params, const Comm& comm) {
   PhaseGrid grid = make_grid(common, params);
-  const auto& built = find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
+  const auto& built =
+      find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
   require_room(grid, built, common.precision, params.name, comm);
   decompose(grid, comm, common.ranks);
   for (int d = 0; d < grid.cdim; ++d)
     if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
       const Axis& v = grid.velocity(d);
       if (std::abs(v.lower + v.upper) > 1e-9 * (v.upper - v.lower))
-        throw InputError(fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
-                                     params.name, v.lower, v.upper));
+        throw InputError(
+            fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
+                        params.name, v.lower, v.upper));
       if (v.ranks > 1)
-        throw InputError(fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
-                                     "give 'ranks' with 1 there", params.name, d + 1));
+        throw InputError(
+            fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
+                        "give 'ranks' with 1 there",
+                        params.name, d + 1));
     }
   return make_solver(built, common.precision, grid, comm);
 }
@@ -59,7 +67,9 @@ Species::Species(const CommonParams& common, const SpeciesParams& params, const 
   if (!(mass_ > 0.0)) throw InputError(fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
   if (params.f0.empty() && common.start_from.empty())
     throw InputError(fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
-  if (!params.f0.empty()) Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim), values_);  // read before anything runs
+  if (!params.f0.empty())
+    Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim),
+            values_);  // read before anything runs
   for (auto& m : moments_) m.assign(conf_.size() * components(), 0.0);
   if (params.collisions) make_collisions(*params.collisions);
   if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
@@ -73,7 +83,8 @@ std::vector<double> Species::frequency_of(const std::string& text, const std::st
     for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
     frequency[cell] = formula(at);
     if (!(frequency[cell] >= 0.0))
-      throw InputError(fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what, frequency[cell], at[0]));
+      throw InputError(fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what,
+                                   frequency[cell], at[0]));
   }
   return frequency;
 }
@@ -81,15 +92,19 @@ std::vector<double> Species::frequency_of(const std::string& text, const std::st
 Dougherty Species::dougherty_with(std::vector<double> frequency) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     if (solver_->grid().velocity(d).ranks > 1)
-      throw InputError(fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
-                                   "'ranks' with 1 there", params_.name, d + 1));
+      throw InputError(
+          fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
+                      "'ranks' with 1 there",
+                      params_.name, d + 1));
   return Dougherty(*solver_, conf_, std::move(frequency));
 }
 
 void Species::make_collisions(const CollisionParams& params) {
   auto frequency = frequency_of(params.frequency, fmt::format("species '{}'", params_.name));
-  if (params.op == CollisionParams::Operator::bgk) bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
-  else dougherty_ = std::make_unique<Dougherty>(dougherty_with(std::move(frequency)));
+  if (params.op == CollisionParams::Operator::bgk)
+    bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
+  else
+    dougherty_ = std::make_unique<Dougherty>(dougherty_with(std::move(frequency)));
 }
 
 bool Species::limit() {
@@ -101,13 +116,15 @@ bool Species::limit() {
 
 std::string Species::limiter_report() const {
   if (!positivity_) return "";
-  return fmt::format("species '{}': the positivity limiter changed {} cells in this run; {} cells had a negative mean", params_.name,
-                     comm_.sum(positivity_->changed()), comm_.sum(positivity_->negative()));
+  return fmt::format("species '{}': the positivity limiter changed {} cells in this run; {} cells had a negative mean",
+                     params_.name, comm_.sum(positivity_->changed()), comm_.sum(positivity_->negative()));
 }
 
 void Species::collide(double dt) {
-  if (bgk_) bgk_->act(*solver_, dt, moments_[0], comm_);
-  else dougherty_->act(*solver_, dt);
+  if (bgk_)
+    bgk_->act(*solver_, dt, moments_[0], comm_);
+  else
+    dougherty_->act(*solver_, dt);
 }
 
 namespace {
@@ -126,9 +143,10 @@ struct Survey {
 };
 }  // namespace
 
-/// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small polynomial
-/// perturbation have it.
-static void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm, Log& log) {
+/// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small
+/// polynomial perturbation have it.
+static void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
+                             Log& log) {
   const double least = comm.min(survey.least), missing = comm.sum(survey.missing) / comm.sum(survey.sum);
   if (!(missing > 1e-9)) return;  // also where f0 is zero everywhere
   const double share = static_cast<double>(comm.sum(survey.negative)) / static_cast<double>(comm.sum(survey.points));
@@ -140,8 +158,10 @@ static void require_positive(const Survey& survey, const std::string& species, c
   const auto names = phase_variables(grid.cdim, grid.vdim);
   std::string place;
   for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], where[d]);
-  const std::string text = fmt::format("species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change "
-                                       "it so that it is nowhere below 0", species, 100.0 * share, least, place);
+  const std::string text = fmt::format(
+      "species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so that "
+      "it is nowhere below 0",
+      species, 100.0 * share, least, place);
   if (missing > 1e-3) throw InputError(text);
   log.warn(text);
 }
@@ -168,8 +188,10 @@ void Species::initialise(Context& context) {
 void Species::start_from(const io::Group& group, Context& context) {
   const double outside = read_regridded(group, params_.name, *solver_, conf_, comm_);
   if (outside > 1e-10)
-    context.log.info(fmt::format("species '{}': up to {:.2g} of the density lay outside of the velocities of this deck; what is inside was "
-                                 "scaled to the density", params_.name, outside));
+    context.log.info(
+        fmt::format("species '{}': up to {:.2g} of the density lay outside of the velocities of this deck; what is "
+                    "inside was scaled to the density",
+                    params_.name, outside));
   compute_moments();
   check_density();
   check_extent(context);
@@ -184,14 +206,15 @@ void Species::compute_moments() {
 void Species::check_density() const {
   const int n = conf_.modes();
   for (int cell = 0; cell < conf_.count(); ++cell) {
-    const double density = moments_[0][static_cast<std::size_t>(cell) * components() * n] * std::pow(2.0, -0.5 * conf_.dimensions);
+    const double density =
+        moments_[0][static_cast<std::size_t>(cell) * components() * n] * std::pow(2.0, -0.5 * conf_.dimensions);
     if (density >= 0.0 && std::isfinite(density)) continue;
     const auto at = conf_.place(cell);
     std::string where;
     for (int d = 0; d < conf_.dimensions; ++d)
       where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf_.lower[d] + (at[d] + 0.5) * conf_.width[d]);
-    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere", params_.name,
-                                 density, where));
+    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
+                                 params_.name, density, where));
   }
 }
 
@@ -213,9 +236,9 @@ void Species::check_extent(Context& context) const {
   for (int d = 0; d < solver_->grid().vdim; ++d)
     for (bool high : {false, true}) {
       const double share = edge_share(d, high);
-      const std::string text = fmt::format("species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'",
-                                           params_.name, share, high ? "last" : "first", d + 1,
-                                           high ? "raise" : "lower", high ? "upper" : "lower");
+      const std::string text = fmt::format(
+          "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", params_.name,
+          share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
       if (share > 0.01) throw InputError(text);
       if (share > 1e-4) context.log.warn(text);
     }
@@ -225,7 +248,8 @@ std::vector<double> Species::moment(int component, int slot) const {
   const int n = conf_.modes();
   std::vector<double> out(conf_.size());
   for (int cell = 0; cell < conf_.count(); ++cell)
-    for (int k = 0; k < n; ++k) out[cell * n + k] = moments_[slot][(static_cast<std::size_t>(cell) * components() + component) * n + k];
+    for (int k = 0; k < n; ++k)
+      out[cell * n + k] = moments_[slot][(static_cast<std::size_t>(cell) * components() + component) * n + k];
   return out;
 }
 
@@ -273,8 +297,9 @@ void Species::load(const io::Group& group) {
   solver_->to_device(0);
   auto moments = group.read<std::vector<double>>(params_.name + "/moments");
   if (moments.size() != moments_[0].size())
-    throw InputError(fmt::format("'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one", group.file(),
-                                 params_.name, moments.size(), moments_[0].size()));
+    throw InputError(fmt::format(
+        "'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one",
+        group.file(), params_.name, moments.size(), moments_[0].size()));
   moments_[0] = std::move(moments);
 }
 

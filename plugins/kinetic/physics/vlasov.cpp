@@ -12,7 +12,8 @@
 
 namespace cambium::kinetic {
 
-Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), context_(context), rank_sums_(context.comm) {
+Vlasov::Vlasov(const CommonParams& params, Context& context)
+    : common_(params), context_(context), rank_sums_(context.comm) {
   if (const auto problem = problem_of_names(params.species); !problem.empty()) throw InputError(problem);
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
   for (const auto& pair : params.collisions) make_collisions(pair);
@@ -21,7 +22,8 @@ Vlasov::Vlasov(const CommonParams& params, Context& context) : common_(params), 
 
 void Vlasov::declare(State& state, Context&) {
   state.add({"distribution", At::cell, "", "distribution functions", false, [] { return TensorRef{}; }});
-  state.add({"moments", At::cell, "", "density, particle flux and energy of every species", false, [] { return TensorRef{}; }});
+  state.add({"moments", At::cell, "", "density, particle flux and energy of every species", false,
+             [] { return TensorRef{}; }});
   state.add({"fields", At::cell, "", "electric and magnetic field", false, [] { return TensorRef{}; }});
 }
 
@@ -54,7 +56,8 @@ void Vlasov::initialise(State& state, Context& context) {
 
 void Vlasov::start_from(const std::string& path) {
   const io::File whole = io::File::open(path);
-  const io::Group file = whole.group(whole.exists("physics") ? "physics" : "/");  // of a checkpoint, of the writer 'distribution'
+  const io::Group file =
+      whole.group(whole.exists("physics") ? "physics" : "/");  // of a checkpoint, of the writer 'distribution'
   for (auto& s : species_) s->start_from(file, context_);
   const StoredGrid grid(file.dataset(species_.front()->name() + "/f"));
   const auto find = [&](const std::string& name) -> std::optional<std::vector<double>> {
@@ -94,21 +97,24 @@ double Vlasov::timestep(const State& state) const {
 
 void Vlasov::require_stable(double dt, double frequency) const {
   if (common_.timestep && dt * frequency > 1.0 + 1e-9)
-    throw InputError(fmt::format("timestep = {:g} is above the stability limit {:.4g} at time {:.6g}; give a smaller 'timestep', or "
-                                 "leave it out and the step is chosen",
-                                 *common_.timestep, 1.0 / frequency, time_));
+    throw InputError(
+        fmt::format("timestep = {:g} is above the stability limit {:.4g} at time {:.6g}; give a smaller 'timestep', or "
+                    "leave it out and the step is chosen",
+                    *common_.timestep, 1.0 / frequency, time_));
 }
 
 void Vlasov::require_finite(double frequency, std::int64_t step) const {
   if (!std::isfinite(frequency))
-    throw NumericalError(fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", step, time_));
+    throw NumericalError(
+        fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", step, time_));
 }
 
 /// SSP-RK3 (Shu and Osher 1988). A step whose later stage needs a shorter one is begun again.
 void Vlasov::step(StepInfo& info) {
   for (;; ++repeated_) {
     const double dt = info.dt, limit = std::max(1.0, common_.cfl) * 1.01;
-    const auto [first, second] = take_stages({0, 0, 1, 0.0, 1.0, dt}, time_, {1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
+    const auto [first, second] =
+        take_stages({0, 0, 1, 0.0, 1.0, dt}, time_, {1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
     const double need = std::max(first, second);
     require_finite(need, info.step);
     require_stable(dt, need);
@@ -138,17 +144,20 @@ void Vlasov::make_collisions(const CrossCollisionParams& params) {
   std::string names;
   for (const auto& s : species_) names += (names.empty() ? "" : ", ") + s->name();
   for (int k = 0; k < 2; ++k)
-    if (!found[k]) throw InputError(fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
+    if (!found[k])
+      throw InputError(
+          fmt::format("collisions: there is no species '{}'; the species are {}", params.species[k], names));
   auto &a = *found[0], &b = *found[1];
   const std::string what = fmt::format("collisions of '{}' with '{}'", a.name(), b.name());
   if (a.solver().grid().vdim != b.solver().grid().vdim)
-    throw InputError(fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what, a.solver().grid().vdim,
-                                 b.solver().grid().vdim));
+    throw InputError(fmt::format("{}: they have {} and {} velocity dimensions; give both the same number", what,
+                                 a.solver().grid().vdim, b.solver().grid().vdim));
   for (const auto& pair : colliding_)
     if ((pair.a == &a && pair.b == &b) || (pair.a == &b && pair.b == &a))
       throw InputError(fmt::format("{} are given twice; one frequency determines both directions", what));
   const auto frequency = a.frequency_of(params.frequency, what);
-  colliding_.push_back({&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
+  colliding_.push_back(
+      {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
 }
 
 void Vlasov::collide(double dt) {
@@ -187,7 +196,8 @@ static bool all_finite(const std::vector<double>& values) {
   return sum == 0.0;
 }
 
-void Vlasov::gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest) {
+void Vlasov::gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh,
+                    std::span<double> fastest) {
   std::vector<std::span<double>> sums;
   for (auto& stage : fresh) sums.insert(sums.end(), stage.begin(), stage.end());
   rank_sums_.reduce(sums, fastest);
@@ -219,7 +229,8 @@ bool Vlasov::fuses() const {
   return true;
 }
 
-std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second, double second_time) {
+std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second,
+                                          double second_time) {
   if (!fuses_) fuses_ = context_.comm.max(fuses() ? 0.0 : 1.0) == 0.0;
   if (!*fuses_) {
     const double fastest = take_stage(first, first_time);
@@ -265,7 +276,8 @@ Sources Vlasov::sources_and_walls(int slot) const {
   if (!fields_ || fields_->collecting().empty()) return out;
   for (const auto& side : fields_->collecting()) {
     out.collected.push_back(0.0);
-    for (const auto& s : species_) out.collected.back() += s->charge() * outflow(s->solver(), slot, side.dimension, side.high);
+    for (const auto& s : species_)
+      out.collected.back() += s->charge() * outflow(s->solver(), slot, side.dimension, side.high);
   }
   context_.comm.sum(out.collected);
   for (const auto& s : species_) out.carried += std::abs(s->charge()) * conf().integral(s->moment(0, slot).data());
@@ -280,15 +292,18 @@ void Vlasov::warn_about_debye_length() const {
     for (int d = 0; d < conf().dimensions; ++d) {
       const double spacing = conf().width[d] / (s->solver().basis().order + 1);
       if (spacing > length)
-        context_.log.warn(fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} with "
-                                      "{} degrees of freedom each; use at least {} cells to resolve it",
-                                      s->name(), length, d + 1, conf().width[d], s->solver().basis().order + 1,
-                                      static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
+        context_.log.warn(
+            fmt::format("species '{}': the Debye length {:.3g} is not resolved in dimension {}: cells of width {:.3g} "
+                        "with {} degrees of freedom each; use at least {} cells to resolve it",
+                        s->name(), length, d + 1, conf().width[d], s->solver().basis().order + 1,
+                        static_cast<long>(std::ceil(conf().cells[d] * spacing / length))));
     }
   }
 }
 
-double Vlasov::field_energy() const { return fields_ ? fields_->electric_energy(0) + fields_->magnetic_energy(0) : 0.0; }
+double Vlasov::field_energy() const {
+  return fields_ ? fields_->electric_energy(0) + fields_->magnetic_energy(0) : 0.0;
+}
 
 void Vlasov::record(double time) {
   if (growth_) growth_->add(time, field_energy());

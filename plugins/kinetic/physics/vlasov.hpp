@@ -21,7 +21,8 @@ namespace cambium::kinetic {
 ///   df/dt + v . grad f + (q/m)(E + v x B) . df/dv = C[f],
 /// on a phase-space grid with discontinuous Galerkin in space and SSP-RK3 in time (Juno et al., J. Comput. Phys. 353,
 /// 110 (2018); Hakim and Juno, SC20). What makes the fields is the derived class' business. Units: normalised, lengths
-/// in Debye lengths or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order one.
+/// in Debye lengths or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order
+/// one.
 class Vlasov : public Physics {
  public:
   Vlasov(const CommonParams& params, Context& context);
@@ -81,8 +82,8 @@ class Vlasov : public Physics {
   double take_stage(const Stage& stage, double time);
   /// Two stages that follow each other, in one pass over the cells; returns both largest frequencies.
   std::array<double, 2> take_stages(const Stage& first, double first_time, const Stage& second, double second_time);
-  /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is infinite where a
-  /// moment is not finite.
+  /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
+  /// infinite where a moment is not finite.
   void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);
   /// Values point into fields or into `total_[which]`.
   ForceField force_on(const Species& species, int slot, double time, int which);

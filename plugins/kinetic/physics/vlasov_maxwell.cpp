@@ -7,11 +7,16 @@ void VlasovMaxwell::FieldParams::describe(deck::Describe<FieldParams>& d) {
   d("B", &FieldParams::B, "initial magnetic field").def({});
   d("light_speed", &FieldParams::light_speed, "speed of light").positive().def(1.0);
   d("epsilon0", &FieldParams::epsilon0, "permittivity of free space").positive().def(1.0);
-  d("clean_electric", &FieldParams::clean_electric, "speed, in units of light, at which errors of Gauss' law leave; 0 switches it off")
-      .non_negative().def(0.0);
+  d("clean_electric", &FieldParams::clean_electric,
+    "speed, in units of light, at which errors of Gauss' law leave; 0 switches it off")
+      .non_negative()
+      .def(0.0);
   d("clean_magnetic", &FieldParams::clean_magnetic, "the same for div B").non_negative().def(0.0);
-  d("flux", &FieldParams::flux, "between cells: central (conserves energy) or upwind (damps); at walls that absorb or copy it is always upwind, so that waves leave")
-      .options({{"central", Flux::central}, {"upwind", Flux::upwind}}).def(Flux::central);
+  d("flux", &FieldParams::flux,
+    "between cells: central (conserves energy) or upwind (damps); at walls that absorb or copy it is always upwind, so "
+    "that waves leave")
+      .options({{"central", Flux::central}, {"upwind", Flux::upwind}})
+      .def(Flux::central);
   d.check([](const FieldParams& f) -> std::string {
     return f.E.size() > 3 || f.B.size() > 3 ? "a field has three components" : "";
   });
@@ -21,14 +26,16 @@ void VlasovMaxwell::Params::describe(deck::Describe<Params>& d) {
   describe_common(d);
   d("fields", &Params::fields, "electromagnetic field");
   d("external", &Params::external, "fields that act beside those of the particles");
-  d("background", &Params::background, "charge density of what does not move (formula in x, y, z), for cleaning").def("");
+  d("background", &Params::background, "charge density of what does not move (formula in x, y, z), for cleaning")
+      .def("");
 }
 
 VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(params, context) {
   const auto& f = params.fields;
   epsilon0_ = f.epsilon0;
   set_background(params.background);
-  Maxwell::Options options{f.light_speed, f.epsilon0, f.clean_electric, f.clean_magnetic, f.flux == FieldParams::Flux::upwind, true};
+  Maxwell::Options options{
+      f.light_speed, f.epsilon0, f.clean_electric, f.clean_magnetic, f.flux == FieldParams::Flux::upwind, true};
   auto maxwell = std::make_unique<Maxwell>(conf(), options);
   for (const auto* list : {&f.E, &f.B})
     for (std::size_t c = 0; c < list->size(); ++c)

@@ -73,23 +73,25 @@ std::vector<std::string> Vlasov::report() const {
   }
   for (const auto& s : species_)
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
-  out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one", last_step_, repeated_));
+  out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one",
+                            last_step_, repeated_));
   return out;
 }
 
 std::vector<Citation> Vlasov::citations() const {
   std::vector<Citation> out{{"juno2018",
-           "@article{juno2018, author = {Juno, J. and Hakim, A. and TenBarge, J. and Shi, E. and Dorland, W.}, title = "
-           "{Discontinuous Galerkin algorithms for fully kinetic plasmas}, journal = {J. Comput. Phys.}, volume = {353}, pages = "
-           "{110--147}, year = {2018}}"},
-          {"hakim2020",
-           "@inproceedings{hakim2020, author = {Hakim, A. and Juno, J.}, title = {Alias-free, matrix-free, and quadrature-free "
-           "discontinuous Galerkin algorithms for (plasma) kinetic equations}, booktitle = {SC20}, year = {2020}, note = "
-           "{arXiv:2004.09019}}"}};
+                             "@article{juno2018, author = {Juno, J. and Hakim, A. and TenBarge, J. and Shi, E. and "
+                             "Dorland, W.}, title = {Discontinuous Galerkin algorithms for fully kinetic plasmas}, "
+                             "journal = {J. Comput. Phys.}, volume = {353}, pages = {110--147}, year = {2018}}"},
+                            {"hakim2020",
+                             "@inproceedings{hakim2020, author = {Hakim, A. and Juno, J.}, title = {Alias-free, "
+                             "matrix-free, and quadrature-free discontinuous Galerkin algorithms for (plasma) kinetic "
+                             "equations}, booktitle = {SC20}, year = {2020}, note = {arXiv:2004.09019}}"}};
   if (!colliding_.empty())
-    out.push_back({"greene1973",
-                   "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
-                   "collisions}, journal = {Phys. Fluids}, volume = {16}, pages = {2022--2023}, year = {1973}}"});
+    out.push_back(
+        {"greene1973",
+         "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
+         "collisions}, journal = {Phys. Fluids}, volume = {16}, pages = {2022--2023}, year = {1973}}"});
   return out;
 }
 
@@ -103,9 +105,10 @@ std::string Vlasov::summary() const {
       ranks += fmt::format("{}{}", d ? " x " : "", grid.axis[d].ranks);
     }
     const auto& basis = s->solver().basis();
-    out += fmt::format("\n  {}: {} cells, {} ({} modes, {} flop per cell and right-hand side), {:.1f} MiB here, ranks {}", s->name(), cells,
-                       basis.name, basis.modes, basis.multiplications + basis.additions,
-                       static_cast<double>(s->solver().bytes(fuses())) / 1048576.0, ranks);
+    out +=
+        fmt::format("\n  {}: {} cells, {} ({} modes, {} flop per cell and right-hand side), {:.1f} MiB here, ranks {}",
+                    s->name(), cells, basis.name, basis.modes, basis.multiplications + basis.additions,
+                    static_cast<double>(s->solver().bytes(fuses())) / 1048576.0, ranks);
   }
   return out;
 }

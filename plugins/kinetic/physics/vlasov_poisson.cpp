@@ -11,16 +11,19 @@ namespace cambium::kinetic {
 void WallPotentialParams::describe(deck::Describe<WallPotentialParams>& d) {
   for (auto side : {&WallPotentialParams::lower, &WallPotentialParams::upper})
     d(side == &WallPotentialParams::lower ? "lower" : "upper", side,
-      "wall at that end of each dimension: its potential (formula); symmetry, a mirror through which no field goes; or floating, a conductor "
-      "that is connected to nothing and keeps the charge of what it absorbs. Of no use in a periodic dimension. Without it walls that reflect "
-      "are planes of symmetry and others have the potential 0").example("[0, 0]").def({});
+      "wall at that end of each dimension: its potential (formula); symmetry, a mirror through which no field goes; or "
+      "floating, a conductor that is connected to nothing and keeps the charge of what it absorbs. Of no use in a "
+      "periodic dimension. Without it walls that reflect are planes of symmetry and others have the potential 0")
+        .example("[0, 0]")
+        .def({});
 }
 
 void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
   describe_common(d);
   d("epsilon0", &Params::epsilon0, "permittivity of free space").positive().def(1.0);
   d("background", &Params::background,
-    "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it").def("");
+    "charge density of what does not move (formula in x, y); a periodic domain is neutral in the mean without it")
+      .def("");
   d("wall_potential", &Params::wall_potential, "what the potential does at walls");
   d("external", &Params::external, "fields that act beside those of the particles");
 }
@@ -28,17 +31,20 @@ void VlasovPoisson::Params::describe(deck::Describe<Params>& d) {
 static const char* side_name(bool high) { return high ? "upper" : "lower"; }
 
 /// The wall that an entry of 'wall_potential' asks for; an empty one leaves it to what particles meet there.
-static PotentialWall wall_of(const std::string& entry, Wall particles, int d, bool high, const std::map<std::string, double>& values) {
+static PotentialWall wall_of(const std::string& entry, Wall particles, int d, bool high,
+                             const std::map<std::string, double>& values) {
   using Kind = PotentialWall::Kind;
   if (entry.empty()) return {particles == Wall::reflect ? Kind::symmetry : Kind::fixed, 0.0};
   const bool floats = entry == "floating";
   if (!floats && entry != "symmetry") return {Kind::fixed, constant(entry, values)};
   if (particles == Wall::periodic)
-    throw InputError(fmt::format("wall_potential: dimension {} is periodic and has no wall to be '{}'; give 0 there", d + 1, entry));
+    throw InputError(
+        fmt::format("wall_potential: dimension {} is periodic and has no wall to be '{}'; give 0 there", d + 1, entry));
   if (floats && particles != Wall::absorb)
-    throw InputError(fmt::format("wall_potential: the {} wall of dimension {} cannot float, since it absorbs no charge ({}); make it "
-                                 "'absorb' in '{}_wall' of the domain, or give its potential", side_name(high), d + 1,
-                                 particles == Wall::reflect ? "reflect" : "copy", side_name(high)));
+    throw InputError(
+        fmt::format("wall_potential: the {} wall of dimension {} cannot float, since it absorbs no charge ({}); make "
+                    "it 'absorb' in '{}_wall' of the domain, or give its potential",
+                    side_name(high), d + 1, particles == Wall::reflect ? "reflect" : "copy", side_name(high)));
   return {floats ? Kind::floating : Kind::symmetry, 0.0};
 }
 
@@ -49,7 +55,8 @@ static PotentialWalls walls_of(const VlasovPoisson::Params& params, const ConfGr
   for (bool high : {false, true}) {
     const auto& entries = high ? given.upper : given.lower;
     if (!entries.empty() && static_cast<int>(entries.size()) != grid.dimensions)
-      throw InputError(fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none", grid.dimensions));
+      throw InputError(fmt::format("wall_potential: 'lower' and 'upper' need one entry per dimension, {}, or none",
+                                   grid.dimensions));
     for (int d = 0; d < grid.dimensions; ++d)
       (high ? out.upper : out.lower)[d] =
           wall_of(entries.empty() ? "" : entries[d], (high ? grid.high_wall : grid.low_wall)[d], d, high, values);

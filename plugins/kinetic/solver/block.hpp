@@ -3,8 +3,8 @@
 
 namespace cambium::kinetic {
 
-/// What the cells of one configuration-space pack share: the acceleration's fields as matrices that multiply by them, and
-/// their values at nodes, where the largest speed is looked for.
+/// What the cells of one configuration-space pack share: the acceleration's fields as matrices that multiply by them,
+/// and their values at nodes, where the largest speed is looked for.
 template <class K, class P>
 struct Block {
   static constexpr int dims = K::vdim, pair_count = K::pairs > 0 ? K::pairs : 1;
@@ -16,8 +16,8 @@ struct Block {
   P e_node[dims][K::nodes], b_node[pair_count][K::nodes], b_most[pair_count];
   P e_gauss[dims][gauss], b_gauss[pair_count][gauss];  ///< at the Gauss nodes, for upwinding
 
-  /// `fields` holds the scaled coefficients of this pack: the electric part of each velocity dimension, then of each pair;
-  /// `half` the half widths of velocity cells, scaled, and `length` that of the stage.
+  /// `fields` holds the scaled coefficients of this pack: the electric part of each velocity dimension, then of each
+  /// pair; `half` the half widths of velocity cells, scaled, and `length` that of the stage.
   CAMBIUM_FN void load(const P* fields, bool has_electric, bool has_magnetic, const T* half, T length) {
     electric = has_electric, magnetic = has_magnetic && K::pairs > 0;
     quarter = T(0.25) * length;
@@ -34,7 +34,8 @@ struct Block {
     for (int p = 0; p < K::pairs; ++p) {
       load_matrix(fields + (dims + p) * K::conf, B + p * K::sym, b_node[p]);
       if (upwind) at_gauss(fields + (dims + p) * K::conf, b_gauss[p]);
-      const P h(half[other(p / (dims - 1), p % (dims - 1))] * T(0.57735026918962576451));  // coupling of degrees 0 and 1
+      const P h(half[other(p / (dims - 1), p % (dims - 1))] *
+                T(0.57735026918962576451));  // coupling of degrees 0 and 1
       for (int k = 0; k < K::sym; ++k) X[p * K::sym + k] = h * B[p * K::sym + k];
       b_most[p] = P(T(0));
       for (int q = 0; q < K::nodes; ++q) b_most[p] = max(b_most[p], max(b_node[p][q], -b_node[p][q]));
@@ -58,8 +59,10 @@ struct Block {
   /// Adds the acceleration along D to a cell: see Kernels::push.
   template <int D>
   CAMBIUM_FN void push(const P* f, const P* g, const T* W, P most, P* below, P* out) const {
-    if (magnetic) K::template push<D, true>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
-    else K::template push<D, false>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
+    if (magnetic)
+      K::template push<D, true>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
+    else
+      K::template push<D, false>(f, g, E + D * K::sym, B, X, W, P(quarter) * most, below, out);
   }
 
   /// The same with the upwind flux.
@@ -83,7 +86,8 @@ struct Block {
     constexpr int F = K::face[K::cdim + D];
     P jump[F], side[F], none[F];
     for (int j = 0; j < F; ++j) jump[j] = below[j] - above[j], none[j] = P(T(0));
-    signed_modes<K, D, P>(jump, [&](int q) { return acceleration<D>(q, W, H); }, side);
+    signed_modes<K, D, P>(
+        jump, [&](int q) { return acceleration<D>(q, W, H); }, side);
     for (int j = 0; j < F; ++j) side[j] += below[j] + above[j];
     mean_flux<D>(side, none, W, P(T(0)), G);
   }
@@ -91,8 +95,10 @@ struct Block {
  private:
   template <int D>
   CAMBIUM_FN void mean_flux(const P* below, const P* above, const T* W, P most, P* G) const {
-    if (magnetic) K::template flux<D, true>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
-    else K::template flux<D, false>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
+    if (magnetic)
+      K::template flux<D, true>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
+    else
+      K::template flux<D, false>(below, above, E + D * K::sym, B, X, W, P(quarter) * most, G);
   }
   /// At node q of a face across velocity dimension D, times 2/dv.
   template <int D>
@@ -125,7 +131,8 @@ struct Block {
       P sum(T(0));
       for (int k = 0; k < K::conf; ++k) {
         T chi = 1;
-        for (int d = 0, rest = q; d < K::cdim; ++d, rest /= 3) chi *= T(FaceNodes<K, 0>::legendre(K::conf_exponents[k][d], rest % 3));
+        for (int d = 0, rest = q; d < K::cdim; ++d, rest /= 3)
+          chi *= T(FaceNodes<K, 0>::legendre(K::conf_exponents[k][d], rest % 3));
         sum += P(chi) * a[k];
       }
       values[q] = sum;

@@ -15,12 +15,13 @@ const Built& find_built(int cdim, int vdim, int order, bool tensor) {
     all += b.info.name + ";";
   }
   if (vdim < cdim || vdim > 3)
-    throw InputError(fmt::format("{} velocity dimensions with {} configuration dimensions: there must be at least as many "
-                                 "velocity dimensions, and at most 3",
-                                 vdim, cdim));
-  throw InputError(fmt::format("this build has no kernels for {} (it has {}); build them with "
-                               "cmake -DCAMBIUM_KINETIC_KERNELS=\"{}{}\"",
-                               wanted, have, all, wanted));
+    throw InputError(
+        fmt::format("{} velocity dimensions with {} configuration dimensions: there must be at least as many velocity "
+                    "dimensions, and at most 3",
+                    vdim, cdim));
+  throw InputError(fmt::format(
+      "this build has no kernels for {} (it has {}); build them with cmake -DCAMBIUM_KINETIC_KERNELS=\"{}{}\"", wanted,
+      have, all, wanted));
 }
 
 std::unique_ptr<Solver> make_solver(const Built& b, Precision precision, const PhaseGrid& grid, const Comm& comm) {

@@ -3,14 +3,15 @@
 
 namespace cambium::kinetic {
 
-/// The kernels of the edges of this rank's part of phase space: what is sent before a sweep, and what walls and neighbours
-/// across velocity cuts add after it. Each takes one edge, a dimension D and a side, and works on the cells along it.
+/// The kernels of the edges of this rank's part of phase space: what is sent before a sweep, and what walls and
+/// neighbours across velocity cuts add after it. Each takes one edge, a dimension D and a side, and works on the cells
+/// along it.
 template <class K, class P>
 struct Edges : Sweep<K, P> {
   using Base = Sweep<K, P>;
+  using Base::c, Base::in, Base::layout, Base::out;
   using typename Base::Place;
   using typename Base::T;
-  using Base::c, Base::in, Base::layout, Base::out;
 
   /// Blocks along an edge of a configuration dimension. Along x they are those of one lane.
   template <int D>
@@ -37,7 +38,8 @@ struct Edges : Sweep<K, P> {
   /// Of the cells that moving_cell() counts, those [first, last) in a slab of velocity space.
   std::pair<int, int> moving_in(int d, bool up, int s) const {
     const int low = s * layout.slab, high = std::min(low + layout.slab, layout.nv[0]);
-    const int all = Base::moving_cells(d, up), per_row = all / (d == 0 ? std::max(1, Base::moving(0, up)) : layout.nv[0]);
+    const int all = Base::moving_cells(d, up),
+              per_row = all / (d == 0 ? std::max(1, Base::moving(0, up)) : layout.nv[0]);
     const int skipped = d == 0 && up ? layout.backward[0] : 0;
     auto place = [&](int row) { return std::clamp((row - skipped) * per_row, 0, all); };
     return {place(low), place(high)};
@@ -46,17 +48,19 @@ struct Edges : Sweep<K, P> {
   /// Cells that a thread packs.
   static constexpr int at_once = P::width > 1 ? 16 : 1;
 
-  /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last) of
-  /// edge block k. They follow each other in memory but for a jump after each row of their dimension: places are found by
-  /// division once a row.
+  /// What leaves through the edge, into buffer[(edge block, moving cell)][edge_values]: the moving cells [first, last)
+  /// of edge block k. They follow each other in memory but for a jump after each row of their dimension: places are
+  /// found by division once a row.
   template <int D>
   CAMBIUM_FN void pack_conf(bool high, int k, int first, int last, T* buffer) const {
-    const int block = edge_block<D>(k, high), lane = edge_lane(high), row = Base::moving(D, high) * layout.velocity_stride(D);
+    const int block = edge_block<D>(k, high), lane = edge_lane(high),
+              row = Base::moving(D, high) * layout.velocity_stride(D);
     T* to = buffer + (std::int64_t{k} * Base::moving_cells(D, high) + first) * Base::template edge_values<D>;
     for (int i = first; i < last;) {
       const int end = (i / row + 1) * row, jump = end < last ? end : last;
       const P* cell = in + layout.cell(block, moving_cell(D, high, i));
-      for (; i < jump; ++i, cell += K::modes, to += Base::template edge_values<D>) Base::template keep_trace<D>(cell, high, lane, to);
+      for (; i < jump; ++i, cell += K::modes, to += Base::template edge_values<D>)
+        Base::template keep_trace<D>(cell, high, lane, to);
     }
   }
 

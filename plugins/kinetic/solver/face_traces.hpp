@@ -8,9 +8,10 @@
 
 namespace cambium::kinetic {
 
-/// What crosses the edges between ranks in configuration space. Each copy of the distribution function (slot) has its faces: the
-/// stage that writes a slot leaves them as it goes (Sweep::leave) and sends them slab by slab, the stage that reads it waits
-/// for those of its neighbours. So nothing is packed but what something else than a stage has changed.
+/// What crosses the edges between ranks in configuration space. Each copy of the distribution function (slot) has its
+/// faces: the stage that writes a slot leaves them as it goes (Sweep::leave) and sends them slab by slab, the stage
+/// that reads it waits for those of its neighbours. So nothing is packed but what something else than a stage has
+/// changed.
 template <class K, class P>
 class FaceTraces {
  public:
@@ -26,7 +27,8 @@ class FaceTraces {
   };
 
   /// Collective.
-  FaceTraces(const Comm& comm, const Work& w, std::vector<Edge> edges) : slabs_(w.layout.slabs), edges_(std::move(edges)) {
+  FaceTraces(const Comm& comm, const Work& w, std::vector<Edge> edges)
+      : slabs_(w.layout.slabs), edges_(std::move(edges)) {
     for (int slot = 0; slot < slots; ++slot) {
       std::vector<SlabMessages::Face> faces;
       for_each_edge([&](auto d, const Edge& edge, std::size_t) {
@@ -95,8 +97,9 @@ class FaceTraces {
       const bool high = edge.high;
       const int all = w.moving_cells(D, high);
       T* buffer = reinterpret_cast<T*>(messages_[slot]->packed(k));
-      Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
-                           KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, buffer); });
+      Kokkos::parallel_for(
+          "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+          KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, buffer); });
     });
     send_all(slot);
     there_[slot] = true;

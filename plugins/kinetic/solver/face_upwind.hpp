@@ -5,9 +5,9 @@
 
 namespace cambium::kinetic {
 
-/// Upwinding on a face across velocity dimension D node by node: where the acceleration at a Gauss node of the face points
-/// upwards the trace below counts, elsewhere the one above; what is found at the nodes is projected to the modes of the
-/// face (Juno, PhD thesis, U. Maryland 2020, section 2.6). Three nodes a dimension: exact for what is projected.
+/// Upwinding on a face across velocity dimension D node by node: where the acceleration at a Gauss node of the face
+/// points upwards the trace below counts, elsewhere the one above; what is found at the nodes is projected to the modes
+/// of the face (Juno, PhD thesis, U. Maryland 2020, section 2.6). Three nodes a dimension: exact for what is projected.
 template <class K, int D>
 struct FaceNodes {
   static constexpr int dims = K::cdim + K::vdim - 1, modes = K::face[K::cdim + D];
@@ -16,14 +16,16 @@ struct FaceNodes {
   static constexpr double place[3] = {-0.77459666924148337704, 0.0, 0.77459666924148337704};
   static constexpr double weight[3] = {5.0 / 9.0, 8.0 / 9.0, 5.0 / 9.0};
 
-  /// Of node q, the place among the nodes of dimension e of the cell (e is not K::cdim + D): configuration space fastest.
+  /// Of node q, the place among the nodes of dimension e of the cell (e is not K::cdim + D): configuration space
+  /// fastest.
   static constexpr int index(int q, int e) {
     for (int k = e > K::cdim + D ? e - 1 : e; k > 0; --k) q /= 3;
     return q % 3;
   }
   /// sqrt((2n+1)/2) P_n at a node.
   static constexpr double legendre(int n, int i) {
-    const double root_half = 0.70710678118654752440, root_3_2 = 1.22474487139158904910, root_5_2 = 1.58113883008418966600;
+    const double root_half = 0.70710678118654752440, root_3_2 = 1.22474487139158904910,
+                 root_5_2 = 1.58113883008418966600;
     return n == 0 ? root_half : n == 1 ? root_3_2 * place[i] : root_5_2 * (1.5 * place[i] * place[i] - 0.5);
   }
   static constexpr double value(int q, int j) {
@@ -51,7 +53,8 @@ struct FaceNodes {
   static constexpr auto node_weights = weights();
 };
 
-/// The projection of sign(a) m on the face, where `sign(q)` gives the acceleration at node q and m the modes of a function.
+/// The projection of sign(a) m on the face, where `sign(q)` gives the acceleration at node q and m the modes of a
+/// function.
 template <class K, int D, class P, class Acceleration>
 CAMBIUM_FN void signed_modes(const P* m, const Acceleration& acceleration, P* out) {
   using T = typename P::value_type;

@@ -17,32 +17,37 @@ namespace cambium::kinetic {
 /// Lane l gets the value of lane l - 1, lane 0 that of the last one.
 template <class P>
 CAMBIUM_FN P rotate_up(P a) {
-  if constexpr (P::width == 1) return a;
+  if constexpr (P::width == 1)
+    return a;
   else
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return P(__builtin_shufflevector(a.v, a.v, ((I + P::width - 1) % P::width)...));
-    }(std::make_integer_sequence<int, P::width>{});
+    }
+  (std::make_integer_sequence<int, P::width>{});
 }
 
 /// Lane l gets the value of lane l + 1, the last one that of lane 0.
 template <class P>
 CAMBIUM_FN P rotate_down(P a) {
-  if constexpr (P::width == 1) return a;
+  if constexpr (P::width == 1)
+    return a;
   else
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return P(__builtin_shufflevector(a.v, a.v, ((I + 1) % P::width)...));
-    }(std::make_integer_sequence<int, P::width>{});
+    }
+  (std::make_integer_sequence<int, P::width>{});
 }
 
 /// Where cells lie in memory (see Solver), and the geometry that the kernels need. Trivially copyable.
 struct Layout {
   int cdim = 1, vdim = 1, width = 1, modes = 1;
-  int nx = 1, packs = 1;             ///< cells along x, packs along x
-  int other[2] = {1, 1}, others = 1; ///< cells of the other configuration dimensions
+  int nx = 1, packs = 1;              ///< cells along x, packs along x
+  int other[2] = {1, 1}, others = 1;  ///< cells of the other configuration dimensions
   int nv[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, velocity_cells = 1;
-  int slab = 1, slabs = 1;      ///< cells of the first velocity dimension that a pass takes at a time, and how many such slabs
-  int block_cells = 1;          ///< from a block to the next; more than velocity_cells where two stages share an array
-  int backward[3] = {0, 0, 0};  ///< velocity cells with a negative speed
+  int slab = 1,
+      slabs = 1;        ///< cells of the first velocity dimension that a pass takes at a time, and how many such slabs
+  int block_cells = 1;  ///< from a block to the next; more than velocity_cells where two stages share an array
+  int backward[3] = {0, 0, 0};                       ///< velocity cells with a negative speed
   double v_first[3] = {0, 0, 0}, dv[3] = {1, 1, 1};  ///< centre of the first local velocity cell, width
   double dx[3] = {1, 1, 1}, scales[3] = {1, 1, 1};
   bool wrapped[3] = {false, false, false};  ///< the whole periodic dimension is here, neighbours are found by wrapping
@@ -72,7 +77,8 @@ struct Layout {
   CAMBIUM_FN int blocks() const { return others * packs; }
   CAMBIUM_FN std::int64_t cell(int block, int iv) const { return (std::int64_t{block} * block_cells + iv) * modes; }
   std::int64_t size() const { return std::int64_t{blocks()} * block_cells * modes * width; }
-  /// Cells by which the result of the first of two fused stages stands behind that of the second, in the same array: a slab.
+  /// Cells by which the result of the first of two fused stages stands behind that of the second, in the same array: a
+  /// slab.
   int shift() const { return width > 1 ? slab * stride[0] : 0; }
   /// Lanes of x pack j that hold cells.
   CAMBIUM_FN int lanes(int j) const { return j < nx ? (nx - j + packs - 1) / packs : 0; }
@@ -86,16 +92,16 @@ struct Layout {
   CAMBIUM_FN int block_stride(int d) const { return d == cdim - 1 ? packs : packs * other[1]; }
   CAMBIUM_FN int block_place(int block, int d) const { return block / block_stride(d) % other[d - 1]; }
 
-  /// Scaled centre (W) and half width (H) of velocity cell iv in dimension e: 2/dx times v where that dimension streams.
+  /// Scaled centre (W) and half width (H) of velocity cell iv in dimension e: 2/dx times v where that dimension
+  /// streams.
   CAMBIUM_FN double scale(int e) const { return scales[e]; }
 };
 
 /// f(integral_constant<0>), f(integral_constant<1>), ... for N values.
 template <int N, class F>
 CAMBIUM_FN void for_each_index(F&& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) CAMBIUM_INLINE_LAMBDA {
-    (f(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, N>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) CAMBIUM_INLINE_LAMBDA { (f(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
 }
 
 }  // namespace cambium::kinetic

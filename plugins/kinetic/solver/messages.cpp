@@ -16,7 +16,8 @@ void Messages::begin() {
       to = staged_[2 * k].data(), from = staged_[2 * k + 1].data();
     }
     MPI_Request request;
-    MPI_Irecv(to, static_cast<int>(link.receive.size()), MPI_BYTE, link.rank, link.receive_tag, comm_.handle(), &request);
+    MPI_Irecv(to, static_cast<int>(link.receive.size()), MPI_BYTE, link.rank, link.receive_tag, comm_.handle(),
+              &request);
     requests_.push_back(request);
     MPI_Isend(from, static_cast<int>(link.send.size()), MPI_BYTE, link.rank, link.send_tag, comm_.handle(), &request);
     requests_.push_back(request);
@@ -28,7 +29,8 @@ void Messages::finish() {
   requests_.clear();
   if (device_is_host) return;
   for (std::size_t k = 0; k < links.size(); ++k)
-    Kokkos::deep_copy(links[k].receive, Kokkos::View<char*, Kokkos::HostSpace>(staged_[2 * k].data(), links[k].receive.size()));
+    Kokkos::deep_copy(links[k].receive,
+                      Kokkos::View<char*, Kokkos::HostSpace>(staged_[2 * k].data(), links[k].receive.size()));
 }
 
 }  // namespace cambium::kinetic

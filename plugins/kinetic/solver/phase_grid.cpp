@@ -83,9 +83,10 @@ void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given)
   int product = 1;
   for (int r : ranks) product *= r;
   if (static_cast<int>(ranks.size()) != n || product != comm.size())
-    throw InputError(fmt::format("ranks: [{}] has {} entries and product {}; give {} entries, one per dimension of phase "
-                                 "space, whose product is the number of MPI ranks, {}",
-                                 fmt::join(ranks, ", "), ranks.size(), product, n, comm.size()));
+    throw InputError(
+        fmt::format("ranks: [{}] has {} entries and product {}; give {} entries, one per dimension of phase space, "
+                    "whose product is the number of MPI ranks, {}",
+                    fmt::join(ranks, ", "), ranks.size(), product, n, comm.size()));
   std::array<int, 6> place{}, stride{};
   for (int d = n - 1, rest = comm.rank(), s = 1; d >= 0; --d) {
     place[d] = rest % ranks[d], rest /= ranks[d];
@@ -94,8 +95,9 @@ void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given)
   for (int d = 0; d < n; ++d) {
     Axis& a = grid.axis[d];
     if (ranks[d] > a.cells)
-      throw InputError(fmt::format("dimension {} of phase space has {} cells for {} ranks; use fewer ranks or more cells",
-                                   d + 1, a.cells, ranks[d]));
+      throw InputError(
+          fmt::format("dimension {} of phase space has {} cells for {} ranks; use fewer ranks or more cells", d + 1,
+                      a.cells, ranks[d]));
     cut(a, ranks[d], place[d]);
     const bool around = d < grid.cdim && a.low_wall == Wall::periodic;
     auto neighbour = [&](int shift) {

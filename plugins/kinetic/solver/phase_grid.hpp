@@ -17,8 +17,8 @@ struct Axis {
   double lower = 0.0, upper = 1.0;
   int cells = 1;
   Wall low_wall = Wall::periodic, high_wall = Wall::periodic;
-  int ranks = 1, place = 0;       ///< along this dimension
-  int first = 0, count = 1;       ///< cells of this rank
+  int ranks = 1, place = 0;           ///< along this dimension
+  int first = 0, count = 1;           ///< cells of this rank
   int low_rank = -1, high_rank = -1;  ///< neighbours, -1 at a wall; a rank alone on a periodic axis is its own
 
   double width() const { return (upper - lower) / cells; }
@@ -44,8 +44,8 @@ struct PhaseGrid {
   std::array<int, 3> local_velocity(int index) const;  ///< of the k-th local velocity cell
 };
 
-/// Cuts the grid among the ranks of `comm`. `given` names the ranks of each dimension; without it configuration space is
-/// cut first, then velocity space. InputError when the product does not fit or a piece would be empty.
+/// Cuts the grid among the ranks of `comm`. `given` names the ranks of each dimension; without it configuration space
+/// is cut first, then velocity space. InputError when the product does not fit or a piece would be empty.
 void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given);
 
 }  // namespace cambium::kinetic

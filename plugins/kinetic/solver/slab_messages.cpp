@@ -28,8 +28,10 @@ void SlabMessages::prepare(std::vector<Requests>& to, bool sends, const Face& fa
     MPI_Type_create_hvector(rows.count, static_cast<int>(part.last - part.first), rows.stride, MPI_BYTE, &type);
     MPI_Type_commit(&type);
     MPI_Request request;
-    if (sends) MPI_Send_init(data + part.first, 1, type, face.rank, face.send_tag, comm_.handle(), &request);
-    else MPI_Recv_init(data + part.first, 1, type, face.rank, face.receive_tag, comm_.handle(), &request);
+    if (sends)
+      MPI_Send_init(data + part.first, 1, type, face.rank, face.send_tag, comm_.handle(), &request);
+    else
+      MPI_Recv_init(data + part.first, 1, type, face.rank, face.receive_tag, comm_.handle(), &request);
     to[s].push_back(request);
     MPI_Type_free(&type);  // when the request is gone
   }
@@ -37,7 +39,8 @@ void SlabMessages::prepare(std::vector<Requests>& to, bool sends, const Face& fa
 
 void SlabMessages::connect(std::vector<Face> faces, bool share_memory) {
   faces_ = std::move(faces);
-  for (const Face& face : faces_) slabs_ = std::max<std::int64_t>(slabs_, static_cast<std::int64_t>(face.sent.parts.size()));
+  for (const Face& face : faces_)
+    slabs_ = std::max<std::int64_t>(slabs_, static_cast<std::int64_t>(face.sent.parts.size()));
   if (share_memory && comm_.size() > 1 && share()) return;
   for (const Face& face : faces_) {
     View<char*> from("kinetic: sent", static_cast<std::size_t>(face.sent.bytes()));
@@ -96,15 +99,18 @@ void SlabMessages::begin() {
 }
 
 void SlabMessages::send(int slab) {
-  if (memory_) counter(comm_.rank(), slabs_sent).store(pass_ * slabs_ + slab + 1, std::memory_order_release);
-  else if (!send_.empty() && !send_[slab].empty()) MPI_Startall(static_cast<int>(send_[slab].size()), send_[slab].data());
+  if (memory_)
+    counter(comm_.rank(), slabs_sent).store(pass_ * slabs_ + slab + 1, std::memory_order_release);
+  else if (!send_.empty() && !send_[slab].empty())
+    MPI_Startall(static_cast<int>(send_[slab].size()), send_[slab].data());
 }
 
 void SlabMessages::wait(int slab) {
   if (memory_) {
     for (const Face& face : faces_)
       if (const Part& part = face.received.parts[static_cast<std::size_t>(slab)]; part.first < part.last)
-        spin_wait([&] { return counter(face.rank, slabs_sent).load(std::memory_order_acquire) > pass_ * slabs_ + slab; });
+        spin_wait(
+            [&] { return counter(face.rank, slabs_sent).load(std::memory_order_acquire) > pass_ * slabs_ + slab; });
   } else if (!receive_.empty()) {
     MPI_Waitall(static_cast<int>(receive_[slab].size()), receive_[slab].data(), MPI_STATUSES_IGNORE);
   }

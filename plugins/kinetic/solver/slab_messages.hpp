@@ -9,13 +9,14 @@
 
 namespace cambium::kinetic {
 
-/// Face values of one slab of velocity space after the other, on their way between neighbours: begin(), then for every slab, in
-/// order, send() when its faces are packed; wait() before they are needed, then finish(). That may be in the pass that packs
-/// them or in a later one, twice (a step that is begun again) or never; neighbours do alike. begin() lets go of all before.
+/// Face values of one slab of velocity space after the other, on their way between neighbours: begin(), then for every
+/// slab, in order, send() when its faces are packed; wait() before they are needed, then finish(). That may be in the
+/// pass that packs them or in a later one, twice (a step that is begun again) or never; neighbours do alike. begin()
+/// lets go of all before.
 ///
-/// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a slab's
-/// are there: a slab has a few KiB, and starting and completing its messages took about as long as packing it. Elsewhere, and
-/// from a rank to itself, messages. Host memory.
+/// Ranks of one node read each other's faces where they were packed, in shared memory, as soon as a counter says that a
+/// slab's are there: a slab has a few KiB, and starting and completing its messages took about as long as packing it.
+/// Elsewhere, and from a rank to itself, messages. Host memory.
 class SlabMessages {
  public:
   explicit SlabMessages(const Comm& comm) : comm_(comm) {}
@@ -42,7 +43,8 @@ class SlabMessages {
   };
   /// Collective, once. Without `share_memory` all faces travel as messages.
   void connect(std::vector<Face> faces, bool share_memory = true);
-  /// Where a face is packed, and where that of the neighbour is found, by the place in the list; aligned to cache lines.
+  /// Where a face is packed, and where that of the neighbour is found, by the place in the list; aligned to cache
+  /// lines.
   char* packed(std::size_t face) const { return packed_[face]; }
   const char* received(std::size_t face) const { return received_[face]; }
 
@@ -59,7 +61,7 @@ class SlabMessages {
   void prepare(std::vector<Requests>& to, bool sends, const Face& face, char* data) const;
   Counter& counter(int rank, int which) const { return *reinterpret_cast<Counter*>(memory_->of(rank) + which * line); }
 
-  static constexpr std::int64_t line = 64;   ///< bytes of a cache line
+  static constexpr std::int64_t line = 64;     ///< bytes of a cache line
   enum { slabs_sent, passes_read, counters };  ///< of a rank, at the beginning of its memory
 
   const Comm& comm_;

@@ -3,14 +3,14 @@
 
 namespace cambium::kinetic {
 
-/// Two Runge-Kutta stages in one pass, slab by slab of the first velocity dimension, over the whole configuration space of this
-/// rank: the second a slab or two behind the first, where it finds in the cache what the first has read and written. Both write
-/// to one array: the first one slab ahead of where the second will, over what nobody needs any more. So a pass reads one
-/// distribution function and writes one, where two stages read three and write two.
+/// Two Runge-Kutta stages in one pass, slab by slab of the first velocity dimension, over the whole configuration space
+/// of this rank: the second a slab or two behind the first, where it finds in the cache what the first has read and
+/// written. Both write to one array: the first one slab ahead of where the second will, over what nobody needs any
+/// more. So a pass reads one distribution function and writes one, where two stages read three and write two.
 ///
-/// Neighbours in configuration space are whole lines that both stages see, so they cost nothing. On other ranks they are traces
-/// that the first stage left there as many slabs ago. Between cuts of velocity space, and at walls that give particles back,
-/// there are no slabs.
+/// Neighbours in configuration space are whole lines that both stages see, so they cost nothing. On other ranks they
+/// are traces that the first stage left there as many slabs ago. Between cuts of velocity space, and at walls that give
+/// particles back, there are no slabs.
 template <class K, class P>
 class SlabPass {
  public:
@@ -21,7 +21,8 @@ class SlabPass {
   explicit SlabPass(const Layout& layout) : layout_(layout) {
     Work w;
     w.layout = layout;
-    for (auto& s : scratch_) s = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(layout.blocks()) * w.scratch_size() * P::width);
+    for (auto& s : scratch_)
+      s = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(layout.blocks()) * w.scratch_size() * P::width);
   }
 
   /// What live slabs of both stages take of the cache: worth it only while they stay there.

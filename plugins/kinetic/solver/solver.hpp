@@ -14,8 +14,8 @@ struct BasisInfo {
   std::string name;
   int cdim = 1, vdim = 1, order = 2, modes = 0, conf = 0;
   bool tensor = false;
-  std::vector<std::vector<int>> exponents;       ///< [mode][dimension]
-  std::vector<std::vector<int>> conf_exponents;  ///< [conf mode][dimension]
+  std::vector<std::vector<int>> exponents;               ///< [mode][dimension]
+  std::vector<std::vector<int>> conf_exponents;          ///< [conf mode][dimension]
   int multiplications = 0, additions = 0, nonzeros = 0;  ///< per cell and right-hand side, each face once
 
   int degree_x() const { return order; }
@@ -33,7 +33,8 @@ struct ForceField {
 };
 
 /// One stage of a Runge-Kutta step: f[out] = a f[base] + b f[in] + c L(f[in]), where L is the right-hand side of the
-/// Vlasov equation. `out` differs from `in` and may be `base`. a is 0 or 1 - b, to rounding: the distribution function takes 1 - b.
+/// Vlasov equation. `out` differs from `in` and may be `base`. a is 0 or 1 - b, to rounding: the distribution function
+/// takes 1 - b.
 struct Stage {
   int in = 0, base = 0, out = 1;
   double a = 0.0, b = 1.0, c = 0.0;
@@ -41,9 +42,9 @@ struct Stage {
 
 /// The distribution function of one species on this rank: three copies of it (slots 0, 1, 2) and the fused stage.
 ///
-/// Layout: packs of W cells along x, W the width of the machine's vectors. Lane l of pack j holds cell l m + j, with m =
-/// ceil(n / W), so that neighbours along x are whole packs but for the first and the last. Then, from slow to fast: other
-/// configuration dimensions, x packs, velocity cells (last dimension fastest), modes, lanes.
+/// Layout: packs of W cells along x, W the width of the machine's vectors. Lane l of pack j holds cell l m + j, with m
+/// = ceil(n / W), so that neighbours along x are whole packs but for the first and the last. Then, from slow to fast:
+/// other configuration dimensions, x packs, velocity cells (last dimension fastest), modes, lanes.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -53,17 +54,19 @@ class Solver {
   /// Coefficients of a cell of this rank, by local indices (PhaseGrid::local_conf, local_velocity order).
   virtual void set(int slot, int conf_cell, int velocity_cell, const double* coefficients) = 0;
   virtual void get(int slot, int conf_cell, int velocity_cell, double* coefficients) const = 0;
-  /// Host changes made by set() become visible to the kernels, on all ranks of the grid when on one; and the other way round before
-  /// get().
+  /// Host changes made by set() become visible to the kernels, on all ranks of the grid when on one; and the other way
+  /// round before get().
   virtual void to_device(int slot) = 0;
   virtual void to_host_const(int slot) const = 0;
 
   /// Collective among neighbours. Adds this rank's share of the moments of f[out] to `moments`: component c (M0, M1 of
-  /// each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the largest sum of
-  /// frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times it is below 1.
+  /// each velocity dimension, M2) of conf mode k in cell i at (i * (vdim + 2) + c) * conf + k. Returns the largest sum
+  /// of frequencies (2p+1)|speed|/width of this rank for the state f[in]: a step dt is stable when dt times it is
+  /// below 1.
   virtual double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) = 0;
-  /// Whether two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a few slabs
-  /// of velocity space in the cache; it pays where no cache holds the distribution function. Ranks may differ: ask them all.
+  /// Whether two stages may share a pass on this rank: no cut of velocity space, no walls that give particles back, a
+  /// few slabs of velocity space in the cache; it pays where no cache holds the distribution function. Ranks may
+  /// differ: ask them all.
   enum class Fusing { impossible, possible, pays };
   virtual Fusing fusing() const = 0;
   /// Two stages in one pass, the second behind the first while what it reads is in the cache: first.out == second.in is

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "plugins/kinetic/solver/built.hpp"
-#include "plugins/kinetic/solver/slab_pass.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/messages.hpp"
+#include "plugins/kinetic/solver/slab_pass.hpp"
 
 namespace cambium::kinetic {
 
@@ -22,15 +22,21 @@ class SolverOf : public Solver {
   SolverOf(const PhaseGrid& grid, const Comm& comm)
       : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), comm_(comm), messages_(comm) {
     for (int s : {0, 2}) allocate(s);
-    for (auto& fields : fields_) fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
-    for (auto& m : moments_) m = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
+    for (auto& fields : fields_)
+      fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
+    for (auto& m : moments_)
+      m = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
     sizes_.layout = layout_;
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
-    scratch_ = View<T*>("kinetic: lower fluxes", static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
+    scratch_ = View<T*>("kinetic: lower fluxes",
+                        static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     find_edges();
-    // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have left.
-    if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0) make_faces();
-    else make_links();
+    // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have
+    // left.
+    if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0)
+      make_faces();
+    else
+      make_links();
     sort_tiles();
   }
 
@@ -50,7 +56,9 @@ class SolverOf : public Solver {
     if (faces_) faces_->forget(slot);
   }
   void to_host_const(int slot) const override { Kokkos::deep_copy(host_[slot], f_[slot]); }
-  std::size_t bytes(bool fused) const override { return (fused ? 2 : 3) * sizeof(T) * static_cast<std::size_t>(layout_.size()); }
+  std::size_t bytes(bool fused) const override {
+    return (fused ? 2 : 3) * sizeof(T) * static_cast<std::size_t>(layout_.size());
+  }
 
   double stage(const Stage& stage, const ForceField& force, std::vector<double>& moments) override {
     allocate(stage.in), allocate(stage.out);
@@ -69,7 +77,8 @@ class SolverOf : public Solver {
   std::array<double, 2> stages(const Half& first, const Half& second) override {
     T fastest[2] = {};
     if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
-    slab_pass_->run({work(first, 0), first.stage.in, first.stage.out}, {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
+    slab_pass_->run({work(first, 0), first.stage.in, first.stage.out},
+                    {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
     collect(moments_[0], *first.moments), collect(moments_[1], *second.moments);
     return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
   }
@@ -78,27 +87,31 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(moments_[0], 0.0);
     const Work w = work();
     const P* f = pointer(slot);
-    Kokkos::parallel_for("kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
-      for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
-        const auto p = w.place(iv);
-        P m[Work::moments];
-        for (auto& x : m) x = P(T(0));
-        K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
-        w.flush(block, m);
-      }
-    });
+    Kokkos::parallel_for(
+        "kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
+          for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
+            const auto p = w.place(iv);
+            P m[Work::moments];
+            for (auto& x : m) x = P(T(0));
+            K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
+            w.flush(block, m);
+          }
+        });
     collect(moments_[0], out);
   }
 
   double square_integral(int slot) const override {
     const auto f = f_[slot];
-    const std::int64_t here = std::int64_t{layout_.velocity_cells} * K::modes * width, next = std::int64_t{layout_.block_cells} * K::modes * width;
+    const std::int64_t here = std::int64_t{layout_.velocity_cells} * K::modes * width,
+                       next = std::int64_t{layout_.block_cells} * K::modes * width;
     double sum = 0.0;
-    Kokkos::parallel_reduce("kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, layout_.blocks() * here),
-                            KOKKOS_LAMBDA(std::int64_t k, double& s) {
-                              const double value = static_cast<double>(f(k / here * next + k % here));
-                              s += value * value;
-                            }, sum);
+    Kokkos::parallel_reduce(
+        "kinetic: square", Kokkos::RangePolicy<ExecSpace>(0, layout_.blocks() * here),
+        KOKKOS_LAMBDA(std::int64_t k, double& s) {
+          const double value = static_cast<double>(f(k / here * next + k % here));
+          s += value * value;
+        },
+        sum);
     for (int d = 0; d < grid_.dimensions(); ++d) sum *= 0.5 * grid_.axis[d].width();
     return sum;
   }
@@ -137,8 +150,8 @@ class SolverOf : public Solver {
   /// Whether two stages may go slab by slab, and find in the cache what they left there.
   bool in_slabs() const { return faces_ && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache; }
 
-  /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges come
-  /// first, so that their traces travel meanwhile.
+  /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges
+  /// come first, so that their traces travel meanwhile.
   T leave_traces(Work& w, const Stage& stage) {
     faces_->attach(w, stage.in, stage.out);
     faces_->wait_all(stage.in);
@@ -147,8 +160,8 @@ class SolverOf : public Solver {
     faces_->finish(stage.in);
     return std::max(fastest, sweep(w, inner_));
   }
-  /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and what enters at
-  /// walls and at cuts of velocity space is added after the others.
+  /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and
+  /// what enters at walls and at cuts of velocity space is added after the others.
   T exchange_traces(const Work& w) {
     pack(w);
     messages_.begin();
@@ -235,7 +248,8 @@ class SolverOf : public Solver {
   template <int D>
   std::size_t edge_bytes(const Work& w, bool high) const {
     if constexpr (D < K::cdim)
-      return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) * Work::template edge_values<D>;
+      return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) *
+             Work::template edge_values<D>;
     else
       return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
   }
@@ -265,7 +279,8 @@ class SolverOf : public Solver {
         if (D != edge.dimension || edge.rank < 0) return;
         edge.link = static_cast<int>(messages_.links.size());
         // What leaves upwards arrives at the other's lower edge.
-        messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high, View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
+        messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high,
+                                   View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
                                    View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
       });
   }
@@ -286,11 +301,13 @@ class SolverOf : public Solver {
       char* buffer = messages_.links[edge.link].send.data();
       if constexpr (D < K::cdim) {
         const int all = w.moving_cells(D, high);
-        Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
-                             KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
+        Kokkos::parallel_for(
+            "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+            KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
       } else {
-        Kokkos::parallel_for("kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
-                             KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
+        Kokkos::parallel_for(
+            "kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
+            KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
       }
     });
   }
@@ -303,15 +320,17 @@ class SolverOf : public Solver {
         if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
         const bool mirrored = edge.wall == Wall::reflect;
         const int n = w.moving_cells(D, !high);
-        Kokkos::parallel_for("kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
-          for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
-        });
+        Kokkos::parallel_for(
+            "kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
+              for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
+            });
       } else {
         if (!w.electric) return;
         const char* buffer = messages_.links[edge.link].receive.data();
-        Kokkos::parallel_for("kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
-          w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
-        });
+        Kokkos::parallel_for(
+            "kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
+              w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
+            });
       }
     });
   }
@@ -352,7 +371,8 @@ class SolverOf : public Solver {
       const auto at = grid_.local_conf(cell);
       int rest = 0;
       for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + at[d];
-      const std::int64_t from = std::int64_t{layout_.block_of(at[0], rest)} * Work::moments * width + layout_.lane_of(at[0]);
+      const std::int64_t from =
+          std::int64_t{layout_.block_of(at[0], rest)} * Work::moments * width + layout_.lane_of(at[0]);
       double* to = out.data() + std::int64_t{grid_.conf_index(at)} * Work::moments;
       for (int k = 0; k < Work::moments; ++k) to[k] += jacobian * host(from + std::int64_t{k} * width);
     }

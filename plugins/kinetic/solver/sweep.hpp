@@ -15,8 +15,8 @@ namespace cambium::kinetic {
 
 /// One Runge-Kutta stage in one pass over the cells: a configuration-space pack goes through its velocity cells, each
 /// velocity face is computed once and kept for the cell above, and moments of the result are summed on the way.
-/// What flows in from configuration-space neighbours on other ranks is taken from their messages; beyond walls, and beyond cuts
-/// of velocity space, nothing counts: the solver adds what comes from there afterwards.
+/// What flows in from configuration-space neighbours on other ranks is taken from their messages; beyond walls, and
+/// beyond cuts of velocity space, nothing counts: the solver adds what comes from there afterwards.
 template <class K, class P>
 struct Sweep {
   using T = typename P::value_type;
@@ -29,12 +29,13 @@ struct Sweep {
   const P* fields = nullptr;  ///< [block][vdim + pairs][conf]
   bool electric = false, magnetic = false, upwind_nodes = false;
   T a = 0, b = 1, c = 0;
-  double* moment = nullptr;  ///< [block][moments][lane]
-  P* scratch = nullptr;      ///< [thread][tile][scratch_size()]: fluxes through lower faces
-  int tile = 1;              ///< blocks that go through velocity space together
+  double* moment = nullptr;            ///< [block][moments][lane]
+  P* scratch = nullptr;                ///< [thread][tile][scratch_size()]: fluxes through lower faces
+  int tile = 1;                        ///< blocks that go through velocity space together
   const T* received[K::cdim][2] = {};  ///< what ranks below and above sent: for v < 0, v > 0; null without one
-  T* leaving[K::cdim][2] = {};  ///< where traces of the result go that ranks below and above will ask for; null without one
-  int slab = 1;              ///< cells of the first velocity dimension that each of them takes in turn
+  T* leaving[K::cdim][2] =
+      {};        ///< where traces of the result go that ranks below and above will ask for; null without one
+  int slab = 1;  ///< cells of the first velocity dimension that each of them takes in turn
 
   int tiles() const { return (layout.blocks() + tile - 1) / tile; }
   /// Chooses tile and slab so that what a slab touches stays in a cache of `bytes`.
@@ -82,11 +83,11 @@ struct Sweep {
   struct Around {
     int from[K::cdim][2];       ///< upwind block for v < 0, v > 0; -1 where it is not here
     const T* sent[K::cdim][2];  ///< what the rank beyond sent for this block instead; null where there is none
-    T* left[K::cdim][2];        ///< where traces of this block go that the rank beyond will ask for; null where there is none
-    bool leaves;                ///< there is such a trace
-    bool end[2];                ///< the upwind pack along x lies beyond the last lane
-    int lane[2];                ///< of the cell that `sent` of x is for; traces leave at the other one
-    int lanes;                  ///< that hold cells
+    T* left[K::cdim][2];  ///< where traces of this block go that the rank beyond will ask for; null where there is none
+    bool leaves;          ///< there is such a trace
+    bool end[2];          ///< the upwind pack along x lies beyond the last lane
+    int lane[2];          ///< of the cell that `sent` of x is for; traces leave at the other one
+    int lanes;            ///< that hold cells
   };
   CAMBIUM_FN Around around(int block) const {
     Around a;
@@ -141,8 +142,10 @@ struct Sweep {
     P t[K::face[D]];
     K::template trace<D>(cell, T(up ? 1 : -1), t);
     for (int k = 0; k < K::face[D]; ++k) {
-      if constexpr (D == 0) to[k] = t[k][lane];
-      else t[k].store(to + k * P::width);
+      if constexpr (D == 0)
+        to[k] = t[k][lane];
+      else
+        t[k].store(to + k * P::width);
     }
   }
   /// Those of a fresh cell, which is in the first-level cache now: packing it later would fetch it again.
@@ -191,22 +194,27 @@ struct Sweep {
   }
 
   /// Writes a base + b f and the streaming.
-  CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p) const {
+  CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at,
+                         const Place& p) const {
     const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
       P t[K::face[D]];
       upwind<D>(around, iv, at, p.up[D], t);
       const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
-      if constexpr (D > 0) K::template stream<D>(f, t, w, h, s, out + cell);
-      else if (a != T(0)) K::template stream0<true>(f, base + cell, b, t, w, h, s, out + cell);
-      else K::template stream0<false>(f, nullptr, b, t, w, h, s, out + cell);
+      if constexpr (D > 0)
+        K::template stream<D>(f, t, w, h, s, out + cell);
+      else if (a != T(0))
+        K::template stream0<true>(f, base + cell, b, t, w, h, s, out + cell);
+      else
+        K::template stream0<false>(f, nullptr, b, t, w, h, s, out + cell);
     });
   }
 
   /// Returns the sum over dimensions of the bounds of |acceleration| 2/dv. `at` are the indices of the velocity cell.
   template <bool upwind_flux>
-  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p, P* lower, P* to) const {
+  CAMBIUM_FN P accelerate(const Block<K, P>& here, const P* f, int block, int iv, const int* at, const Place& p,
+                          P* lower, P* to) const {
     P sum(T(0));
     for_each_index<K::vdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
@@ -221,16 +229,17 @@ struct Sweep {
       if (at[D] == 0)
         for (int k = 0; k < F; ++k) below[k] = P(T(0));
       const P* above = at[D] + 1 < layout.nv[D] ? f + std::int64_t{layout.velocity_stride(D)} * K::modes : nullptr;
-      if constexpr (upwind_flux) here.template push_upwind<D>(f, above, p.W, p.H, below, to);
-      else here.template push<D>(f, above, p.W, most, below, to);
+      if constexpr (upwind_flux)
+        here.template push_upwind<D>(f, above, p.W, p.H, below, to);
+      else
+        here.template push<D>(f, above, p.W, most, below, to);
     });
     return sum;
   }
 
   CAMBIUM_FN static P frequency(const Place& p, P acceleration) {
     P sum = T(0.5 * (2 * K::velocity_order + 1)) * acceleration;
-    for (int d = 0; d < K::cdim; ++d)
-      sum += P(T(0.5 * (2 * K::order + 1)) * ((p.up[d] ? p.W[d] : -p.W[d]) + p.H[d]));
+    for (int d = 0; d < K::cdim; ++d) sum += P(T(0.5 * (2 * K::order + 1)) * ((p.up[d] ? p.W[d] : -p.W[d]) + p.H[d]));
     return sum;
   }
 
@@ -242,9 +251,9 @@ struct Sweep {
     }
   }
 
-  /// Part `N` of six of what the next cell but one takes from memory: the cell above it, its base and its place in the result.
-  /// In parts, because a burst would keep the loads of the kernels waiting; the next cell itself would be too late where memory
-  /// is shared. Cells of few modes pass too quickly for it to pay.
+  /// Part `N` of six of what the next cell but one takes from memory: the cell above it, its base and its place in the
+  /// result. In parts, because a burst would keep the loads of the kernels waiting; the next cell itself would be too
+  /// late where memory is shared. Cells of few modes pass too quickly for it to pay.
   template <int N>
   CAMBIUM_FN void look_ahead(int block, int iv) const {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -254,7 +263,8 @@ struct Sweep {
     const int next = iv + 2;
     if (next >= layout.velocity_cells) return;
     if constexpr (N < 2) {
-      if (const int above = next + layout.velocity_stride(0); above < layout.velocity_cells) cell = in + layout.cell(block, above);
+      if (const int above = next + layout.velocity_stride(0); above < layout.velocity_cells)
+        cell = in + layout.cell(block, above);
     } else if constexpr (N < 4) {
       if (a != T(0)) cell = base + layout.cell(block, next);
     } else {
@@ -269,7 +279,8 @@ struct Sweep {
 
   /// One cell; adds to the moments of its row and returns the largest frequency of the pack.
   template <bool upwind_flux>
-  CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower, P* row) const {
+  CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower,
+                       P* row) const {
     const Place p = place(at);
     const std::int64_t cell = layout.cell(block, iv);
     const P* f = in + cell;
@@ -316,8 +327,8 @@ struct Sweep {
     return fastest;
   }
 
-  /// A tile of blocks goes together through the first velocity dimension, so that neighbours along configuration space and
-  /// the cell above are still in the cache. Returns the largest frequency.
+  /// A tile of blocks goes together through the first velocity dimension, so that neighbours along configuration space
+  /// and the cell above are still in the cache. Returns the largest frequency.
   CAMBIUM_FN T run(int which, int thread) const {
     P* lower = scratch + std::int64_t{thread} * tile * scratch_size();
     P fastest(T(0));

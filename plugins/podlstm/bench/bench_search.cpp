@@ -1,8 +1,8 @@
 #include "plugins/podlstm/bench/bench_search.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -41,7 +41,9 @@ std::vector<Genome> genomes(int n) {
   for (int k = 0; k < n; ++k) {
     auto& g = out.emplace_back();
     for (int d = 0; d < space.decisions(); ++d)
-      g.push_back(static_cast<int>(Random4(1, Stream::search, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(d)).uniform(0) * space.choices(d)));
+      g.push_back(static_cast<int>(
+          Random4(1, Stream::search, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(d)).uniform(0) *
+          space.choices(d)));
   }
   return out;
 }
@@ -51,8 +53,10 @@ std::vector<float> series() {
   std::vector<float> out;
   for (std::int64_t t = 0; t < windows + 2 * times - 1; ++t)
     for (int k = 0; k < modes; ++k)
-      out.push_back(static_cast<float>(0.5 + 0.3 * std::sin(0.12 * (1 + 0.7 * k) * static_cast<double>(t) + k) +
-                                       0.05 * Random4(2, Stream::example_field, static_cast<std::uint64_t>(t), static_cast<std::uint64_t>(k)).normal(0)));
+      out.push_back(static_cast<float>(
+          0.5 + 0.3 * std::sin(0.12 * (1 + 0.7 * k) * static_cast<double>(t) + k) +
+          0.05 * Random4(2, Stream::example_field, static_cast<std::uint64_t>(t), static_cast<std::uint64_t>(k))
+                     .normal(0)));
   return out;
 }
 
@@ -67,7 +71,9 @@ std::vector<train::SamplePtr> samples(const std::vector<float>& a) {
   return out;
 }
 
-struct Timed { double seconds = 0.0, loss = 0.0; };
+struct Timed {
+  double seconds = 0.0, loss = 0.0;
+};
 
 /// One evaluation; what the peer needs to repeat it goes into `group`, where given.
 Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, io::Group* group, Context& context) {
@@ -92,7 +98,8 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
     loss = {};
     for (std::int64_t first = 0; first < windows; first += batch) {
       std::vector<train::SamplePtr> part;
-      for (std::int64_t i = first; i < std::min(windows, first + batch); ++i) part.push_back(all[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
+      for (std::int64_t i = first; i < std::min(windows, first + batch); ++i)
+        part.push_back(all[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])]);
       gradients.zero();
       const double weight = 1.0 / static_cast<double>(part.size());
       net.gradient(part, weights.views(), {&weight, 1}, gradients.views(), {&loss, 1}, {});
@@ -104,9 +111,11 @@ Timed train_one(const Genome& genome, const std::vector<train::SamplePtr>& all, 
 
 /// The peer's seconds and losses, or null with a reason in the log.
 Json run_peer(const std::string& script, const std::string& file, Context& context) {
-  if (!std::filesystem::exists(script)) return context.log.info(fmt::format("no peer: '{}' is not there (peer=PATH)", script)), Json();
+  if (!std::filesystem::exists(script))
+    return context.log.info(fmt::format("no peer: '{}' is not there (peer=PATH)", script)), Json();
   const auto python = python_with({"torch", "h5py"});
-  if (!python) return context.log.info("no peer: there is no python3 with torch and h5py (CAMBIUM_PYTHON names one)"), Json();
+  if (!python)
+    return context.log.info("no peer: there is no python3 with torch and h5py (CAMBIUM_PYTHON names one)"), Json();
   const ChildOutput peer = output_of({"env", "OMP_NUM_THREADS=1", *python, script, file});
   if (peer.status == 0) return Json::parse(peer.text);
   return context.log.info(fmt::format("no peer: {} ended with exit code {}", script, peer.status)), Json();
@@ -116,13 +125,15 @@ void time_training(const BenchOptions& options, Json& out, Context& context) {
   const int n = options.integer("networks"), repeat = options.integer("repeat");
   const auto a = series();
   const auto all = samples(a);
-  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("cambium-bench-search-{}.h5", ::getpid())).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("cambium-bench-search-{}.h5", ::getpid())).string();
   std::vector<double> losses;
   double seconds = 0.0;
   {
     io::File file = io::File::create(path);
     file.write("series", io::tensor_of(a.data(), {std::ssize(a) / modes, modes}));
-    for (int epoch = 0; epoch < epochs; ++epoch) file.write(fmt::format("order/{:03}", epoch), train::epoch_order(1, epoch, windows));
+    for (int epoch = 0; epoch < epochs; ++epoch)
+      file.write(fmt::format("order/{:03}", epoch), train::epoch_order(1, epoch, windows));
     file.set_attribute("repeat", repeat);
     int k = 0;
     for (const auto& genome : genomes(n)) {
@@ -150,8 +161,9 @@ void time_training(const BenchOptions& options, Json& out, Context& context) {
   out["pytorch_evaluations_per_hour"] = 3600.0 * n / theirs;
   out["ratio_pytorch"] = theirs / seconds;
   out["pytorch"] = peer["version"];
-  out["check"] = fmt::format("{}: losses after {} epochs from the same weights and batches differ from PyTorch's by {:.1e}",
-                             worst < 1e-2 ? "ok" : "WRONG", epochs, worst);
+  out["check"] =
+      fmt::format("{}: losses after {} epochs from the same weights and batches differ from PyTorch's by {:.1e}",
+                  worst < 1e-2 ? "ok" : "WRONG", epochs, worst);
 }
 
 /// Workers that only wait, by lengths that differ by a factor of five.
@@ -160,18 +172,24 @@ double utilisation(bool synchronous, double mean_seconds, Context& context) {
   space.choices.assign(14, 7);
   space.canonical = [](const Genome& g) { return genome_text(g); };
   SearchOptions o;
-  o.strategy.strategy = Strategy::random, o.trials = 60 * (context.comm.size() - 1), o.root_evaluates = false, o.synchronous = synchronous;
+  o.strategy.strategy = Strategy::random, o.trials = 60 * (context.comm.size() - 1), o.root_evaluates = false,
+  o.synchronous = synchronous;
   o.log_every = 1 << 20;
-  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("cambium-bench-journal-{}.h5", ::getpid())).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("cambium-bench-journal-{}.h5", ::getpid())).string();
   std::optional<Journal> journal;
   if (context.comm.root()) journal.emplace(path, "bench", context);
-  Search search(space, o, journal ? &*journal : nullptr, [&](const Job& job, const auto&) {
-    const double start = wall_seconds();
-    std::this_thread::sleep_for(std::chrono::duration<double>(mean_seconds * (1.0 + 4.0 * ((job.number * 7) % 11) / 10.0) / 3.0));
-    Outcome out;
-    out.seconds = wall_seconds() - start;
-    return out;
-  }, context);
+  Search search(
+      space, o, journal ? &*journal : nullptr,
+      [&](const Job& job, const auto&) {
+        const double start = wall_seconds();
+        std::this_thread::sleep_for(
+            std::chrono::duration<double>(mean_seconds * (1.0 + 4.0 * ((job.number * 7) % 11) / 10.0) / 3.0));
+        Outcome out;
+        out.seconds = wall_seconds() - start;
+        return out;
+      },
+      context);
   search.run();
   std::filesystem::remove(path);
   return search.report().utilisation();
@@ -189,12 +207,15 @@ static Json measure_search(const BenchOptions& options, Context& context) {
   const double seconds = options.number("trial_seconds");
   out["utilisation"] = utilisation(false, seconds, context);
   out["utilisation_synchronous"] = utilisation(true, seconds, context);
-  out["check"] = out["utilisation"] > out["utilisation_synchronous"] ? "ok: busier than in rounds" : "WRONG: rounds are busier";
+  out["check"] =
+      out["utilisation"] > out["utilisation_synchronous"] ? "ok: busier than in rounds" : "WRONG: rounds are busier";
   return out;
 }
 
 Bench bench_search() {
-  return {"search", "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are", measure_search,
+  return {"search",
+          "networks evaluated per hour beside PyTorch; on more ranks, how busy workers are",
+          measure_search,
           {{"networks", "that one rank trains", 6},
            {"repeat", "trainings of each, of which the fastest counts", 3},
            {"peer", "script that times PyTorch", "tests/bench/podlstm_torch.py"},

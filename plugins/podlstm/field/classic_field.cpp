@@ -62,8 +62,8 @@ class ClassicField : public FieldFile {
     }
     times_ = coordinate(names.time, static_cast<std::size_t>(shape_[0]), time_unit_);
     if (times_.empty() || time_unit_.empty())
-      throw InputError(fmt::format("'{}' has no variable '{}' with {} times and their unit: name it (time: NAME)", path_,
-                                   names.time, shape_[0]));
+      throw InputError(fmt::format("'{}' has no variable '{}' with {} times and their unit: name it (time: NAME)",
+                                   path_, names.time, shape_[0]));
     unit_ = text(variable_, "units");
     for (const char* key : {"_FillValue", "missing_value"})
       for (double x : numbers(key)) packing_.missing.push_back(x);
@@ -78,9 +78,9 @@ class ClassicField : public FieldFile {
     unit.clear();
     int id = -1, rank = 0, dimension[NC_MAX_VAR_DIMS] = {};
     std::size_t found = 0;
-    if (nc_inq_varid(file_, name.c_str(), &id) != NC_NOERR || nc_inq_varndims(file_, id, &rank) != NC_NOERR || rank != 1 ||
-        nc_inq_vardimid(file_, id, dimension) != NC_NOERR || nc_inq_dimlen(file_, dimension[0], &found) != NC_NOERR ||
-        found != length)
+    if (nc_inq_varid(file_, name.c_str(), &id) != NC_NOERR || nc_inq_varndims(file_, id, &rank) != NC_NOERR ||
+        rank != 1 || nc_inq_vardimid(file_, id, dimension) != NC_NOERR ||
+        nc_inq_dimlen(file_, dimension[0], &found) != NC_NOERR || found != length)
       return values;
     require(nc_get_var_double(file_, id, values.data()), "cannot be read");
     unit = text(id, "units");
@@ -121,9 +121,10 @@ std::unique_ptr<FieldFile> open_classic_field(const std::string& path, const Fie
 bool reads_classic_netcdf() { return true; }
 #else
 std::unique_ptr<FieldFile> open_classic_field(const std::string& path, const FieldNames&) {
-  throw InputError(fmt::format(
-      "'{}' is a NetCDF-3 file, which this build cannot read: install libnetcdf (Debian package: libnetcdf-dev) and build "
-      "again, or convert it: nccopy -k nc4 {} field.nc", path, path));
+  throw InputError(
+      fmt::format("'{}' is a NetCDF-3 file, which this build cannot read: install libnetcdf (Debian package: "
+                  "libnetcdf-dev) and build again, or convert it: nccopy -k nc4 {} field.nc",
+                  path, path));
 }
 bool reads_classic_netcdf() { return false; }
 #endif

@@ -1,12 +1,12 @@
 #pragma once
-#include "core/plugin/task.hpp"
 #include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
 
 namespace cambium::podlstm {
 
 /// The stage `example_field`: a made-up sea-surface temperature, so that decks run without any data: an annual cycle of
-/// opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a damped random
-/// oscillation on the equator, noise, and two continents of NaN.
+/// opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a damped
+/// random oscillation on the equator, noise, and two continents of NaN.
 class ExampleField : public Task {
  public:
   struct Params {

@@ -24,11 +24,13 @@ void FieldParams::describe(deck::Describe<FieldParams>& d) {
       .example("[sst.wkmean.1981-1989.nc]");
   d("array", &FieldParams::array, "the variable, an array (time, ...)").example("sst");
   d("time", &FieldParams::time, "its times, which must increase").def("time");
-  d("axes", &FieldParams::axes, "coordinates of its other axes; none: latitude and longitude by their usual names").def({});
+  d("axes", &FieldParams::axes, "coordinates of its other axes; none: latitude and longitude by their usual names")
+      .def({});
   d("mask", &FieldParams::mask, "cells to keep");
-  d("missing", &FieldParams::missing, "numbers that are missing or NaN: refuse them, leave out cells that never have any "
-                                      "(land), leave out cells that lack one (drop), put the cell's mean over the training snapshots there (fill; cells that have none among "
-                                      "these are left out)")
+  d("missing", &FieldParams::missing,
+    "numbers that are missing or NaN: refuse them, leave out cells that never have any (land), leave out cells that "
+    "lack one (drop), put the cell's mean over the training snapshots there (fill; cells that have none among these "
+    "are left out)")
       .options({{"refuse", Missing::refuse}, {"land", Missing::land}, {"drop", Missing::drop}, {"fill", Missing::fill}})
       .def(Missing::refuse);
   d.check([](const FieldParams& p) { return p.files.empty() ? "files: name at least one file" : ""; });
@@ -44,10 +46,12 @@ Field::Field(const FieldParams& params, AreaWeights weights, std::optional<std::
   });
   training_ = training.value_or(snapshots());
   if (training_ > snapshots())
-    throw InputError(fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
+    throw InputError(
+        fmt::format("training: {} snapshots asked for, but '{}' has {}", training_, params_.array, snapshots()));
   if (weights_ == AreaWeights::cos_latitude && first_file().axes().front().name.rfind("lat", 0) != 0)
-    throw InputError(fmt::format("weights: cos_latitude needs latitudes as the first axis after time, found '{}'; name them "
-                                 "(axes: [lat, lon])", first_file().axes().front().name));
+    throw InputError(fmt::format(
+        "weights: cos_latitude needs latitudes as the first axis after time, found '{}'; name them (axes: [lat, lon])",
+        first_file().axes().front().name));
   cells_ = 1;
   for (std::int64_t n : spatial_shape()) cells_ *= n;
   const double column = 8.0 * static_cast<double>(snapshots());
@@ -83,9 +87,10 @@ void Field::open_files() {
 void Field::require_rising_times() const {
   for (std::size_t k = 1; k < times_.size(); ++k)
     if (!(times_[k] > times_[k - 1]))
-      throw InputError(fmt::format("times of '{}' do not increase: snapshot {} is at {}, the one before at {} ({}); sort the "
-                                   "snapshots, or list the files in order", params_.array, k, number_text(times_[k]),
-                                   number_text(times_[k - 1]), first_file().time_unit()));
+      throw InputError(
+          fmt::format("times of '{}' do not increase: snapshot {} is at {}, the one before at {} ({}); sort the "
+                      "snapshots, or list the files in order",
+                      params_.array, k, number_text(times_[k]), number_text(times_[k - 1]), first_file().time_unit()));
 }
 
 namespace {
@@ -149,7 +154,8 @@ std::string Field::place(std::int64_t cell) const {
   const auto& axes = first_file().axes();
   for (std::size_t i = axes.size(); i-- > 0;) {
     const auto n = std::ssize(axes[i].values);
-    words.insert(words.begin(), fmt::format("{} {}", axes[i].name, number_text(axes[i].values[static_cast<std::size_t>(cell % n)])));
+    words.insert(words.begin(),
+                 fmt::format("{} {}", axes[i].name, number_text(axes[i].values[static_cast<std::size_t>(cell % n)])));
     cell /= n;
   }
   return join(words);
@@ -177,9 +183,11 @@ bool Field::accept(double* column, std::int64_t stride, std::int64_t cell) const
     return true;
   }
   throw InputError(fmt::format(
-      "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; {}", params_.array,
-      absent, snapshots(), place(cell), first,
-      land ? "name a mask, or say missing: land" : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training snapshots)"));
+      "'{}' is NaN or missing in {} of {} snapshots at {} (first in snapshot {}) and no mask leaves that cell out; {}",
+      params_.array, absent, snapshots(), place(cell), first,
+      land ? "name a mask, or say missing: land"
+           : "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
+             "snapshots)"));
 }
 
 CellBlock Field::read(const Tile& tile) {
@@ -213,13 +221,15 @@ void Field::normalise(CellBlock& block) const {
   const std::int64_t n = block.size();
   block.mean.assign(block.cells.size(), 0.0), block.root_weight.assign(block.cells.size(), 1.0);
   for (std::int64_t t = 0; t < training_; ++t)
-    for (std::int64_t i = 0; i < n; ++i) block.mean[static_cast<std::size_t>(i)] += block.values[static_cast<std::size_t>(t * n + i)];
+    for (std::int64_t i = 0; i < n; ++i)
+      block.mean[static_cast<std::size_t>(i)] += block.values[static_cast<std::size_t>(t * n + i)];
   for (double& m : block.mean) m /= static_cast<double>(training_);
   if (weights_ == AreaWeights::cos_latitude) {
     const auto& latitude = first_file().axes().front().values;
     const std::int64_t per_row = cells_ / std::ssize(latitude);
     for (std::size_t i = 0; i < block.cells.size(); ++i)
-      block.root_weight[i] = std::sqrt(std::max(0.0, std::cos(latitude[static_cast<std::size_t>(block.cells[i] / per_row)] * M_PI / 180.0)));
+      block.root_weight[i] = std::sqrt(
+          std::max(0.0, std::cos(latitude[static_cast<std::size_t>(block.cells[i] / per_row)] * M_PI / 180.0)));
   }
   for (std::int64_t t = 0; t < snapshots(); ++t)
     for (std::size_t i = 0; i < block.cells.size(); ++i) {

@@ -28,8 +28,8 @@ struct FieldParams {
   static void describe(deck::Describe<FieldParams>& d);
 };
 
-/// Snapshots of some cells: `values` is (snapshots, cells) row-major and holds sqrt(w) (q - mean), with the mean over the
-/// training snapshots and the cell's weight w.
+/// Snapshots of some cells: `values` is (snapshots, cells) row-major and holds sqrt(w) (q - mean), with the mean over
+/// the training snapshots and the cell's weight w.
 struct CellBlock {
   std::vector<std::int64_t> cells;  ///< flattened indices, rising
   std::vector<double> mean, root_weight;
@@ -40,7 +40,8 @@ struct CellBlock {
 /// A field over time whose cells are dealt out to the ranks and read in blocks that fit a buffer.
 class Field {
  public:
-  /// Collective. Reads the times and the mask. InputError: files that do not follow one another, times that do not rise.
+  /// Collective. Reads the times and the mask. InputError: files that do not follow one another, times that do not
+  /// rise.
   Field(const FieldParams& params, AreaWeights weights, std::optional<std::int64_t> training, double buffer_bytes,
         Context& context);
 

@@ -21,8 +21,12 @@ void Packing::unpack(std::span<double> values) const {
 
 double days_per_unit(const std::string& time_unit) {
   const std::string word = time_unit.substr(0, time_unit.find(' '));
-  for (const auto& [name, days] : {std::pair{"day", 1.0}, {"week", 7.0}, {"hour", 1.0 / 24.0}, {"minute", 1.0 / 1440.0},
-                                   {"second", 1.0 / 86400.0}, {"year", 365.2425}})
+  for (const auto& [name, days] : {std::pair{"day", 1.0},
+                                   {"week", 7.0},
+                                   {"hour", 1.0 / 24.0},
+                                   {"minute", 1.0 / 1440.0},
+                                   {"second", 1.0 / 86400.0},
+                                   {"year", 365.2425}})
     if (word == name || word == std::string(name) + "s") return days;
   return word == "d" || word == "1" ? 1.0 : word == "h" ? 1.0 / 24.0 : word == "s" ? 1.0 / 86400.0 : 0.0;
 }

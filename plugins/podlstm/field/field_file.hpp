@@ -13,8 +13,8 @@ struct Axis {
   std::vector<double> values;  ///< 0, 1, 2, ... where the file names no coordinate
 };
 
-/// A variable over time in one file: an array (time, axes...). Numbers come with scale_factor and add_offset applied; what
-/// the file marks as missing (_FillValue, missing_value) is NaN.
+/// A variable over time in one file: an array (time, axes...). Numbers come with scale_factor and add_offset applied;
+/// what the file marks as missing (_FillValue, missing_value) is NaN.
 class FieldFile {
  public:
   virtual ~FieldFile() = default;
@@ -32,8 +32,9 @@ struct FieldNames {
   std::vector<std::string> axes;  ///< empty: latitude and longitude under their usual names, where they fit
 };
 
-/// Opens HDF5 and NetCDF-4 files through HDF5, NetCDF-3 files (classic, 64-bit offset, CDF-5) through libnetcdf, whatever
-/// their names. InputError when the file, the array or its times are missing, or libnetcdf is needed and was not found.
+/// Opens HDF5 and NetCDF-4 files through HDF5, NetCDF-3 files (classic, 64-bit offset, CDF-5) through libnetcdf,
+/// whatever their names. InputError when the file, the array or its times are missing, or libnetcdf is needed and was
+/// not found.
 std::unique_ptr<FieldFile> open_field_file(const std::string& path, const FieldNames& names);
 
 /// True when NetCDF-3 files can be read.

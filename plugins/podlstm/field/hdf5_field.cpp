@@ -37,7 +37,8 @@ class Hdf5Field : public FieldFile {
     for (const char* key : {"_FillValue", "missing_value"})
       if (data_.has_attribute(key))
         for (double x : data_.attribute<std::vector<double>>(key)) packing_.missing.push_back(x);
-    if (data_.has_attribute("scale_factor")) packing_.scale = data_.attribute<std::vector<double>>("scale_factor").at(0);
+    if (data_.has_attribute("scale_factor"))
+      packing_.scale = data_.attribute<std::vector<double>>("scale_factor").at(0);
     if (data_.has_attribute("add_offset")) packing_.offset = data_.attribute<std::vector<double>>("add_offset").at(0);
     read_times(path, names);
     read_axes(names);
@@ -62,28 +63,31 @@ class Hdf5Field : public FieldFile {
  private:
   io::Dataset array_of(const FieldNames& names) const {
     if (!file_.exists(names.array))
-      throw InputError(fmt::format("'{}' has no array '{}'{}", file_.file(), names.array, suggestion(names.array, file_.list())));
+      throw InputError(
+          fmt::format("'{}' has no array '{}'{}", file_.file(), names.array, suggestion(names.array, file_.list())));
     return file_.dataset(names.array);
   }
 
   void read_times(const std::string& path, const FieldNames& names) {
     const std::string place = beside(file_, names.array, names.time);
     if (place.empty())
-      throw InputError(fmt::format("'{}' has no array '{}' beside '{}': name the times of its snapshots (time: NAME)", path,
-                                   names.time, names.array));
+      throw InputError(fmt::format("'{}' has no array '{}' beside '{}': name the times of its snapshots (time: NAME)",
+                                   path, names.time, names.array));
     times_ = file_.read<std::vector<double>>(place);
     time_unit_ = text_attribute(file_.dataset(place), "units");
     if (std::ssize(times_) != shape_[0])
-      throw InputError(fmt::format("'{}' has {} times in '{}' but {} snapshots in '{}'", path, times_.size(), place, shape_[0],
-                                   names.array));
+      throw InputError(fmt::format("'{}' has {} times in '{}' but {} snapshots in '{}'", path, times_.size(), place,
+                                   shape_[0], names.array));
   }
 
   void read_axes(const FieldNames& names) {
     const std::vector<std::vector<std::string>> usual = {{"lat", "latitude"}, {"lon", "longitude"}};
     for (std::size_t k = 1; k < shape_.size(); ++k) {
       std::vector<std::string> candidates;
-      if (!names.axes.empty()) candidates = {k <= names.axes.size() ? names.axes[k - 1] : ""};
-      else if (k + 2 >= shape_.size() && shape_.size() > 2) candidates = usual[k + 2 - shape_.size()];
+      if (!names.axes.empty())
+        candidates = {k <= names.axes.size() ? names.axes[k - 1] : ""};
+      else if (k + 2 >= shape_.size() && shape_.size() > 2)
+        candidates = usual[k + 2 - shape_.size()];
       axes_.push_back(axis(names, k, candidates));
     }
   }
@@ -97,8 +101,8 @@ class Hdf5Field : public FieldFile {
         return {place.substr(place.rfind('/') + 1), text_attribute(file_.dataset(place), "units"), values};
     }
     if (!names.axes.empty())
-      throw InputError(fmt::format("'{}' has no coordinate '{}' of {} values for axis {} of '{}'", file_.file(), candidates[0],
-                                   shape_[k], k, names.array));
+      throw InputError(fmt::format("'{}' has no coordinate '{}' of {} values for axis {} of '{}'", file_.file(),
+                                   candidates[0], shape_[k], k, names.array));
     Axis plain{shape_.size() == 2 ? "cell" : fmt::format("axis{}", k), "1", {}};
     for (std::int64_t i = 0; i < shape_[k]; ++i) plain.values.push_back(static_cast<double>(i));
     return plain;

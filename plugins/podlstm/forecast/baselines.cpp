@@ -32,7 +32,8 @@ MinMax MinMax::of(const Matrix& a) {
   for (std::int64_t k = 0; k < a.cols; ++k) {
     double low = a(0, k), high = a(0, k);
     for (std::int64_t t = 0; t < a.rows; ++t) low = std::min(low, a(t, k)), high = std::max(high, a(t, k));
-    if (!(high > low)) throw InputError(fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
+    if (!(high > low))
+      throw InputError(fmt::format("mode {} of the series never changes; leave it out (fewer modes)", k + 1));
     out.low.push_back(low), out.width.push_back(high - low);
   }
   return out;
@@ -151,7 +152,8 @@ class Ridge {
   static std::vector<double> column_means(const Matrix& a) {
     std::vector<double> out(static_cast<std::size_t>(a.cols), 0.0);
     for (std::int64_t i = 0; i < a.rows; ++i)
-      for (std::int64_t j = 0; j < a.cols; ++j) out[static_cast<std::size_t>(j)] += a(i, j) / static_cast<double>(a.rows);
+      for (std::int64_t j = 0; j < a.cols; ++j)
+        out[static_cast<std::size_t>(j)] += a(i, j) / static_cast<double>(a.rows);
     return out;
   }
   static Matrix centred(Matrix a, const std::vector<double>& mean) {
@@ -191,7 +193,8 @@ class VectorAutoregression : public Forecaster {
   std::string name() const override { return fmt::format("VAR({})", order_); }
   void fit(const FitData& d) override {
     if (d.shape.past < order_)
-      throw InputError(fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
+      throw InputError(
+          fmt::format("var_order: {} times back do not fit a window of {}; lower it", order_, d.shape.past));
     scale_ = MinMax::of(d.seen().a);
     const Matrix a = scale_.apply(d.stretch.a);
     Starts starts;  // of stretches of order + 1 times that do not reach into a hole
@@ -238,7 +241,9 @@ class HarmonicRidge : public Forecaster {
   enum class Sees { window, last };  ///< all times of a window, or its last one alone
   HarmonicRidge(int order, double period, double penalty, Sees sees = Sees::window)
       : harmonics_(order, period), penalty_(penalty), sees_(sees) {}
-  std::string name() const override { return sees_ == Sees::last ? "harmonics + ridge (last time)" : "harmonics + ridge"; }
+  std::string name() const override {
+    return sees_ == Sees::last ? "harmonics + ridge (last time)" : "harmonics + ridge";
+  }
   void fit(const FitData& d) override {
     harmonics_.fit(d);
     scale_ = MinMax::of(d.seen().a);
@@ -291,7 +296,9 @@ std::unique_ptr<Forecaster> last_time_ridge(const BaselineOptions& o) {
   return std::make_unique<HarmonicRidge>(o.harmonics, o.period, o.last_ridge, HarmonicRidge::Sees::last);
 }
 
-void write_harmonic_ridge(const Forecaster& fitted, io::Group& group) { dynamic_cast<const HarmonicRidge&>(fitted).write(group); }
+void write_harmonic_ridge(const Forecaster& fitted, io::Group& group) {
+  dynamic_cast<const HarmonicRidge&>(fitted).write(group);
+}
 
 std::unique_ptr<Forecaster> read_harmonic_ridge(const io::Group& group) { return HarmonicRidge::read(group); }
 

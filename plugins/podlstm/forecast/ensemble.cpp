@@ -16,10 +16,13 @@ namespace cambium::podlstm {
 void write_ensemble(const EnsembleFile& e, const Preparation& preparation, const Forecaster& linear, Context& context) {
   const auto path = (std::filesystem::path(context.run_directory) / "ensemble.h5").string();
   io::write_h5_atomically(path, [&](io::File& file) {
-    file.set_attribute("window", e.shape.past), file.set_attribute("horizon", e.shape.future), file.set_attribute("modes", e.modes);
+    file.set_attribute("window", e.shape.past), file.set_attribute("horizon", e.shape.future),
+        file.set_attribute("modes", e.modes);
     file.set_attribute("linear_share", e.linear_share);
-    file.set_attribute("cell", static_cast<int>(e.options.network.cell)), file.set_attribute("head", static_cast<int>(e.options.network.head));
-    file.set_attribute("inputs", static_cast<int>(e.options.inputs)), file.set_attribute("calendar", e.options.calendar);
+    file.set_attribute("cell", static_cast<int>(e.options.network.cell)),
+        file.set_attribute("head", static_cast<int>(e.options.network.head));
+    file.set_attribute("inputs", static_cast<int>(e.options.inputs)),
+        file.set_attribute("calendar", e.options.calendar);
     file.set_attribute("harmonics", e.options.harmonics), file.set_attribute("period", e.options.period);
     auto scaling = file.create_group("preparation"), line = file.create_group("linear");
     preparation.write(scaling), write_harmonic_ridge(linear, line);
@@ -48,8 +51,10 @@ Stored read(const std::string& path) {
   auto& e = out.file;
   e.shape = {file.attribute<std::int64_t>("window"), file.attribute<std::int64_t>("horizon")};
   e.modes = file.attribute<std::int64_t>("modes"), e.linear_share = file.attribute<double>("linear_share");
-  e.options.network.cell = static_cast<Cell>(file.attribute<int>("cell")), e.options.network.head = static_cast<Head>(file.attribute<int>("head"));
-  e.options.inputs = static_cast<Inputs>(file.attribute<int>("inputs")), e.options.calendar = file.attribute<int>("calendar");
+  e.options.network.cell = static_cast<Cell>(file.attribute<int>("cell")),
+  e.options.network.head = static_cast<Head>(file.attribute<int>("head"));
+  e.options.inputs = static_cast<Inputs>(file.attribute<int>("inputs")),
+  e.options.calendar = file.attribute<int>("calendar");
   e.options.harmonics = file.attribute<int>("harmonics"), e.options.period = file.attribute<double>("period");
   out.preparation = std::make_shared<Preparation>(e.options, file.group("preparation"));
   out.linear = read_harmonic_ridge(file.group("linear"));
@@ -68,8 +73,9 @@ Ensemble::Ensemble(const std::string& path, const WindowShape& shape, std::int64
   io::on_every_rank(context.comm, [&] { stored = read(path); });
   const auto& e = stored.file;
   if (e.shape.past != shape.past || e.shape.future != shape.future || e.modes != modes)
-    throw InputError(fmt::format("'{}' forecasts {} modes over {} times from {}, but the series has {} modes, horizon is {} and window {}", path,
-                                 e.modes, e.shape.future, e.shape.past, modes, shape.future, shape.past));
+    throw InputError(fmt::format(
+        "'{}' forecasts {} modes over {} times from {}, but the series has {} modes, horizon is {} and window {}", path,
+        e.modes, e.shape.future, e.shape.past, modes, shape.future, shape.past));
   linear_share_ = e.linear_share, linear_ = std::move(stored.linear);
   for (const auto& network : e.networks) {
     MemberOptions o = e.options;
@@ -79,14 +85,17 @@ Ensemble::Ensemble(const std::string& path, const WindowShape& shape, std::int64
   }
 }
 
-std::string Ensemble::name() const { return fmt::format("{} networks ({:.0f} % linear)", members_.size(), 100.0 * linear_share_); }
+std::string Ensemble::name() const {
+  return fmt::format("{} networks ({:.0f} % linear)", members_.size(), 100.0 * linear_share_);
+}
 
 Matrix Ensemble::predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const {
   Matrix spread;
   return predict(s, starts, shape, spread);
 }
 
-Matrix Ensemble::predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape, Matrix& spread) const {
+Matrix Ensemble::predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape,
+                         Matrix& spread) const {
   const Matrix line = linear_->predict(s, starts, shape);
   Matrix sum(line.rows, line.cols);
   spread = sum;

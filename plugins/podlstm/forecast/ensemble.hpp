@@ -16,12 +16,13 @@ struct EnsembleFile {
   MemberOptions options;
   WindowShape shape;
   std::int64_t modes = 0;
-  double linear_share = 0.0;     ///< of harmonics + ridge in the forecast
+  double linear_share = 0.0;  ///< of harmonics + ridge in the forecast
   std::vector<Network> networks;
 };
 
 /// Into ensemble.h5 of the run directory. `linear` is harmonics + ridge, fitted.
-void write_ensemble(const EnsembleFile& file, const Preparation& preparation, const Forecaster& linear, Context& context);
+void write_ensemble(const EnsembleFile& file, const Preparation& preparation, const Forecaster& linear,
+                    Context& context);
 
 /// The mean of stored networks, beside a share of harmonics + ridge. fit() does nothing: they are trained.
 class Ensemble : public Forecaster {
@@ -32,7 +33,8 @@ class Ensemble : public Forecaster {
   void fit(const FitData&) override {}
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
   /// The same, and the standard deviation over the networks.
-  Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape, Matrix& spread) const;
+  Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape,
+                 Matrix& spread) const;
 
  private:
   double linear_share_ = 0.0;

@@ -24,8 +24,8 @@ class ForecastTask : public Task {
 /// The linear forecasts that every network has to beat, one row each.
 std::vector<TableRow> baseline_rows(const ForecastOptions& options, const Series& series, Context& context);
 
-/// Writes scores.csv and forecast.h5 (truth, forecasts of every method by window, lead and mode) into the run directory on rank 0
-/// and shows the table. Collective.
+/// Writes scores.csv and forecast.h5 (truth, forecasts of every method by window, lead and mode) into the run directory
+/// on rank 0 and shows the table. Collective.
 void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context);
 
 }  // namespace cambium::podlstm

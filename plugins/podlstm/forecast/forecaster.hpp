@@ -8,8 +8,8 @@
 
 namespace cambium::podlstm {
 
-/// What a method may learn from: the first `rows` times of a stretch but those of a hole, and the windows among them that it is
-/// fitted to.
+/// What a method may learn from: the first `rows` times of a stretch but those of a hole, and the windows among them
+/// that it is fitted to.
 struct FitData {
   const Stretch& stretch;
   WindowShape shape;
@@ -20,7 +20,8 @@ struct FitData {
   FitData(const Stretch& s, const WindowShape& w, std::int64_t first_rows, std::vector<std::int64_t> windows)
       : stretch(s), shape(w), rows(first_rows), starts(std::move(windows)) {}
   FitData(const Stretch& s, const WindowShape& w, const Split& split)
-      : stretch(s), shape(w), rows(split.rows), starts(split.fit), hole_first(split.hole_first), hole_last(split.hole_last) {}
+      : stretch(s), shape(w), rows(split.rows), starts(split.fit), hole_first(split.hole_first),
+        hole_last(split.hole_last) {}
 
   std::vector<std::int64_t> times() const;  ///< that may be looked at, rising
   Stretch seen() const;                     ///< the stretch at these times
@@ -33,7 +34,8 @@ class Forecaster {
   virtual std::string name() const = 0;
   virtual void fit(const FitData& data) = 0;
   /// (windows, future * modes), in the series' own unit.
-  virtual Matrix predict(const Stretch& stretch, const std::vector<std::int64_t>& starts, const WindowShape& shape) const = 0;
+  virtual Matrix predict(const Stretch& stretch, const std::vector<std::int64_t>& starts,
+                         const WindowShape& shape) const = 0;
 };
 
 /// Least and largest value of each mode over some rows, and scaling to [0, 1].
@@ -52,17 +54,17 @@ struct BaselineOptions {
   double anomaly_ridge = 1.0;  ///< the same for anomalies
   int harmonics = 3;           ///< of the year
   int var_order = 4;
-  double period = 365.2425;    ///< of the year in the unit of time, d
-  double last_ridge = 0.1;     ///< added to X^T X of the anomalies of the last time; see choose_last_ridge()
+  double period = 365.2425;  ///< of the year in the unit of time, d
+  double last_ridge = 0.1;   ///< added to X^T X of the anomalies of the last time; see choose_last_ridge()
 };
 
-/// Persistence, annual harmonics, ridge regression, vector autoregression, harmonics with ridge regression of the anomalies, and the same
-/// of the last time alone.
+/// Persistence, annual harmonics, ridge regression, vector autoregression, harmonics with ridge regression of the
+/// anomalies, and the same of the last time alone.
 std::vector<std::unique_ptr<Forecaster>> baselines(const BaselineOptions& options);
 /// Harmonics with ridge regression alone.
 std::unique_ptr<Forecaster> harmonic_ridge(const BaselineOptions& options);
-/// Harmonics with ridge regression of the anomalies of the last time that a forecast sees, alone: fewer inputs than windows have, of which
-/// a short series can find the factors.
+/// Harmonics with ridge regression of the anomalies of the last time that a forecast sees, alone: fewer inputs than
+/// windows have, of which a short series can find the factors.
 std::unique_ptr<Forecaster> last_time_ridge(const BaselineOptions& options);
 /// Into a group of a file and back.
 void write_harmonic_ridge(const Forecaster& fitted, io::Group& group);

@@ -41,7 +41,8 @@ Preparation::Preparation(const MemberOptions& options, const FitData& data) : op
   }
   unit_ = scale_;
   if (options.inputs == Inputs::anomalies) return;
-  for (std::size_t k = 0; k < m; ++k) unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // outputs count as they do in R2
+  for (std::size_t k = 0; k < m; ++k)
+    unit_[k] = deviation(seen.a, static_cast<std::int64_t>(k));  // outputs count as they do in R2
   linear_ = harmonic_ridge(options.linear);
   linear_->fit(data);
 }
@@ -85,7 +86,8 @@ Matrix Preparation::features(const Stretch& s) const {
 
 Matrix Preparation::offset(const Stretch& s, const Starts& starts, const WindowShape& shape) const {
   if (linear_) return linear_->predict(s, starts, shape);
-  if (options_.inputs == Inputs::anomalies) return targets(product(calendar(s.days, options_.harmonics, options_.period), factors_), starts, shape);
+  if (options_.inputs == Inputs::anomalies)
+    return targets(product(calendar(s.days, options_.harmonics, options_.period), factors_), starts, shape);
   Matrix out(std::ssize(starts), shape.future * s.a.cols);
   for (std::size_t j = 0; j < out.a.size(); ++j) out.a[j] = shift_[j % shift_.size()];
   return out;
@@ -134,12 +136,14 @@ struct Member::Training {
   int epoch = 0;
 };
 
-Member::Member(const MemberOptions& options, std::uint64_t seed, Context& context) : options_(options), seed_(seed), context_(context) {}
+Member::Member(const MemberOptions& options, std::uint64_t seed, Context& context)
+    : options_(options), seed_(seed), context_(context) {}
 Member::~Member() = default;
 Member::Member(Member&&) noexcept = default;
 
 void Member::build(const WindowShape& shape, std::int64_t modes) {
-  network_ = std::make_unique<StackedLstm>(options_.network, shape.past, modes + 2 * options_.calendar, shape.future, modes);
+  network_ =
+      std::make_unique<StackedLstm>(options_.network, shape.past, modes + 2 * options_.calendar, shape.future, modes);
   layout_ = std::make_unique<train::FlatLayout>(network_->parameters(), std::int64_t{1} << 40);
   weights_ = train::FlatBuffer(*layout_, DType::f32);
 }
@@ -150,12 +154,15 @@ void Member::start(const FitData& data) {
   network_->initialise(weights_.views(), seed_);
   if (options_.inputs == Inputs::residual)
     for (std::size_t k = 0; k < layout_->tensors().size(); ++k)
-      if (network_->parameters()[k].name.starts_with("head.w")) std::fill_n(static_cast<float*>(weights_.views()[k].data), weights_.views()[k].elements(), 0.0f);
+      if (network_->parameters()[k].name.starts_with("head.w"))
+        std::fill_n(static_cast<float*>(weights_.views()[k].data), weights_.views()[k].elements(), 0.0f);
   train::AdamW::Params adam;
   adam.weight_decay = options_.weight_decay;
   training_.reset(new Training{samples_of(inputs(preparation_->features(data.stretch), data.starts, data.shape),
                                           preparation_->goals(data.stretch, data.starts, data.shape), data.shape),
-                               train::FlatBuffer(*layout_, DType::f32), train::AdamW(adam, context_), {}});
+                               train::FlatBuffer(*layout_, DType::f32),
+                               train::AdamW(adam, context_),
+                               {}});
   training_->states = train::make_states(training_->optimizer, *layout_, DType::f32);
 }
 
@@ -174,7 +181,8 @@ void Member::train_epoch() {
     network_->gradient(batch, weights, {&weight, 1}, gradients, {&loss, 1}, {});
     t.optimizer.step({weights_, t.gradients, t.states, options_.rate, ++t.step});
   }
-  if (!std::isfinite(loss.sum)) throw NumericalError(fmt::format("the loss of a network is not finite in epoch {}", t.epoch));
+  if (!std::isfinite(loss.sum))
+    throw NumericalError(fmt::format("the loss of a network is not finite in epoch {}", t.epoch));
 }
 
 void Member::fit(const FitData& data) {
@@ -183,11 +191,13 @@ void Member::fit(const FitData& data) {
   training_.reset();
 }
 
-void Member::restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes, std::span<const float> weights) {
+void Member::restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes,
+                     std::span<const float> weights) {
   preparation_ = std::move(preparation);
   build(shape, modes);
   if (std::ssize(weights) != layout_->parameters())
-    throw InputError(fmt::format("a stored network has {} weights, its genome asks for {}", weights.size(), layout_->parameters()));
+    throw InputError(
+        fmt::format("a stored network has {} weights, its genome asks for {}", weights.size(), layout_->parameters()));
   for (const auto& view : weights_.views()) {
     std::copy_n(weights.begin(), view.elements(), static_cast<float*>(view.data));
     weights = weights.subspan(static_cast<std::size_t>(view.elements()));

@@ -13,21 +13,22 @@ namespace cambium::podlstm {
 /// What a network is given, and what it gives:
 ///   raw: min-max scaled coefficients, as in the paper, both ways;
 ///   anomalies: what the harmonics of the year leave, in units of its standard deviation, both ways;
-///   residual: anomalies in; out, what the linear forecast (harmonics + ridge) of the window leaves, in units of the coefficients'
+///   residual: anomalies in; out, what the linear forecast (harmonics + ridge) of the window leaves, in units of the
+///   coefficients'
 ///     standard deviation. The head starts at zero, so an untrained network is the linear forecast.
 enum class Inputs { raw, anomalies, residual };
 
 struct MemberOptions {
   StackedLstm::Params network;
   Inputs inputs = Inputs::anomalies;
-  int calendar = 0;            ///< harmonics of the year added to the features of each time
-  int harmonics = 2;           ///< taken off for anomalies
-  double period = 365.2425;    ///< d
+  int calendar = 0;          ///< harmonics of the year added to the features of each time
+  int harmonics = 2;         ///< taken off for anomalies
+  double period = 365.2425;  ///< d
   int epochs = 20;
   std::int64_t batch = 64;
-  double rate = 1e-3;          ///< of Adam
-  double weight_decay = 0.0;   ///< decoupled (AdamW)
-  BaselineOptions linear;      ///< of the forecast that residuals are of
+  double rate = 1e-3;         ///< of Adam
+  double weight_decay = 0.0;  ///< decoupled (AdamW)
+  BaselineOptions linear;     ///< of the forecast that residuals are of
 };
 
 /// Scaling of a series for a network and back, learned from the times that may be looked at.
@@ -47,7 +48,7 @@ class Preparation {
   const Forecaster* linear() const { return linear_.get(); }
 
  private:
-  Matrix scaled(const Stretch& s) const;    ///< (times, modes)
+  Matrix scaled(const Stretch& s) const;  ///< (times, modes)
   Matrix offset(const Stretch& s, const Starts& starts, const WindowShape& shape) const;
   MemberOptions options_;
   Matrix factors_;                            ///< of the harmonics; empty for raw inputs
@@ -70,7 +71,8 @@ class Member : public Forecaster {
   Matrix predict(const Stretch& s, const std::vector<std::int64_t>& starts, const WindowShape& shape) const override;
 
   /// A trained member from its weights.
-  void restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes, std::span<const float> weights);
+  void restore(std::shared_ptr<const Preparation> preparation, const WindowShape& shape, std::int64_t modes,
+               std::span<const float> weights);
   std::vector<float> weights() const;  ///< one tensor after the other, in the network's order
   std::shared_ptr<const Preparation> preparation() const { return preparation_; }
 

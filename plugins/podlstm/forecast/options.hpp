@@ -19,7 +19,13 @@ struct ForecastOptions {
 
   WindowShape shape() const { return {window, horizon}; }
   SplitOptions split(std::uint64_t seed) const { return {protocol, validation, gap, folds, seed}; }
-  BaselineOptions baselines() const { return {.ridge = ridge, .anomaly_ridge = anomaly_ridge, .harmonics = harmonics, .var_order = var_order, .period = period}; }
+  BaselineOptions baselines() const {
+    return {.ridge = ridge,
+            .anomaly_ridge = anomaly_ridge,
+            .harmonics = harmonics,
+            .var_order = var_order,
+            .period = period};
+  }
 
   /// P has a member `common` of this type whose keys are declared among its own.
   static void describe(deck::Describe<ForecastOptions>& d);

@@ -21,7 +21,8 @@ std::vector<std::int64_t> validation_windows(const std::vector<Split>& splits) {
   return out;
 }
 
-Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape) {
+Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits,
+                         const WindowShape& shape) {
   Matrix out(0, shape.future * s.a.cols);
   for (const auto& split : splits) {
     method.fit({s, shape, split});
@@ -31,7 +32,8 @@ Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector
   return out;
 }
 
-std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast, const WindowShape& shape) {
+std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast,
+                                 const WindowShape& shape) {
   if (series.weight <= 0.0) return {};
   const std::int64_t m = series.modes();
   std::vector<double> out;
@@ -49,12 +51,14 @@ std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, cons
 namespace {
 
 double validation_r2(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape) {
-  return score(targets(s.a, validation_windows(splits), shape), forecast_left_out(method, s, splits, shape), s.a.cols).r2;
+  return score(targets(s.a, validation_windows(splits), shape), forecast_left_out(method, s, splits, shape), s.a.cols)
+      .r2;
 }
 
 }  // namespace
 
-double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape, const SplitOptions& split) {
+double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape,
+                         const SplitOptions& split) {
   const auto splits = split.splits(window_count(series.train, shape, "training"), shape, Protocol::blocked);
   double best = -1e300, chosen = options.last_ridge;
   for (double penalty : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {
@@ -66,7 +70,8 @@ double choose_last_ridge(BaselineOptions options, const Series& series, const Wi
 }
 
 TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& shape, const SplitOptions& options) {
-  const std::int64_t n = window_count(series.train, shape, "training"), tests = window_count(series.test, shape, "test");
+  const std::int64_t n = window_count(series.train, shape, "training"),
+                     tests = window_count(series.test, shape, "test");
   TableRow row;
   row.name = method.name();
   row.blocked = validation_r2(method, series.train, options.splits(n, shape, Protocol::blocked), shape);
@@ -84,14 +89,14 @@ TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& s
 std::vector<std::string> table_text(const std::vector<TableRow>& rows, const std::string& unit) {
   std::vector<std::string> out;
   const bool rmse = !rows.empty() && !rows.front().rmse.empty();
-  out.push_back(fmt::format("{:<32}{:>8}{:>9}{:>9}{:>8}{:>9}{:>9}{}", "R2", "train", "blocked", "random", "differ", "test", "by var.",
-                            rmse ? fmt::format("   RMSE [{}], first and last lead", unit) : ""));
+  out.push_back(fmt::format("{:<32}{:>8}{:>9}{:>9}{:>8}{:>9}{:>9}{}", "R2", "train", "blocked", "random", "differ",
+                            "test", "by var.", rmse ? fmt::format("   RMSE [{}], first and last lead", unit) : ""));
   auto optional = [](const std::optional<double>& x) { return x ? fmt::format("{:.4f}", *x) : std::string("-"); };
   for (const auto& r : rows)
-    out.push_back(fmt::format("{:<32}{:>8}{:>9}{:>9}{:>8}{:>9.4f}{:>9.4f}{}", r.name, optional(r.fit), optional(r.blocked), optional(r.paper),
-                              r.blocked && r.paper ? fmt::format("{:+.3f}", *r.paper - *r.blocked) : "-", r.test.r2,
-                              r.test.variance_weighted,
-                              rmse ? fmt::format("   {:.4f} {:.4f}", r.rmse.front(), r.rmse.back()) : ""));
+    out.push_back(fmt::format(
+        "{:<32}{:>8}{:>9}{:>9}{:>8}{:>9.4f}{:>9.4f}{}", r.name, optional(r.fit), optional(r.blocked), optional(r.paper),
+        r.blocked && r.paper ? fmt::format("{:+.3f}", *r.paper - *r.blocked) : "-", r.test.r2, r.test.variance_weighted,
+        rmse ? fmt::format("   {:.4f} {:.4f}", r.rmse.front(), r.rmse.back()) : ""));
   return out;
 }
 
@@ -102,11 +107,13 @@ std::string table_csv(const std::vector<TableRow>& rows, std::int64_t modes, std
   for (std::int64_t h = 0; h < leads; ++h) out += fmt::format(",rmse_lead_{}", h + 1);
   out += "\n";
   for (const auto& r : rows) {
-    out += fmt::format("{},{},{},{},{},{}", r.name, r.fit ? number_text(*r.fit) : "", r.blocked ? number_text(*r.blocked) : "",
-                       r.paper ? number_text(*r.paper) : "", number_text(r.test.r2), number_text(r.test.variance_weighted));
+    out += fmt::format("{},{},{},{},{},{}", r.name, r.fit ? number_text(*r.fit) : "",
+                       r.blocked ? number_text(*r.blocked) : "", r.paper ? number_text(*r.paper) : "",
+                       number_text(r.test.r2), number_text(r.test.variance_weighted));
     for (double x : r.test.by_mode) out += "," + number_text(x);
     for (double x : r.test.by_lead) out += "," + number_text(x);
-    for (std::int64_t h = 0; h < leads; ++h) out += "," + (r.rmse.empty() ? "" : number_text(r.rmse[static_cast<std::size_t>(h)]));
+    for (std::int64_t h = 0; h < leads; ++h)
+      out += "," + (r.rmse.empty() ? "" : number_text(r.rmse[static_cast<std::size_t>(h)]));
     out += "\n";
   }
   return out;

@@ -12,10 +12,10 @@ enum class Protocol { blocked, paper };
 /// How training windows are divided.
 struct SplitOptions {
   Protocol protocol = Protocol::blocked;
-  double validation = 0.2;            ///< share of the windows
-  std::optional<std::int64_t> gap;    ///< windows; past + future - 1 when absent
-  int folds = 1;                      ///< of the blocked protocol: blocks that validate in turn; 1: the last `validation` alone
-  std::uint64_t seed = 1;             ///< of the random split
+  double validation = 0.2;          ///< share of the windows
+  std::optional<std::int64_t> gap;  ///< windows; past + future - 1 when absent
+  int folds = 1;           ///< of the blocked protocol: blocks that validate in turn; 1: the last `validation` alone
+  std::uint64_t seed = 1;  ///< of the random split
   std::vector<Split> splits(std::int64_t windows, const WindowShape& shape, Protocol which) const;
 };
 
@@ -23,24 +23,28 @@ struct SplitOptions {
 std::vector<std::int64_t> validation_windows(const std::vector<Split>& splits);
 
 /// Fits a method to each split and forecasts what it leaves out: rows as in validation_windows().
-Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits, const WindowShape& shape);
+Matrix forecast_left_out(Forecaster& method, const Stretch& s, const std::vector<Split>& splits,
+                         const WindowShape& shape);
 
-/// The penalty of last_time_ridge(), of 0.01, 0.03, 0.1, 0.3, 1 and 3, that validates best by the blocked protocol; no test year is looked at.
-double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape, const SplitOptions& split);
+/// The penalty of last_time_ridge(), of 0.01, 0.03, 0.1, 0.3, 1 and 3, that validates best by the blocked protocol; no
+/// test year is looked at.
+double choose_last_ridge(BaselineOptions options, const Series& series, const WindowShape& shape,
+                         const SplitOptions& split);
 
 /// One line of the table: scores under both protocols and, fitted to all training windows, on the test years.
 struct TableRow {
   std::string name;
-  std::optional<double> fit;           ///< R2 on all training windows
+  std::optional<double> fit;  ///< R2 on all training windows
   std::optional<double> blocked, paper;
   Score test;
-  std::vector<double> rmse;            ///< by lead, per cell of the grid; empty where the cells are unknown
-  Matrix forecast;                     ///< of all test windows
-  Matrix spread;                       ///< standard deviation over the members of an ensemble; empty for a single forecast
+  std::vector<double> rmse;  ///< by lead, per cell of the grid; empty where the cells are unknown
+  Matrix forecast;           ///< of all test windows
+  Matrix spread;             ///< standard deviation over the members of an ensemble; empty for a single forecast
 };
 
 /// Root mean square error per cell by lead: coefficients' errors, and what the modes leave out where the file says it.
-std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast, const WindowShape& shape);
+std::vector<double> rmse_by_lead(const Series& series, const Matrix& truth, const Matrix& forecast,
+                                 const WindowShape& shape);
 
 /// Fits under both protocols, then to all training windows, and forecasts the test years.
 TableRow evaluate(Forecaster& method, const Series& series, const WindowShape& shape, const SplitOptions& options);

@@ -6,8 +6,9 @@
 
 namespace cambium::podlstm {
 
-/// An architecture of the SC20 search space: for each of five layers the choice of its variable node, then one bit for each of
-/// its skip connections, from the older value to the layer's own input: l1 s1, l2 s2 s2', ..., l5 s5 s5'. 14 decisions.
+/// An architecture of the SC20 search space: for each of five layers the choice of its variable node, then one bit for
+/// each of its skip connections, from the older value to the layer's own input: l1 s1, l2 s2 s2', ..., l5 s5 s5'. 14
+/// decisions.
 using Genome = std::vector<int>;
 
 /// The space: widths of the variable node (0: identity) and the layers.
@@ -32,20 +33,21 @@ enum class Cell { lstm, gru };
 /// One computation of a network. Values are numbered: 0 is the input, k + 1 is what node k gives.
 struct GraphNode {
   enum class Kind { recurrent, merge } kind = Kind::recurrent;
-  int width = 0;            ///< of its value
-  int input = 0;            ///< value that a recurrent node reads, or that a merge starts from
+  int width = 0;  ///< of its value
+  int input = 0;  ///< value that a recurrent node reads, or that a merge starts from
   struct Skip {
     int value = 0;
-    bool projected = false; ///< by a dense layer, where widths differ
+    bool projected = false;  ///< by a dense layer, where widths differ
   };
   std::vector<Skip> skips;  ///< of a merge: relu(input + sum of skips); at least one
 };
 
-/// What a genome computes, with identity nodes and merges without a skip gone. Genomes with equal graphs are the same network.
+/// What a genome computes, with identity nodes and merges without a skip gone. Genomes with equal graphs are the same
+/// network.
 struct Graph {
   int features = 0;  ///< width of the input
   std::vector<GraphNode> nodes;
-  int output = 0;    ///< value that the head reads
+  int output = 0;  ///< value that the head reads
 
   int width_of(int value) const { return value == 0 ? features : nodes[static_cast<std::size_t>(value - 1)].width; }
   /// Text that is equal for function-equal genomes and for no others: skips of a merge in rising order.

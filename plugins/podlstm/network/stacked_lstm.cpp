@@ -12,12 +12,16 @@
 namespace cambium::podlstm {
 
 void StackedLstm::Params::describe(deck::Describe<Params>& d) {
-  d("genome", &Params::genome, "for each of five layers the choice of its node (0 identity, 1 to 6: 16, 32, 48, 64, 80, 96 cells), "
-                               "then 1 or 0 for each of its skip connections: 14 numbers")
+  d("genome", &Params::genome,
+    "for each of five layers the choice of its node (0 identity, 1 to 6: 16, 32, 48, 64, 80, 96 cells), then 1 or 0 "
+    "for each of its skip connections: 14 numbers")
       .def({3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  d("cell", &Params::cell, "kind of the recurrent layers").options({{"lstm", Cell::lstm}, {"gru", Cell::gru}}).def(Cell::lstm);
+  d("cell", &Params::cell, "kind of the recurrent layers")
+      .options({{"lstm", Cell::lstm}, {"gru", Cell::gru}})
+      .def(Cell::lstm);
   d("head", &Params::head, "last layer: recurrent, as in the paper, or dense over all times")
-      .options({{"recurrent", Head::recurrent}, {"dense", Head::dense}}).def(Head::recurrent);
+      .options({{"recurrent", Head::recurrent}, {"dense", Head::dense}})
+      .def(Head::recurrent);
   d.check([](const Params& p) -> std::string {
     try {
       GenomeSpace().require(p.genome);
@@ -30,7 +34,8 @@ void StackedLstm::Params::describe(deck::Describe<Params>& d) {
 
 StackedLstm::StackedLstm(const Params& params, Context&) : params_(params) {}
 
-StackedLstm::StackedLstm(const Params& params, std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes)
+StackedLstm::StackedLstm(const Params& params, std::int64_t past, std::int64_t features, std::int64_t future,
+                         std::int64_t modes)
     : params_(params) {
   build(past, features, future, modes);
 }
@@ -42,8 +47,9 @@ void StackedLstm::fit_statistics(train::Dataset& training, Context&) {
     if (field.name == "target") target = field.shape;
   }
   if (window.size() != 2 || target.size() != 2)
-    throw InputError("stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset "
-                     "of type hdf5 that has both");
+    throw InputError(
+        "stacked_lstm needs the fields 'window' (past, features) and 'target' (future, modes); give a dataset of type "
+        "hdf5 that has both");
   build(window[0], window[1], target[0], target[1]);
 }
 
@@ -54,13 +60,15 @@ void StackedLstm::add(const std::string& name, std::vector<std::int64_t> shape, 
 void StackedLstm::build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes) {
   past_ = past, future_ = future, modes_ = modes;
   if (params_.head == Head::recurrent && past != future)
-    throw InputError(fmt::format("head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
-                                 past, future));
+    throw InputError(fmt::format(
+        "head: a recurrent head gives as many times as it reads, but window is {} and horizon {}; use head: dense",
+        past, future));
   graph_ = graph_of({}, params_.genome, static_cast<int>(features));
   parameters_.clear(), first_parameter_.clear();
   const std::int64_t gates = params_.cell == Cell::lstm ? 4 : 3;
   auto recurrent = [&](const std::string& name, std::int64_t in, std::int64_t width) {
-    add(name + ".wx", {in, gates * width}, true), add(name + ".wh", {width, gates * width}, true), add(name + ".b", {4 * width}, false);
+    add(name + ".wx", {in, gates * width}, true), add(name + ".wh", {width, gates * width}, true),
+        add(name + ".b", {4 * width}, false);
   };
   for (std::size_t k = 0; k < graph_.nodes.size(); ++k) {
     const auto& node = graph_.nodes[k];
@@ -104,8 +112,10 @@ void StackedLstm::initialise(std::span<const TensorRef> weights, std::uint64_t s
     const double in = static_cast<double>(n / info.shape.back()), out = static_cast<double>(info.shape.back());
     const double reach = std::sqrt(6.0 / (in + out));  // Glorot and Bengio 2010
     for (std::int64_t i = 0; i < n; ++i)
-      w[i] = static_cast<float>(reach * (2.0 * Random4(seed, Stream::trial_weights, static_cast<std::uint64_t>(i) / 4, k)
-                                                   .uniform(static_cast<int>(i % 4)) - 1.0));
+      w[i] =
+          static_cast<float>(reach * (2.0 * Random4(seed, Stream::trial_weights, static_cast<std::uint64_t>(i) / 4, k)
+                                                .uniform(static_cast<int>(i % 4)) -
+                                      1.0));
   }
 }
 
@@ -159,7 +169,8 @@ void StackedLstm::evaluate(std::span<const train::SamplePtr> samples, std::span<
   metrics[0].count += static_cast<double>(samples.size());
 }
 
-std::vector<float> StackedLstm::predict(const float* windows, std::int64_t samples, std::span<const TensorRef> weights) {
+std::vector<float> StackedLstm::predict(const float* windows, std::int64_t samples,
+                                        std::span<const TensorRef> weights) {
   const std::int64_t f = graph_.features;
   values_.resize(graph_.nodes.size() + 2);
   values_[0].resize(static_cast<std::size_t>(past_ * samples * f));

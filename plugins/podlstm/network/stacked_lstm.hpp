@@ -8,12 +8,12 @@ namespace cambium::podlstm {
 
 enum class Head { recurrent, dense };
 
-/// A network of the search space of Maulik et al. (SC20): recurrent layers in a row, skip connections added to their outputs, and
-/// a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss: mean square over the
-/// outputs of a sample. Host memory, float32, one thread per call.
+/// A network of the search space of Maulik et al. (SC20): recurrent layers in a row, skip connections added to their
+/// outputs, and a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss:
+/// mean square over the outputs of a sample. Host memory, float32, one thread per call.
 ///
-/// The head of the paper is one more recurrent layer whose width is the number of modes: its output at lead h has seen the first
-/// h inputs only. The dense head is linear in the outputs of the last layer at all times.
+/// The head of the paper is one more recurrent layer whose width is the number of modes: its output at lead h has seen
+/// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
 class StackedLstm : public train::Network {
  public:
   struct Params {
@@ -32,11 +32,14 @@ class StackedLstm : public train::Network {
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
   std::vector<train::TermInfo> terms() const override { return {{"mse", "", train::TermInfo::Report::mean}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
-  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -51,13 +54,16 @@ class StackedLstm : public train::Network {
   void gather(std::span<const train::SamplePtr> samples);
   const float* forward(std::int64_t batch, std::span<const TensorRef> weights, const train::ReadyCallback& ready = {});
   void forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights);
-  void backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+  void backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights,
+                     std::span<const TensorRef> gradients);
   void backward(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                 const train::ReadyCallback& ready);
   void forward_head(std::int64_t batch, std::span<const TensorRef> weights);
   void backward_head(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
   double error_of(std::span<const train::SamplePtr> samples, double weight);
-  SequenceShape shape(std::int64_t batch, std::int64_t in, std::int64_t width) const { return {past_, batch, in, width}; }
+  SequenceShape shape(std::int64_t batch, std::int64_t in, std::int64_t width) const {
+    return {past_, batch, in, width};
+  }
 
   Params params_;
   std::int64_t past_ = 0, future_ = 0, modes_ = 0;

@@ -50,7 +50,8 @@ Pairs by_snapshots(Field& field, const BasisOptions& options, Sums& sums, const 
   Matrix gram(n, n);
   field.for_each_block([&](const CellBlock& b) {
     add(b, sums);
-    multiply(Op::none, Op::transposed, n, n, b.size(), b.values.data(), b.size(), b.values.data(), b.size(), 1.0, gram.a.data(), n);
+    multiply(Op::none, Op::transposed, n, n, b.size(), b.values.data(), b.size(), b.values.data(), b.size(), 1.0,
+             gram.a.data(), n);
   });
   comm.sum(gram.a);
   return leading(symmetric_eigen(std::move(gram)), options.modes);
@@ -65,8 +66,8 @@ Matrix apply_gram(Field& field, const Matrix& z, Sums* sums, const Comm& comm) {
     projected.assign(static_cast<std::size_t>(z.cols * b.size()), 0.0);
     multiply(Op::transposed, Op::none, z.cols, b.size(), z.rows, z.a.data(), z.cols, b.values.data(), b.size(), 0.0,
              projected.data(), b.size());
-    multiply(Op::none, Op::transposed, z.rows, z.cols, b.size(), b.values.data(), b.size(), projected.data(), b.size(), 1.0,
-             out.a.data(), z.cols);
+    multiply(Op::none, Op::transposed, z.rows, z.cols, b.size(), b.values.data(), b.size(), projected.data(), b.size(),
+             1.0, out.a.data(), z.cols);
   });
   comm.sum(out.a);
   return out;
@@ -85,13 +86,15 @@ double ritz_residual(const Matrix& cz, const Matrix& z, const Eigen& small, std:
   return worst;
 }
 
-/// Randomized subspace iteration (Halko, Martinsson and Tropp 2011, section 4.5) on C, with Rayleigh and Ritz' step in each pass.
+/// Randomized subspace iteration (Halko, Martinsson and Tropp 2011, section 4.5) on C, with Rayleigh and Ritz' step in
+/// each pass.
 Pairs by_random_subspace(Field& field, const BasisOptions& options, Sums& sums, Context& context, bool& converged) {
   const std::int64_t n = field.training(), p = std::min(n, options.modes + options.oversampling);
   Matrix z(n, p);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = 0; k < p; ++k)
-      z(i, k) = Random4(context.seed, Stream::pod_sketch, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).normal(0);
+      z(i, k) = Random4(context.seed, Stream::pod_sketch, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k))
+                    .normal(0);
   z = orthonormal_columns(z);
   Pairs out;
   converged = false;
@@ -117,8 +120,9 @@ void require_energy(const Pairs& pairs, const std::vector<double>& squared, std:
   const auto modes = std::ssize(pairs.values);
   for (std::int64_t k = 0; k < modes; ++k)
     if (!(pairs.values[static_cast<std::size_t>(k)] > 1e-13 * total))
-      throw InputError(fmt::format("modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at "
-                                   "most {}", modes, k, k));
+      throw InputError(fmt::format(
+          "modes: {} asked for, but the training snapshots vary in {} direction(s) only; ask for at most {}", modes, k,
+          k));
 }
 
 /// The larger of the extreme coefficients of each mode is positive.
@@ -139,7 +143,8 @@ void fill_modes(Field& field, const Pairs& pairs, Basis& basis, std::vector<doub
   basis.coefficients = Matrix(all, r);
   field.for_each_block([&](const CellBlock& b) {
     auto& psi = parts.emplace_back(static_cast<std::size_t>(r * b.size()));
-    multiply(Op::transposed, Op::none, r, b.size(), n, pairs.vectors.a.data(), r, b.values.data(), b.size(), 0.0, psi.data(), b.size());
+    multiply(Op::transposed, Op::none, r, b.size(), n, pairs.vectors.a.data(), r, b.values.data(), b.size(), 0.0,
+             psi.data(), b.size());
     for (std::int64_t k = 0; k < r; ++k)
       for (std::int64_t i = 0; i < b.size(); ++i)
         psi[static_cast<std::size_t>(k * b.size() + i)] /= std::sqrt(pairs.values[static_cast<std::size_t>(k)]);
@@ -213,8 +218,9 @@ double Basis::truncation(std::int64_t first, std::int64_t last) const {
 
 Basis compute_basis(Field& field, const BasisOptions& options, Context& context) {
   if (options.modes > field.training())
-    throw InputError(fmt::format("modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add "
-                                 "snapshots", options.modes, field.training(), field.training()));
+    throw InputError(fmt::format(
+        "modes: {} asked for, but there are only {} training snapshots; ask for at most {} or add snapshots",
+        options.modes, field.training(), field.training()));
   Sums sums;
   sums.squared.assign(static_cast<std::size_t>(field.snapshots()), 0.0);
   Basis basis;
@@ -225,7 +231,9 @@ Basis compute_basis(Field& field, const BasisOptions& options, Context& context)
   basis.squared = sums.squared;
   basis.weight = context.comm.sum(sums.weight);
   basis.cells = context.comm.sum(sums.cells);
-  if (basis.cells == 0) throw InputError(fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", field.array()));
+  if (basis.cells == 0)
+    throw InputError(
+        fmt::format("no cell of '{}' is left; the mask and `missing` leave all of them out", field.array()));
   require_energy(pairs, basis.squared, field.training());
   fix_signs(pairs.vectors);
   std::vector<double> root_weight;

@@ -18,18 +18,18 @@ struct BasisOptions {
   double tolerance = 1e-11;        ///< residual of every wanted eigenpair over its eigenvalue
 };
 
-/// Modes of a field: q(x, t) = mean(x) + sum_k a_k(t) psi_k(x) + rest, with sum_x w psi_j psi_k = delta_jk and a_k = sum_x w
-/// psi_k (q - mean). Mean and modes come from the training snapshots (Sirovich 1987, method of snapshots).
+/// Modes of a field: q(x, t) = mean(x) + sum_k a_k(t) psi_k(x) + rest, with sum_x w psi_j psi_k = delta_jk and a_k =
+/// sum_x w psi_k (q - mean). Mean and modes come from the training snapshots (Sirovich 1987, method of snapshots).
 struct Basis {
   // the same on every rank
-  std::vector<double> energy;       ///< sum over training snapshots of a_k^2, falling
-  double total_energy = 0.0;        ///< of all training fluctuations
-  Matrix coefficients;              ///< (snapshots, modes), those after training projected
-  std::vector<double> squared;      ///< sum_x w (q - mean)^2 of every snapshot
-  double weight = 0.0;              ///< sum of w over the cells kept
-  std::int64_t cells = 0;           ///< kept
-  double orthonormality = 0.0;      ///< largest |psi_j w psi_k - delta_jk|
-  double residual = 0.0;            ///< of the randomized method's eigenpairs, relative
+  std::vector<double> energy;   ///< sum over training snapshots of a_k^2, falling
+  double total_energy = 0.0;    ///< of all training fluctuations
+  Matrix coefficients;          ///< (snapshots, modes), those after training projected
+  std::vector<double> squared;  ///< sum_x w (q - mean)^2 of every snapshot
+  double weight = 0.0;          ///< sum of w over the cells kept
+  std::int64_t cells = 0;       ///< kept
+  double orthonormality = 0.0;  ///< largest |psi_j w psi_k - delta_jk|
+  double residual = 0.0;        ///< of the randomized method's eigenpairs, relative
   bool converged = true;
   // of this rank's cells
   std::vector<std::int64_t> index;  ///< flattened

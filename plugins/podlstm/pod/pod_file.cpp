@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/io/atomic_file.hpp"
 #include "core/io/agree.hpp"
+#include "core/io/atomic_file.hpp"
 #include "core/io/provenance.hpp"
 
 namespace cambium::podlstm {
@@ -12,7 +12,8 @@ namespace cambium::podlstm {
 namespace {
 
 /// Values of all ranks' cells on rank 0, spread over the whole array with NaN where no cell is.
-std::vector<double> spread(const std::vector<std::int64_t>& index, const double* values, std::int64_t cells, const Comm& comm) {
+std::vector<double> spread(const std::vector<std::int64_t>& index, const double* values, std::int64_t cells,
+                           const Comm& comm) {
   std::vector<double> out(comm.root() ? static_cast<std::size_t>(cells) : 0, std::numeric_limits<double>::quiet_NaN());
   const auto counts = comm.all_gather(std::ssize(index));
   for (int rank = 0; rank < comm.size(); ++rank) {

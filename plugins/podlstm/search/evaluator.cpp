@@ -28,13 +28,17 @@ struct WindowEvaluator::Running {
   double start = 0.0;
 };
 
-WindowEvaluator::WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context, const Comm& group)
+WindowEvaluator::WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context,
+                                 const Comm& group)
     : params_(params), series_(series), context_(context), group_(group),
-      splits_(params.data.split(context.seed).splits(window_count(series.train, params.data.shape(), "training"), params.data.shape(), params.data.protocol)),
+      splits_(params.data.split(context.seed)
+                  .splits(window_count(series.train, params.data.shape(), "training"), params.data.shape(),
+                          params.data.protocol)),
       truth_(targets(series.train.a, validation_windows(splits_), params.data.shape())),
       space_(paper_space(static_cast<int>(series.modes()) + 2 * params.network.calendar)) {}
 
-/// Forecasts of all networks side by side, those of other ranks from there: sums with zeros, the same bits for any group.
+/// Forecasts of all networks side by side, those of other ranks from there: sums with zeros, the same bits for any
+/// group.
 double WindowEvaluator::reward(const Running& r) const {
   const auto seeds = static_cast<std::size_t>(params_.seeds_per_trial);
   const std::size_t size = truth_.a.size();
@@ -43,7 +47,9 @@ double WindowEvaluator::reward(const Running& r) const {
   for (std::size_t m = 0; m < r.members.size(); ++m) {
     const Split& split = splits_[m / seeds];
     const std::size_t part = split.validation.size() * static_cast<std::size_t>(truth_.cols);
-    if (r.members[m]) std::ranges::copy(r.members[m]->predict(series_.train, split.validation, params_.data.shape()).a, all.begin() + static_cast<std::ptrdiff_t>(at));
+    if (r.members[m])
+      std::ranges::copy(r.members[m]->predict(series_.train, split.validation, params_.data.shape()).a,
+                        all.begin() + static_cast<std::ptrdiff_t>(at));
     at += part;
   }
   group_.sum(all);
@@ -73,7 +79,8 @@ bool WindowEvaluator::together(const std::function<void()>& action) const {
 
 void WindowEvaluator::advance(Running& r, const Job& job, const std::function<void()>& breathe, Outcome& out) const {
   const int rungs = static_cast<int>(job.thresholds.size());
-  for (int epoch = 1; epoch <= r.epochs && !out.failed && epoch - 1 - out.best_epoch < params_.network.patience; ++epoch) {
+  for (int epoch = 1; epoch <= r.epochs && !out.failed && epoch - 1 - out.best_epoch < params_.network.patience;
+       ++epoch) {
     const bool good = together([&] {
       for (auto& m : r.members)
         if (m) m->train_epoch(), breathe();
@@ -103,7 +110,8 @@ Outcome WindowEvaluator::operator()(const Job& job, const std::function<void()>&
   r.members.resize(splits_.size() * seeds);
   out.failed = !together([&] {
     const auto seed = trial_seed(context_.seed, space_.canonical(job.genome), job.attempt);
-    for (auto m = static_cast<std::size_t>(group_.rank()); m < r.members.size(); m += static_cast<std::size_t>(group_.size())) {
+    for (auto m = static_cast<std::size_t>(group_.rank()); m < r.members.size();
+         m += static_cast<std::size_t>(group_.size())) {
       r.members[m].emplace(options, seed + 1000003ULL * m, context_);
       r.members[m]->start({series_.train, params_.data.shape(), splits_[m / seeds]});
     }

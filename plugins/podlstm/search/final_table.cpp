@@ -43,7 +43,8 @@ Chosen choose(const Journal* journal, const SearchSpace& space, std::int64_t mem
   comm.broadcast(std::span<double>(message));
   const std::size_t row = space.choices.size() + 2;
   for (std::size_t k = 0; k < message.size(); k += row) {
-    out.numbers.push_back(static_cast<std::int64_t>(message[k])), out.epochs.push_back(static_cast<std::int32_t>(message[k + 1]));
+    out.numbers.push_back(static_cast<std::int64_t>(message[k])),
+        out.epochs.push_back(static_cast<std::int32_t>(message[k + 1]));
     Genome g;
     for (std::size_t d = 2; d < row; ++d) g.push_back(static_cast<int>(message[k + d]));
     out.genomes.push_back(std::move(g));
@@ -78,19 +79,22 @@ class FinalTable {
  public:
   FinalTable(const SearchTask::Params& p, const Series& s, Journal* journal, Context& c)
       : p_(p), series_(s), journal_(journal), context_(c), evaluator_(p, s, c, c.comm), shape_(p.data.shape()),
-        all_(all_starts(window_count(s.train, shape_, "training"))), test_(all_starts(window_count(s.test, shape_, "test"))) {}
+        all_(all_starts(window_count(s.train, shape_, "training"))),
+        test_(all_starts(window_count(s.test, shape_, "test"))) {}
 
   std::vector<TableRow> make() {
     const auto space = paper_space(static_cast<int>(series_.modes()) + 2 * p_.network.calendar);
     found_ = choose(journal_, space, p_.ensemble.members, context_.comm);
     if (found_.genomes.empty())
-      throw NumericalError(fmt::format("all {} trials failed, so there is no network to forecast with; lower network.rate ({:g})",
-                                       p_.trials, p_.network.rate));
+      throw NumericalError(
+          fmt::format("all {} trials failed, so there is no network to forecast with; lower network.rate ({:g})",
+                      p_.trials, p_.network.rate));
     plain_ = choose_plain();
     Selection selection = select();
     io::on_root(context_.comm, [&] { journal_->select(selection); });
-    context_.log.info(fmt::format("chosen by validation and recorded: {} networks x {} seeds, {:.0f} % harmonics + ridge, R2 {:.4f}",
-                                  found_.genomes.size(), p_.ensemble.seeds, 100.0 * selection.linear_share, selection.validation));
+    context_.log.info(
+        fmt::format("chosen by validation and recorded: {} networks x {} seeds, {:.0f} % harmonics + ridge, R2 {:.4f}",
+                    found_.genomes.size(), p_.ensemble.seeds, 100.0 * selection.linear_share, selection.validation));
     count_test_evaluation(selection);
     std::vector<TableRow> rows = baseline_rows(p_.data, series_, context_);
     forecast_test(rows, selection);
@@ -103,7 +107,8 @@ class FinalTable {
   /// Shares of the linear forecast by validation, for the found networks and for the head alone.
   Selection select() {
     std::vector<Piece> left_out;
-    for (const auto& split : evaluator_.splits()) left_out.push_back({{series_.train, shape_, split}, series_.train, split.validation});
+    for (const auto& split : evaluator_.splits())
+      left_out.push_back({{series_.train, shape_, split}, series_.train, split.validation});
     const Matrix truth = targets(series_.train.a, validation_windows(evaluator_.splits()), shape_);
     const auto linear = linear_forecast();
     const Matrix line = forecast_left_out(*linear, series_.train, evaluator_.splits(), shape_);
@@ -112,25 +117,30 @@ class FinalTable {
     line_r2_ = score(truth, line, series_.modes()).r2;
     found_.share = best_share(truth, networks, line, series_.modes(), found_.mixed_r2);
     plain_.share = best_share(truth, plains, line, series_.modes(), plain_.mixed_r2);
-    return {found_.numbers, found_.epochs, found_.share, found_.mixed_r2, journal_ ? std::ssize(journal_->trials()) : 0,
-            journal_ && journal_->selection() ? journal_->selection()->test_evaluations : 0, 0.0};
+    return {found_.numbers,
+            found_.epochs,
+            found_.share,
+            found_.mixed_r2,
+            journal_ ? std::ssize(journal_->trials()) : 0,
+            journal_ && journal_->selection() ? journal_->selection()->test_evaluations : 0,
+            0.0};
   }
 
-  /// Recorded before the test years are looked at, so that a run that is killed meanwhile has looked, too. Rank 0 alone knows of runs
-  /// before.
+  /// Recorded before the test years are looked at, so that a run that is killed meanwhile has looked, too. Rank 0 alone
+  /// knows of runs before.
   void count_test_evaluation(Selection& selection) {
     io::on_root(context_.comm, [&] {
       if (const auto before = selection.test_evaluations++; before > 0)
-        context_.log.warn(fmt::format("this search has forecast the test years {} time(s) before: whatever was changed since, they test it no longer; keep "
-                                      "other years for that", before));
+        context_.log.warn(
+            fmt::format("this search has forecast the test years {} time(s) before: whatever was changed since, they "
+                        "test it no longer; keep other years for that",
+                        before));
       journal_->select(selection);
     });
   }
 
   /// Harmonics + ridge with the penalty that the networks' residuals are of.
-  std::unique_ptr<Forecaster> linear_forecast() const {
-    return harmonic_ridge(p_.linear);
-  }
+  std::unique_ptr<Forecaster> linear_forecast() const { return harmonic_ridge(p_.linear); }
 
   void forecast_test(std::vector<TableRow>& rows, const Selection& selection) {
     const std::vector<Piece> tests = {{{series_.train, shape_, series_.train.times(), all_}, series_.test, test_}};
@@ -140,10 +150,12 @@ class FinalTable {
     if (p_.network.inputs == Inputs::residual) rows.push_back(row("harmonics + ridge (chosen)", line, line_r2_));
     const auto plain = mean_forecast(plain_, tests), found = mean_forecast(found_, tests);
     rows.push_back(row("ensemble without recurrence", plain.mean, plain_.r2));
-    rows.push_back(row(fmt::format("  without recurrence ({:.0f} % linear)", 100.0 * plain_.share), mix(plain.mean, line, plain_.share), plain_.mixed_r2));
+    rows.push_back(row(fmt::format("  without recurrence ({:.0f} % linear)", 100.0 * plain_.share),
+                       mix(plain.mean, line, plain_.share), plain_.mixed_r2));
     rows.push_back(row("ensemble of found networks", found.mean, found_.r2));
     rows.back().spread = found.deviation;
-    rows.push_back(row(fmt::format("  found networks ({:.0f} % linear)", 100.0 * found_.share), mix(found.mean, line, found_.share), found_.mixed_r2));
+    rows.push_back(row(fmt::format("  found networks ({:.0f} % linear)", 100.0 * found_.share),
+                       mix(found.mean, line, found_.share), found_.mixed_r2));
     rows.back().spread = found.deviation;
     for (double& x : rows.back().spread.a) x *= 1.0 - found_.share;
     report_seeds(found.first);
@@ -172,7 +184,8 @@ class FinalTable {
     const std::int64_t seeds = p_.ensemble.seeds, n = std::ssize(c.genomes) * seeds, m = series_.modes();
     std::int64_t windows = 0;
     for (const auto& piece : pieces) windows += std::ssize(piece.starts);
-    Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m), std::vector<double>(static_cast<std::size_t>(seeds)),
+    Forecasts out{Matrix(windows, shape_.future * m), Matrix(windows, shape_.future * m),
+                  std::vector<double>(static_cast<std::size_t>(seeds)),
                   std::vector<std::vector<float>>(static_cast<std::size_t>(n))};
     for (std::int64_t i = context_.comm.rank(); i < n; i += context_.comm.size()) {
       const auto k = static_cast<std::size_t>(i / seeds);
@@ -228,8 +241,9 @@ class FinalTable {
     for (double x : r2) square += (x - mean) * (x - mean);
     std::string each;
     for (double x : r2) each += fmt::format(" {:.4f}", x);
-    context_.log.info(fmt::format("best network [{}] alone, test R2 over {} seeds: {:.4f} +- {:.4f} ({} )", genome_text(found_.genomes.front()),
-                                  r2.size(), mean, r2.size() > 1 ? std::sqrt(square / static_cast<double>(r2.size() - 1)) : 0.0, each));
+    context_.log.info(fmt::format("best network [{}] alone, test R2 over {} seeds: {:.4f} +- {:.4f} ({} )",
+                                  genome_text(found_.genomes.front()), r2.size(), mean,
+                                  r2.size() > 1 ? std::sqrt(square / static_cast<double>(r2.size() - 1)) : 0.0, each));
   }
 
   const SearchTask::Params& p_;
@@ -245,7 +259,8 @@ class FinalTable {
 
 }  // namespace
 
-std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal, Context& context) {
+std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal,
+                                  Context& context) {
   return FinalTable(params, series, journal, context).make();
 }
 

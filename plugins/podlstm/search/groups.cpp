@@ -22,14 +22,16 @@ std::unique_ptr<Comm> part_of(const Comm& comm, int colour) {
 }  // namespace
 
 Context with_comm(const Context& c, Comm& comm) {
-  return {comm, c.log, c.timing, c.registry, c.seed, c.run_directory, c.resolved_deck, c.command_line, c.stop, c.dry_run, c.resume};
+  return {comm,           c.log,  c.timing,  c.registry, c.seed, c.run_directory, c.resolved_deck,
+          c.command_line, c.stop, c.dry_run, c.resume};
 }
 
 Groups::Groups(int size, const Context& context) {
   const Comm& comm = context.comm;
   if (comm.size() % size != 0)
-    throw InputError(fmt::format("ranks_per_trial: {} does not divide the {} rank{} of this run; use a divisor, or other ranks", size, comm.size(),
-                                 comm.size() == 1 ? "" : "s"));
+    throw InputError(
+        fmt::format("ranks_per_trial: {} does not divide the {} rank{} of this run; use a divisor, or other ranks",
+                    size, comm.size(), comm.size() == 1 ? "" : "s"));
   own_ = part_of(comm, comm.rank() / size);
   leaders_ = part_of(comm, comm.rank() % size == 0 ? 0 : -1);
 }
@@ -38,8 +40,8 @@ void Groups::follow(const Evaluate& evaluate) const {
   for (Job job = *receive_job(*own_); job.number >= 0; job = *receive_job(*own_)) evaluate(job, [] {});
 }
 
-bool Groups::search(SearchSpace space, const SearchOptions& options, Journal* journal, const Evaluate& evaluate, Context& context,
-                    SearchReport& report) {
+bool Groups::search(SearchSpace space, const SearchOptions& options, Journal* journal, const Evaluate& evaluate,
+                    Context& context, SearchReport& report) {
   bool complete = true;
   if (leads()) {
     auto tell = [this](const Job& job) {

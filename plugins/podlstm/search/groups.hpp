@@ -6,8 +6,8 @@
 
 namespace cambium::podlstm {
 
-/// Ranks in groups of equal size that evaluate a trial together. The first of each group takes part in the search; the others do
-/// what it does.
+/// Ranks in groups of equal size that evaluate a trial together. The first of each group takes part in the search; the
+/// others do what it does.
 class Groups {
  public:
   /// Collective. InputError unless `size` divides the number of ranks.
@@ -17,10 +17,11 @@ class Groups {
   Comm& own() { return *own_; }
   bool leads() const { return own_->rank() == 0; }
 
-  /// Collective: runs the search between the leaders while the others follow them. `evaluate` is called by all ranks of a group with
-  /// the same job. False when it was asked to stop before all trials were finished; the report is that of rank 0.
-  bool search(SearchSpace space, const SearchOptions& options, Journal* journal, const Evaluate& evaluate, Context& context,
-              SearchReport& report);
+  /// Collective: runs the search between the leaders while the others follow them. `evaluate` is called by all ranks of
+  /// a group with the same job. False when it was asked to stop before all trials were finished; the report is that of
+  /// rank 0.
+  bool search(SearchSpace space, const SearchOptions& options, Journal* journal, const Evaluate& evaluate,
+              Context& context, SearchReport& report);
 
  private:
   void follow(const Evaluate& evaluate) const;

@@ -29,7 +29,8 @@ void write_trials(io::File& file, const std::vector<Trial>& trials) {
   auto g = file.create_group("trials");
   if (trials.empty()) return;
   std::vector<std::int32_t> genomes, failed;
-  for (const auto& t : trials) genomes.insert(genomes.end(), t.genome.begin(), t.genome.end()), failed.push_back(t.failed);
+  for (const auto& t : trials)
+    genomes.insert(genomes.end(), t.genome.begin(), t.genome.end()), failed.push_back(t.failed);
   g.write("genome", io::tensor_of(genomes.data(), {std::ssize(trials), std::ssize(trials.front().genome)}));
   g.write("failed", failed);
   std::vector<double> rungs;
@@ -47,7 +48,8 @@ std::vector<Trial> trials_of(const io::File& file) {
   if (!g.exists("genome")) return {};
   const auto shape = g.dataset("genome").shape();
   const auto rungs = g.read<std::vector<double>>("rungs");
-  const auto genomes = g.read<std::vector<std::int32_t>>("genome"), failed = g.read<std::vector<std::int32_t>>("failed");
+  const auto genomes = g.read<std::vector<std::int32_t>>("genome"),
+             failed = g.read<std::vector<std::int32_t>>("failed");
   std::vector<Trial> out(static_cast<std::size_t>(shape[0]));
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto first = genomes.begin() + static_cast<std::ptrdiff_t>(k) * shape[1];
@@ -112,8 +114,10 @@ bool Journal::load() {
     if (content.trials.size() >= trials_.size()) trials_ = std::move(content.trials);
   }
   if (key != key_)
-    throw InputError(fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
-                                 "directory (run.directory=PATH), or remove the file to start afresh", table ? path_ : log_path()));
+    throw InputError(
+        fmt::format("'{}' records another search (space, strategy, training or data differ): give this run another "
+                    "directory (run.directory=PATH), or remove the file to start afresh",
+                    table ? path_ : log_path()));
   log_ = std::make_unique<TrialLog>(log_path(), key_, trials_);
   return true;
 }
@@ -144,8 +148,10 @@ void Journal::keep() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     auto awake = [&] { return closing_ || unsynchronised_; };
-    if (stale) wake_.wait_until(lock, due, awake);
-    else wake_.wait(lock, awake);
+    if (stale)
+      wake_.wait_until(lock, due, awake);
+    else
+      wake_.wait(lock, awake);
     if (closing_) return;
     const bool refresh = Clock::now() >= due;
     stale = !refresh;

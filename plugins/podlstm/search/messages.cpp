@@ -26,7 +26,8 @@ void send(const std::vector<double>& m, int to, int tag, const Comm& comm) {
 }  // namespace
 
 void send_job(const Job& job, int worker, const Comm& comm) {
-  std::vector<double> m = {static_cast<double>(job.number), static_cast<double>(job.attempt), static_cast<double>(job.genome.size())};
+  std::vector<double> m = {static_cast<double>(job.number), static_cast<double>(job.attempt),
+                           static_cast<double>(job.genome.size())};
   m.insert(m.end(), job.genome.begin(), job.genome.end());
   m.insert(m.end(), job.thresholds.begin(), job.thresholds.end());
   send(m, worker, job_tag, comm);
@@ -48,8 +49,13 @@ std::optional<Job> receive_job(const Comm& comm, double limit) {
 }
 
 void send_outcome(std::int64_t number, std::int32_t attempt, const Outcome& o, const Comm& comm) {
-  std::vector<double> m = {static_cast<double>(number), static_cast<double>(attempt), o.reward, o.seconds, static_cast<double>(o.best_epoch),
-                           static_cast<double>(o.epochs), o.failed ? 1.0 : 0.0};
+  std::vector<double> m = {static_cast<double>(number),
+                           static_cast<double>(attempt),
+                           o.reward,
+                           o.seconds,
+                           static_cast<double>(o.best_epoch),
+                           static_cast<double>(o.epochs),
+                           o.failed ? 1.0 : 0.0};
   m.insert(m.end(), o.rungs.begin(), o.rungs.end());
   send(m, 0, outcome_tag, comm);
 }
@@ -60,11 +66,18 @@ std::optional<Sender> receive_outcome(Outcome& outcome, const Comm& comm) {
   MPI_Iprobe(MPI_ANY_SOURCE, outcome_tag, comm.handle(), &there, &status);
   if (!there) return {};
   const auto m = receive(status, comm);
-  outcome = {m[2], m[3], static_cast<std::int32_t>(m[4]), static_cast<std::int32_t>(m[5]), m[6] != 0.0, {m.begin() + 7, m.end()}};
+  outcome = {m[2],
+             m[3],
+             static_cast<std::int32_t>(m[4]),
+             static_cast<std::int32_t>(m[5]),
+             m[6] != 0.0,
+             {m.begin() + 7, m.end()}};
   return Sender{status.MPI_SOURCE, static_cast<std::int64_t>(m[0]), static_cast<std::int32_t>(m[1])};
 }
 
-void send_sign(const Job& job, const Comm& comm) { send({static_cast<double>(job.number), static_cast<double>(job.attempt)}, 0, sign_tag, comm); }
+void send_sign(const Job& job, const Comm& comm) {
+  send({static_cast<double>(job.number), static_cast<double>(job.attempt)}, 0, sign_tag, comm);
+}
 
 std::optional<Sender> receive_sign(const Comm& comm) {
   MPI_Status status;

@@ -14,7 +14,11 @@ std::optional<Job> receive_job(const Comm& comm, double limit = 0.0);
 constexpr std::int64_t no_job_yet = -2;
 
 /// Who says something about which attempt at which trial.
-struct Sender { int worker; std::int64_t number; std::int32_t attempt; };
+struct Sender {
+  int worker;
+  std::int64_t number;
+  std::int32_t attempt;
+};
 /// `number` -1 with an empty outcome: ready for work.
 void send_outcome(std::int64_t number, std::int32_t attempt, const Outcome& outcome, const Comm& comm);
 /// A sign of life from within an evaluation.

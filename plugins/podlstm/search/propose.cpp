@@ -49,7 +49,8 @@ Genome evolve(const SearchSpace& space, const StrategyOptions& o, const std::vec
 using Trials = std::vector<const Trial*>;
 
 /// Smoothed frequencies of every choice of every decision.
-std::vector<std::vector<double>> frequencies(const SearchSpace& space, Trials::const_iterator first, Trials::const_iterator last) {
+std::vector<std::vector<double>> frequencies(const SearchSpace& space, Trials::const_iterator first,
+                                             Trials::const_iterator last) {
   std::vector<std::vector<double>> out;
   for (std::size_t d = 0; d < space.choices.size(); ++d) {
     auto& p = out.emplace_back(static_cast<std::size_t>(space.choices[d]), 1.0);
@@ -86,11 +87,13 @@ Genome parzen(const SearchSpace& space, const StrategyOptions& o, const std::vec
 
 }  // namespace
 
-Genome propose(const SearchSpace& space, const StrategyOptions& o, std::int64_t number, const std::vector<Trial>& finished) {
+Genome propose(const SearchSpace& space, const StrategyOptions& o, std::int64_t number,
+               const std::vector<Trial>& finished) {
   Draws draws(o.seed, number);
   const auto n = std::ssize(finished);
   if (o.strategy == Strategy::evolution && n >= o.population) return evolve(space, o, finished, draws);
-  if (o.strategy == Strategy::tpe && n >= std::max<std::ptrdiff_t>(20, std::ssize(space.choices))) return parzen(space, o, finished, draws);
+  if (o.strategy == Strategy::tpe && n >= std::max<std::ptrdiff_t>(20, std::ssize(space.choices)))
+    return parzen(space, o, finished, draws);
   return random_genome(space, draws);
 }
 

@@ -32,7 +32,8 @@ std::vector<double> thresholds_of(const std::vector<Trial>& finished, const Sear
 }
 
 Search::Search(SearchSpace space, SearchOptions options, Journal* journal, Evaluate evaluate, Context& context)
-    : space_(std::move(space)), options_(options), journal_(journal), evaluate_(std::move(evaluate)), context_(context) {
+    : space_(std::move(space)), options_(options), journal_(journal), evaluate_(std::move(evaluate)),
+      context_(context) {
   if (!journal_) return;
   std::set<std::int64_t> done;
   std::int64_t place = 0;
@@ -118,7 +119,8 @@ void Search::finish(std::int64_t number, const Outcome& outcome) {
   record(std::move(t));
   for (std::int64_t waiting : node.mapped().waiting) {
     Trial copy = running_.extract(waiting).mapped().trial;
-    copy.reward = original.reward, copy.best_epoch = original.best_epoch, copy.copy_of = original.number, copy.failed = original.failed;
+    copy.reward = original.reward, copy.best_epoch = original.best_epoch, copy.copy_of = original.number,
+    copy.failed = original.failed;
     record(std::move(copy));
   }
   const auto done = std::ssize(journal_->trials());
@@ -131,14 +133,17 @@ void Search::show() const {
     if (!best || t.reward > best->reward) best = &t;
   SearchReport so_far = report_;
   so_far.seconds = wall_seconds() - start_;
-  context_.log.info(fmt::format("{:8}{:10}{:10}{:12.4f}   {:<28}{:10.0f}{:9.1f}", journal_->trials().size(), report_.evaluated, report_.copied,
-                                best->reward, genome_text(best->genome), so_far.per_hour(), 100.0 * so_far.utilisation()));
+  context_.log.info(fmt::format("{:8}{:10}{:10}{:12.4f}   {:<28}{:10.0f}{:9.1f}", journal_->trials().size(),
+                                report_.evaluated, report_.copied, best->reward, genome_text(best->genome),
+                                so_far.per_hour(), 100.0 * so_far.utilisation()));
 }
 
 void Search::hand_out(int worker) {
   Job job;
-  if (next(worker, job)) send_job(job, worker, context_.comm);
-  else idle_.insert(worker);
+  if (next(worker, job))
+    send_job(job, worker, context_.comm);
+  else
+    idle_.insert(worker);
 }
 
 /// True when the worker has its trial to do once more.
@@ -164,8 +169,10 @@ void Search::serve() {
     if (lost_.erase(from->worker))
       context_.log.warn(fmt::format("rank {} is back, and gets work again", from->worker * options_.ranks_per_trial));
     if (from->number >= 0 && take(from->number, from->attempt, outcome, from->worker)) continue;
-    if (options_.synchronous) idle_.insert(from->worker);
-    else hand_out(from->worker);
+    if (options_.synchronous)
+      idle_.insert(from->worker);
+    else
+      hand_out(from->worker);
   }
   reassure_idle();
   give_up_on_silent();
@@ -185,7 +192,8 @@ void Search::give_up_on_silent() {
     if (r.worker > 0 && wall_seconds() - r.alive > options_.hang_limit) silent.push_back(number);
   for (const auto number : silent) {
     Running& r = running_.at(number);
-    context_.log.warn(fmt::format("rank {} gives no sign of life in trial {}: taken for hung", r.worker * options_.ranks_per_trial, number));
+    context_.log.warn(fmt::format("rank {} gives no sign of life in trial {}: taken for hung",
+                                  r.worker * options_.ranks_per_trial, number));
     lost_.insert(std::exchange(r.worker, -1));
     if (r.trial.attempts <= options_.retries) {
       ++r.trial.attempts;
@@ -228,18 +236,20 @@ void Search::end_without_lost() const {
   journal_->flush();
   std::string ranks;
   for (int w : lost_) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", w * options_.ranks_per_trial);
-  throw InputError(fmt::format("rank {} hung and did not come back; all {} trials are finished and recorded. Look at its machine, then go on "
-                               "with: cambium restart {}", ranks, journal_->trials().size(),
-                               std::filesystem::path(context_.run_directory).parent_path().string()));
+  throw InputError(fmt::format(
+      "rank {} hung and did not come back; all {} trials are finished and recorded. Look at its machine, then go on "
+      "with: cambium restart {}",
+      ranks, journal_->trials().size(), std::filesystem::path(context_.run_directory).parent_path().string()));
 }
 
 Job Search::wait_for_job() const {
   for (;;) {
     const auto job = receive_job(context_.comm, options_.hang_limit);
     if (!job)
-      throw InputError(fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Every finished trial is recorded; look at its "
-                                   "machine, then go on with: cambium restart {}", options_.hang_limit,
-                                   std::filesystem::path(context_.run_directory).parent_path().string()));
+      throw InputError(
+          fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Every finished trial is recorded; look "
+                      "at its machine, then go on with: cambium restart {}",
+                      options_.hang_limit, std::filesystem::path(context_.run_directory).parent_path().string()));
     if (job->number != no_job_yet) return *job;
   }
 }

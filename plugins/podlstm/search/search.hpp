@@ -27,20 +27,20 @@ struct Outcome {
   std::vector<double> rungs;
 };
 
-/// Evaluates one trial. It calls `breathe` often (each epoch): rank 0 then serves the others, which send it a sign of life. Must
-/// depend on the genome, the attempt and the thresholds alone, so that a recorded search can be replayed.
+/// Evaluates one trial. It calls `breathe` often (each epoch): rank 0 then serves the others, which send it a sign of
+/// life. Must depend on the genome, the attempt and the thresholds alone, so that a recorded search can be replayed.
 using Evaluate = std::function<Outcome(const Job&, const std::function<void()>& breathe)>;
 
 struct SearchOptions {
   StrategyOptions strategy;
   std::int64_t trials = 100;
-  int rungs = 0;              ///< of successive halving; 0: every trial runs to its end
-  double keep = 0.5;          ///< share of the trials that pass a rung
-  int retries = 1;            ///< of a failed evaluation, before it is scored failed_reward
-  double hang_limit = 0.0;    ///< seconds without a sign of life after which a rank is taken for hung; 0: never
-  int ranks_per_trial = 1;    ///< for messages: rank k here is rank k * ranks_per_trial of the run
-  bool root_evaluates = true; ///< rank 0 serves and evaluates; otherwise it only serves
-  bool synchronous = false;   ///< hand out rounds of one trial per evaluator and wait for all of them (for comparison)
+  int rungs = 0;               ///< of successive halving; 0: every trial runs to its end
+  double keep = 0.5;           ///< share of the trials that pass a rung
+  int retries = 1;             ///< of a failed evaluation, before it is scored failed_reward
+  double hang_limit = 0.0;     ///< seconds without a sign of life after which a rank is taken for hung; 0: never
+  int ranks_per_trial = 1;     ///< for messages: rank k here is rank k * ranks_per_trial of the run
+  bool root_evaluates = true;  ///< rank 0 serves and evaluates; otherwise it only serves
+  bool synchronous = false;    ///< hand out rounds of one trial per evaluator and wait for all of them (for comparison)
   std::int64_t log_every = 10;
 };
 
@@ -56,10 +56,10 @@ struct SearchReport {
 /// Thresholds of the rungs from finished trials: the quantile that `keep` of them pass; NaN below four values.
 std::vector<double> thresholds_of(const std::vector<Trial>& finished, const SearchOptions& options);
 
-/// An asynchronous search over the ranks of a communicator. Rank 0 proposes and records; a rank that is free gets the next trial
-/// at once. Function-equal genomes are evaluated once; a copy waits for an evaluation that is under way. The trial of a rank that
-/// gives no sign of life goes to another one; should the rank come back, what it then says about it is not heard. A worker that
-/// hears nothing from rank 0 while it waits ends the run.
+/// An asynchronous search over the ranks of a communicator. Rank 0 proposes and records; a rank that is free gets the
+/// next trial at once. Function-equal genomes are evaluated once; a copy waits for an evaluation that is under way. The
+/// trial of a rank that gives no sign of life goes to another one; should the rank come back, what it then says about
+/// it is not heard. A worker that hears nothing from rank 0 while it waits ends the run.
 class Search {
  public:
   /// `journal` is used on rank 0 alone (null elsewhere); what it holds already is finished.
@@ -73,8 +73,8 @@ class Search {
     Trial trial;
     std::vector<double> thresholds = {};
     std::vector<std::int64_t> waiting = {};  ///< copies that wait for it
-    int worker = -1;                    ///< -1: none, it waits
-    double alive = 0.0;                 ///< when the worker was last heard of
+    int worker = -1;                         ///< -1: none, it waits
+    double alive = 0.0;                      ///< when the worker was last heard of
   };
   void work();
   Job wait_for_job() const;
@@ -102,8 +102,8 @@ class Search {
   std::deque<std::int64_t> pending_;
   std::deque<std::int64_t> again_;  ///< of ranks that hang
   std::map<std::int64_t, Running> running_;
-  std::map<std::string, std::int64_t> known_;           ///< canonical form -> finished trial's place in the journal
-  std::map<std::string, std::int64_t> under_way_;       ///< canonical form -> number
+  std::map<std::string, std::int64_t> known_;      ///< canonical form -> finished trial's place in the journal
+  std::map<std::string, std::int64_t> under_way_;  ///< canonical form -> number
   std::set<int> idle_, lost_;
   double start_ = 0.0, before_ = 0.0, reassured_ = 0.0;
   bool stopping_ = false;

@@ -6,8 +6,8 @@
 
 namespace cambium::podlstm {
 
-/// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the linear
-/// baselines on the test years.
+/// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the
+/// linear baselines on the test years.
 class SearchTask : public Task {
  public:
   struct Network {
@@ -44,8 +44,8 @@ class SearchTask : public Task {
   Params params_;
 };
 
-/// Chooses penalty and harmonics of params.linear by the validation of the deck; harmonics + ridge of the baselines where networks
-/// learn no residual.
+/// Chooses penalty and harmonics of params.linear by the validation of the deck; harmonics + ridge of the baselines
+/// where networks learn no residual.
 void choose_linear(SearchTask::Params& params, const Series& series, Context& context);
 
 /// The space of the paper as a search sees it.
@@ -54,8 +54,9 @@ SearchSpace paper_space(int features);
 /// The seed of an evaluation: the same for function-equal genomes.
 std::uint64_t trial_seed(std::uint64_t seed, const std::string& canonical, std::int32_t attempt);
 
-/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others: of all folds together, and
-/// of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side, dealt out to the ranks of a group.
+/// Trains networks on the windows that the protocol leaves for fitting and rewards the R2 of the others: of all folds
+/// together, and of the mean over the seeds of a trial. Folds and seeds advance epoch by epoch side by side, dealt out
+/// to the ranks of a group.
 class WindowEvaluator {
  public:
   WindowEvaluator(const SearchTask::Params& params, const Series& series, Context& context, const Comm& group);
@@ -76,8 +77,9 @@ class WindowEvaluator {
   SearchSpace space_;
 };
 
-/// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation, records the choice,
-/// and only then forecasts the test years. Collective; `journal` on rank 0.
-std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal, Context& context);
+/// Trains the best networks again with several seeds, chooses their share beside harmonics + ridge by validation,
+/// records the choice, and only then forecasts the test years. Collective; `journal` on rank 0.
+std::vector<TableRow> final_table(const SearchTask::Params& params, const Series& series, Journal* journal,
+                                  Context& context);
 
 }  // namespace cambium::podlstm

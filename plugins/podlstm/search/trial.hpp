@@ -11,16 +11,16 @@ namespace cambium::podlstm {
 /// One proposed point of a search space, and what became of it. Its number addresses everything random about it.
 struct Trial {
   std::int64_t number = 0;
-  std::int64_t known = 0;      ///< finished trials that the proposal was made from, in their order
+  std::int64_t known = 0;  ///< finished trials that the proposal was made from, in their order
   Genome genome;
-  double reward = 0.0;         ///< higher is better
-  std::int32_t best_epoch = 0; ///< where the reward was reached
-  std::int32_t epochs = 0;     ///< trained
+  double reward = 0.0;          ///< higher is better
+  std::int32_t best_epoch = 0;  ///< where the reward was reached
+  std::int32_t epochs = 0;      ///< trained
   std::int32_t attempts = 1;
   std::int32_t worker = 0;
-  std::int64_t copy_of = -1;   ///< number of the trial of the same network, evaluated instead
+  std::int64_t copy_of = -1;  ///< number of the trial of the same network, evaluated instead
   bool failed = false;
-  std::vector<double> rungs;   ///< reward so far at each rung of successive halving; NaN where it was not reached
+  std::vector<double> rungs;  ///< reward so far at each rung of successive halving; NaN where it was not reached
   double started = 0.0, seconds = 0.0;  ///< since the search began, the time before a restart included; duration
 };
 
@@ -29,8 +29,8 @@ constexpr double failed_reward = -1e3;
 
 /// A space of independent choices, and the network that a point stands for.
 struct SearchSpace {
-  std::vector<int> choices;                                ///< of every decision
-  std::function<std::string(const Genome&)> canonical;     ///< equal for equal networks
+  std::vector<int> choices;                             ///< of every decision
+  std::function<std::string(const Genome&)> canonical;  ///< equal for equal networks
 };
 
 enum class Strategy { evolution, random, tpe };
@@ -43,13 +43,15 @@ struct StrategyOptions {
   std::uint64_t seed = 1;
 };
 
-/// The genome of trial `number` from the finished trials. A pure function of its arguments, which makes a recorded search
-/// repeatable whatever order it ran in.
+/// The genome of trial `number` from the finished trials. A pure function of its arguments, which makes a recorded
+/// search repeatable whatever order it ran in.
 ///   evolution: aging evolution (Real et al. 2019): of the last `population` finished trials `sample` are drawn without
 ///     repetition and one decision of the best is changed; random until there are that many.
 ///   random: uniform.
-///   tpe: tree-structured Parzen estimator on independent choices (Bergstra et al. 2011): of `candidates` drawn from the
+///   tpe: tree-structured Parzen estimator on independent choices (Bergstra et al. 2011): of `candidates` drawn from
+///   the
 ///     smoothed frequencies among the good trials, the one with the largest ratio of good to other frequencies.
-Genome propose(const SearchSpace& space, const StrategyOptions& options, std::int64_t number, const std::vector<Trial>& finished);
+Genome propose(const SearchSpace& space, const StrategyOptions& options, std::int64_t number,
+               const std::vector<Trial>& finished);
 
 }  // namespace cambium::podlstm

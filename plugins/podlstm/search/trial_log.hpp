@@ -7,9 +7,9 @@
 
 namespace cambium::podlstm {
 
-/// Finished trials, one line of JSON each, behind a line that names the search. Lines are only ever added: what append() has
-/// returned from survives the death of the process, what synchronise() has returned from survives that of the machine. A line
-/// torn by either is cut off, so what is read is always a beginning of what was written.
+/// Finished trials, one line of JSON each, behind a line that names the search. Lines are only ever added: what
+/// append() has returned from survives the death of the process, what synchronise() has returned from survives that of
+/// the machine. A line torn by either is cut off, so what is read is always a beginning of what was written.
 class TrialLog {
  public:
   /// Starts a new file at `path`, with these trials.

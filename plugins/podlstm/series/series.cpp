@@ -19,24 +19,35 @@ void SeriesParams::describe(deck::Describe<SeriesParams>& d) {
   d("train", &SeriesParams::train, "array (time, mode) of the training years, where they stand apart").def("");
   d("test", &SeriesParams::test, "array (time, mode) of the test years, where they stand apart").def("");
   d("time", &SeriesParams::time, "times, training before test; days unless the unit says otherwise").def("time");
-  d("training", &SeriesParams::training, "times, from the first on, that are training years; as the file says when absent").at_least(1);
-  d("cells", &SeriesParams::cells, "cells that the modes are orthonormal over, for errors per cell; as the file says when 0").non_negative().def(0.0);
-  d.check([](const SeriesParams& p) { return p.train.empty() == p.test.empty() ? "" : "train and test: give both arrays, or none"; });
+  d("training", &SeriesParams::training,
+    "times, from the first on, that are training years; as the file says when absent")
+      .at_least(1);
+  d("cells", &SeriesParams::cells,
+    "cells that the modes are orthonormal over, for errors per cell; as the file says when 0")
+      .non_negative()
+      .def(0.0);
+  d.check([](const SeriesParams& p) {
+    return p.train.empty() == p.test.empty() ? "" : "train and test: give both arrays, or none";
+  });
 }
 
 namespace {
 
 Matrix read_coefficients(const io::File& file, const std::string& name) {
-  if (!file.exists(name)) throw InputError(fmt::format("'{}' has no array '{}'{}", file.file(), name, suggestion(name, file.list())));
+  if (!file.exists(name))
+    throw InputError(fmt::format("'{}' has no array '{}'{}", file.file(), name, suggestion(name, file.list())));
   const auto shape = file.dataset(name).shape();
   if (shape.size() != 2)
-    throw InputError(fmt::format("'{}' of '{}' has {} dimension(s), expected (time, mode)", name, file.file(), shape.size()));
+    throw InputError(
+        fmt::format("'{}' of '{}' has {} dimension(s), expected (time, mode)", name, file.file(), shape.size()));
   Matrix out(shape[0], shape[1]);
   out.a = file.read<std::vector<double>>(name);
   for (std::int64_t t = 0; t < out.rows; ++t)
     for (std::int64_t k = 0; k < out.cols; ++k)
       if (!std::isfinite(out(t, k)))
-        throw InputError(fmt::format("'{}' of '{}' is not finite at time {}, mode {}; a forecast needs every coefficient", name, file.file(), t, k));
+        throw InputError(
+            fmt::format("'{}' of '{}' is not finite at time {}, mode {}; a forecast needs every coefficient", name,
+                        file.file(), t, k));
   return out;
 }
 
@@ -47,21 +58,25 @@ Stretch part(const Matrix& a, const std::vector<double>& days, std::int64_t firs
 }
 
 std::vector<double> read_days(const io::File& file, const SeriesParams& params, std::int64_t times) {
-  if (!file.exists(params.time)) throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time, suggestion(params.time, file.list())));
+  if (!file.exists(params.time))
+    throw InputError(fmt::format("'{}' has no array '{}' of times{}", file.file(), params.time,
+                                 suggestion(params.time, file.list())));
   auto days = file.read<std::vector<double>>(params.time);
   if (std::ssize(days) != times)
-    throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time, file.file(), days.size(), times));
+    throw InputError(fmt::format("'{}' of '{}' has {} times, but there are {} coefficients in time", params.time,
+                                 file.file(), days.size(), times));
   const auto array = file.dataset(params.time);
   double factor = 1.0;
   if (array.has_attribute("units")) factor = days_per_unit(array.attribute<std::string>("units"));
   if (factor == 0.0)
-    throw InputError(fmt::format("times '{}' of '{}' are in '{}', expected days, hours, minutes, seconds, weeks or years since a date",
-                                 params.time, file.file(), array.attribute<std::string>("units")));
+    throw InputError(fmt::format(
+        "times '{}' of '{}' are in '{}', expected days, hours, minutes, seconds, weeks or years since a date",
+        params.time, file.file(), array.attribute<std::string>("units")));
   for (double& d : days) d *= factor;
   for (std::size_t k = 1; k < days.size(); ++k)
     if (!(days[k] > days[k - 1]))
-      throw InputError(fmt::format("times '{}' of '{}' do not increase: time {} is day {}, the one before day {}", params.time, file.file(), k,
-                                   number_text(days[k]), number_text(days[k - 1])));
+      throw InputError(fmt::format("times '{}' of '{}' do not increase: time {} is day {}, the one before day {}",
+                                   params.time, file.file(), k, number_text(days[k]), number_text(days[k - 1])));
   return days;
 }
 
@@ -81,7 +96,8 @@ Series read(const SeriesParams& params) {
     const Matrix all = read_coefficients(file, params.coefficients);
     const auto days = read_days(file, params, all.rows);
     const bool told = file.has_attribute("training_snapshots");
-    const std::int64_t training = params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
+    const std::int64_t training =
+        params.training.value_or(told ? file.attribute<std::int64_t>("training_snapshots") : all.rows);
     if (training > all.rows)
       throw InputError(fmt::format("training: {} times asked for, but '{}' has {}", training, params.file, all.rows));
     out.train = part(all, days, 0, training), out.test = part(all, days, training, all.rows);
@@ -98,13 +114,16 @@ Series read(const SeriesParams& params) {
     }
   }
   if (params.cells > 0.0) out.weight = params.cells;
-  if (const auto end = out.unit.find(" * sqrt(cells)"); end != std::string::npos) out.unit.resize(end);  // errors are per cell
+  if (const auto end = out.unit.find(" * sqrt(cells)"); end != std::string::npos)
+    out.unit.resize(end);  // errors are per cell
   return out;
 }
 
 }  // namespace
 
-void write_matrix(io::Group& group, const std::string& name, const Matrix& a) { group.write(name, io::tensor_of(a.a.data(), {a.rows, a.cols})); }
+void write_matrix(io::Group& group, const std::string& name, const Matrix& a) {
+  group.write(name, io::tensor_of(a.a.data(), {a.rows, a.cols}));
+}
 
 Matrix read_matrix(const io::Group& group, const std::string& name) {
   const auto shape = group.dataset(name).shape();

@@ -10,8 +10,8 @@
 
 namespace cambium::podlstm {
 
-/// Where coefficients over time stand: in one array (the file that the stage `pod` writes), or in one array each for training
-/// and test years.
+/// Where coefficients over time stand: in one array (the file that the stage `pod` writes), or in one array each for
+/// training and test years.
 struct SeriesParams {
   std::string file, coefficients = "coefficients", train, test, time = "time";
   std::optional<std::int64_t> training;
@@ -25,16 +25,16 @@ Matrix read_matrix(const io::Group& group, const std::string& name);
 
 /// A stretch of the coefficients: one row per time, with its day.
 struct Stretch {
-  Matrix a;                  ///< (times, modes)
+  Matrix a;  ///< (times, modes)
   std::vector<double> days;
   std::int64_t times() const { return a.rows; }
 };
 
 struct Series {
-  Stretch train, test;            ///< windows never reach from one into the other
-  std::string unit;               ///< of the coefficients
-  double weight = 0.0;            ///< sum of area weights over cells; 0 where unknown
-  std::vector<double> left_out;   ///< of each test time: weighted sum of squares that the modes leave out; may be empty
+  Stretch train, test;           ///< windows never reach from one into the other
+  std::string unit;              ///< of the coefficients
+  double weight = 0.0;           ///< sum of area weights over cells; 0 where unknown
+  std::vector<double> left_out;  ///< of each test time: weighted sum of squares that the modes leave out; may be empty
   std::int64_t modes() const { return train.a.cols; }
 };
 

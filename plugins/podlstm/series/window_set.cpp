@@ -12,17 +12,22 @@ void WindowSet::Params::describe(deck::Describe<Params>& d) {
   d("series", &Params::series, "the coefficients over time");
   d("window", &Params::window, "times that a network sees").at_least(1).def(8);
   d("horizon", &Params::horizon, "times that it is to give").at_least(1).def(8);
-  d("part", &Params::part, "which years").options({{"training", Part::training}, {"test", Part::test}}).def(Part::training);
+  d("part", &Params::part, "which years")
+      .options({{"training", Part::training}, {"test", Part::test}})
+      .def(Part::training);
   d("range", &Params::range, "first window and the one after the last; all, where left out").example("[0, 314]");
 }
 
 void WindowSet::open(Context& context) {
   const Series series = read_series(params_.series, context.comm);
   const Stretch& s = params_.part == Part::training ? series.train : series.test;
-  const std::int64_t n = window_count(s, {params_.window, params_.horizon}, params_.part == Part::training ? "training" : "test");
+  const std::int64_t n =
+      window_count(s, {params_.window, params_.horizon}, params_.part == Part::training ? "training" : "test");
   first_ = params_.range ? (*params_.range)[0] : 0, last_ = params_.range ? (*params_.range)[1] : n;
   if (first_ < 0 || first_ >= last_ || last_ > n)
-    throw InputError(fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}", first_, last_, n, n));
+    throw InputError(
+        fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}",
+                    first_, last_, n, n));
   const Matrix scaled = MinMax::of(series.train.a).apply(s.a);
   scaled_ = std::make_shared<const std::vector<float>>(scaled.a.begin(), scaled.a.end());
   modes_ = series.modes();

@@ -14,8 +14,10 @@ namespace cambium::podlstm {
 std::int64_t window_count(const Stretch& s, const WindowShape& shape, const char* name) {
   const std::int64_t n = s.times() - shape.length() + 1;
   if (n < 1)
-    throw InputError(fmt::format("window: {} + {} times do not fit the {} series of {} times; shorten window or horizon, or give "
-                                 "a longer series", shape.past, shape.future, name, s.times()));
+    throw InputError(
+        fmt::format("window: {} + {} times do not fit the {} series of {} times; shorten window or horizon, or give a "
+                    "longer series",
+                    shape.past, shape.future, name, s.times()));
   return n;
 }
 
@@ -47,10 +49,13 @@ Split blocked_split(std::int64_t windows, double share, std::int64_t gap, const 
   const auto held = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(windows) - 1e-9));
   const std::int64_t fit = windows - held - gap;
   if (held < 1)
-    throw InputError(fmt::format("validation: a share of {:g} of {} windows leaves the validation block empty; raise it", share, windows));
+    throw InputError(fmt::format(
+        "validation: a share of {:g} of {} windows leaves the validation block empty; raise it", share, windows));
   if (fit < 1)
-    throw InputError(fmt::format("validation: {} windows less {} for validation and a gap of {} leave none to fit; lower validation "
-                                 "or gap, or give a longer series", windows, held, gap));
+    throw InputError(
+        fmt::format("validation: {} windows less {} for validation and a gap of {} leave none to fit; lower validation "
+                    "or gap, or give a longer series",
+                    windows, held, gap));
   Split out;
   out.fit = all_starts(fit);
   for (std::int64_t i = windows - held; i < windows; ++i) out.validation.push_back(i);
@@ -68,8 +73,10 @@ std::vector<Split> fold_splits(std::int64_t windows, int folds, std::int64_t gap
       if (i >= first && i < last) s.validation.push_back(i);
     }
     if (s.fit.empty() || s.validation.empty())
-      throw InputError(fmt::format("folds: {} blocks of {} windows with gaps of {} leave none to fit or none to validate; lower folds or gap, or "
-                                   "give a longer series", folds, windows, gap));
+      throw InputError(
+          fmt::format("folds: {} blocks of {} windows with gaps of {} leave none to fit or none to validate; lower "
+                      "folds or gap, or give a longer series",
+                      folds, windows, gap));
     s.rows = windows + shape.length() - 1;
     s.hole_first = first > gap ? first - gap - 1 + shape.length() : 0;
     s.hole_last = last + gap < windows ? last + gap : s.rows;
@@ -93,7 +100,8 @@ Split random_split(std::int64_t windows, double share, std::uint64_t seed, const
 
 Score score(const Matrix& truth, const Matrix& forecast, std::int64_t modes) {
   const std::int64_t leads = truth.cols / modes;
-  Score out{0.0, 0.0, std::vector<double>(static_cast<std::size_t>(modes)), std::vector<double>(static_cast<std::size_t>(leads))};
+  Score out{0.0, 0.0, std::vector<double>(static_cast<std::size_t>(modes)),
+            std::vector<double>(static_cast<std::size_t>(leads))};
   double all_rest = 0.0, all_total = 0.0;
   for (std::int64_t j = 0; j < truth.cols; ++j) {
     double mean = 0.0, rest = 0.0, total = 0.0;

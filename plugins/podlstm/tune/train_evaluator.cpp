@@ -18,7 +18,8 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The rungs of successive halving that step `step` of `steps` has reached; false when one says that the trial ends.
-bool climb(std::vector<double>& rungs, const std::vector<double>& thresholds, std::int64_t step, std::int64_t steps, double reward) {
+bool climb(std::vector<double>& rungs, const std::vector<double>& thresholds, std::int64_t step, std::int64_t steps,
+           double reward) {
   for (std::size_t k = 0; k < rungs.size(); ++k)
     if (std::isnan(rungs[k]) && step >= steps >> (rungs.size() - k)) {
       rungs[k] = reward;
@@ -36,7 +37,8 @@ std::string trial_folder(const Context& context, std::int64_t number) {
 void TrainEvaluator::train(const Job& job, Context& own, const std::function<void()>& breathe, Outcome& out) const {
   auto keys = deck::read<train::Train::Params>(params_.train.at(job.genome), own.registry);
   const int models = std::exchange(keys.models, 1);
-  keys.seed = static_cast<std::int64_t>(keys.seed.value_or(static_cast<std::int64_t>(own.seed))) + 1000003LL * (job.attempt - 1);
+  keys.seed = static_cast<std::int64_t>(keys.seed.value_or(static_cast<std::int64_t>(own.seed))) +
+              1000003LL * (job.attempt - 1);
   const double start = wall_seconds();
   double sum = 0.0;
   std::int64_t best_step = 0;
@@ -46,7 +48,8 @@ void TrainEvaluator::train(const Job& job, Context& own, const std::function<voi
     watch.after_validation = [&](std::int64_t step, std::int64_t steps, double best) {
       out.epochs = static_cast<std::int32_t>(step);
       breathe();
-      if (params_.time_limit > 0.0 && group_.max(wall_seconds() - start) > params_.time_limit) return out.failed = true, false;
+      if (params_.time_limit > 0.0 && group_.max(wall_seconds() - start) > params_.time_limit)
+        return out.failed = true, false;
       return climb(out.rungs, job.thresholds, step, steps, -best);
     };
     train::Trainer trainer(keys, own, member, std::move(watch));
@@ -70,8 +73,10 @@ Outcome TrainEvaluator::operator()(const Job& job, const std::function<void()>& 
       std::filesystem::create_directories(folder);
     });
     log.tee((std::filesystem::path(folder) / "log.txt").string());
-    log.info(fmt::format("trial {}, attempt {}: {}", job.number, job.attempt, deck::to_line(params_.train.at(job.genome))));
-    Context own{group_, log, timing, context_.registry, context_.seed, folder, context_.resolved_deck, context_.command_line};
+    log.info(
+        fmt::format("trial {}, attempt {}: {}", job.number, job.attempt, deck::to_line(params_.train.at(job.genome))));
+    Context own{
+        group_, log, timing, context_.registry, context_.seed, folder, context_.resolved_deck, context_.command_line};
     train(job, own, breathe, out);
   } catch (const std::exception& error) {
     out.failed = true;

@@ -16,13 +16,17 @@ namespace {
 
 std::string problem_of(const TuneTask::Params& p) {
   if (p.train.decisions.empty())
-    return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage 'train'";
+    return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage "
+           "'train'";
   for (const auto& d : p.train.decisions)
-    if (d.list.size() < 2) return fmt::format("{}: !choice has one alternative; write the value itself, or add others", d.list.path());
+    if (d.list.size() < 2)
+      return fmt::format("{}: !choice has one alternative; write the value itself, or add others", d.list.path());
   const deck::Node first = p.train.at(std::vector<int>(p.train.decisions.size(), 0));
   if (!first.has("validation") && !first.has("hold_out"))
-    return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a share of the training set)";
-  if (p.halving && p.train.node.has("models")) return "halving ends one training early, but train.models asks for several; remove one of them";
+    return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a share "
+           "of the training set)";
+  if (p.halving && p.train.node.has("models"))
+    return "halving ends one training early, but train.models asks for several; remove one of them";
   return {};
 }
 
@@ -45,9 +49,10 @@ SearchSpace TuneTask::Params::space() const {
 
 std::string TuneTask::key(const Context& context) const {
   const auto keys = deck::resolve(params_.train.node, deck::schema_of<train::Train::Params>(), *context.registry);
-  return deck::to_line(keys) + fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}", static_cast<int>(params_.strategy),
-                                           params_.population, params_.sample, params_.halving ? params_.halving->rungs : 0,
-                                           params_.ranks_per_trial, context.seed);
+  return deck::to_line(keys) + fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}",
+                                           static_cast<int>(params_.strategy), params_.population, params_.sample,
+                                           params_.halving ? params_.halving->rungs : 0, params_.ranks_per_trial,
+                                           context.seed);
 }
 
 void TuneTask::check(Context& context) {
@@ -56,7 +61,8 @@ void TuneTask::check(Context& context) {
     size *= static_cast<double>(d.list.size());
     context.log.info(fmt::format("chosen: {} from {}", d.list.path(), deck::to_line(d.list)));
   }
-  context.log.info(fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
+  context.log.info(
+      fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
   const auto first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
   const auto keys = deck::read<train::Train::Params>(first, context.registry);
   train::Trainer(keys, context).report_plan();
@@ -68,8 +74,9 @@ Task::Outcome TuneTask::run(Context& context) {
   });
   std::optional<Journal> journal;
   SearchReport report;
-  const auto end = run_search(params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
-                              context, journal, report);
+  const auto end = run_search(
+      params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
+      context, journal, report);
   if (end == SearchEnd::replayed) return Outcome::done;
   if (end == SearchEnd::stopped) return Outcome::stopped_early;
   io::on_root(context.comm, [&] { write_tune_results(params_, journal->trials(), report, context); });

@@ -6,8 +6,8 @@
 
 namespace cambium::podlstm {
 
-/// The stage `tune`: a stage `train`, of any network of any plugin, some of whose keys are `!choice [a, b, ...]`; the alternatives
-/// that validate best are found by the same search as networks of the SC20 space.
+/// The stage `tune`: a stage `train`, of any network of any plugin, some of whose keys are `!choice [a, b, ...]`; the
+/// alternatives that validate best are found by the same search as networks of the SC20 space.
 class TuneTask : public Task {
  public:
   struct Params : SearchKeys {
@@ -29,11 +29,12 @@ class TuneTask : public Task {
 /// Folder of a trial inside that of the stage: trials/0007.
 std::string trial_folder(const Context& context, std::int64_t number);
 
-/// Trains what one genome picks, all ranks of a group together, in a folder of its own with its own log. The reward is the least
-/// measure of the validation with the sign turned; of several models (`models`), the mean.
+/// Trains what one genome picks, all ranks of a group together, in a folder of its own with its own log. The reward is
+/// the least measure of the validation with the sign turned; of several models (`models`), the mean.
 class TrainEvaluator {
  public:
-  TrainEvaluator(const TuneTask::Params& params, Context& context, Comm& group) : params_(params), context_(context), group_(group) {}
+  TrainEvaluator(const TuneTask::Params& params, Context& context, Comm& group)
+      : params_(params), context_(context), group_(group) {}
   cambium::podlstm::Outcome operator()(const Job& job, const std::function<void()>& breathe) const;
 
  private:
@@ -43,8 +44,9 @@ class TrainEvaluator {
   Comm& group_;
 };
 
-/// On rank 0: trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and the last page.
-/// Folders of all but the `keep` best trials go away. InputError when no trial succeeded.
-void write_tune_results(const TuneTask::Params& params, const std::vector<Trial>& trials, const SearchReport& report, Context& context);
+/// On rank 0: trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and the
+/// last page. Folders of all but the `keep` best trials go away. InputError when no trial succeeded.
+void write_tune_results(const TuneTask::Params& params, const std::vector<Trial>& trials, const SearchReport& report,
+                        Context& context);
 
 }  // namespace cambium::podlstm

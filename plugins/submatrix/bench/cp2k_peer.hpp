@@ -17,13 +17,15 @@ struct Cp2kTimes {
 
 /// One cell of molecules, angstrom.
 struct Cp2kCell {
-  std::vector<int> number;       ///< 1 or 8
-  std::vector<double> positions; ///< 3 per atom
+  std::vector<int> number;        ///< 1 or 8
+  std::vector<double> positions;  ///< 3 per atom
   double edge[3] = {};
 };
 
-/// Collective: the first density matrix of an LS_SCF of `copies`^3 cells with the program `cp2k` on as many ranks, eps_filter
-/// `eps`, by its submatrix method (full diagonalisation) or Newton-Schulz. Run by rank 0 in `folder`, the others sleep.
-Cp2kTimes run_cp2k(const Cp2kCell& cell, int copies, double eps, bool submatrix, const std::string& folder, const Comm& comm);
+/// Collective: the first density matrix of an LS_SCF of `copies`^3 cells with the program `cp2k` on as many ranks,
+/// eps_filter `eps`, by its submatrix method (full diagonalisation) or Newton-Schulz. Run by rank 0 in `folder`, the
+/// others sleep.
+Cp2kTimes run_cp2k(const Cp2kCell& cell, int copies, double eps, bool submatrix, const std::string& folder,
+                   const Comm& comm);
 
 }  // namespace cambium::submatrix

@@ -3,8 +3,8 @@
 
 namespace cambium::submatrix {
 
-/// `cambium bench submatrix_scaling`: seconds and memory per molecule from 864 to 6,912 molecules, and the same step by rank 0
-/// alone.
+/// `cambium bench submatrix_scaling`: seconds and memory per molecule from 864 to 6,912 molecules, and the same step by
+/// rank 0 alone.
 Bench bench_scaling();
 
 /// `cambium bench submatrix_precision`: every solver in every precision on the same submatrices of 256 molecules at eps

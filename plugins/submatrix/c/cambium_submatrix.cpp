@@ -37,8 +37,10 @@ DensityOptions options_of(const cambium_density_options& from, bool orthogonal, 
   DensityOptions out;
   if (!(from.eps > 0.0 && from.eps < 1.0) || !(from.eps_overlap > 0.0 && from.eps_overlap < 1.0))
     throw InputError("eps and eps_overlap must lie between 0 and 1; call cambium_density_defaults first");
-  if (!from.use_mu && !(from.electrons > 0.0)) throw InputError("neither mu nor the number of electrons is given; set electrons, or mu and use_mu");
-  if (!(from.overlap_threshold >= 0.0 && from.overlap_threshold < 1.0)) throw InputError("overlap_threshold must lie between 0 and 1; call cambium_density_defaults first");
+  if (!from.use_mu && !(from.electrons > 0.0))
+    throw InputError("neither mu nor the number of electrons is given; set electrons, or mu and use_mu");
+  if (!(from.overlap_threshold >= 0.0 && from.overlap_threshold < 1.0))
+    throw InputError("overlap_threshold must lie between 0 and 1; call cambium_density_defaults first");
   out.overlap_threshold = from.overlap_threshold;
   out.eps = from.eps, out.eps_overlap = from.eps_overlap, out.kt = from.kt, out.electrons = from.electrons;
   if (from.use_mu) out.mu = from.mu;
@@ -64,7 +66,9 @@ ColumnRanges balanced(const BlockColumns& matrix, const ColumnRanges& now, const
   return ColumnRanges::balanced(cost, comm.size());
 }
 
-struct Outputs { double *density, *energy_density; };
+struct Outputs {
+  double *density, *energy_density;
+};
 
 /// What a call has of its own: communicator, log and the caller's matrices on ranks of equal cost.
 struct Call {
@@ -80,30 +84,47 @@ struct Call {
   MatrixSystem system(const BlockColumns& hamiltonian, const cambium_csr* s, double electrons) {
     const BlockColumns overlap = s ? from_csr("overlap", *s, blocks, comm) : BlockColumns(blocks.layout);
     ranges = balanced(s ? overlap : hamiltonian, blocks.ranges, comm);
-    return {blocks.layout, ranges, redistributed(hamiltonian, blocks.ranges, ranges, comm), s ? redistributed(overlap, blocks.ranges, ranges, comm) : BlockColumns(blocks.layout),
-            blocks.layout->blocks(), electrons, {}, {}, {}, {}};
+    return {blocks.layout,
+            ranges,
+            redistributed(hamiltonian, blocks.ranges, ranges, comm),
+            s ? redistributed(overlap, blocks.ranges, ranges, comm) : BlockColumns(blocks.layout),
+            blocks.layout->blocks(),
+            electrons,
+            {},
+            {},
+            {},
+            {}};
   }
   void give(const DensityResult& r, const cambium_csr& h, cambium_density_result& result, Outputs out) const {
-    result = {r.energy, r.electrons, r.entropy_term, r.mu, r.gap_low, r.gap_high, r.error.idempotency, r.error.energy_change, r.smallest_overlap, r.error.margin};
+    result = {r.energy,           r.electrons,   r.entropy_term,      r.mu,
+              r.gap_low,          r.gap_high,    r.error.idempotency, r.error.energy_change,
+              r.smallest_overlap, r.error.margin};
     if (out.density) to_csr(redistributed(r.density, ranges, blocks.ranges, comm), h, blocks, comm, out.density);
-    if (out.energy_density) to_csr(redistributed(*r.energy_weighted, ranges, blocks.ranges, comm), h, blocks, comm, out.energy_density);
+    if (out.energy_density)
+      to_csr(redistributed(*r.energy_weighted, ranges, blocks.ranges, comm), h, blocks, comm, out.energy_density);
   }
 };
 
-void compute(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr& h, const cambium_csr* s, const cambium_density_options& options,
-             cambium_density_result& result, Outputs out) {
-  if (options.use_magnetisation) throw InputError("magnetisation is for two spin channels; call cambium_density_matrix_spin, or leave use_magnetisation 0");
+void compute(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr& h, const cambium_csr* s,
+             const cambium_density_options& options, cambium_density_result& result, Outputs out) {
+  if (options.use_magnetisation)
+    throw InputError(
+        "magnetisation is for two spin channels; call cambium_density_matrix_spin, or leave use_magnetisation 0");
   Call call(handle, caller);
   const MatrixSystem system = call.system(from_csr("hamiltonian", h, call.blocks, call.comm), s, options.electrons);
-  call.give(density_matrix(system, options_of(options, !s, out.energy_density != nullptr), call.context), h, result, out);
+  call.give(density_matrix(system, options_of(options, !s, out.energy_density != nullptr), call.context), h, result,
+            out);
 }
 
-void compute_spins(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr* const h[2], const cambium_csr* s, const cambium_density_options& options,
-                   cambium_density_result* result, const Outputs (&out)[2]) {
-  if (options.use_mu && options.use_magnetisation) throw InputError("mu says how many electrons each spin has; set use_mu or use_magnetisation, not both");
-  if (options.use_magnetisation && !(options.electrons > 0.0)) throw InputError("magnetisation needs the number of electrons of both spins; set electrons");
+void compute_spins(MPI_Comm handle, const cambium_blocks& caller, const cambium_csr* const h[2], const cambium_csr* s,
+                   const cambium_density_options& options, cambium_density_result* result, const Outputs (&out)[2]) {
+  if (options.use_mu && options.use_magnetisation)
+    throw InputError("mu says how many electrons each spin has; set use_mu or use_magnetisation, not both");
+  if (options.use_magnetisation && !(options.electrons > 0.0))
+    throw InputError("magnetisation needs the number of electrons of both spins; set electrons");
   Call call(handle, caller);
-  const BlockColumns up = from_csr("hamiltonian_up", *h[0], call.blocks, call.comm), down = from_csr("hamiltonian_down", *h[1], call.blocks, call.comm);
+  const BlockColumns up = from_csr("hamiltonian_up", *h[0], call.blocks, call.comm),
+                     down = from_csr("hamiltonian_down", *h[1], call.blocks, call.comm);
   MatrixSystem system = call.system(up, s, options.electrons);
   system.hamiltonian_down = redistributed(down, call.blocks.ranges, call.ranges, call.comm);
   const bool weighted = call.comm.max(out[0].energy_density || out[1].energy_density ? 1 : 0) > 0;
@@ -122,35 +143,43 @@ void cambium_density_defaults(cambium_density_options* options) {
   options->error_sample = 8;
 }
 
-int cambium_density_matrix(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian, const cambium_csr* overlap,
-                           const cambium_density_options* options, cambium_density_result* result, double* density, double* energy_density) {
+int cambium_density_matrix(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian,
+                           const cambium_csr* overlap, const cambium_density_options* options,
+                           cambium_density_result* result, double* density, double* energy_density) {
   return guarded([&] {
-    if (!blocks || !hamiltonian || !options || !result) throw InputError("a null pointer stands where blocks, hamiltonian, options and result are needed");
+    if (!blocks || !hamiltonian || !options || !result)
+      throw InputError("a null pointer stands where blocks, hamiltonian, options and result are needed");
     compute(comm, *blocks, *hamiltonian, overlap, *options, *result, {density, energy_density});
   });
 }
 
-int cambium_density_matrix_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian, const cambium_csr* overlap,
-                             const cambium_density_options* options, cambium_density_result* result, double* density, double* energy_density) {
-  return cambium_density_matrix(MPI_Comm_f2c(comm), blocks, hamiltonian, overlap, options, result, density, energy_density);
+int cambium_density_matrix_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian,
+                             const cambium_csr* overlap, const cambium_density_options* options,
+                             cambium_density_result* result, double* density, double* energy_density) {
+  return cambium_density_matrix(MPI_Comm_f2c(comm), blocks, hamiltonian, overlap, options, result, density,
+                                energy_density);
 }
 
-int cambium_density_matrix_spin(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up, const cambium_csr* hamiltonian_down,
-                                const cambium_csr* overlap, const cambium_density_options* options, cambium_density_result result[2],
+int cambium_density_matrix_spin(MPI_Comm comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up,
+                                const cambium_csr* hamiltonian_down, const cambium_csr* overlap,
+                                const cambium_density_options* options, cambium_density_result result[2],
                                 double* const density[2], double* const energy_density[2]) {
   return guarded([&] {
     if (!blocks || !hamiltonian_up || !hamiltonian_down || !options || !result)
       throw InputError("a null pointer stands where blocks, both hamiltonians, options and result are needed");
     const cambium_csr* const h[2] = {hamiltonian_up, hamiltonian_down};
     const auto of = [](double* const* arrays, int k) { return arrays ? arrays[k] : nullptr; };
-    compute_spins(comm, *blocks, h, overlap, *options, result, {{of(density, 0), of(energy_density, 0)}, {of(density, 1), of(energy_density, 1)}});
+    compute_spins(comm, *blocks, h, overlap, *options, result,
+                  {{of(density, 0), of(energy_density, 0)}, {of(density, 1), of(energy_density, 1)}});
   });
 }
 
-int cambium_density_matrix_spin_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up, const cambium_csr* hamiltonian_down,
-                                  const cambium_csr* overlap, const cambium_density_options* options, cambium_density_result result[2],
+int cambium_density_matrix_spin_f(MPI_Fint comm, const cambium_blocks* blocks, const cambium_csr* hamiltonian_up,
+                                  const cambium_csr* hamiltonian_down, const cambium_csr* overlap,
+                                  const cambium_density_options* options, cambium_density_result result[2],
                                   double* const density[2], double* const energy_density[2]) {
-  return cambium_density_matrix_spin(MPI_Comm_f2c(comm), blocks, hamiltonian_up, hamiltonian_down, overlap, options, result, density, energy_density);
+  return cambium_density_matrix_spin(MPI_Comm_f2c(comm), blocks, hamiltonian_up, hamiltonian_down, overlap, options,
+                                     result, density, energy_density);
 }
 
 const char* cambium_submatrix_message(void) { return last_message.c_str(); }

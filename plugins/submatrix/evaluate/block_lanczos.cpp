@@ -13,7 +13,8 @@ static constexpr double suspect = 1e-2;
 
 template <class T>
 void BlockLanczos<T>::start(const T* a, int n, int ld, int first, int width) {
-  start([a, n, ld](int rows, const T* x, T* y) { panel_product(rows, n, n, x, ld, a, ld, y, ld); }, 2.0 * n * n, n, ld, first, width);
+  start([a, n, ld](int rows, const T* x, T* y) { panel_product(rows, n, n, x, ld, a, ld, y, ld); }, 2.0 * n * n, n, ld,
+        first, width);
 }
 
 template <class T>
@@ -57,7 +58,8 @@ void BlockLanczos<T>::project_out(T* w, int from, int to, bool keep) {
   transposed_.resize(overlaps_.size());
   panel_dots(k, width_, n_, vector(from), ld_, w, ld_, overlaps_.data());
   for (int i = 0; i < k; ++i)
-    for (int q = 0; q < width_; ++q) transposed_[static_cast<std::size_t>(q * k + i)] = overlaps_[static_cast<std::size_t>(i * width_ + q)];
+    for (int q = 0; q < width_; ++q)
+      transposed_[static_cast<std::size_t>(q * k + i)] = overlaps_[static_cast<std::size_t>(i * width_ + q)];
   panel_product(width_, n_, k, transposed_.data(), k, vector(from), ld_, w, ld_, true);
   flops_ += 4.0 * k * n_ * width_;
   if (keep) alpha_.insert(alpha_.end(), overlaps_.end() - width_ * width_, overlaps_.end());
@@ -92,8 +94,8 @@ void BlockLanczos<T>::remove(const T* direction, T* row, T* component) {
   if (component) *component += dot;
 }
 
-/// A row that lost most of its length holds what rounding left of the others, grown with it when it became a unit row: that is
-/// taken out again, twice. False when little stays: then it was nothing else.
+/// A row that lost most of its length holds what rounding left of the others, grown with it when it became a unit row:
+/// that is taken out again, twice. False when little stays: then it was nothing else.
 template <class T>
 bool BlockLanczos<T>::purify(T* w, int q) {
   T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
@@ -144,8 +146,10 @@ void BlockLanczos<T>::projected(double* out) const {
   for (int k = 0; k < blocks_; ++k)
     for (int p = 0; p < w; ++p)
       for (int q = 0; q < w; ++q) {
-        const auto at = static_cast<std::size_t>(k * w * w + p * w + q), mirror = static_cast<std::size_t>(k * w * w + q * w + p);
-        out[(k * w + p) * rows + k * w + q] = 0.5 * (static_cast<double>(alpha_[at]) + static_cast<double>(alpha_[mirror]));
+        const auto at = static_cast<std::size_t>(k * w * w + p * w + q),
+                   mirror = static_cast<std::size_t>(k * w * w + q * w + p);
+        out[(k * w + p) * rows + k * w + q] =
+            0.5 * (static_cast<double>(alpha_[at]) + static_cast<double>(alpha_[mirror]));
         if (k + 1 == blocks_) continue;
         const double b = beta_[at];  // block (k + 1, k)
         out[((k + 1) * w + p) * rows + k * w + q] = b;

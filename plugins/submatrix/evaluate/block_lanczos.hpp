@@ -7,8 +7,8 @@
 namespace cambium::submatrix {
 
 /// Block Lanczos with full reorthogonalisation from a block of unit vectors: A Q = Q T + remainder with T block
-/// tridiagonal, so that f(A) E_1 is about Q f(T) E_1 (G. H. Golub and G. Meurant, Matrices, Moments and Quadrature, 2010,
-/// chapter 6). Directions that vanish are replaced by zero vectors, whose rows of T are zero and without weight.
+/// tridiagonal, so that f(A) E_1 is about Q f(T) E_1 (G. H. Golub and G. Meurant, Matrices, Moments and Quadrature,
+/// 2010, chapter 6). Directions that vanish are replaced by zero vectors, whose rows of T are zero and without weight.
 template <class T>
 class BlockLanczos {
  public:

@@ -32,7 +32,8 @@ ElectronCount::ElectronCount(const std::vector<Spectrum>& columns, double kt, co
 double ElectronCount::step_count(double mu) const {
   ++evaluations_;
   const auto first = std::lower_bound(node_.begin(), node_.end(), mu), last = std::upper_bound(first, node_.end(), mu);
-  const double below = below_[static_cast<std::size_t>(first - node_.begin())], at = below_[static_cast<std::size_t>(last - node_.begin())];
+  const double below = below_[static_cast<std::size_t>(first - node_.begin())],
+               at = below_[static_cast<std::size_t>(last - node_.begin())];
   return 2.0 * comm_.sum(0.5 * (below + at));
 }
 
@@ -48,13 +49,14 @@ ElectronCount::Step ElectronCount::step_at(double x, const Bracket& bracket) con
   ++evaluations_;
   const auto upto = [this](double y) { return std::upper_bound(node_.begin(), node_.end(), y) - node_.begin(); };
   const auto at = upto(x);
-  double sums[3] = {below_[static_cast<std::size_t>(at)], static_cast<double>(at - upto(bracket.low)), static_cast<double>(upto(bracket.high) - at)};
+  double sums[3] = {below_[static_cast<std::size_t>(at)], static_cast<double>(at - upto(bracket.low)),
+                    static_cast<double>(upto(bracket.high) - at)};
   comm_.sum(sums);
   return {2.0 * sums[0], sums[1], sums[2]};
 }
 
-/// The lowest state up to which there are at least `electrons`. Bisection; from a guess, steps of growing width find the first
-/// bracket. It ends at the one state that the bracket still holds.
+/// The lowest state up to which there are at least `electrons`. Bisection; from a guess, steps of growing width find
+/// the first bracket. It ends at the one state that the bracket still holds.
 double ElectronCount::edge(double electrons, const double* guess, double width) const {
   Bracket b{lowest_ - 1.0, highest_ + 1.0};
   if (all_ < electrons) return b.high;
@@ -74,7 +76,9 @@ double ElectronCount::edge(double electrons, const double* guess, double width) 
       if (x <= b.low || x >= b.high || look(x) == (direction > 0.0)) break;
     }
   }
-  for (int k = 0; k < 200 && left > 1.0 && b.high - b.low > 1e-15 * std::max(1.0, std::abs(b.high) + std::abs(b.low)); ++k) look(0.5 * (b.low + b.high));
+  for (int k = 0; k < 200 && left > 1.0 && b.high - b.low > 1e-15 * std::max(1.0, std::abs(b.high) + std::abs(b.low));
+       ++k)
+    look(0.5 * (b.low + b.high));
   if (left != 1.0) return 0.5 * (b.low + b.high);
   const auto last = std::upper_bound(node_.begin(), node_.end(), b.high);
   return comm_.max(last != node_.begin() && *(last - 1) > b.low ? *(last - 1) : -1e300);
@@ -82,7 +86,8 @@ double ElectronCount::edge(double electrons, const double* guess, double width) 
 
 ElectronCount::Gap ElectronCount::gap_around_count(double electrons, double weight, const Gap* start) const {
   const double width = start ? std::max(1e-3, 0.05 * std::abs(start->width())) : 0.0;
-  return {edge(electrons - weight, start ? &start->low : nullptr, width), edge(electrons + weight, start ? &start->high : nullptr, width)};
+  return {edge(electrons - weight, start ? &start->low : nullptr, width),
+          edge(electrons + weight, start ? &start->high : nullptr, width)};
 }
 
 std::vector<double> ElectronCount::on_grid(double low, double high, std::size_t points) const {
@@ -96,11 +101,12 @@ std::vector<double> ElectronCount::on_grid(double low, double high, std::size_t 
   return out;
 }
 
-/// The number of electrons in the plateau of the best score among those that an even grid over the states of `electrons` -+ `window`
-/// shows; the score is of its points and of its number of electrons.
+/// The number of electrons in the plateau of the best score among those that an even grid over the states of
+/// `electrons` -+ `window` shows; the score is of its points and of its number of electrons.
 template <class Score>
 double ElectronCount::best_plateau(double electrons, double window, double weight, const Score& score) const {
-  const double low = std::max(lowest_, edge(electrons - window, nullptr, 0.0)), high = std::min(highest_, edge(electrons + window, nullptr, 0.0));
+  const double low = std::max(lowest_, edge(electrons - window, nullptr, 0.0)),
+               high = std::min(highest_, edge(electrons + window, nullptr, 0.0));
   constexpr std::size_t points = 4096;
   const std::vector<double> count = on_grid(low, high, points);
   const double most = 2.0 * weight + 1e-9 * electrons;  // sums over ranks differ in their last digits
@@ -123,7 +129,9 @@ ElectronCount::Gap ElectronCount::widest_gap(double electrons, double uncertaint
 }
 
 ElectronCount::Gap ElectronCount::widest_within(double electrons, double window, double weight) const {
-  const double found = best_plateau(electrons, window, weight, [&](double width, double inside) { return std::abs(inside - electrons) <= window ? width : -1.0; });
+  const double found = best_plateau(electrons, window, weight, [&](double width, double inside) {
+    return std::abs(inside - electrons) <= window ? width : -1.0;
+  });
   return gap_around_count(found, weight);
 }
 
@@ -137,7 +145,8 @@ double ElectronCount::mu_of(double electrons, double weight, const Gap* start) c
     const double guess = 0.5 * (start->low + start->high);
     const bool enough = (*this)(guess) >= electrons;
     (enough ? b.high : b.low) = guess;
-    for (double step = std::max(kt_, 1e-3), x = guess + (enough ? -step : step); x > b.low && x < b.high; step *= 4.0, x = guess + (enough ? -step : step)) {
+    for (double step = std::max(kt_, 1e-3), x = guess + (enough ? -step : step); x > b.low && x < b.high;
+         step *= 4.0, x = guess + (enough ? -step : step)) {
       const bool now = (*this)(x) >= electrons;
       (now ? b.high : b.low) = x;
       if (now != enough) break;
@@ -149,7 +158,7 @@ double ElectronCount::mu_of(double electrons, double weight, const Gap* start) c
 /// Bisection while the count is far from a straight line, then the Illinois form of regula falsi.
 double ElectronCount::smooth_zero(double electrons, Bracket b) const {
   const double close = 1e-13 * electrons;
-  const auto defect = [&](double x) { return (*this)(x) - electrons; };
+  const auto defect = [&](double x) { return (*this)(x)-electrons; };
   while (b.high - b.low > 2.0 * kt_) {
     const double middle = 0.5 * (b.low + b.high), d = defect(middle);
     if (std::abs(d) <= close) return middle;

@@ -25,13 +25,13 @@ class ElectronCount {
   };
   /// With `start`, the search begins around its two states and finds the same.
   Gap gap_around_count(double electrons, double weight, const Gap* start = nullptr) const;
-  /// The widest gap around a number of electrons that may be off by about `uncertainty`, u: at d electrons from it a gap must be
-  /// 1 + (d/u)^2 times as wide as one with d = 0. Counts within 2 `weight` of each other are one plateau.
+  /// The widest gap around a number of electrons that may be off by about `uncertainty`, u: at d electrons from it a
+  /// gap must be 1 + (d/u)^2 times as wide as one with d = 0. Counts within 2 `weight` of each other are one plateau.
   Gap widest_gap(double electrons, double uncertainty, double weight) const;
   /// The widest gap with a number of electrons within `window` of this one.
   Gap widest_within(double electrons, double window, double weight) const;
-  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it, else
-  /// a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
+  /// mu for this number of electrons: for kT = 0 the middle of the plateau on which the count is within `weight` of it,
+  /// else a zero of the smooth count to 1e-13 of the number of electrons. With `start`, the search begins there.
   double mu_of(double electrons, double weight, const Gap* start = nullptr) const;
   /// How often N(mu) was computed for some mu so far: each time one message among all ranks.
   int evaluations() const { return evaluations_; }

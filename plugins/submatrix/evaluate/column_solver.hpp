@@ -15,7 +15,8 @@ using MatrixFunction = std::function<double(double)>;
 enum class SolverKind { lanczos, diagonalise, newton_schulz, pade };
 enum class Precision { float64, float32, bfloat16 };
 
-/// What a quadrature sees of one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for every f.
+/// What a quadrature sees of one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for
+/// every f.
 struct Spectrum {
   std::vector<double> node, weight;
   double trace(const MatrixFunction& f) const {
@@ -27,11 +28,11 @@ struct Spectrum {
 
 /// How one block column was solved.
 struct SolveReport {
-  int steps = 0;           ///< Krylov blocks or iterations
-  double residual = 0.0;   ///< solver's own measure of what is left: see the solvers
+  int steps = 0;          ///< Krylov blocks or iterations
+  double residual = 0.0;  ///< solver's own measure of what is left: see the solvers
   double flops = 0.0;
   double smallest_overlap = 1.0;  ///< local form: the smallest eigenvalue of the submatrix of S
-  bool fell_back = false;  ///< block Lanczos did not converge: the submatrix was diagonalised
+  bool fell_back = false;         ///< block Lanczos did not converge: the submatrix was diagonalised
 };
 
 /// Block columns of functions of one dense symmetric matrix at a time.
@@ -39,7 +40,8 @@ class ColumnSolver {
  public:
   virtual ~ColumnSolver() = default;
   /// Takes the submatrix `index` from `columns`; `f` is the function for which an iterative solver controls its error.
-  virtual const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) = 0;
+  virtual const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
+                                    const MatrixFunction& f) = 0;
   /// The block column of f(A) of the last decompose(): dimension x width, row-major.
   virtual void column(const MatrixFunction& f, std::vector<double>& out) = 0;
   virtual const SolveReport& report() const = 0;
@@ -62,8 +64,9 @@ std::unique_ptr<ColumnSolver> make_lanczos(std::unique_ptr<Submatrix<T>> matrix,
 /// Full diagonalisation (LAPACK) in float64.
 std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks);
 std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix);
-/// The generalised eigenproblem of each submatrix of H and S (`overlap`, which must outlive the solver; LAPACK), float64.
-/// InputError when a submatrix of S is not positive definite. With a `threshold` its eigenvectors with an eigenvalue up to it are left out.
+/// The generalised eigenproblem of each submatrix of H and S (`overlap`, which must outlive the solver; LAPACK),
+/// float64. InputError when a submatrix of S is not positive definite. With a `threshold` its eigenvectors with an
+/// eigenvalue up to it are left out.
 std::unique_ptr<ColumnSolver> make_local_diagonaliser(int blocks, const ColumnSet& overlap, double threshold = 0.0);
 /// Newton-Schulz or third-order Padé iteration of the sign function at this mu; zero temperature.
 std::unique_ptr<ColumnSolver> make_sign_iteration(int blocks, bool pade, Precision precision, double mu);

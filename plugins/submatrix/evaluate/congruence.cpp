@@ -33,7 +33,8 @@ OwnRows own_rows(const BlockColumns& matrix) {
 class Multiplier {
  public:
   Multiplier(const BlockLayout& layout, const CongruenceOptions& options)
-      : options_(options), layout_(layout), x_(layout), y_(layout), result_(layout), wanted_(static_cast<std::size_t>(layout.blocks()), 0) {}
+      : options_(options), layout_(layout), x_(layout), y_(layout), result_(layout),
+        wanted_(static_cast<std::size_t>(layout.blocks()), 0) {}
 
   /// Adds column `column` of Z M Z to `out`.
   void column(int column, const ColumnSet& z, const ColumnSet& m, BlockColumns& out) {
@@ -91,8 +92,10 @@ class Multiplier {
       double dropped = 0.0;
       for (int row : result_.blocks()) {
         const double norm = row == column ? 0.0 : result_.norm(row);
-        if (row != column && norm >= options_.keep) rows.push_back(row);
-        else dropped += norm * norm;
+        if (row != column && norm >= options_.keep)
+          rows.push_back(row);
+        else
+          dropped += norm * norm;
       }
       if (options_.dropped) *options_.dropped = std::max(*options_.dropped, dropped);
       std::sort(rows.begin(), rows.end());

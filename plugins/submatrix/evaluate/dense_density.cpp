@@ -11,7 +11,8 @@
 
 namespace cambium::submatrix {
 
-std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm, std::int64_t& bytes) {
+std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm,
+                                 std::int64_t& bytes) {
   const BlockLayout& layout = matrix.layout();
   std::vector<int> all(static_cast<std::size_t>(layout.blocks()));
   std::iota(all.begin(), all.end(), 0);
@@ -23,7 +24,8 @@ std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges&
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < layout.size(c.rows[e]); ++i)
         for (int j = 0; j < layout.size(column); ++j)
-          out[static_cast<std::size_t>((layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j)] = c.block(e)[i * layout.size(column) + j];
+          out[static_cast<std::size_t>((layout.offset(c.rows[e]) + i) * n + layout.offset(column) + j)] =
+              c.block(e)[i * layout.size(column) + j];
   }
   return out;
 }
@@ -45,7 +47,8 @@ BlockColumns density_of(const MatrixSystem& system, const std::vector<double>& v
         if (f[k] == 0.0) continue;
         const double* v = vectors.data() + static_cast<std::ptrdiff_t>(k) * n;
         for (int i = 0; i < layout.size(row); ++i)
-          for (int j = 0; j < layout.size(column); ++j) block[i * layout.size(column) + j] += f[k] * v[layout.offset(row) + i] * v[layout.offset(column) + j];
+          for (int j = 0; j < layout.size(column); ++j)
+            block[i * layout.size(column) + j] += f[k] * v[layout.offset(row) + i] * v[layout.offset(column) + j];
       }
     }
   }
@@ -57,9 +60,14 @@ BlockColumns density_of(const MatrixSystem& system, const std::vector<double>& v
 
 DensityResult dense_density(const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
   const auto n = static_cast<int>(system.layout->dimension());
-  if (n > 16384) throw InputError(fmt::format("one dense problem of {} functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken", n));
+  if (n > 16384)
+    throw InputError(
+        fmt::format("one dense problem of {} functions is too large; give a reach (for example 8 angstrom), so that "
+                    "submatrices are taken",
+                    n));
   DensityResult out(system.layout);
-  std::vector<double> vectors = dense_matrix(system.hamiltonian, system.ranges, comm, out.bytes), values(static_cast<std::size_t>(n));
+  std::vector<double> vectors = dense_matrix(system.hamiltonian, system.ranges, comm, out.bytes),
+                      values(static_cast<std::size_t>(n));
   symmetric_eigenvectors(n, vectors.data(), values.data());
   std::vector<Spectrum> spectrum;  // every rank has all states: they are counted once
   if (comm.root()) spectrum.push_back({values, std::vector<double>(values.size(), 1.0)});

@@ -9,6 +9,7 @@ namespace cambium::submatrix {
 DensityResult dense_density(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
 
 /// Collective. All of a matrix on every rank, row-major.
-std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm, std::int64_t& bytes);
+std::vector<double> dense_matrix(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm,
+                                 std::int64_t& bytes);
 
 }  // namespace cambium::submatrix

@@ -17,17 +17,20 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// Blocks that are in either matrix with a norm >= threshold, with the values of the larger one; diagonal blocks always.
+/// Blocks that are in either matrix with a norm >= threshold, with the values of the larger one; diagonal blocks
+/// always.
 BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double threshold) {
   BlockColumns out(a.shared_layout());
   for (int column : a.columns()) {
     out.start_column(column);
     const BlockColumn x = a.column(column), y = b.column(column);
     for (std::size_t i = 0, j = 0; i < x.rows.size() || j < y.rows.size();) {
-      const bool in_x = i < x.rows.size() && (j == y.rows.size() || x.rows[i] <= y.rows[j]), in_y = j < y.rows.size() && (i == x.rows.size() || y.rows[j] <= x.rows[i]);
+      const bool in_x = i < x.rows.size() && (j == y.rows.size() || x.rows[i] <= y.rows[j]),
+                 in_y = j < y.rows.size() && (i == x.rows.size() || y.rows[j] <= x.rows[i]);
       const bool first = in_x && (!in_y || x.norms[i] >= y.norms[j]);
       const int row = in_x ? x.rows[i] : y.rows[j];
-      if ((first ? x.norms[i] : y.norms[j]) >= threshold || row == column) out.add_block(row, first ? x.block(i) : y.block(j));
+      if ((first ? x.norms[i] : y.norms[j]) >= threshold || row == column)
+        out.add_block(row, first ? x.block(i) : y.block(j));
       i += in_x, j += in_y;
     }
   }
@@ -35,7 +38,8 @@ BlockColumns larger_blocks(const BlockColumns& a, const BlockColumns& b, double 
   return out;
 }
 
-/// Of the blocks off the diagonal of a smaller norm than eps: the root of the sum of squares in the own column where it is largest.
+/// Of the blocks off the diagonal of a smaller norm than eps: the root of the sum of squares in the own column where it
+/// is largest.
 double dropped_norm(const BlockColumns& matrix, double eps) {
   double largest = 0.0;
   for (int column : matrix.columns()) {
@@ -58,15 +62,18 @@ BlockColumns sum_of(const BlockColumns& a, const BlockColumns& b, double factor,
     for (int row : rows) {
       double* to = out.add_block(row);
       const double *x = a.block(row, column), *y = b.block(row, column);
-      for (int k = 0; k < a.layout().size(row) * a.layout().size(column); ++k) to[k] = (x ? x[k] : 0.0) + (y ? factor * y[k] : 0.0);
+      for (int k = 0; k < a.layout().size(row) * a.layout().size(column); ++k)
+        to[k] = (x ? x[k] : 0.0) + (y ? factor * y[k] : 0.0);
     }
   }
   out.finish();
   return filtered(out, threshold);
 }
 
-/// What canonical orthogonalisation left out are states of energy 0 in S^-1/2 H S^-1/2: they are put above all others, where they stay empty.
-BlockColumns moved_up(const BlockColumns& hamiltonian, const BlockColumns& left_out, double threshold, const Comm& comm) {
+/// What canonical orthogonalisation left out are states of energy 0 in S^-1/2 H S^-1/2: they are put above all others,
+/// where they stay empty.
+BlockColumns moved_up(const BlockColumns& hamiltonian, const BlockColumns& left_out, double threshold,
+                      const Comm& comm) {
   double largest = 0.0;  // Gershgorin's bound, with the norms of blocks
   for (int column : hamiltonian.columns()) {
     const BlockColumn c = hamiltonian.column(column);
@@ -86,7 +93,8 @@ DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& optio
   // With two channels every other sampled column is one of spin down.
   const int sites = system.layout->blocks() / system.channels, count = std::min(sites, std::max(options.sample, 4));
   for (int k = 0; k < count; ++k)
-    sample_.push_back(system.channels * static_cast<int>((2 * static_cast<std::int64_t>(k) + 1) * sites / (2 * count)) + k % system.channels);
+    sample_.push_back(system.channels * static_cast<int>((2 * static_cast<std::int64_t>(k) + 1) * sites / (2 * count)) +
+                      k % system.channels);
 }
 
 DensityResult DensityStep::run() {
@@ -94,14 +102,19 @@ DensityResult DensityStep::run() {
     throw InternalError("the local form is for an overlap and the solver diagonalise");
   const bool iterates = options_.solver == SolverKind::newton_schulz || options_.solver == SolverKind::pade;
   if (iterates && (!options_.mu || options_.kt > 0.0))
-    throw InputError("newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver lanczos or diagonalise");
+    throw InputError(
+        "newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver "
+        "lanczos or diagonalise");
   check_electrons(options_.electrons, system_.layout->dimension(), options_);
-  if (options_.form == Form::local) prepare_local();
-  else orthogonalise();
+  if (options_.form == Form::local)
+    prepare_local();
+  else
+    orthogonalise();
   predict_mu();
   solve_columns();
   find_mu();
-  // Columns were made for a mu in another gap: those that change may move the count by what their Krylov spaces had left out.
+  // Columns were made for a mu in another gap: those that change may move the count by what their Krylov spaces had
+  // left out.
   for (int pass = 0; repeat_changed_columns() > 0 && !options_.mu && options_.kt <= 0.0 && pass < 3; ++pass) find_mu();
   if (options_.predictor) judge_columns();
   return_columns();
@@ -114,8 +127,11 @@ DensityResult DensityStep::run() {
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
   const int blocks = system_.layout->blocks();
   if (options_.make_solver) return options_.make_solver(krylov);
-  if (system_.bonds) return options_.solver == SolverKind::diagonalise ? make_saturated_diagonaliser(*system_.bonds) : make_saturated_lanczos(*system_.bonds, krylov);
-  if (options_.form == Form::local) return make_local_diagonaliser(blocks, *overlap_columns_, options_.overlap_threshold);
+  if (system_.bonds)
+    return options_.solver == SolverKind::diagonalise ? make_saturated_diagonaliser(*system_.bonds)
+                                                      : make_saturated_lanczos(*system_.bonds, krylov);
+  if (options_.form == Form::local)
+    return make_local_diagonaliser(blocks, *overlap_columns_, options_.overlap_threshold);
   if (options_.solver == SolverKind::diagonalise) return make_diagonaliser(blocks);
   if (options_.solver != SolverKind::lanczos)
     return make_sign_iteration(blocks, options_.solver == SolverKind::pade, options_.precision, predicted_mu_);
@@ -126,16 +142,19 @@ std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) c
 KrylovOptions DensityStep::krylov() const {
   KrylovOptions out;
   // The error of the energy is about the square of the residual, that of D the residual itself.
-  out.tolerance = options_.krylov_tolerance > 0.0 ? options_.krylov_tolerance : std::clamp(10.0 * options_.eps, 2e-6, 1e-2);
+  out.tolerance =
+      options_.krylov_tolerance > 0.0 ? options_.krylov_tolerance : std::clamp(10.0 * options_.eps, 2e-6, 1e-2);
   if (first_blocks_ > 0) out.first = first_blocks_;
   if (system_.bonds) out.step = 4, out.most = 300;  // products are cheap, looking is not
   return out;
 }
 
-static RootResult root_by(ColumnSolver& solver, const MatrixSystem& system, const DensityOptions& options, const Comm& comm) {
+static RootResult root_by(ColumnSolver& solver, const MatrixSystem& system, const DensityOptions& options,
+                          const Comm& comm) {
   std::int64_t bytes = 0;
   double flops = 0.0;
-  RootResult out = inverse_root(system.overlap, system.ranges, options.eps_overlap, options.overlap_threshold, solver, comm, bytes, flops);
+  RootResult out = inverse_root(system.overlap, system.ranges, options.eps_overlap, options.overlap_threshold, solver,
+                                comm, bytes, flops);
   out.bytes = bytes, out.flops = flops;
   return out;
 }
@@ -150,7 +169,8 @@ RootResult overlap_root(const MatrixSystem& system, const DensityOptions& option
   krylov.first = std::max(4, static_cast<int>(-2.5 * std::log10(options.eps_overlap))), krylov.step = 1;
   // Single precision would limit the root to 1e-7, far below the truncation.
   const bool narrow = options.precision == Precision::float32 && options.eps_overlap > 1e-6;
-  RootResult out = root_by(*(narrow ? make_lanczos<float>(blocks, krylov) : make_lanczos<double>(blocks, krylov)), system, options, context.comm);
+  RootResult out = root_by(*(narrow ? make_lanczos<float>(blocks, krylov) : make_lanczos<double>(blocks, krylov)),
+                           system, options, context.comm);
   judge_overlap(out.smallest, out.smallest_column, options.eps_overlap, context.comm, context.log);
   return out;
 }
@@ -162,8 +182,10 @@ void DensityStep::orthogonalise() {
     hamiltonian_ = filtered(system_.hamiltonian, keep);
     dropped_ = dropped_norm(system_.hamiltonian, options_.eps);
   } else {
-    const auto root = options_.root ? options_.root : std::make_shared<const RootResult>(overlap_root(system_, options_, context_));
-    result_.root_dimension = root->mean_dimension, result_.root_steps = root->mean_steps, result_.smallest_overlap = root->smallest;
+    const auto root =
+        options_.root ? options_.root : std::make_shared<const RootResult>(overlap_root(system_, options_, context_));
+    result_.root_dimension = root->mean_dimension, result_.root_steps = root->mean_steps,
+    result_.smallest_overlap = root->smallest;
     if (!options_.root) result_.bytes += root->bytes, result_.flops += root->flops;
     root_ = root->root;
     result_.left_out = root->functions_left_out;
@@ -190,7 +212,8 @@ void DensityStep::prepare_columns() {
 /// No S^-1/2: the pattern is that of H and S together, and each submatrix of both is a problem of its own.
 void DensityStep::prepare_local() {
   const auto timer = context_.timing.scope("columns");
-  hamiltonian_ = larger_blocks(system_.hamiltonian, system_.overlap, options_.sample > 0 ? 0.1 * options_.eps : options_.eps);
+  hamiltonian_ =
+      larger_blocks(system_.hamiltonian, system_.overlap, options_.sample > 0 ? 0.1 * options_.eps : options_.eps);
   prepare_columns();
 }
 
@@ -213,12 +236,15 @@ double DensityStep::sampled_mu(const std::vector<int>& mine) const {
   std::vector<Spectrum> spectra;
   double functions = 0.0;
   for (int column : mine) {
-    spectra.push_back(guess->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps, [](double) { return 0.0; }));
+    spectra.push_back(guess->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
+                                       [](double) { return 0.0; }));
     functions += system_.layout->size(column);
   }
-  const double electrons = options_.electrons * context_.comm.sum(functions) / static_cast<double>(system_.layout->dimension());
+  const double electrons =
+      options_.electrons * context_.comm.sum(functions) / static_cast<double>(system_.layout->dimension());
   const ElectronCount count(spectra, 0.0, context_.comm);
-  const double mu = options_.mid_gap ? count.widest_gap(electrons, 0.1 * electrons, 5e-3 * electrons).middle() : middle_of_widest_gap(count, electrons);
+  const double mu = options_.mid_gap ? count.widest_gap(electrons, 0.1 * electrons, 5e-3 * electrons).middle()
+                                     : middle_of_widest_gap(count, electrons);
   // Sums depend on the number of ranks in their last digits; what follows must not.
   return std::round(mu * 1e6) * 1e-6;
 }

@@ -16,7 +16,8 @@ BlockColumns from_columns(const BlockColumns& pattern, double eps, const std::ve
   for (std::size_t k = 0; k < values.size(); ++k) {
     const PrincipalIndex index = principal_index(pattern, pattern.columns()[k], eps);
     out.start_column(index.column);
-    for (std::size_t p = 0; p < index.blocks.size(); ++p) out.add_block(index.blocks[p], values[k].data() + index.start[p] * index.width);
+    for (std::size_t p = 0; p < index.blocks.size(); ++p)
+      out.add_block(index.blocks[p], values[k].data() + index.start[p] * index.width);
   }
   out.finish();
   return out;
@@ -44,9 +45,11 @@ std::vector<int> DensityStep::output_rows(int column) const {
 void DensityStep::transform_back() {
   const auto timer = context_.timing.scope("density");
   const auto in_basis = [this](const std::vector<std::vector<double>>& values) {
-    const BlockColumns orthogonal = symmetrised(from_columns(*hamiltonian_, options_.eps, values), system_.ranges, context_.comm, result_.bytes);
+    const BlockColumns orthogonal =
+        symmetrised(from_columns(*hamiltonian_, options_.eps, values), system_.ranges, context_.comm, result_.bytes);
     if (options_.orthogonal || options_.form == Form::local) return orthogonal;
-    const CongruenceOptions options{options_.prune * options_.eps, 0.0, [this](int column) { return output_rows(column); }};
+    const CongruenceOptions options{options_.prune * options_.eps, 0.0,
+                                    [this](int column) { return output_rows(column); }};
     return congruence(*root_, orthogonal, system_.ranges, context_.comm, options, result_.bytes, result_.flops);
   };
   result_.density = in_basis(values_);
@@ -54,7 +57,8 @@ void DensityStep::transform_back() {
 }
 
 void DensityStep::estimate_idempotency() {
-  const BlockColumns d = symmetrised(from_columns(*hamiltonian_, options_.eps, values_), system_.ranges, context_.comm, result_.bytes);
+  const BlockColumns d =
+      symmetrised(from_columns(*hamiltonian_, options_.eps, values_), system_.ranges, context_.comm, result_.bytes);
   std::vector<int> mine, needed;
   for (int column : drawn_.drawn())
     if (system_.ranges.owner(column) == context_.comm.rank()) {
@@ -65,7 +69,8 @@ void DensityStep::estimate_idempotency() {
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   const bool local = options_.form == Form::local;  // there D S D = D
-  const ColumnSet s = fetch_columns(system_.overlap, system_.ranges, local ? needed : std::vector<int>{}, WantedRows::all, context_.comm, result_.bytes);
+  const ColumnSet s = fetch_columns(system_.overlap, system_.ranges, local ? needed : std::vector<int>{},
+                                    WantedRows::all, context_.comm, result_.bytes);
   if (local) needed = rows_of(needed, s, system_.layout->blocks());
   const ColumnSet set = fetch_columns(d, system_.ranges, needed, WantedRows::all, context_.comm, result_.bytes);
   BlockPanel x(*system_.layout), y(*system_.layout), z(*system_.layout);

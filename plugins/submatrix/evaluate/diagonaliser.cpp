@@ -10,7 +10,8 @@ class Diagonaliser : public ColumnSolver {
  public:
   explicit Diagonaliser(std::unique_ptr<Submatrix<double>> matrix) : matrix_(std::move(matrix)) {}
 
-  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction&) override {
+  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
+                            const MatrixFunction&) override {
     matrix_->gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width;
     eigen_.compute(matrix_->a(), n_, matrix_->ld(), index.centre, width_);
@@ -19,7 +20,8 @@ class Diagonaliser : public ColumnSolver {
     spectrum_.weight.assign(values.size(), 0.0);
     const auto w = static_cast<std::size_t>(width_);
     for (std::size_t j = 0; j < values.size(); ++j)
-      for (std::size_t q = 0; q < w; ++q) spectrum_.weight[j] += eigen_.components()[j * w + q] * eigen_.components()[j * w + q];
+      for (std::size_t q = 0; q < w; ++q)
+        spectrum_.weight[j] += eigen_.components()[j * w + q] * eigen_.components()[j * w + q];
     // The reduction; the tridiagonal problem and the columns are of order n^2.
     report_ = {1, 0.0, 4.0 / 3.0 * n_ * n_ * n_};
     return spectrum_;
@@ -32,7 +34,8 @@ class Diagonaliser : public ColumnSolver {
     report_.flops += 6.0 * n_ * n_ * width_;
     out.resize(panel.size());
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i) out[static_cast<std::size_t>(i * width_ + q)] = panel[static_cast<std::size_t>(q * n_ + i)];
+      for (int i = 0; i < n_; ++i)
+        out[static_cast<std::size_t>(i * width_ + q)] = panel[static_cast<std::size_t>(q * n_ + i)];
   }
 
   const SolveReport& report() const override { return report_; }
@@ -47,7 +50,11 @@ class Diagonaliser : public ColumnSolver {
 
 }  // namespace
 
-std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks) { return make_diagonaliser(std::make_unique<Gathered<double>>(blocks)); }
-std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix) { return std::make_unique<Diagonaliser>(std::move(matrix)); }
+std::unique_ptr<ColumnSolver> make_diagonaliser(int blocks) {
+  return make_diagonaliser(std::make_unique<Gathered<double>>(blocks));
+}
+std::unique_ptr<ColumnSolver> make_diagonaliser(std::unique_ptr<Submatrix<double>> matrix) {
+  return std::make_unique<Diagonaliser>(std::move(matrix));
+}
 
 }  // namespace cambium::submatrix

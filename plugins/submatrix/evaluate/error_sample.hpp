@@ -8,10 +8,10 @@ namespace cambium::submatrix {
 /// Of the 95 % interval: the 0.975 quantile of Student's t with so many degrees of freedom (rounded down; at least 1).
 double student_quantile(double degrees_of_freedom);
 
-/// A stratified random sample of submatrices, and what it tells of the sum over all of them (W. G. Cochran, Sampling Techniques,
-/// 1977, chapter 5; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 110 (1946)).
-/// Strata are ranges of the score, a cheap guess of what a submatrix contributes: half of a stratum's share goes by the number of its
-/// submatrices, half by the sum of their scores, so that the few that matter most are drawn more often.
+/// A stratified random sample of submatrices, and what it tells of the sum over all of them (W. G. Cochran, Sampling
+/// Techniques, 1977, chapter 5; degrees of freedom after F. E. Satterthwaite, Biometrics Bulletin 2, 110 (1946)).
+/// Strata are ranges of the score, a cheap guess of what a submatrix contributes: half of a stratum's share goes by the
+/// number of its submatrices, half by the sum of their scores, so that the few that matter most are drawn more often.
 class StratifiedSample {
  public:
   struct Unit {

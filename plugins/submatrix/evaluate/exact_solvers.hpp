@@ -12,11 +12,14 @@ struct Problem {
   std::optional<ColumnSet> overlap;
 };
 
-/// Solvers whose own error does not matter: diagonalisation up to a size, beyond it a Krylov space with a small tolerance.
+/// Solvers whose own error does not matter: diagonalisation up to a size, beyond it a Krylov space with a small
+/// tolerance.
 struct ExactSolvers {
   std::unique_ptr<ColumnSolver> small, large;
   int small_until = 0;
-  ColumnSolver& of(const PrincipalIndex& index) const { return large && index.dimension() > small_until ? *large : *small; }
+  ColumnSolver& of(const PrincipalIndex& index) const {
+    return large && index.dimension() > small_until ? *large : *small;
+  }
 };
 
 }  // namespace cambium::submatrix

@@ -1,5 +1,5 @@
-// The parts of density_matrix() that know of groups of block columns: which there are, their submatrices, and how the block
-// columns come back to the ranks that own them.
+// The parts of density_matrix() that know of groups of block columns: which there are, their submatrices, and how the
+// block columns come back to the ranks that own them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ void DensityStep::choose_columns() {
     group_columns_.emplace(*hamiltonian_, BlockColumns(system_.layout));
     return;
   }
-  const Grouping all = choose_groups(gathered_pattern(*hamiltonian_, options_.eps, comm), *system_.layout, system_.centres, options_.groups,
-                                     submatrix_cost(options_));
+  const Grouping all = choose_groups(gathered_pattern(*hamiltonian_, options_.eps, comm), *system_.layout,
+                                     system_.centres, options_.groups, submatrix_cost(options_));
   result_.groups = {all.by, all.ratio};
   const ColumnRanges ranges = ColumnRanges::balanced(all.cost, comm.size());
   std::vector<int> columns;
@@ -45,7 +45,8 @@ std::vector<int> DensityStep::needed_columns() const {
       if (c.norms[e] >= least || c.rows[e] == column) needed[static_cast<std::size_t>(c.rows[e])] = 1;
   };
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (int column : groups_[g]) mark((*group_columns_)(column), column, options_.sample > 0 && sampled(g) ? 0.0 : options_.eps);
+    for (int column : groups_[g])
+      mark((*group_columns_)(column), column, options_.sample > 0 && sampled(g) ? 0.0 : options_.eps);
   for (int column : sample_)
     if (system_.ranges.owner(column) == context_.comm.rank()) mark(hamiltonian_->column(column), column, options_.eps);
   std::vector<int> out;
@@ -54,9 +55,7 @@ std::vector<int> DensityStep::needed_columns() const {
   return out;
 }
 
-bool DensityStep::sampled(std::size_t group) const {
-  return drawn_.has(groups_[group].front());
-}
+bool DensityStep::sampled(std::size_t group) const { return drawn_.has(groups_[group].front()); }
 
 PrincipalIndex DensityStep::group_index(std::size_t group, double eps) const {
   return principal_index(*group_columns_, *system_.layout, groups_[group], eps);
@@ -64,7 +63,8 @@ PrincipalIndex DensityStep::group_index(std::size_t group, double eps) const {
 
 ColumnSolver& DensityStep::group_solver(const PrincipalIndex& index) {
   const int width = index.width;
-  if (options_.solver == SolverKind::lanczos && width > system_.layout->largest() && 2 * width * first_blocks_ > index.dimension()) {
+  if (options_.solver == SolverKind::lanczos && width > system_.layout->largest() &&
+      2 * width * first_blocks_ > index.dimension()) {
     if (!dense_solver_) dense_solver_ = make_diagonaliser(system_.layout->blocks());
     return *dense_solver_;
   }
@@ -100,7 +100,8 @@ void DensityStep::solve_columns() {
     smallest = std::min(smallest, index.dimension()), largest = std::max(largest, index.dimension());
     steps += work.report().steps;
     worst = std::max(worst, work.report().residual);
-    if (work.report().smallest_overlap < smallest_overlap) smallest_overlap = work.report().smallest_overlap, softest = index.column;
+    if (work.report().smallest_overlap < smallest_overlap)
+      smallest_overlap = work.report().smallest_overlap, softest = index.column;
     if (work.report().fell_back) ++fell_back, largest_fallen = std::max(largest_fallen, index.dimension());
     result_.column_flops += work.report().flops;
     progress(g + 1, started);
@@ -110,20 +111,29 @@ void DensityStep::solve_columns() {
   if (options_.form == Form::local && options_.overlap_threshold <= 0.0)
     result_.smallest_overlap = judge_overlap(smallest_overlap, softest, options_.eps, comm, context_.log);
   const double all = comm.sum(static_cast<double>(groups_.size()));
-  result_.columns = {comm.sum(rows) / all, comm.sum(steps) / all, static_cast<int>(comm.min(smallest)), comm.max(largest), comm.max(worst), 0, static_cast<int>(all),
-                     static_cast<int>(comm.sum(static_cast<std::int64_t>(fell_back))), comm.max(largest_fallen), comm.max(dropped_)};
+  result_.columns = {comm.sum(rows) / all,
+                     comm.sum(steps) / all,
+                     static_cast<int>(comm.min(smallest)),
+                     comm.max(largest),
+                     comm.max(worst),
+                     0,
+                     static_cast<int>(all),
+                     static_cast<int>(comm.sum(static_cast<std::int64_t>(fell_back))),
+                     comm.max(largest_fallen),
+                     comm.max(dropped_)};
 }
 
 void DensityStep::progress(std::size_t done, double started) const {
   if (done % 64 != 0 && done != groups_.size()) return;
-  const double elapsed = wall_seconds() - started, all = static_cast<double>(groups_.size()), d = static_cast<double>(done);
-  context_.log.progress(fmt::format("submatrix {} of {} of rank 0 ({:.0f} %), {:.4g} submatrices/s, {:.0f} s left", done, groups_.size(),
-                                    100.0 * d / all, d / elapsed, elapsed / d * (all - d)));
+  const double elapsed = wall_seconds() - started, all = static_cast<double>(groups_.size()),
+               d = static_cast<double>(done);
+  context_.log.progress(fmt::format("submatrix {} of {} of rank 0 ({:.0f} %), {:.4g} submatrices/s, {:.0f} s left",
+                                    done, groups_.size(), 100.0 * d / all, d / elapsed, elapsed / d * (all - d)));
   if (options_.progress && context_.comm.root()) options_.progress(d / all, elapsed / d * (all - d));
 }
 
-/// Cuts the block columns out of those of the group: each at the rows of its own pattern, so that D has the pattern it would
-/// have without groups.
+/// Cuts the block columns out of those of the group: each at the rows of its own pattern, so that D has the pattern it
+/// would have without groups.
 void DensityStep::store_columns(std::size_t group, const PrincipalIndex& index, ColumnSolver& solver, double mu) {
   const double kt = options_.kt;
   std::vector<double> panel[2];
@@ -136,9 +146,11 @@ void DensityStep::store_columns(std::size_t group, const PrincipalIndex& index, 
     std::vector<double> cut[2];
     for (int m = 0; m < (options_.energy_weighted ? 2 : 1); ++m)
       for (int block : own.blocks) {
-        const auto at = static_cast<std::size_t>(std::find(index.blocks.begin(), index.blocks.end(), block) - index.blocks.begin());
+        const auto at =
+            static_cast<std::size_t>(std::find(index.blocks.begin(), index.blocks.end(), block) - index.blocks.begin());
         for (int i = index.start[at]; i < index.start[at + 1]; ++i)
-          for (int q = 0; q < width; ++q) cut[m].push_back(panel[m][static_cast<std::size_t>(i * index.width + first + q)]);
+          for (int q = 0; q < width; ++q)
+            cut[m].push_back(panel[m][static_cast<std::size_t>(i * index.width + first + q)]);
       }
     first += width;
     const int k = hamiltonian_->find(column);
@@ -154,7 +166,8 @@ void DensityStep::store_columns(std::size_t group, const PrincipalIndex& index, 
   }
 }
 
-/// Columns whose occupation is not the one that they were solved for are solved again. Returns how many there are, on all ranks.
+/// Columns whose occupation is not the one that they were solved for are solved again. Returns how many there are, on
+/// all ranks.
 int DensityStep::repeat_changed_columns() {
   const auto timer = context_.timing.scope("columns");
   const double mu = result_.mu, kt = options_.kt;
@@ -162,7 +175,8 @@ int DensityStep::repeat_changed_columns() {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     double change = 0.0;
     for (std::size_t j = 0; j < spectra_[g].node.size(); ++j)
-      change += spectra_[g].weight[j] * std::abs(occupation(spectra_[g].node[j], mu, kt) - occupation(spectra_[g].node[j], predicted_mu_, kt));
+      change += spectra_[g].weight[j] *
+                std::abs(occupation(spectra_[g].node[j], mu, kt) - occupation(spectra_[g].node[j], predicted_mu_, kt));
     if (change <= 1e-12) continue;
     const PrincipalIndex index = group_index(g, options_.eps);
     ColumnSolver& work = group_solver(index);
@@ -195,7 +209,8 @@ void DensityStep::return_columns() {
   std::partial_sum(sent.begin(), sent.end() - 1, send_at.begin() + 1);
   std::partial_sum(received.begin(), received.end() - 1, receive_at.begin() + 1);
   in.resize(static_cast<std::size_t>(receive_at.back() + received.back()));
-  MPI_Alltoallv(out.data(), sent.data(), send_at.data(), MPI_DOUBLE, in.data(), received.data(), receive_at.data(), MPI_DOUBLE, comm.handle());
+  MPI_Alltoallv(out.data(), sent.data(), send_at.data(), MPI_DOUBLE, in.data(), received.data(), receive_at.data(),
+                MPI_DOUBLE, comm.handle());
   result_.bytes += static_cast<std::int64_t>(in.size() * sizeof(double));
   for (auto p = in.cbegin(); p != in.cend();) {
     const auto k = static_cast<std::size_t>(hamiltonian_->find(static_cast<int>(p[0])));

@@ -25,7 +25,8 @@ BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm
   std::vector<int> counts(sizes.begin(), sizes.end()), first(sizes.size(), 0);
   std::partial_sum(counts.begin(), counts.end() - 1, first.begin() + 1);
   std::vector<int> all(static_cast<std::size_t>(first.back() + counts.back()));
-  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_INT, all.data(), counts.data(), first.data(), MPI_INT, comm.handle());
+  MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_INT, all.data(), counts.data(), first.data(), MPI_INT,
+                 comm.handle());
   BlockPattern out(static_cast<std::size_t>(matrix.layout().blocks()));
   for (std::size_t at = 0; at < all.size();) {
     auto& rows = out[static_cast<std::size_t>(all[at])];
@@ -40,13 +41,17 @@ BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm
 namespace {
 
 /// Sorts columns and groups and adds up the cost.
-Grouping finished(std::vector<std::vector<int>> groups, std::string by, const BlockPattern& pattern, const BlockLayout& layout,
-                  const SubmatrixCost& cost) {
+Grouping finished(std::vector<std::vector<int>> groups, std::string by, const BlockPattern& pattern,
+                  const BlockLayout& layout, const SubmatrixCost& cost) {
   Grouping out;
   out.by = std::move(by);
-  const auto mean = [](const std::vector<int>& g) { return std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size()); };
+  const auto mean = [](const std::vector<int>& g) {
+    return std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size());
+  };
   for (auto& g : groups) std::sort(g.begin(), g.end());
-  std::sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) { return std::pair(mean(a), a.front()) < std::pair(mean(b), b.front()); });
+  std::sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) {
+    return std::pair(mean(a), a.front()) < std::pair(mean(b), b.front());
+  });
   std::vector<int> seen(pattern.size(), -1);
   double total = 0.0, single = 0.0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -55,7 +60,8 @@ Grouping finished(std::vector<std::vector<int>> groups, std::string by, const Bl
       double own = 0.0;
       for (int row : pattern[static_cast<std::size_t>(column)]) {
         own += layout.size(row);
-        if (std::exchange(seen[static_cast<std::size_t>(row)], static_cast<int>(g)) != static_cast<int>(g)) dimension += layout.size(row);
+        if (std::exchange(seen[static_cast<std::size_t>(row)], static_cast<int>(g)) != static_cast<int>(g))
+          dimension += layout.size(row);
       }
       width += layout.size(column);
       single += cost(own, layout.size(column));
@@ -76,7 +82,8 @@ std::vector<std::vector<int>> single_columns(std::size_t columns) {
 
 void bisect(std::vector<int>& columns, const BlockCentres& centres, std::size_t from, std::size_t to, std::size_t parts,
             std::vector<std::vector<int>>& out) {
-  const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(from), end = columns.begin() + static_cast<std::ptrdiff_t>(to);
+  const auto begin = columns.begin() + static_cast<std::ptrdiff_t>(from),
+             end = columns.begin() + static_cast<std::ptrdiff_t>(to);
   if (parts <= 1) {
     out.emplace_back(begin, end);
     return;
@@ -92,7 +99,8 @@ void bisect(std::vector<int>& columns, const BlockCentres& centres, std::size_t 
     if (high - low > longest) longest = high - low, axis = k;
   }
   std::sort(begin, end, [&](int a, int b) {
-    return std::pair(centres[static_cast<std::size_t>(a)][axis], a) < std::pair(centres[static_cast<std::size_t>(b)][axis], b);
+    return std::pair(centres[static_cast<std::size_t>(a)][axis], a) <
+           std::pair(centres[static_cast<std::size_t>(b)][axis], b);
   });
   const std::size_t left = parts / 2, middle = from + (to - from) * left / parts;
   bisect(columns, centres, from, middle, left, out);
@@ -110,12 +118,13 @@ std::vector<std::vector<int>> bisected_groups(const BlockCentres& centres, int s
   return out;
 }
 
-Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, const BlockCentres& centres, const GroupOptions& options,
-                       const SubmatrixCost& cost) {
+Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, const BlockCentres& centres,
+                       const GroupOptions& options, const SubmatrixCost& cost) {
   const bool automatic = options.by == GroupBy::automatic;
   if (options.by == GroupBy::space && centres.size() != pattern.size())
-    throw InputError("groups by space need the positions of the atoms (coordinates_angstrom and cell_angstrom in the HDF5 file), and there are none; "
-                     "choose by: graph, which needs the matrices only");
+    throw InputError(
+        "groups by space need the positions of the atoms (coordinates_angstrom and cell_angstrom in the HDF5 file), "
+        "and there are none; choose by: graph, which needs the matrices only");
   Grouping best;
   const auto consider = [&](std::vector<std::vector<int>> groups, const char* by) {
     Grouping next = finished(std::move(groups), by, pattern, layout, cost);
@@ -124,7 +133,8 @@ Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, c
   if (automatic || options.by == GroupBy::none) consider(single_columns(pattern.size()), "none");
   if (automatic || options.by == GroupBy::graph) consider(merged_groups(pattern, layout, options.size, cost), "graph");
   if (options.by == GroupBy::space || (automatic && centres.size() == pattern.size())) {
-    if (options.size > 0) consider(bisected_groups(centres, options.size), "space");
+    if (options.size > 0)
+      consider(bisected_groups(centres, options.size), "space");
     else
       for (int size : {2, 3, 4, 6, 8, 12, 16, 24, 32}) consider(bisected_groups(centres, size), "space");
   }

@@ -10,8 +10,8 @@
 
 namespace cambium::submatrix {
 
-/// Which block columns share one submatrix: none (each has its own), neighbours in space, those whose patterns have most in
-/// common (graph), or whichever of these the cost model predicts to be cheapest.
+/// Which block columns share one submatrix: none (each has its own), neighbours in space, those whose patterns have
+/// most in common (graph), or whichever of these the cost model predicts to be cheapest.
 enum class GroupBy { none, space, graph, automatic };
 
 struct GroupOptions {
@@ -28,8 +28,8 @@ using BlockPattern = std::vector<std::vector<int>>;
 /// Positions of the blocks (angstrom); empty where the source does not know them.
 using BlockCentres = std::vector<std::array<double, 3>>;
 
-/// A partition of the block columns; the submatrix of a group has the rows of all its columns, so that it is never smaller
-/// than those of its columns alone.
+/// A partition of the block columns; the submatrix of a group has the rows of all its columns, so that it is never
+/// smaller than those of its columns alone.
 struct Grouping {
   std::vector<std::vector<int>> groups;  ///< ascending columns in each; groups in ascending order of their mean column
   std::vector<double> cost;              ///< predicted, of each
@@ -41,15 +41,17 @@ struct Grouping {
 BlockPattern gathered_pattern(const BlockColumns& matrix, double eps, const Comm& comm);
 
 /// Groups by the model of `cost`, the same on every rank. InputError when positions are needed and unknown.
-///   graph: pairs of groups whose union saves the largest share of their cost merge first, as long as something is saved, or,
+///   graph: pairs of groups whose union saves the largest share of their cost merge first, as long as something is
+///   saved, or,
 ///     with a size, as long as the union is no larger;
 ///   space: recursive bisection of the longest extent into groups of about equal numbers of columns; without a size the
 ///     cheapest of several.
-Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, const BlockCentres& centres, const GroupOptions& options,
-                       const SubmatrixCost& cost);
+Grouping choose_groups(const BlockPattern& pattern, const BlockLayout& layout, const BlockCentres& centres,
+                       const GroupOptions& options, const SubmatrixCost& cost);
 
 /// Greedy agglomeration, the `graph` of choose_groups(). Columns of each group, unsorted order of groups.
-std::vector<std::vector<int>> merged_groups(const BlockPattern& pattern, const BlockLayout& layout, int size, const SubmatrixCost& cost);
+std::vector<std::vector<int>> merged_groups(const BlockPattern& pattern, const BlockLayout& layout, int size,
+                                            const SubmatrixCost& cost);
 /// Recursive coordinate bisection into groups of at most `size` columns.
 std::vector<std::vector<int>> bisected_groups(const BlockCentres& centres, int size);
 

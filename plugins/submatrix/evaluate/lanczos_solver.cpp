@@ -11,18 +11,21 @@ namespace cambium::submatrix {
 namespace {
 
 /// The block column of f(A) from a Krylov space that grows until the last block of f(T) E_1, its share that the newest
-/// basis vectors carry, is below the tolerance in the Frobenius norm. Where it does not get there, states lie too near to a step of f:
-/// then the submatrix is diagonalised, which costs more and is exact.
+/// basis vectors carry, is below the tolerance in the Frobenius norm. Where it does not get there, states lie too near
+/// to a step of f: then the submatrix is diagonalised, which costs more and is exact.
 template <class T>
 class LanczosSolver : public ColumnSolver {
  public:
-  LanczosSolver(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options) : options_(options), matrix_(std::move(matrix)) {}
+  LanczosSolver(std::unique_ptr<Submatrix<T>> matrix, const KrylovOptions& options)
+      : options_(options), matrix_(std::move(matrix)) {}
 
-  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) override {
+  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
+                            const MatrixFunction& f) override {
     matrix_->gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width;
     report_.fell_back = false;
-    lanczos_.start([this](int width, const T* x, T* y) { matrix_->multiply(width, x, y); }, matrix_->multiply_flops(), n_, matrix_->ld(), index.centre, width_);
+    lanczos_.start([this](int width, const T* x, T* y) { matrix_->multiply(width, x, y); }, matrix_->multiply_flops(),
+                   n_, matrix_->ld(), index.centre, width_);
     for (int blocks = options_.first;; blocks += options_.step) {
       lanczos_.extend(std::min(blocks, options_.most));
       diagonalise_projected();
@@ -31,8 +34,10 @@ class LanczosSolver : public ColumnSolver {
     }
     report_.steps = lanczos_.blocks();
     report_.flops = lanczos_.flops();
-    if (options_.fall_back && report_.residual > options_.tolerance) diagonalise(index.centre);
-    else read_spectrum(eigen_);
+    if (options_.fall_back && report_.residual > options_.tolerance)
+      diagonalise(index.centre);
+    else
+      read_spectrum(eigen_);
     return spectrum_;
   }
 
@@ -47,7 +52,8 @@ class LanczosSolver : public ColumnSolver {
     report_.flops += 2.0 * n_ * k * width_;
     out.resize(static_cast<std::size_t>(n_ * width_));
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i) out[static_cast<std::size_t>(i * width_ + q)] = static_cast<double>(panel[q * ld + i]);
+      for (int i = 0; i < n_; ++i)
+        out[static_cast<std::size_t>(i * width_ + q)] = static_cast<double>(panel[q * ld + i]);
   }
 
   const SolveReport& report() const override { return report_; }
@@ -72,7 +78,8 @@ class LanczosSolver : public ColumnSolver {
     report_.flops += 6.0 * n_ * n_ * width_;
     out.resize(rows.size());
     for (int q = 0; q < width_; ++q)
-      for (int i = 0; i < n_; ++i) out[static_cast<std::size_t>(i * width_ + q)] = rows[static_cast<std::size_t>(q * n_ + i)];
+      for (int i = 0; i < n_; ++i)
+        out[static_cast<std::size_t>(i * width_ + q)] = rows[static_cast<std::size_t>(q * n_ + i)];
   }
   void diagonalise_projected() {
     const int k = lanczos_.projected_rows();

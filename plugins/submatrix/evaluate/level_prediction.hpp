@@ -31,8 +31,8 @@ struct PredictionReport {
     double energy, predicted;  ///< hartree
   };
   double homo = 0.0, lumo = 0.0;
-  int evaluations = 0;          ///< of N(mu) until mu was found
-  int evaluations_without = 0;  ///< of a search in the same spectra that knows nothing
+  int evaluations = 0;                              ///< of N(mu) until mu was found
+  int evaluations_without = 0;                      ///< of a search in the same spectra that knows nothing
   double energy_difference = 0.0, tolerance = 0.0;  ///< root mean square over the block columns; hartree
   std::vector<Column> suspects;                     ///< of all ranks, by column
 };

@@ -13,13 +13,15 @@ namespace cambium::submatrix {
 namespace {
 
 /// The generalised eigenproblem K C = S C e of one submatrix, C^T S C = 1. The block column of f is C f(e) C^T, and the
-/// trace of f S over the block is sum_k f(e_k) w_k with w_k = sum of C_ik (S C)_ik over the rows i of the block. With a threshold the
-/// problem is solved in the eigenvectors of S whose eigenvalues are above it.
+/// trace of f S over the block is sum_k f(e_k) w_k with w_k = sum of C_ik (S C)_ik over the rows i of the block. With a
+/// threshold the problem is solved in the eigenvectors of S whose eigenvalues are above it.
 class LocalDiagonaliser : public ColumnSolver {
  public:
-  LocalDiagonaliser(int blocks, const ColumnSet& overlap, double threshold) : k_(blocks), s_(blocks), overlap_(overlap), threshold_(threshold) {}
+  LocalDiagonaliser(int blocks, const ColumnSet& overlap, double threshold)
+      : k_(blocks), s_(blocks), overlap_(overlap), threshold_(threshold) {}
 
-  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double, const MatrixFunction&) override {
+  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double,
+                            const MatrixFunction&) override {
     n_ = index.dimension(), width_ = index.width, centre_ = index.centre;
     k_.gather(index, columns, 0.0);
     s_.gather(index, overlap_, 0.0);
@@ -28,11 +30,13 @@ class LocalDiagonaliser : public ColumnSolver {
     rows_.assign(s, s + static_cast<std::size_t>(width_) * ld);
     spectrum_.node.resize(n);
     report_ = {1, 0.0, 14.0 * n_ * n_ * n_};
-    if (threshold_ > 0.0) solve_in_eigenvectors(index.column);
+    if (threshold_ > 0.0)
+      solve_in_eigenvectors(index.column);
     else if (!generalised_eigenvectors(n_, k_.ld(), k_.a(), s_.a(), spectrum_.node.data()))
-      throw InputError(fmt::format("S is not positive definite: the submatrix of block {} (counted from 0) has no Cholesky factor; look for atoms that "
-                                   "coincide there, or for functions that depend linearly on others",
-                                   index.column));
+      throw InputError(
+          fmt::format("S is not positive definite: the submatrix of block {} (counted from 0) has no Cholesky factor; "
+                      "look for atoms that coincide there, or for functions that depend linearly on others",
+                      index.column));
     spectrum_.weight.assign(spectrum_.node.size(), 0.0);
     for (std::size_t k = 0; k < spectrum_.node.size(); ++k)
       for (std::size_t q = 0; q < static_cast<std::size_t>(width_); ++q) {
@@ -71,9 +75,13 @@ class LocalDiagonaliser : public ColumnSolver {
     for (std::size_t i = 0; i < n; ++i) std::copy_n(s_.a() + i * ld, n, x.data() + i * n);
     symmetric_eigenvectors(n_, x.data(), value.data());
     if (value[0] <= -threshold_)
-      throw InputError(fmt::format("S is not positive definite: an eigenvalue of {:.6g} near block {} (counted from 0); look for atoms that "
-                                   "coincide there, or for functions that depend linearly on others", value[0], column));
-    const auto first = static_cast<std::size_t>(std::upper_bound(value.begin(), value.end(), threshold_) - value.begin()), m = n - first;
+      throw InputError(
+          fmt::format("S is not positive definite: an eigenvalue of {:.6g} near block {} (counted from 0); look for "
+                      "atoms that coincide there, or for functions that depend linearly on others",
+                      value[0], column));
+    const auto first =
+                   static_cast<std::size_t>(std::upper_bound(value.begin(), value.end(), threshold_) - value.begin()),
+               m = n - first;
     for (std::size_t k = first; k < n; ++k)
       for (std::size_t i = 0; i < n; ++i) x[k * n + i] /= std::sqrt(value[k]);
     const double* kept = x.data() + first * n;
@@ -88,8 +96,8 @@ class LocalDiagonaliser : public ColumnSolver {
     gemm<double>(false, rows, n_, rows, small.data(), rows, kept, n_, 0.0, half.data(), n_);
     for (std::size_t k = 0; k < m; ++k) std::copy_n(half.data() + k * n, n, k_.a() + k * ld);
   }
-  /// Of S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration from the function with
-  /// the smallest pivot.
+  /// Of S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration
+  /// from the function with the smallest pivot.
   double smallest_eigenvalue() {
     const auto n = static_cast<std::size_t>(n_), ld = static_cast<std::size_t>(s_.ld());
     const double* l = s_.a();

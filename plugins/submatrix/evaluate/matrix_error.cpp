@@ -87,16 +87,20 @@ class Residuals {
 
 }  // namespace
 
-std::vector<MatrixError> matrix_errors(const MatrixSystem& system, const BlockColumns& root, const BlockColumns& orthogonal,
-                                       const std::vector<SolvedColumns>& solved, const Comm& comm, std::int64_t& bytes, double& flops) {
+std::vector<MatrixError> matrix_errors(const MatrixSystem& system, const BlockColumns& root,
+                                       const BlockColumns& orthogonal, const std::vector<SolvedColumns>& solved,
+                                       const Comm& comm, std::int64_t& bytes, double& flops) {
   const int blocks = system.layout->blocks();
   std::vector<int> columns;
   for (const auto& s : solved) columns = united(columns, s.columns);
-  const auto fetched = [&](const BlockColumns& matrix, const std::vector<int>& wanted) { return fetch_columns(matrix, system.ranges, wanted, WantedRows::all, comm, bytes); };
+  const auto fetched = [&](const BlockColumns& matrix, const std::vector<int>& wanted) {
+    return fetch_columns(matrix, system.ranges, wanted, WantedRows::all, comm, bytes);
+  };
   const ColumnSet own = fetched(orthogonal, columns), inner = fetched(root, columns);
   const std::vector<int> middle = rows_of(columns, inner, blocks);
   const ColumnSet h = fetched(system.hamiltonian, middle), s = fetched(system.overlap, middle);
-  const ColumnSet z = fetched(root, united(united(columns, middle), united(rows_of(middle, h, blocks), rows_of(middle, s, blocks))));
+  const ColumnSet z =
+      fetched(root, united(united(columns, middle), united(rows_of(middle, h, blocks), rows_of(middle, s, blocks))));
   Residuals residuals(*system.layout);
   std::vector<MatrixError> out;
   for (const auto& unit : solved) {

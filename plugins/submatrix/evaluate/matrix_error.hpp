@@ -23,10 +23,12 @@ struct MatrixError {
   double bound = 0.0;   ///< size of the second order
 };
 
-/// Collective: what is wrong with the orthogonalised Hamiltonian H' itself, because Z is not quite S^-1/2 and products were left out.
-/// The pencil (Z H Z, Z S Z) has the exact levels whatever Z is; with Z H Z = H' + G and Z S Z = 1 + R its E - mu N differs from that of H'
-/// by 2 Tr(D G) - 2 Tr(W R) to first order. G and R are computed for the block columns of `solved` alone, with every product.
-std::vector<MatrixError> matrix_errors(const MatrixSystem& system, const BlockColumns& root, const BlockColumns& orthogonal,
-                                       const std::vector<SolvedColumns>& solved, const Comm& comm, std::int64_t& bytes, double& flops);
+/// Collective: what is wrong with the orthogonalised Hamiltonian H' itself, because Z is not quite S^-1/2 and products
+/// were left out. The pencil (Z H Z, Z S Z) has the exact levels whatever Z is; with Z H Z = H' + G and Z S Z = 1 + R
+/// its E - mu N differs from that of H' by 2 Tr(D G) - 2 Tr(W R) to first order. G and R are computed for the block
+/// columns of `solved` alone, with every product.
+std::vector<MatrixError> matrix_errors(const MatrixSystem& system, const BlockColumns& root,
+                                       const BlockColumns& orthogonal, const std::vector<SolvedColumns>& solved,
+                                       const Comm& comm, std::int64_t& bytes, double& flops);
 
 }  // namespace cambium::submatrix

@@ -8,11 +8,13 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// Groups merge pair by pair. A merged pair becomes a new node; what is in the queue about nodes that are gone is skipped.
+/// Groups merge pair by pair. A merged pair becomes a new node; what is in the queue about nodes that are gone is
+/// skipped.
 class Agglomeration {
  public:
   Agglomeration(const BlockPattern& pattern, const BlockLayout& layout, int size, const SubmatrixCost& cost)
-      : layout_(layout), cost_(cost), size_(static_cast<std::size_t>(size)), node_of_(pattern.size()), seen_(pattern.size(), -1) {
+      : layout_(layout), cost_(cost), size_(static_cast<std::size_t>(size)), node_of_(pattern.size()),
+        seen_(pattern.size(), -1) {
     for (std::size_t c = 0; c < pattern.size(); ++c) {
       node_of_[c] = static_cast<int>(c);
       add_node({static_cast<int>(c)}, pattern[c]);
@@ -70,7 +72,8 @@ class Agglomeration {
   void merge(int a, int b) {
     std::vector<int> columns = node(a).columns, rows;
     columns.insert(columns.end(), node(b).columns.begin(), node(b).columns.end());
-    std::set_union(node(a).rows.begin(), node(a).rows.end(), node(b).rows.begin(), node(b).rows.end(), std::back_inserter(rows));
+    std::set_union(node(a).rows.begin(), node(a).rows.end(), node(b).rows.begin(), node(b).rows.end(),
+                   std::back_inserter(rows));
     node(a).alive = node(b).alive = false;
     node(a).rows = node(b).rows = {};
     const int next = static_cast<int>(nodes_.size());
@@ -89,7 +92,8 @@ class Agglomeration {
 
 }  // namespace
 
-std::vector<std::vector<int>> merged_groups(const BlockPattern& pattern, const BlockLayout& layout, int size, const SubmatrixCost& cost) {
+std::vector<std::vector<int>> merged_groups(const BlockPattern& pattern, const BlockLayout& layout, int size,
+                                            const SubmatrixCost& cost) {
   return Agglomeration(pattern, layout, size, cost).run();
 }
 

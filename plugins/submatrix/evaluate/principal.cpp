@@ -29,7 +29,8 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
   return out;
 }
 
-PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group, double eps) {
+PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group,
+                               double eps) {
   std::vector<int> rows;
   for (int column : group) {
     const BlockColumn c = columns(column);
@@ -44,7 +45,9 @@ PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layo
 
 PrincipalIndex principal_index(std::vector<int> rows, const BlockLayout& layout, std::span<const int> group) {
   // A single column stays where it is; those of a group must be neighbours in the submatrix.
-  if (group.size() > 1) std::stable_partition(rows.begin(), rows.end(), [&](int row) { return std::binary_search(group.begin(), group.end(), row); });
+  if (group.size() > 1)
+    std::stable_partition(rows.begin(), rows.end(),
+                          [&](int row) { return std::binary_search(group.begin(), group.end(), row); });
   PrincipalIndex out;
   out.column = group.front();
   int n = 0;
@@ -102,7 +105,8 @@ void place_block(const double* block, int rows, int columns, T* a, std::ptrdiff_
 template <class T>
 void place_diagonal_block(const double* block, int size, T* a, std::ptrdiff_t ld, int i) {
   for (int r = 0; r < size; ++r)
-    for (int s = 0; s < size; ++s) a[(i + r) * ld + i + s] = static_cast<T>(0.5 * (block[r * size + s] + block[s * size + r]));
+    for (int s = 0; s < size; ++s)
+      a[(i + r) * ld + i + s] = static_cast<T>(0.5 * (block[r * size + s] + block[s * size + r]));
 }
 
 }  // namespace
@@ -113,7 +117,8 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
   n_ = n, ld_ = padded<T>(n);
   T* a = buffer_.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_));
   std::fill_n(a, static_cast<std::size_t>(n) * static_cast<std::size_t>(ld_), T(0));
-  for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
+  for (std::size_t p = 0; p < index.blocks.size(); ++p)
+    place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
   for (std::size_t q = 0; q < index.blocks.size(); ++q) {
     const int column = index.blocks[q];
     const BlockColumn c = columns(column);
@@ -121,9 +126,11 @@ void Gathered<T>::gather(const PrincipalIndex& index, const ColumnSet& columns, 
       const int p = place_[static_cast<std::size_t>(c.rows[e])];
       if (p < 0 || (c.norms[e] < eps && c.rows[e] != column)) continue;
       const auto at = static_cast<std::size_t>(p);
-      if (at == q) place_diagonal_block(c.block(e), index.start[q + 1] - index.start[q], a, ld_, index.start[q]);
-      else place_block(c.block(e), index.start[at + 1] - index.start[at], index.start[q + 1] - index.start[q], a, ld_,
-                  index.start[at], index.start[q]);
+      if (at == q)
+        place_diagonal_block(c.block(e), index.start[q + 1] - index.start[q], a, ld_, index.start[q]);
+      else
+        place_block(c.block(e), index.start[at + 1] - index.start[at], index.start[q + 1] - index.start[q], a, ld_,
+                    index.start[at], index.start[q]);
     }
   }
   for (int block : index.blocks) place_[static_cast<std::size_t>(block)] = -1;

@@ -20,9 +20,11 @@ struct PrincipalIndex {
 /// Index of block column `column`, whose blocks are in `matrix`.
 PrincipalIndex principal_index(const BlockColumns& matrix, int column, double eps);
 /// Index of a group of block columns (ascending), all in `columns`: the union of their rows.
-PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group, double eps);
+PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group,
+                               double eps);
 
-/// Index of a group of block columns (ascending) whose submatrix has these rows (ascending, those of the group among them).
+/// Index of a group of block columns (ascending) whose submatrix has these rows (ascending, those of the group among
+/// them).
 PrincipalIndex principal_index(std::vector<int> rows, const BlockLayout& layout, std::span<const int> group);
 
 /// The union of the block rows of some indices, ascending: the columns that their submatrices need.
@@ -46,8 +48,8 @@ class Submatrix {
   virtual double multiply_flops() const = 0;  ///< for one row
 };
 
-/// The dense principal submatrix, exactly symmetric: of each pair of blocks the one above the diagonal is taken, blocks of
-/// norm < eps are zero. T is float or double.
+/// The dense principal submatrix, exactly symmetric: of each pair of blocks the one above the diagonal is taken, blocks
+/// of norm < eps are zero. T is float or double.
 template <class T>
 class Gathered : public Submatrix<T> {
  public:

@@ -1,6 +1,7 @@
-// The parts of the error estimate that look how far D reaches. Blocks of the orthogonalised Hamiltonian say which rows a block column
-// needs only where they fall off as slowly as D does. A Hamiltonian of neighbours alone ends before D has fallen off at all, and no eps
-// changes that; the submatrices that judge the result get the rows to which their own D reaches.
+// The parts of the error estimate that look how far D reaches. Blocks of the orthogonalised Hamiltonian say which rows
+// a block column needs only where they fall off as slowly as D does. A Hamiltonian of neighbours alone ends before D
+// has fallen off at all, and no eps changes that; the submatrices that judge the result get the rows to which their own
+// D reaches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,10 +12,11 @@ namespace cambium::submatrix {
 
 namespace {
 
-/// What D takes across the edge of a submatrix, over eps, from which on it is looked whether D reaches further. A lower one costs time.
+/// What D takes across the edge of a submatrix, over eps, from which on it is looked whether D reaches further. A lower
+/// one costs time.
 constexpr double alarm = 1.0;
-/// What a row at the edge does to D of the wanted block goes there and back: it is of the order of |D|^2 times the coupling that is cut.
-/// The row belongs to the submatrix when this is ReachOptions::share times eps.
+/// What a row at the edge does to D of the wanted block goes there and back: it is of the order of |D|^2 times the
+/// coupling that is cut. The row belongs to the submatrix when this is ReachOptions::share times eps.
 constexpr int first_hops = 3;
 /// Submatrices of no more functions are diagonalised while their rows are looked for.
 constexpr int small = 300;
@@ -34,20 +36,26 @@ std::vector<double> block_norms(const PrincipalIndex& index, const std::vector<d
   std::vector<double> out;
   for (std::size_t p = 0; p < index.blocks.size(); ++p) {
     double sum = 0.0;
-    for (int k = index.start[p] * index.width; k < index.start[p + 1] * index.width; ++k) sum += density[static_cast<std::size_t>(k)] * density[static_cast<std::size_t>(k)];
+    for (int k = index.start[p] * index.width; k < index.start[p + 1] * index.width; ++k)
+      sum += density[static_cast<std::size_t>(k)] * density[static_cast<std::size_t>(k)];
     out.push_back(std::sqrt(sum));
   }
   return out;
 }
 
-bool contains(const std::vector<int>& ascending, int value) { return std::binary_search(ascending.begin(), ascending.end(), value); }
+bool contains(const std::vector<int>& ascending, int value) {
+  return std::binary_search(ascending.begin(), ascending.end(), value);
+}
 
 }  // namespace
 
-/// The norms of the blocks of own columns of the Hamiltonian, as a matrix of one row for each block, so that ranks can ask for them.
+/// The norms of the blocks of own columns of the Hamiltonian, as a matrix of one row for each block, so that ranks can
+/// ask for them.
 void DensityStep::note_couplings() {
   if (system_.bonds || options_.make_solver || options_.eps <= 0.0) return;
-  if (!block_layout_) block_layout_ = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(system_.layout->blocks()), 1));
+  if (!block_layout_)
+    block_layout_ =
+        std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(system_.layout->blocks()), 1));
   coupling_.emplace(block_layout_);
   for (int column : hamiltonian_->columns()) {
     coupling_->start_column(column);
@@ -56,12 +64,14 @@ void DensityStep::note_couplings() {
   }
   coupling_->finish();
   largest_coupling_ = 0.0;
-  for (int column : coupling_->columns()) largest_coupling_ = std::max(largest_coupling_, strongest(coupling_->column(column), column));
+  for (int column : coupling_->columns())
+    largest_coupling_ = std::max(largest_coupling_, strongest(coupling_->column(column), column));
   largest_coupling_ = context_.comm.max(largest_coupling_);
 }
 
-/// Collective: of each own submatrix the sum over rows outside of the square of their largest coupling in two steps to its columns,
-/// |H_cr| |H_ro| over the largest coupling of all; the rows to which D reaches where H ends before it does.
+/// Collective: of each own submatrix the sum over rows outside of the square of their largest coupling in two steps to
+/// its columns, |H_cr| |H_ro| over the largest coupling of all; the rows to which D reaches where H ends before it
+/// does.
 std::vector<double> DensityStep::couplings_outside() {
   std::vector<double> out(groups_.size(), 0.0);
   if (!coupling_) return out;
@@ -100,9 +110,10 @@ ColumnSet DensityStep::couplings(const std::vector<int>& columns) {
   return fetch_columns(*coupling_, system_.ranges, columns, WantedRows::all, context_.comm, result_.bytes);
 }
 
-/// Largest |D_r| |H_or| for a row r inside and o outside of the submatrix, where it is more than `alarm` eps and what it does to the
-/// energy counts; 0 elsewhere.
-double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<double>& density, const ColumnSet& coupling, const ReachOptions& reach) {
+/// Largest |D_r| |H_or| for a row r inside and o outside of the submatrix, where it is more than `alarm` eps and what
+/// it does to the energy counts; 0 elsewhere.
+double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<double>& density,
+                                const ColumnSet& coupling, const ReachOptions& reach) {
   const double eps = reach.eps;
   inside_.resize(static_cast<std::size_t>(system_.layout->blocks()), 0);
   for (int block : index.blocks) inside_[static_cast<std::size_t>(block)] = 1;
@@ -122,8 +133,10 @@ double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<d
   return out;
 }
 
-/// What is still missing at the edge, Hartree: the square of each |D_r| |H_or| over the energy that an excitation takes, both spins.
-double DensityStep::edge_bound(const PrincipalIndex& index, const std::vector<double>& density, const ColumnSet& coupling, double excitation) {
+/// What is still missing at the edge, Hartree: the square of each |D_r| |H_or| over the energy that an excitation
+/// takes, both spins.
+double DensityStep::edge_bound(const PrincipalIndex& index, const std::vector<double>& density,
+                               const ColumnSet& coupling, double excitation) {
   inside_.resize(static_cast<std::size_t>(system_.layout->blocks()), 0);
   for (int block : index.blocks) inside_[static_cast<std::size_t>(block)] = 1;
   const auto norms = block_norms(index, density);
@@ -138,7 +151,9 @@ double DensityStep::edge_bound(const PrincipalIndex& index, const std::vector<do
 }
 
 Problem DensityStep::problem(const std::vector<int>& columns) {
-  const auto fetched = [&](const BlockColumns& matrix) { return fetch_columns(matrix, system_.ranges, columns, WantedRows::upper_among_wanted, context_.comm, result_.bytes); };
+  const auto fetched = [&](const BlockColumns& matrix) {
+    return fetch_columns(matrix, system_.ranges, columns, WantedRows::upper_among_wanted, context_.comm, result_.bytes);
+  };
   if (options_.form != Form::local) return {fetched(*hamiltonian_), {}};
   return {fetched(system_.hamiltonian), fetched(system_.overlap)};
 }
@@ -148,15 +163,20 @@ ExactSolvers DensityStep::exact_solvers(const std::optional<ColumnSet>& overlap,
   KrylovOptions krylov = this->krylov();
   krylov.tolerance = tolerance, krylov.most = std::max(krylov.most, 300);
   ExactSolvers out;
-  if (options_.make_solver || system_.bonds) out.small = solver(krylov);
-  else if (options_.form == Form::local) out.small = make_local_diagonaliser(blocks, *overlap, options_.overlap_threshold);
-  else out.small = make_diagonaliser(blocks), out.small_until = small;
-  if (out.small_until > 0 && options_.solver != SolverKind::diagonalise) out.large = make_lanczos<double>(blocks, krylov);
+  if (options_.make_solver || system_.bonds)
+    out.small = solver(krylov);
+  else if (options_.form == Form::local)
+    out.small = make_local_diagonaliser(blocks, *overlap, options_.overlap_threshold);
+  else
+    out.small = make_diagonaliser(blocks), out.small_until = small;
+  if (out.small_until > 0 && options_.solver != SolverKind::diagonalise)
+    out.large = make_lanczos<double>(blocks, krylov);
   return out;
 }
 
 /// The rows that belong to a solved submatrix, and those among them from which it may have to grow.
-void DensityStep::judge_rows(Growing& g, const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling, const ReachOptions& reach) const {
+void DensityStep::judge_rows(Growing& g, const PrincipalIndex& index, const std::vector<double>& norms,
+                             const ColumnSet& coupling, const ReachOptions& reach) const {
   g.front.clear();
   g.reach.clear();
   for (std::size_t p = 0; p < norms.size(); ++p) {
@@ -176,7 +196,8 @@ void DensityStep::judge_rows(Growing& g, const PrincipalIndex& index, const std:
   g.reach[g.column] = std::numeric_limits<float>::max();
 }
 
-/// One hop from the front of a growing submatrix. The estimate of D beyond is that inside times the share of the coupling.
+/// One hop from the front of a growing submatrix. The estimate of D beyond is that inside times the share of the
+/// coupling.
 void DensityStep::hop(Growing& g, const ColumnSet& coupling, const ReachOptions& reach) const {
   std::map<int, double> next;
   for (const auto& [row, density] : g.front) {

@@ -17,17 +17,19 @@ float rounded_to_bfloat16(float x) {
 }
 
 /// The density matrix (I - sign(A - mu I)) / 2 by matrix products only: Newton-Schulz, X <- X (3 - X^2) / 2, or the
-/// third-order member of the Padé family, X <- X (15 - 10 X^2 + 3 X^4) / 8. The whole matrix is iterated although one block
-/// column is wanted: the shape that accelerators like. With bfloat16 the factors of every product are rounded to it, the
-/// sums are float32; here this shows the error, not the speed.
-/// Ends when |X^2 - I|_F is below 0.3 and stops falling by a quarter, or stops falling at all, or is below the square root
-/// of the rounding unit: in low precision it would drift away again. That norm per row is the residual reported.
+/// third-order member of the Padé family, X <- X (15 - 10 X^2 + 3 X^4) / 8. The whole matrix is iterated although one
+/// block column is wanted: the shape that accelerators like. With bfloat16 the factors of every product are rounded to
+/// it, the sums are float32; here this shows the error, not the speed. Ends when |X^2 - I|_F is below 0.3 and stops
+/// falling by a quarter, or stops falling at all, or is below the square root of the rounding unit: in low precision it
+/// would drift away again. That norm per row is the residual reported.
 template <class T>
 class SignIteration : public ColumnSolver {
  public:
-  SignIteration(int blocks, bool pade, bool bfloat16, double mu) : matrix_(blocks), pade_(pade), bfloat16_(bfloat16), mu_(mu) {}
+  SignIteration(int blocks, bool pade, bool bfloat16, double mu)
+      : matrix_(blocks), pade_(pade), bfloat16_(bfloat16), mu_(mu) {}
 
-  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction&) override {
+  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
+                            const MatrixFunction&) override {
     matrix_.gather(index, columns, eps);
     n_ = index.dimension(), width_ = index.width, first_ = index.centre;
     scale();
@@ -36,7 +38,8 @@ class SignIteration : public ColumnSolver {
     for (int k = 0; k < 100; ++k) {
       const double residual = square();
       report_.residual = residual / std::sqrt(static_cast<double>(n_));
-      // A state near mu converges slowly at first, and keeps |X^2 - I|_F near 1: little progress means the end only below.
+      // A state near mu converges slowly at first, and keeps |X^2 - I|_F near 1: little progress means the end only
+      // below.
       if (residual < limit() || (residual < 0.3 && residual > 0.75 * before) || (k > 3 && residual >= before)) break;
       step();
       before = residual;
@@ -131,7 +134,9 @@ class SignIteration : public ColumnSolver {
       for (int k = 0; k < n_; ++k) energy += static_cast<double>(row[k]) * density(k, q);
     }
     const double empty = width_ - electrons;
-    spectrum_ = {{electrons != 0.0 ? energy / electrons : mu_ - 1.0, std::abs(empty) > 1e-9 ? (trace - energy) / empty : mu_ + 1.0}, {electrons, empty}};
+    spectrum_ = {{electrons != 0.0 ? energy / electrons : mu_ - 1.0,
+                  std::abs(empty) > 1e-9 ? (trace - energy) / empty : mu_ + 1.0},
+                 {electrons, empty}};
   }
 
   Gathered<T> matrix_;

@@ -19,7 +19,8 @@ void add_column(const BlockColumns& from, int column, int channel, BlockColumns&
   for (std::size_t e = 0; e < c.rows.size(); ++e) out.add_block(2 * c.rows[e] + channel, c.block(e));
 }
 
-BlockColumns interleaved(const BlockColumns& up, const BlockColumns& down, const std::shared_ptr<const BlockLayout>& layout) {
+BlockColumns interleaved(const BlockColumns& up, const BlockColumns& down,
+                         const std::shared_ptr<const BlockLayout>& layout) {
   BlockColumns out(layout);
   for (int column : up.columns()) {
     add_column(up, column, 0, out);
@@ -34,8 +35,16 @@ MatrixSystem both_channels(const MatrixSystem& system) {
   std::vector<int> sizes;
   for (int b = 0; b < system.layout->blocks(); ++b) sizes.insert(sizes.end(), 2, system.layout->size(b));
   const auto layout = std::make_shared<const BlockLayout>(std::move(sizes));
-  MatrixSystem out{layout, system.ranges, interleaved(system.hamiltonian, *system.hamiltonian_down, layout),
-                   interleaved(system.overlap, system.overlap, layout), system.atoms, 2.0 * system.electrons, {}, {}, system.name, {}};
+  MatrixSystem out{layout,
+                   system.ranges,
+                   interleaved(system.hamiltonian, *system.hamiltonian_down, layout),
+                   interleaved(system.overlap, system.overlap, layout),
+                   system.atoms,
+                   2.0 * system.electrons,
+                   {},
+                   {},
+                   system.name,
+                   {}};
   for (int& first : out.ranges.first) first *= 2;
   for (const auto& x : system.centres) {
     out.centres.push_back(x);
@@ -59,38 +68,46 @@ BlockColumns channel_of(const BlockColumns& both, int channel, const std::shared
 
 /// Energies and errors of two spins become those of one.
 void halve(DensityResult& result) {
-  for (double* x : {&result.energy, &result.electrons, &result.entropy_term, &result.error.electron_defect, &result.error.energy_change,
-                    &result.error.margin, &result.error.sampling, &result.error.electron_change})
+  for (double* x :
+       {&result.energy, &result.electrons, &result.entropy_term, &result.error.electron_defect,
+        &result.error.energy_change, &result.error.margin, &result.error.sampling, &result.error.electron_change})
     *x *= 0.5;
 }
 
 DensityResult channel_of(const DensityResult& both, int channel, const std::shared_ptr<const BlockLayout>& layout) {
   DensityResult out(layout);
   const auto s = static_cast<std::size_t>(channel);
-  out.energy = both.channel_energy[s], out.electrons = both.channel_electrons[s], out.entropy_term = both.channel_entropy[s];
+  out.energy = both.channel_energy[s], out.electrons = both.channel_electrons[s],
+  out.entropy_term = both.channel_entropy[s];
   out.mu = both.mu, out.gap_low = both.gap_low, out.gap_high = both.gap_high;
   out.density = channel_of(both.density, channel, layout);
   if (both.energy_weighted) out.energy_weighted = channel_of(*both.energy_weighted, channel, layout);
   for (std::size_t k = s; k < both.dimensions.size(); k += 2) out.dimensions.push_back(both.dimensions[k]);
   out.columns = both.columns, out.groups = both.groups;
-  out.root_dimension = both.root_dimension, out.root_steps = both.root_steps, out.smallest_overlap = both.smallest_overlap;
-  if (channel == 0) out.error = both.error, out.bytes = both.bytes, out.flops = both.flops, out.column_flops = both.column_flops;
+  out.root_dimension = both.root_dimension, out.root_steps = both.root_steps,
+  out.smallest_overlap = both.smallest_overlap;
+  if (channel == 0)
+    out.error = both.error, out.bytes = both.bytes, out.flops = both.flops, out.column_flops = both.column_flops;
   halve(out);
   return out;
 }
 
 }  // namespace
 
-SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& options, std::optional<double> magnetisation, Context& context) {
+SpinDensity spin_density(const MatrixSystem& system, const DensityOptions& options, std::optional<double> magnetisation,
+                         Context& context) {
   if (!system.hamiltonian_down) throw InternalError("spin_density() needs two Hamiltonians");
   DensityOptions own = options;
   if (magnetisation && std::abs(*magnetisation) >= options.electrons)
-    throw InputError(fmt::format("magnetisation is {}, but there are {} electrons; it is the number of electrons of spin up less that of spin down", *magnetisation,
-                                 options.electrons));
+    throw InputError(
+        fmt::format("magnetisation is {}, but there are {} electrons; it is the number of electrons of spin up less "
+                    "that of spin down",
+                    *magnetisation, options.electrons));
   check_electrons(options.electrons, system.layout->dimension(), options);  // before the doubling below
   if (magnetisation) check_spins(options.electrons, *magnetisation, system.layout->dimension(), options);
   std::shared_ptr<const RootResult> root;  // both channels have one overlap
-  if (!options.orthogonal && options.form != Form::local) root = std::make_shared<const RootResult>(overlap_root(system, options, context));
+  if (!options.orthogonal && options.form != Form::local)
+    root = std::make_shared<const RootResult>(overlap_root(system, options, context));
   const auto add_root = [&](DensityResult& to) {
     if (root) to.bytes += root->bytes, to.flops += root->flops;
   };

@@ -17,7 +17,9 @@ namespace {
 void orthogonalise(int n, std::vector<double> overlap, std::vector<double>& h) {
   std::vector<double> values(static_cast<std::size_t>(n)), root(overlap.size(), 0.0), half(overlap.size());
   symmetric_eigenvectors(n, overlap.data(), values.data());
-  if (!(values.front() > 0.0)) throw InputError(fmt::format("the overlap is not positive definite: its smallest eigenvalue is {:.3g}", values.front()));
+  if (!(values.front() > 0.0))
+    throw InputError(
+        fmt::format("the overlap is not positive definite: its smallest eigenvalue is {:.3g}", values.front()));
   half = overlap;
   for (std::size_t j = 0; j < values.size(); ++j)
     for (std::size_t i = 0; i < values.size(); ++i) half[j * values.size() + i] /= std::sqrt(values[j]);
@@ -29,15 +31,23 @@ void orthogonalise(int n, std::vector<double> overlap, std::vector<double>& h) {
 }  // namespace
 
 DenseLevels::DenseLevels(const MatrixSystem& system)
-    : columns_(system.layout->blocks()), functions_(system.layout->size(0)), pairs_(static_cast<int>(std::lround(0.5 * system.electrons))) {
+    : columns_(system.layout->blocks()), functions_(system.layout->size(0)),
+      pairs_(static_cast<int>(std::lround(0.5 * system.electrons))) {
   const auto n = static_cast<int>(system.layout->dimension());
-  if (system.hamiltonian_down) throw InputError("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down");
-  if (n > 16384) throw InputError(fmt::format("local_spectra diagonalises all {} functions at once, which is for up to 16384; train on a smaller supercell", n));
+  if (system.hamiltonian_down)
+    throw InputError("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down");
+  if (n > 16384)
+    throw InputError(fmt::format(
+        "local_spectra diagonalises all {} functions at once, which is for up to 16384; train on a smaller supercell",
+        n));
   for (int b = 0; b < columns_; ++b)
     if (system.layout->size(b) != functions_)
-      throw InputError(fmt::format("block {} has {} functions, block 0 has {}; local_spectra needs blocks of one size", b, system.layout->size(b), functions_));
+      throw InputError(fmt::format("block {} has {} functions, block 0 has {}; local_spectra needs blocks of one size",
+                                   b, system.layout->size(b), functions_));
   if (std::abs(system.electrons - 2.0 * pairs_) > 1e-9 || pairs_ < 1 || pairs_ >= n)
-    throw InputError(fmt::format("local_spectra needs an even number of electrons, and empty states; found {} electrons in {} functions", system.electrons, n));
+    throw InputError(fmt::format(
+        "local_spectra needs an even number of electrons, and empty states; found {} electrons in {} functions",
+        system.electrons, n));
   const Comm alone(MPI_COMM_SELF);
   std::int64_t bytes = 0;
   vector_ = dense_matrix(system.hamiltonian, system.ranges, alone, bytes);

@@ -9,7 +9,8 @@ struct LevelSample {
   int columns = 0, functions = 0;  ///< block columns, and functions of each
   double homo = 0.0, lumo = 0.0;
   std::vector<double> moments;  ///< columns x count
-  std::vector<double> energy;   ///< of each block column: 2 sum over occupied states of its weight times the state's energy
+  std::vector<double>
+      energy;  ///< of each block column: 2 sum over occupied states of its weight times the state's energy
 };
 
 /// All states of a Hamiltonian made orthogonal, S^-1/2 H S^-1/2, from one diagonalisation.

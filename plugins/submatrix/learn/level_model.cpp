@@ -15,22 +15,30 @@ namespace {
 
 class LevelModel : public LevelPredictor {
  public:
-  LevelModel(const std::string& path, double times, Context& context) : path_(path), model_(train::load_artifact(path, context)) {
+  LevelModel(const std::string& path, double times, Context& context)
+      : path_(path), model_(train::load_artifact(path, context)) {
     network_ = dynamic_cast<const LocalLevels*>(model_.network.get());
-    if (!network_) throw InputError(fmt::format("prediction: '{}' holds a network of type '{}', not local_levels", path, model_.info.type));
+    if (!network_)
+      throw InputError(
+          fmt::format("prediction: '{}' holds a network of type '{}', not local_levels", path, model_.info.type));
     for (const auto& entry : model_.info.card)
       if (entry.name == "validation_band_energy") tolerance_ = times * entry.value / ev_per_hartree;
     if (!(tolerance_ > 0.0))
-      throw InputError(fmt::format("prediction: '{}' was trained without held-out samples, so nobody knows its error; give the train stage 'validation' or 'hold_out'", path));
+      throw InputError(
+          fmt::format("prediction: '{}' was trained without held-out samples, so nobody knows its error; give the "
+                      "train stage 'validation' or 'hold_out'",
+                      path));
   }
   int krylov_blocks() const override { return (network_->moments() + 2) / 2; }
   double tolerance() const override { return tolerance_; }
 
   LevelPrediction predict(const std::vector<Spectrum>& local, int functions, const Comm& comm) const override {
     if (functions != network_->functions())
-      throw InputError(fmt::format("prediction: '{}' was trained on blocks of {} functions, these have {}", path_, network_->functions(), functions));
+      throw InputError(fmt::format("prediction: '{}' was trained on blocks of {} functions, these have {}", path_,
+                                   network_->functions(), functions));
     std::vector<double> moments;
-    for (const auto& spectrum : local) add_moments(spectrum, network_->window(), functions, network_->moments(), moments);
+    for (const auto& spectrum : local)
+      add_moments(spectrum, network_->window(), functions, network_->moments(), moments);
     LevelPrediction out;
     double sums[3] = {0.0, 0.0, static_cast<double>(local.size())};
     out.energy = network_->predict(moments, model_.weights.views(), sums);

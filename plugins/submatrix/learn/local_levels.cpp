@@ -43,7 +43,8 @@ struct Statistics {
     rows += static_cast<double>(values.size() / sum.size());
   }
   void add_squares(std::span<const double> values) {
-    for (std::size_t k = 0; k < values.size(); ++k) square[k % sum.size()] += std::pow(values[k] - mean(k % sum.size()), 2);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      square[k % sum.size()] += std::pow(values[k] - mean(k % sum.size()), 2);
   }
   double mean(std::size_t k) const { return sum[k] / rows; }
   double scale(std::size_t k) const {
@@ -65,11 +66,14 @@ void LocalLevels::fit_statistics(train::Dataset& training, Context&) {
   Statistics moments(static_cast<std::size_t>(shape[1])), energy(1), levels(2);
   for (int pass = 0; pass < 2; ++pass)
     for (const auto& s : samples) {
-      const auto add = [&](Statistics& to, const char* field) { pass == 0 ? to.add(numbers_of(*s, field)) : to.add_squares(numbers_of(*s, field)); };
+      const auto add = [&](Statistics& to, const char* field) {
+        pass == 0 ? to.add(numbers_of(*s, field)) : to.add_squares(numbers_of(*s, field));
+      };
       add(moments, "moments"), add(energy, "band_energy"), add(levels, "levels");
     }
   moment_mean_.clear(), moment_scale_.clear();
-  for (std::size_t k = 0; k < moments.sum.size(); ++k) moment_mean_.push_back(moments.mean(k)), moment_scale_.push_back(moments.scale(k));
+  for (std::size_t k = 0; k < moments.sum.size(); ++k)
+    moment_mean_.push_back(moments.mean(k)), moment_scale_.push_back(moments.scale(k));
   mean_ = {energy.mean(0), levels.mean(0), levels.mean(1)};
   scale_ = {energy.scale(0), levels.scale(0), levels.scale(1)};
 }
@@ -89,17 +93,20 @@ void LocalLevels::initialise(std::span<const TensorRef> weights, std::uint64_t s
 
 std::vector<double> LocalLevels::scaled(std::span<const double> moments) const {
   std::vector<double> out(moments.begin(), moments.end());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = (out[k] - moment_mean_[k % moment_mean_.size()]) / moment_scale_[k % moment_mean_.size()];
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = (out[k] - moment_mean_[k % moment_mean_.size()]) / moment_scale_[k % moment_mean_.size()];
   return out;
 }
 
 void LocalLevels::add_inputs(const train::Sample& sample, std::vector<double>& out) const {
   const auto& tensor = train::field_of(sample, "moments");
   const auto window = numbers_of(sample, "window");
-  if (tensor.shape[1] != moments() || numbers_of(sample, "functions")[0] != functions_ || window[0] != window_.low || window[1] != window_.high)
-    throw InputError(fmt::format("sample {} has {} moments in the window {:.6g} to {:.6g} hartree, the model was trained on {} in {:.6g} to {:.6g}; let one stage "
-                                 "local_spectra write both sets, or give it the window",
-                                 sample.id, tensor.shape[1], window[0], window[1], moments(), window_.low, window_.high));
+  if (tensor.shape[1] != moments() || numbers_of(sample, "functions")[0] != functions_ || window[0] != window_.low ||
+      window[1] != window_.high)
+    throw InputError(
+        fmt::format("sample {} has {} moments in the window {:.6g} to {:.6g} hartree, the model was trained on {} in "
+                    "{:.6g} to {:.6g}; let one stage local_spectra write both sets, or give it the window",
+                    sample.id, tensor.shape[1], window[0], window[1], moments(), window_.low, window_.high));
   const auto rows = scaled(numbers_of(sample, "moments"));
   out.insert(out.end(), rows.begin(), rows.end());
 }
@@ -110,7 +117,8 @@ std::vector<train::TermInfo> LocalLevels::terms() const {
 
 std::vector<train::TermInfo> LocalLevels::metrics() const {
   std::vector<train::TermInfo> out;
-  for (const char* name : {"band_energy", "homo", "lumo", "mu"}) out.push_back({name, "eV", train::TermInfo::Report::root_mean});
+  for (const char* name : {"band_energy", "homo", "lumo", "mu"})
+    out.push_back({name, "eV", train::TermInfo::Report::root_mean});
   return out;
 }
 
@@ -125,8 +133,9 @@ struct LocalLevels::Target {
   }
 };
 
-void LocalLevels::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                           std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+void LocalLevels::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                           std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   if (samples.empty()) return;
   const auto w = widths();
   train::MlpLayers<double> layers(w, train::Mlp::Activation::tanh, false, weights);
@@ -150,7 +159,8 @@ void LocalLevels::gradient(std::span<const SamplePtr> samples, std::span<const T
     for (std::size_t k = 0; k < 2; ++k) {
       const double error = level[k] - target.level[k];
       terms[1].sum += error * error;
-      for (std::size_t c = 0; c < target.energy.size(); ++c) by_output[3 * (first + c) + 1 + k] = 2.0 * term_weights[1] * error / columns;
+      for (std::size_t c = 0; c < target.energy.size(); ++c)
+        by_output[3 * (first + c) + 1 + k] = 2.0 * term_weights[1] * error / columns;
     }
     terms[1].count += 1.0;
     first += target.energy.size();
@@ -158,7 +168,8 @@ void LocalLevels::gradient(std::span<const SamplePtr> samples, std::span<const T
   layers.backward(std::move(by_output), gradients, ready);
 }
 
-std::vector<double> LocalLevels::predict(const std::vector<double>& moments, std::span<const TensorRef> weights, double levels[2]) const {
+std::vector<double> LocalLevels::predict(const std::vector<double>& moments, std::span<const TensorRef> weights,
+                                         double levels[2]) const {
   const auto w = widths();
   train::MlpLayers<double> layers(w, train::Mlp::Activation::tanh, false, weights);
   const std::size_t rows = moments.size() / moment_mean_.size();
@@ -172,15 +183,18 @@ std::vector<double> LocalLevels::predict(const std::vector<double>& moments, std
   return energy;
 }
 
-void LocalLevels::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) {
+void LocalLevels::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<train::TermSum> metrics) {
   const double unit = ev_per_hartree * ev_per_hartree;
   for (const auto& sample : samples) {
     std::vector<double> checked;
     add_inputs(*sample, checked);  // refuses what the model does not know
     double levels[2] = {};
-    const auto energy = predict(numbers_of(*sample, "moments"), weights, levels), wanted = numbers_of(*sample, "band_energy"), both = numbers_of(*sample, "levels");
+    const auto energy = predict(numbers_of(*sample, "moments"), weights, levels),
+               wanted = numbers_of(*sample, "band_energy"), both = numbers_of(*sample, "levels");
     const double columns = static_cast<double>(wanted.size());
-    for (std::size_t c = 0; c < wanted.size(); ++c) metrics[0].sum += unit * (energy[c] - wanted[c]) * (energy[c] - wanted[c]);
+    for (std::size_t c = 0; c < wanted.size(); ++c)
+      metrics[0].sum += unit * (energy[c] - wanted[c]) * (energy[c] - wanted[c]);
     metrics[0].count += columns;
     const double errors[2] = {levels[0] / columns - both[0], levels[1] / columns - both[1]};
     for (std::size_t k = 0; k < 2; ++k) metrics[k + 1].sum += unit * errors[k] * errors[k];
@@ -190,8 +204,10 @@ void LocalLevels::evaluate(std::span<const SamplePtr> samples, std::span<const T
 }
 
 std::string LocalLevels::state() const {
-  return nlohmann::json{{"window", {window_.low, window_.high}}, {"functions", functions_}, {"moment_mean", moment_mean_}, {"moment_scale", moment_scale_},
-                        {"mean", mean_}, {"scale", scale_}}.dump();
+  return nlohmann::json{
+      {"window", {window_.low, window_.high}}, {"functions", functions_}, {"moment_mean", moment_mean_},
+      {"moment_scale", moment_scale_},         {"mean", mean_},           {"scale", scale_}}
+      .dump();
 }
 
 void LocalLevels::restore(const std::string& state) {

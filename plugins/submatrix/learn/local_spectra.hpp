@@ -10,7 +10,8 @@
 
 namespace cambium::submatrix {
 
-/// The stage that makes what local_levels learns from: each Hamiltonian is diagonalised as a whole, on one rank; ranks take turns.
+/// The stage that makes what local_levels learns from: each Hamiltonian is diagonalised as a whole, on one rank; ranks
+/// take turns.
 class LocalSpectra : public Task {
  public:
   struct Set {

@@ -20,7 +20,9 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
   }
   io::write_h5_atomically(path, [&](io::File& file) {
     io::write_provenance(file, provenance);
-    file.set_attribute("description", "local spectra of block columns: Chebyshev moments, band energies, levels of each Hamiltonian; hartree");
+    file.set_attribute(
+        "description",
+        "local spectra of block columns: Chebyshev moments, band energies, levels of each Hamiltonian; hartree");
     file.set_attribute("window", std::vector<double>{spectra.window.low, spectra.window.high});
     file.set_attribute("functions", spectra.functions);
     file.write("columns", columns);
@@ -34,28 +36,38 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
 SpectraFile read_spectra(const std::string& path) {
   const io::File file = io::File::open(path);
   if (!file.exists("moments") || !file.has_attribute("window"))
-    throw InputError(fmt::format("'{}' was not written by a stage local_spectra: it has no moments of local spectra", path));
+    throw InputError(
+        fmt::format("'{}' was not written by a stage local_spectra: it has no moments of local spectra", path));
   SpectraFile out;
   const auto window = file.attribute<std::vector<double>>("window");
   out.functions = file.attribute<int>("functions");
   const auto shape = file.dataset("moments").shape();
   if (window.size() != 2 || shape.size() != 2)
-    throw InputError(fmt::format("{}: a window of {} numbers and moments along {} dimensions, expected 2 and 2; was the file changed?", path, window.size(),
-                                 shape.size()));
+    throw InputError(fmt::format(
+        "{}: a window of {} numbers and moments along {} dimensions, expected 2 and 2; was the file changed?", path,
+        window.size(), shape.size()));
   out.window = {window[0], window[1]};
   out.count = static_cast<int>(shape[1]);
   const auto columns = file.read<std::vector<int>>("columns");
-  const auto homo = file.read<std::vector<double>>("homo"), lumo = file.read<std::vector<double>>("lumo"), moments = file.read<std::vector<double>>("moments"),
+  const auto homo = file.read<std::vector<double>>("homo"), lumo = file.read<std::vector<double>>("lumo"),
+             moments = file.read<std::vector<double>>("moments"),
              energy = file.read<std::vector<double>>("band_energy");
   for (int n : columns)
     if (n < 0) throw InputError(fmt::format("{}: a Hamiltonian of {} block columns; was the file changed?", path, n));
   const std::int64_t all = std::accumulate(columns.begin(), columns.end(), std::int64_t{0});
-  if (all != std::ssize(energy) || all * out.count != std::ssize(moments) || columns.size() != homo.size() || columns.size() != lumo.size())
-    throw InputError(fmt::format("{}: {} block columns, but {} band energies and {} moments; was the file truncated?", path, all, energy.size(), moments.size()));
+  if (all != std::ssize(energy) || all * out.count != std::ssize(moments) || columns.size() != homo.size() ||
+      columns.size() != lumo.size())
+    throw InputError(fmt::format("{}: {} block columns, but {} band energies and {} moments; was the file truncated?",
+                                 path, all, energy.size(), moments.size()));
   std::ptrdiff_t at = 0;
   for (std::size_t s = 0; s < columns.size(); at += columns[s], ++s) {
     const auto next = at + columns[s];
-    out.samples.push_back({columns[s], out.functions, homo[s], lumo[s], {moments.begin() + at * out.count, moments.begin() + next * out.count}, {energy.begin() + at, energy.begin() + next}});
+    out.samples.push_back({columns[s],
+                           out.functions,
+                           homo[s],
+                           lumo[s],
+                           {moments.begin() + at * out.count, moments.begin() + next * out.count},
+                           {energy.begin() + at, energy.begin() + next}});
   }
   return out;
 }

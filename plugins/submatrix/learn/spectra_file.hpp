@@ -6,12 +6,12 @@
 
 namespace cambium::submatrix {
 
-/// What a file of the stage local_spectra holds. Datasets: columns, homo, lumo (for each Hamiltonian), moments (block columns of all
-/// of them x count), band_energy; attributes: window (2), functions. Hartree.
+/// What a file of the stage local_spectra holds. Datasets: columns, homo, lumo (for each Hamiltonian), moments (block
+/// columns of all of them x count), band_energy; attributes: window (2), functions. Hartree.
 struct SpectraFile {
   Window window;
-  int functions = 0;   ///< of each block
-  int count = 0;       ///< moments of each block column
+  int functions = 0;  ///< of each block
+  int count = 0;      ///< moments of each block column
   std::vector<LevelSample> samples;
 };
 

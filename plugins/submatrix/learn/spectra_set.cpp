@@ -24,7 +24,8 @@ struct Memory {
 
 train::SamplePtr make_sample(LevelSample from, const SpectraFile& file, std::int64_t id) {
   auto memory = std::make_shared<Memory>();
-  memory->levels = {from.homo, from.lumo}, memory->window = {file.window.low, file.window.high}, memory->functions = {static_cast<double>(file.functions)};
+  memory->levels = {from.homo, from.lumo}, memory->window = {file.window.low, file.window.high},
+  memory->functions = {static_cast<double>(file.functions)};
   memory->sample = std::move(from);
   auto out = std::make_shared<train::Sample>();
   out->id = id;
@@ -45,11 +46,16 @@ void SpectraSet::open(Context& context) {
     samples_.clear();
     SpectraFile first;
     for (const auto& path : params_.files) {
-      if (!std::filesystem::exists(path)) throw InputError(fmt::format("file '{}' does not exist; a stage local_spectra writes it", path));
+      if (!std::filesystem::exists(path))
+        throw InputError(fmt::format("file '{}' does not exist; a stage local_spectra writes it", path));
       SpectraFile file = read_spectra(path);
       if (samples_.empty()) first = {file.window, file.functions, file.count, {}};
-      if (file.count != first.count || file.functions != first.functions || file.window.low != first.window.low || file.window.high != first.window.high)
-        throw InputError(fmt::format("'{}' and '{}' have other windows, block sizes or numbers of moments; let one stage local_spectra write both", params_.files.front(), path));
+      if (file.count != first.count || file.functions != first.functions || file.window.low != first.window.low ||
+          file.window.high != first.window.high)
+        throw InputError(
+            fmt::format("'{}' and '{}' have other windows, block sizes or numbers of moments; let one stage "
+                        "local_spectra write both",
+                        params_.files.front(), path));
       for (auto& sample : file.samples) samples_.push_back(make_sample(std::move(sample), file, std::ssize(samples_)));
     }
     count_ = first.count;
@@ -59,7 +65,11 @@ void SpectraSet::open(Context& context) {
 }
 
 std::vector<train::FieldInfo> SpectraSet::fields() const {
-  return {{"moments", "", {-1, count_}}, {"band_energy", "hartree", {-1}}, {"levels", "hartree", {2}}, {"window", "hartree", {2}}, {"functions", "", {1}}};
+  return {{"moments", "", {-1, count_}},
+          {"band_energy", "hartree", {-1}},
+          {"levels", "hartree", {2}},
+          {"window", "hartree", {2}},
+          {"functions", "", {1}}};
 }
 
 std::vector<train::SamplePtr> SpectraSet::read(std::span<const std::int64_t> ids) {

@@ -7,8 +7,9 @@
 
 namespace cambium::submatrix {
 
-/// Files of the stage local_spectra, one sample for each Hamiltonian: fields moments (block columns x count), band_energy (block columns,
-/// hartree), levels (highest occupied, lowest empty; hartree), window (2, hartree) and functions (1). All in memory.
+/// Files of the stage local_spectra, one sample for each Hamiltonian: fields moments (block columns x count),
+/// band_energy (block columns, hartree), levels (highest occupied, lowest empty; hartree), window (2, hartree) and
+/// functions (1). All in memory.
 class SpectraSet : public train::Dataset {
  public:
   struct Params {

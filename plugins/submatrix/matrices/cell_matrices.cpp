@@ -56,8 +56,10 @@ std::vector<Cell> shifts_of_atoms(const CellBasis& basis, const std::vector<Latt
   for (std::size_t a = 0; a < basis.molecule.size(); ++a) anchor.emplace(basis.molecule[a], static_cast<int>(a));
   std::vector<std::map<Cell, double>> strength(basis.molecule.size());
   for (const auto& entry : overlap) {
-    const auto i = static_cast<std::size_t>(atom[static_cast<std::size_t>(entry.row)]), j = static_cast<std::size_t>(atom[static_cast<std::size_t>(entry.column)]);
-    if (i != j && anchor.at(basis.molecule[j]) == static_cast<int>(i)) strength[j][entry.cell] += entry.value * entry.value;
+    const auto i = static_cast<std::size_t>(atom[static_cast<std::size_t>(entry.row)]),
+               j = static_cast<std::size_t>(atom[static_cast<std::size_t>(entry.column)]);
+    if (i != j && anchor.at(basis.molecule[j]) == static_cast<int>(i))
+      strength[j][entry.cell] += entry.value * entry.value;
   }
   std::vector<Cell> shift(basis.molecule.size(), Cell{0, 0, 0});
   for (std::size_t a = 0; a < shift.size(); ++a) {
@@ -85,17 +87,20 @@ CellMatrix::CellMatrix(const std::vector<LatticeEntry>& entries, const std::vect
     : columns_(static_cast<std::size_t>(layout.blocks())) {
   std::map<std::tuple<int, Cell, int>, std::size_t> at;
   for (const auto& entry : entries) {
-    const int row = block_of_function[static_cast<std::size_t>(entry.row)], column = block_of_function[static_cast<std::size_t>(entry.column)];
+    const int row = block_of_function[static_cast<std::size_t>(entry.row)],
+              column = block_of_function[static_cast<std::size_t>(entry.column)];
     const auto [found, is_new] = at.emplace(std::tuple(column, entry.cell, row), values_.size());
     if (is_new) values_.resize(values_.size() + static_cast<std::size_t>(layout.size(row) * layout.size(column)), 0.0);
-    const int i = place_in_block[static_cast<std::size_t>(entry.row)], j = place_in_block[static_cast<std::size_t>(entry.column)];
+    const int i = place_in_block[static_cast<std::size_t>(entry.row)],
+              j = place_in_block[static_cast<std::size_t>(entry.column)];
     values_[found->second + static_cast<std::size_t>(i * layout.size(column) + j)] += entry.value;
   }
-  for (const auto& [key, place] : at) columns_[static_cast<std::size_t>(std::get<0>(key))].push_back({std::get<1>(key), std::get<2>(key), place});
+  for (const auto& [key, place] : at)
+    columns_[static_cast<std::size_t>(std::get<0>(key))].push_back({std::get<1>(key), std::get<2>(key), place});
 }
 
-CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap, BlockKind kind,
-                     bool mend_molecules, std::vector<LatticeEntry> hamiltonian_down) {
+CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap,
+                     BlockKind kind, bool mend_molecules, std::vector<LatticeEntry> hamiltonian_down) {
   CellSystem out;
   const auto atom = atom_of_function(basis);
   if (mend_molecules && kind == BlockKind::molecule) {
@@ -105,7 +110,9 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
       move(hamiltonian, atom, shift);
       move(overlap, atom, shift);
       move(hamiltonian_down, atom, shift);
-      out.notes.push_back(fmt::format("{} atom{} of wrapped molecules moved by lattice vectors, so that molecules are whole", moved, moved == 1 ? "" : "s"));
+      out.notes.push_back(
+          fmt::format("{} atom{} of wrapped molecules moved by lattice vectors, so that molecules are whole", moved,
+                      moved == 1 ? "" : "s"));
     }
   }
   const Cut cut = cut_into_blocks(basis, kind);
@@ -114,7 +121,8 @@ CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltoni
   out.centres = cut.centres, out.vectors = basis.vectors;
   out.hamiltonian.emplace(hamiltonian, cut.block_of_function, cut.place, *out.layout);
   out.overlap.emplace(overlap, cut.block_of_function, cut.place, *out.layout);
-  if (!hamiltonian_down.empty()) out.hamiltonian_down.emplace(hamiltonian_down, cut.block_of_function, cut.place, *out.layout);
+  if (!hamiltonian_down.empty())
+    out.hamiltonian_down.emplace(hamiltonian_down, cut.block_of_function, cut.place, *out.layout);
   out.electrons = basis.electrons;
   out.atoms = static_cast<int>(basis.atom_functions.size());
   return out;
@@ -136,14 +144,16 @@ struct Numbering {
   }
 };
 
-std::array<double, 3> moved_by(const Cell& cell, const std::array<std::array<double, 3>, 3>& vectors, std::array<double, 3> x) {
+std::array<double, 3> moved_by(const Cell& cell, const std::array<std::array<double, 3>, 3>& vectors,
+                               std::array<double, 3> x) {
   for (std::size_t v = 0; v < 3; ++v)
     for (std::size_t k = 0; k < 3; ++k) x[k] += cell[v] * vectors[v][k];
   return x;
 }
 
 /// One block column: terms that fall on the same block (a supercell smaller than the range) add up.
-void assemble_column(const CellMatrix& matrix, const BlockLayout& cell_layout, const Numbering& numbering, int column, BlockColumns& out) {
+void assemble_column(const CellMatrix& matrix, const BlockLayout& cell_layout, const Numbering& numbering, int column,
+                     BlockColumns& out) {
   const int own = column % numbering.blocks;
   const Cell here = numbering.cell_of(column);
   std::vector<std::pair<int, const CellMatrix::Term*>> terms;
@@ -162,7 +172,8 @@ void assemble_column(const CellMatrix& matrix, const BlockLayout& cell_layout, c
   }
 }
 
-BlockColumns assemble(const CellMatrix& matrix, const CellSystem& cell, const Numbering& numbering, const MatrixSystem& system, int rank) {
+BlockColumns assemble(const CellMatrix& matrix, const CellSystem& cell, const Numbering& numbering,
+                      const MatrixSystem& system, int rank) {
   BlockColumns out(system.layout);
   for (int column = system.ranges.begin(rank); column < system.ranges.end(rank); ++column)
     assemble_column(matrix, *cell.layout, numbering, column, out);
@@ -182,11 +193,13 @@ double bytes_of(const CellMatrix& matrix, const BlockLayout& layout) {
 void require_room(const CellSystem& cell, Cell n, const Comm& comm) {
   const auto blocks = product_of({n[0], n[1], n[2], cell.layout->blocks()});
   if (!blocks || *blocks > std::numeric_limits<int>::max())
-    throw InputError(fmt::format("a supercell of {} x {} x {} cells has more blocks than can be counted; give fewer copies", n[0], n[1], n[2]));
+    throw InputError(fmt::format(
+        "a supercell of {} x {} x {} cells has more blocks than can be counted; give fewer copies", n[0], n[1], n[2]));
   double bytes = bytes_of(*cell.hamiltonian, *cell.layout) + bytes_of(*cell.overlap, *cell.layout);
   if (cell.hamiltonian_down) bytes += bytes_of(*cell.hamiltonian_down, *cell.layout);
   bytes *= static_cast<double>(*blocks) / cell.layout->blocks();
-  require_memory(bytes / comm.size(), fmt::format("the matrices of a supercell of {} x {} x {} cells", n[0], n[1], n[2]),
+  require_memory(bytes / comm.size(),
+                 fmt::format("the matrices of a supercell of {} x {} x {} cells", n[0], n[1], n[2]),
                  "give fewer copies in 'supercell', or use more nodes", comm);
 }
 
@@ -202,12 +215,16 @@ MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm) {
     for (int b = 0; b < numbering.blocks; ++b) {
       sizes.push_back(cell.layout->size(b));
       // The work on a column grows like the square of its submatrix, which the reach of the overlap predicts.
-      if (!cell.centres.empty()) centres.push_back(moved_by(numbering.cell_of(c * numbering.blocks), cell.vectors, cell.centres[static_cast<std::size_t>(b)]));
+      if (!cell.centres.empty())
+        centres.push_back(
+            moved_by(numbering.cell_of(c * numbering.blocks), cell.vectors, cell.centres[static_cast<std::size_t>(b)]));
       const double terms = static_cast<double>(cell.overlap->column(b).size());
       cost.push_back(terms * terms * cell.layout->size(b));
     }
   auto layout = std::make_shared<const BlockLayout>(std::move(sizes));
-  MatrixSystem out{layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), 0, 0.0, {}, {}, {}, {}};
+  MatrixSystem out{
+      layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), 0, 0.0, {}, {}, {},
+      {}};
   out.hamiltonian = assemble(*cell.hamiltonian, cell, numbering, out, comm.rank());
   out.overlap = assemble(*cell.overlap, cell, numbering, out, comm.rank());
   if (cell.hamiltonian_down) out.hamiltonian_down = assemble(*cell.hamiltonian_down, cell, numbering, out, comm.rank());

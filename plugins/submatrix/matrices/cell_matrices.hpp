@@ -14,12 +14,12 @@ using Cell = std::array<int, 3>;
 
 /// The basis of one cell: which atom each function belongs to.
 struct CellBasis {
-  std::vector<int> atom_functions;  ///< per atom, in the order of the file's rows
-  std::vector<int> molecule;        ///< per atom
-  std::vector<int> number;          ///< per atom, may be 0
-  std::vector<std::array<double, 3>> position;  ///< per atom (angstrom), may be empty
+  std::vector<int> atom_functions;                 ///< per atom, in the order of the file's rows
+  std::vector<int> molecule;                       ///< per atom
+  std::vector<int> number;                         ///< per atom, may be 0
+  std::vector<std::array<double, 3>> position;     ///< per atom (angstrom), may be empty
   std::array<std::array<double, 3>, 3> vectors{};  ///< of the cell (angstrom), with positions
-  double electrons = 0.0;           ///< per cell
+  double electrons = 0.0;                          ///< per cell
 };
 
 /// One non-zero of a lattice-resolved matrix: M(R) at (row, column), functions of the file, column in cell R.
@@ -37,8 +37,8 @@ class CellMatrix {
     int row;
     std::size_t at;  ///< of its values, row-major
   };
-  CellMatrix(const std::vector<LatticeEntry>& entries, const std::vector<int>& block_of_function, const std::vector<int>& place_in_block,
-             const BlockLayout& layout);
+  CellMatrix(const std::vector<LatticeEntry>& entries, const std::vector<int>& block_of_function,
+             const std::vector<int>& place_in_block, const BlockLayout& layout);
   const std::vector<Term>& column(int block) const { return columns_[static_cast<std::size_t>(block)]; }
   const double* values(const Term& term) const { return values_.data() + term.at; }
   /// The largest norm of a block that differs from its mirror image's transpose, and where.
@@ -57,22 +57,22 @@ struct CellSystem {
   std::shared_ptr<const BlockLayout> layout;  ///< blocks of one cell
   std::vector<std::vector<BlockAtom>> block_atoms;
   std::optional<CellMatrix> hamiltonian, overlap;
-  std::optional<CellMatrix> hamiltonian_down;         ///< with spin: `hamiltonian` is that of spin up
+  std::optional<CellMatrix> hamiltonian_down;  ///< with spin: `hamiltonian` is that of spin up
   double electrons = 0.0;
   std::vector<std::string> notes;
   int atoms = 0;
-  std::vector<std::array<double, 3>> centres;         ///< of the blocks (angstrom), may be empty
+  std::vector<std::array<double, 3>> centres;  ///< of the blocks (angstrom), may be empty
   std::array<std::array<double, 3>, 3> vectors{};
 };
 
 /// Cuts a cell into blocks. Molecules that were wrapped at the cell's faces are made whole by moving atoms by lattice
 /// vectors, which is only another name for the same matrices; a note says how many. The bond that decides is the cell
 /// shift with the largest overlap to the molecule's first atom. Without entries of spin down there is one channel.
-CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap, BlockKind kind,
-                     bool mend_molecules = true, std::vector<LatticeEntry> hamiltonian_down = {});
+CellSystem make_cell(const CellBasis& basis, std::vector<LatticeEntry> hamiltonian, std::vector<LatticeEntry> overlap,
+                     BlockKind kind, bool mend_molecules = true, std::vector<LatticeEntry> hamiltonian_down = {});
 
-/// The n[0] x n[1] x n[2] supercell at the Gamma point. Block (i, j, k, b) is number ((i n1 + j) n2 + k) * blocks + b; every
-/// rank assembles only the columns it will own. Columns are spread so that their predicted costs are equal.
+/// The n[0] x n[1] x n[2] supercell at the Gamma point. Block (i, j, k, b) is number ((i n1 + j) n2 + k) * blocks + b;
+/// every rank assembles only the columns it will own. Columns are spread so that their predicted costs are equal.
 MatrixSystem supercell(const CellSystem& cell, Cell n, const Comm& comm);
 
 }  // namespace cambium::submatrix

@@ -25,8 +25,8 @@ void check_entries(const std::string& what, const std::vector<LatticeEntry>& ent
   std::vector<LatticeEntry> sorted = entries;
   for (const auto& entry : entries)
     if (!std::isfinite(entry.value))
-      throw InputError(fmt::format("{}{}: the element at row {}, column {} is {}; every element must be finite", what, in_cell(entry.cell),
-                                   entry.row, entry.column, entry.value));
+      throw InputError(fmt::format("{}{}: the element at row {}, column {} is {}; every element must be finite", what,
+                                   in_cell(entry.cell), entry.row, entry.column, entry.value));
   std::sort(sorted.begin(), sorted.end(), before);
   for (const auto& entry : entries) {
     const LatticeEntry mirror{{-entry.cell[0], -entry.cell[1], -entry.cell[2]}, entry.column, entry.row, 0.0};
@@ -34,9 +34,10 @@ void check_entries(const std::string& what, const std::vector<LatticeEntry>& ent
     const bool there = found != sorted.end() && !before(mirror, *found);
     const double other = there ? found->value : 0.0;
     if (std::abs(entry.value - other) > tolerance)
-      throw InputError(fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} in the mirrored place; the submatrix "
-                                   "method needs a symmetric matrix",
-                                   what, in_cell(entry.cell), entry.value, entry.row, entry.column, other));
+      throw InputError(
+          fmt::format("{}{}: not symmetric: {:.6g} at row {}, column {}, but {:.6g} in the mirrored place; the "
+                      "submatrix method needs a symmetric matrix",
+                      what, in_cell(entry.cell), entry.value, entry.row, entry.column, other));
   }
 }
 

@@ -22,29 +22,37 @@ struct Csr {
 };
 
 Csr read_csr(const io::Group& group, int rows) {
-  Csr out{group.read<std::vector<std::int64_t>>("indptr"), group.read<std::vector<int>>("indices"), group.read<std::vector<double>>("data")};
+  Csr out{group.read<std::vector<std::int64_t>>("indptr"), group.read<std::vector<int>>("indices"),
+          group.read<std::vector<double>>("data")};
   const auto entries = static_cast<std::int64_t>(out.data.size());
   if (std::ssize(out.indptr) != rows + 1 || out.indptr.back() != entries || std::ssize(out.indices) != entries)
-    throw InputError(fmt::format("{}: {} is no CSR matrix of {} rows: indptr has {} entries and ends at {}, indices {}, data {}; was the file truncated?",
-                                 group.file(), group.path(), rows, out.indptr.size(), out.indptr.empty() ? 0 : out.indptr.back(),
-                                 out.indices.size(), out.data.size()));
+    throw InputError(
+        fmt::format("{}: {} is no CSR matrix of {} rows: indptr has {} entries and ends at {}, indices {}, data {}; "
+                    "was the file truncated?",
+                    group.file(), group.path(), rows, out.indptr.size(), out.indptr.empty() ? 0 : out.indptr.back(),
+                    out.indices.size(), out.data.size()));
   for (std::size_t row = 0; row + 1 < out.indptr.size(); ++row)
     if (out.indptr[row] < 0 || out.indptr[row] > out.indptr[row + 1])
-      throw InputError(fmt::format("{}: {} is no CSR matrix: indptr goes from {} to {} in row {}, but must begin at 0 and never fall", group.file(),
-                                   group.path(), out.indptr[row], out.indptr[row + 1], row));
+      throw InputError(fmt::format(
+          "{}: {} is no CSR matrix: indptr goes from {} to {} in row {}, but must begin at 0 and never fall",
+          group.file(), group.path(), out.indptr[row], out.indptr[row + 1], row));
   for (int column : out.indices)
     if (column < 0 || column >= rows)
-      throw InputError(fmt::format("{}: {} has column {}, expected 0 to {}", group.file(), group.path(), column, rows - 1));
+      throw InputError(
+          fmt::format("{}: {} has column {}, expected 0 to {}", group.file(), group.path(), column, rows - 1));
   return out;
 }
 
 /// Positions, which only a grouping by space looks at.
 void read_positions(const io::File& file, CellBasis& basis) {
-  const auto x = file.read<std::vector<double>>("coordinates_angstrom"), v = file.read<std::vector<double>>("cell_angstrom");
+  const auto x = file.read<std::vector<double>>("coordinates_angstrom"),
+             v = file.read<std::vector<double>>("cell_angstrom");
   if (x.size() != 3 * basis.atom_functions.size() || v.size() != 9)
-    throw InputError(fmt::format("{}: coordinates_angstrom has {} numbers and cell_angstrom {}; {} atoms need {} and 9", file.file(), x.size(), v.size(),
-                                 basis.atom_functions.size(), 3 * basis.atom_functions.size()));
-  for (std::size_t a = 0; a < basis.atom_functions.size(); ++a) basis.position.push_back({x[3 * a], x[3 * a + 1], x[3 * a + 2]});
+    throw InputError(fmt::format("{}: coordinates_angstrom has {} numbers and cell_angstrom {}; {} atoms need {} and 9",
+                                 file.file(), x.size(), v.size(), basis.atom_functions.size(),
+                                 3 * basis.atom_functions.size()));
+  for (std::size_t a = 0; a < basis.atom_functions.size(); ++a)
+    basis.position.push_back({x[3 * a], x[3 * a + 1], x[3 * a + 2]});
   for (std::size_t k = 0; k < 9; ++k) basis.vectors[k / 3][k % 3] = v[k];
 }
 
@@ -57,18 +65,21 @@ CellBasis read_basis(const io::File& file) {
     if (file.has_attribute(name)) basis.electrons = file.attribute<double>(name);
   std::int64_t functions = 0;
   for (int n : basis.atom_functions) {
-    if (n < 1) throw InputError(fmt::format("{}: block_sizes_atom has an atom of {} functions, expected 1 or more", file.file(), n));
+    if (n < 1)
+      throw InputError(
+          fmt::format("{}: block_sizes_atom has an atom of {} functions, expected 1 or more", file.file(), n));
     functions += n;
   }
   if (functions < 1 || functions >= std::numeric_limits<int>::max())
-    throw InputError(fmt::format("{}: block_sizes_atom adds up to {} functions, expected 1 to {}", file.file(), functions, std::numeric_limits<int>::max() - 1));
+    throw InputError(fmt::format("{}: block_sizes_atom adds up to {} functions, expected 1 to {}", file.file(),
+                                 functions, std::numeric_limits<int>::max() - 1));
   if (!basis.number.empty() && basis.number.size() != basis.atom_functions.size())
-    throw InputError(fmt::format("{}: atomic_numbers has {} entries, block_sizes_atom {}; they must agree", file.file(), basis.number.size(),
-                                 basis.atom_functions.size()));
+    throw InputError(fmt::format("{}: atomic_numbers has {} entries, block_sizes_atom {}; they must agree", file.file(),
+                                 basis.number.size(), basis.atom_functions.size()));
   if (file.exists("coordinates_angstrom") && file.exists("cell_angstrom")) read_positions(file, basis);
   if (basis.molecule.size() != basis.atom_functions.size())
-    throw InputError(fmt::format("{}: molecule_of_atom has {} entries, block_sizes_atom {}; they must agree", file.file(),
-                                 basis.molecule.size(), basis.atom_functions.size()));
+    throw InputError(fmt::format("{}: molecule_of_atom has {} entries, block_sizes_atom {}; they must agree",
+                                 file.file(), basis.molecule.size(), basis.atom_functions.size()));
   return basis;
 }
 
@@ -76,9 +87,11 @@ CellBasis read_basis(const io::File& file) {
 void append(const Csr& csr, const Cell& cell, bool mirror, std::vector<LatticeEntry>& out) {
   const Cell opposite{-cell[0], -cell[1], -cell[2]};
   for (int row = 0; row + 1 < std::ssize(csr.indptr); ++row)
-    for (auto k = static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row)]); k < static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row) + 1]); ++k) {
+    for (auto k = static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row)]);
+         k < static_cast<std::size_t>(csr.indptr[static_cast<std::size_t>(row) + 1]); ++k) {
       out.push_back({cell, row, csr.indices[k], csr.data[k]});
-      if (mirror && !(cell == opposite && csr.indices[k] == row)) out.push_back({opposite, csr.indices[k], row, csr.data[k]});
+      if (mirror && !(cell == opposite && csr.indices[k] == row))
+        out.push_back({opposite, csr.indices[k], row, csr.data[k]});
     }
 }
 
@@ -115,8 +128,9 @@ CellSystem read_hdf5_cell(const std::string& path, BlockKind kind) {
   const int functions = std::accumulate(basis.atom_functions.begin(), basis.atom_functions.end(), 0);
   for (const char* name : {"n_basis_per_cell", "n_basis"})
     if (file.has_attribute(name) && file.attribute<int>(name) != functions)
-      throw InputError(fmt::format("{}: the blocks of block_sizes_atom add up to {} functions, but the matrices have {} rows ({})", path,
-                                   functions, file.attribute<int>(name), name));
+      throw InputError(
+          fmt::format("{}: the blocks of block_sizes_atom add up to {} functions, but the matrices have {} rows ({})",
+                      path, functions, file.attribute<int>(name), name));
   auto hamiltonian = read_matrix(file, "K", functions), overlap = read_matrix(file, "S", functions);
   check_entries(path + ": K", hamiltonian);
   check_entries(path + ": S", overlap);
@@ -140,7 +154,8 @@ Reference read_hdf5_reference(const std::string& path, Cell n) {
   const auto shape = file.dataset("reference_nrep").shape();
   const auto rows = file.read<std::vector<double>>("reference_nrep");
   if (shape.size() != 2 || shape[1] < 6)
-    throw InputError(fmt::format("{}: reference_nrep has the shape ({}), expected rows of 6 or more numbers", path, fmt::join(shape, ", ")));
+    throw InputError(fmt::format("{}: reference_nrep has the shape ({}), expected rows of 6 or more numbers", path,
+                                 fmt::join(shape, ", ")));
   for (std::size_t r = 0; r < rows.size(); r += static_cast<std::size_t>(shape[1])) {
     if (static_cast<int>(rows[r]) != n[0]) continue;
     out.band_energy = rows[r + 2];

@@ -39,14 +39,18 @@ std::string not_counted_from_one(const std::string& path, std::int64_t row, std:
 /// A row or a column, counted from 0 in the result.
 int index_in(io::TextLines& lines, std::string_view word, std::string_view what) {
   const std::int64_t value = lines.integer(word, what);
-  if (value > std::numeric_limits<int>::max()) lines.fail(fmt::format("{} {} is more than can be counted; at most {}", what, value, std::numeric_limits<int>::max()));
+  if (value > std::numeric_limits<int>::max())
+    lines.fail(
+        fmt::format("{} {} is more than can be counted; at most {}", what, value, std::numeric_limits<int>::max()));
   return static_cast<int>(std::max<std::int64_t>(value, 0)) - 1;
 }
 
 MatrixFile read_binary(const std::string& path) {
   const auto size = std::filesystem::file_size(path);
   if (size % record != 0)
-    throw InputError(fmt::format("{}: {} bytes are no whole number of records of {}; the file is truncated or no binary CSR file of CP2K", path, size, record));
+    throw InputError(fmt::format(
+        "{}: {} bytes are no whole number of records of {}; the file is truncated or no binary CSR file of CP2K", path,
+        size, record));
   std::ifstream in(path, std::ios::binary);
   MatrixFile out;
   std::array<char, record> bytes{};
@@ -69,56 +73,73 @@ MatrixFile read_triples(io::TextLines& lines, bool have_line) {
     have_line = false;
     const auto words = io::split(lines.line());
     if (words.empty() || words[0][0] == '%') continue;
-    if (words.size() != 3) lines.fail(fmt::format("expected row, column and value, found {} words; was the file truncated?", words.size()));
-    out.entries.push_back({{0, 0, 0}, index_in(lines, words[0], "a row"), index_in(lines, words[1], "a column"), lines.real(words[2], "an element")});
+    if (words.size() != 3)
+      lines.fail(fmt::format("expected row, column and value, found {} words; was the file truncated?", words.size()));
+    out.entries.push_back({{0, 0, 0},
+                           index_in(lines, words[0], "a row"),
+                           index_in(lines, words[1], "a column"),
+                           lines.real(words[2], "an element")});
   }
   return out;
 }
 
 MatrixFile read_matrix_market(io::TextLines& lines) {
   const auto words = io::split(lines.line());
-  if (words.size() != 5 || words[1] != "matrix" || words[2] != "coordinate" || (words[3] != "real" && words[3] != "integer") || (words[4] != "symmetric" && words[4] != "general"))
+  if (words.size() != 5 || words[1] != "matrix" || words[2] != "coordinate" ||
+      (words[3] != "real" && words[3] != "integer") || (words[4] != "symmetric" && words[4] != "general"))
     lines.fail("expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
   std::vector<std::string_view> sizes;
   while (lines.next())
     if (sizes = io::split(lines.line()); !sizes.empty() && sizes[0][0] != '%') break;
   if (sizes.size() != 3) lines.fail("expected the numbers of rows, columns and elements");
-  const auto rows = lines.integer(sizes[0], "the number of rows"), columns = lines.integer(sizes[1], "the number of columns"), count = lines.integer(sizes[2], "the number of elements");
-  if (rows < 1 || rows > std::numeric_limits<int>::max()) lines.fail(fmt::format("{} rows; expected 1 to {}", rows, std::numeric_limits<int>::max()));
+  const auto rows = lines.integer(sizes[0], "the number of rows"),
+             columns = lines.integer(sizes[1], "the number of columns"),
+             count = lines.integer(sizes[2], "the number of elements");
+  if (rows < 1 || rows > std::numeric_limits<int>::max())
+    lines.fail(fmt::format("{} rows; expected 1 to {}", rows, std::numeric_limits<int>::max()));
   if (rows != columns) lines.fail(fmt::format("{} rows and {} columns; the matrix must be square", rows, columns));
   MatrixFile out = read_triples(lines, false);
   if (std::ssize(out.entries) != count)
-    throw InputError(fmt::format("{}: {} elements announced, {} found; the file is truncated", lines.path(), count, out.entries.size()));
+    throw InputError(fmt::format("{}: {} elements announced, {} found; the file is truncated", lines.path(), count,
+                                 out.entries.size()));
   out.rows = static_cast<int>(rows);
   return out;
 }
 
-/// Completes a file of one triangle. Zeros may be left out, also on the diagonal; but a file that does not say how many elements it has
-/// must have the last one of its diagonal, by which one that was cut off is noticed.
+/// Completes a file of one triangle. Zeros may be left out, also on the diagonal; but a file that does not say how many
+/// elements it has must have the last one of its diagonal, by which one that was cut off is noticed.
 void complete(const std::string& path, MatrixFile& file) {
   bool upper = false, lower = false;
   int largest = -1;
   for (const auto& entry : file.entries) {
-    if (entry.row < 0 || entry.column < 0) throw InputError(not_counted_from_one(path, entry.row + 1, entry.column + 1));
+    if (entry.row < 0 || entry.column < 0)
+      throw InputError(not_counted_from_one(path, entry.row + 1, entry.column + 1));
     upper |= entry.column > entry.row, lower |= entry.column < entry.row;
     largest = std::max({largest, entry.row, entry.column});
   }
   const bool announced = file.rows > 0;
   if (!announced) file.rows = largest + 1;
-  if (largest >= file.rows) throw InputError(fmt::format("{}: row or column {} of a matrix of {} rows", path, largest + 1, file.rows));
+  if (largest >= file.rows)
+    throw InputError(fmt::format("{}: row or column {} of a matrix of {} rows", path, largest + 1, file.rows));
   if (file.entries.empty()) throw InputError(fmt::format("{} holds no elements; was the file truncated?", path));
-  // A row or two without elements are possible, most of them are not: no memory is taken for what a wrong number announces.
+  // A row or two without elements are possible, most of them are not: no memory is taken for what a wrong number
+  // announces.
   if (static_cast<double>(file.rows) > 1e6 + 100.0 * static_cast<double>(file.entries.size()))
-    throw InputError(fmt::format("{}: {} rows, but only {} elements; was the file changed?", path, file.rows, file.entries.size()));
+    throw InputError(
+        fmt::format("{}: {} rows, but only {} elements; was the file changed?", path, file.rows, file.entries.size()));
   bool last = announced;
   const auto count = file.entries.size();
   for (std::size_t k = 0; k < count; ++k) {
     const LatticeEntry entry = file.entries[k];
-    if (entry.row == entry.column) last |= entry.row + 1 == file.rows;
-    else if (upper != lower) file.entries.push_back({entry.cell, entry.column, entry.row, entry.value});
+    if (entry.row == entry.column)
+      last |= entry.row + 1 == file.rows;
+    else if (upper != lower)
+      file.entries.push_back({entry.cell, entry.column, entry.row, entry.value});
   }
   if (!last)
-    throw InputError(fmt::format("{}: row {}, the last one, has no diagonal element; was the file truncated? If that element is zero, write it", path, file.rows));
+    throw InputError(fmt::format(
+        "{}: row {}, the last one, has no diagonal element; was the file truncated? If that element is zero, write it",
+        path, file.rows));
 }
 
 }  // namespace
@@ -137,22 +158,30 @@ MatrixFile read_matrix_file(const std::string& path) {
   return out;
 }
 
-CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule, BlockKind kind, double to_hartree,
+CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap,
+                             const std::vector<int>& molecule, BlockKind kind, double to_hartree,
                              const std::string& hamiltonian_down) {
   MatrixFile h = read_matrix_file(hamiltonian), s;
   if (!overlap.empty()) {
     s = read_matrix_file(overlap);
-    if (s.rows != h.rows) throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows, overlap, s.rows));
+    if (s.rows != h.rows)
+      throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows,
+                                   overlap, s.rows));
   } else {
     for (int i = 0; i < h.rows; ++i) s.entries.push_back({{0, 0, 0}, i, i, 1.0});
   }
   const int functions = std::accumulate(molecule.begin(), molecule.end(), 0);
   if (functions < 1 || h.rows % functions != 0)
-    throw InputError(fmt::format("{} has {} rows, which are no whole number of molecules of {} functions; 'molecule' holds the functions of each atom of one molecule", hamiltonian, h.rows, functions));
+    throw InputError(
+        fmt::format("{} has {} rows, which are no whole number of molecules of {} functions; 'molecule' holds the "
+                    "functions of each atom of one molecule",
+                    hamiltonian, h.rows, functions));
   MatrixFile down;
   if (!hamiltonian_down.empty()) {
     down = read_matrix_file(hamiltonian_down);
-    if (down.rows != h.rows) throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows, hamiltonian_down, down.rows));
+    if (down.rows != h.rows)
+      throw InputError(fmt::format("{} has {} rows, {} has {}; they must be of the same basis", hamiltonian, h.rows,
+                                   hamiltonian_down, down.rows));
     for (auto& entry : down.entries) entry.value *= to_hartree;
     check_entries(hamiltonian_down, down.entries);
   }

@@ -6,22 +6,24 @@
 
 namespace cambium::submatrix {
 
-/// A symmetric matrix of one cell (Gamma point) as other programs write it; both triangles in the result, which are completed
-/// when the file has only one. By its first bytes the file is one of
+/// A symmetric matrix of one cell (Gamma point) as other programs write it; both triangles in the result, which are
+/// completed when the file has only one. By its first bytes the file is one of
 ///   Matrix Market, coordinate real, symmetric or general (counted from 1);
 ///   CP2K's *_CSR_WRITE, lines "row column value" (counted from 1);
 ///   the same with BINARY T: Fortran records of two 4-byte integers and a double.
-/// Zeros may be left out; only the last element of the diagonal must be there where the file does not say how many elements it has.
-/// InputError, with file and line, for other contents and a truncated file.
+/// Zeros may be left out; only the last element of the diagonal must be there where the file does not say how many
+/// elements it has. InputError, with file and line, for other contents and a truncated file.
 struct MatrixFile {
   int rows = 0;
   std::vector<LatticeEntry> entries;
 };
 MatrixFile read_matrix_file(const std::string& path);
 
-/// Both matrices of a cell from such files (`overlap` may be "": the identity). `molecule` holds the functions of each atom
-/// of one molecule and is repeated until the rows are used up; energies are multiplied by `to_hartree`. `hamiltonian_down`: of spin down.
-CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap, const std::vector<int>& molecule,
-                             BlockKind kind, double to_hartree, const std::string& hamiltonian_down = "");
+/// Both matrices of a cell from such files (`overlap` may be "": the identity). `molecule` holds the functions of each
+/// atom of one molecule and is repeated until the rows are used up; energies are multiplied by `to_hartree`.
+/// `hamiltonian_down`: of spin down.
+CellSystem read_matrix_files(const std::string& hamiltonian, const std::string& overlap,
+                             const std::vector<int>& molecule, BlockKind kind, double to_hartree,
+                             const std::string& hamiltonian_down = "");
 
 }  // namespace cambium::submatrix

@@ -21,7 +21,7 @@ enum class BlockKind { molecule, atom };
 
 /// An atom inside a block: its functions are consecutive rows of the block.
 struct BlockAtom {
-  int number = 0;     ///< atomic number
+  int number = 0;  ///< atomic number
   int functions = 0;
 };
 
@@ -36,18 +36,19 @@ struct MatrixSystem {
   ColumnRanges ranges;
   BlockColumns hamiltonian, overlap;
   std::int64_t atoms = 0;
-  double electrons = 0.0;                          ///< 0 when the source does not know
-  std::vector<std::vector<BlockAtom>> block_atoms; ///< of the blocks of one cell; block b is entry b modulo their number
+  double electrons = 0.0;  ///< 0 when the source does not know
+  std::vector<std::vector<BlockAtom>>
+      block_atoms;  ///< of the blocks of one cell; block b is entry b modulo their number
   Reference reference;
-  std::string name;                                ///< for the log: source and size
-  std::vector<std::string> notes;                  ///< what the reader changed or noticed
+  std::string name;                ///< for the log: source and size
+  std::vector<std::string> notes;  ///< what the reader changed or noticed
   /// Of every block's first atom (angstrom), the same on all ranks; empty where the source does not know.
   std::vector<std::array<double, 3>> centres = {};
   std::optional<BlockColumns> hamiltonian_down = {};  ///< of spin down; `hamiltonian` is then that of spin up
   /// 2: blocks 2 b and 2 b + 1 are block b of spin up and of spin down, without elements between them.
   int channels = 1;
-  /// Tight binding: the blocks that are there are the submatrices, however small (eps is 0), the basis is orthogonal, and solvers
-  /// saturate the bonds that a submatrix cuts.
+  /// Tight binding: the blocks that are there are the submatrices, however small (eps is 0), the basis is orthogonal,
+  /// and solvers saturate the bonds that a submatrix cuts.
   std::shared_ptr<const BondGraph> bonds = {};
 };
 

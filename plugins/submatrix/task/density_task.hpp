@@ -47,7 +47,8 @@ class DensityTask : public Task {
  private:
   DensityOptions options(const MatrixSystem& system) const;
   /// Evaluates, writes and returns the page.
-  std::vector<std::string> evaluate(const MatrixSystem& system, std::vector<std::string>& files, Context& context) const;
+  std::vector<std::string> evaluate(const MatrixSystem& system, std::vector<std::string>& files,
+                                    Context& context) const;
 
   Params params_;
 };

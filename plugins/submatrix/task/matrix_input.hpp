@@ -10,10 +10,10 @@ namespace cambium::submatrix {
 
 /// Where Hamiltonian and overlap come from.
 struct MatrixInput {
-  std::string file;                        ///< HDF5 with both, or
-  std::string hamiltonian, overlap;        ///< one file each, of CP2K or Matrix Market
-  std::string hamiltonian_down;            ///< with hamiltonian: that of the other spin
-  std::vector<int> molecule;               ///< then: functions of each atom of one molecule
+  std::string file;                  ///< HDF5 with both, or
+  std::string hamiltonian, overlap;  ///< one file each, of CP2K or Matrix Market
+  std::string hamiltonian_down;      ///< with hamiltonian: that of the other spin
+  std::vector<int> molecule;         ///< then: functions of each atom of one molecule
   std::vector<int> supercell{1, 1, 1};
   BlockKind blocks = BlockKind::molecule;
   std::string unit = "hartree";

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
+#include "core/io/atomic_file.hpp"
 #include "core/io/csv.hpp"
 #include "core/io/h5.hpp"
-#include "core/io/atomic_file.hpp"
 #include "core/io/provenance.hpp"
 #include "plugins/submatrix/task/report.hpp"
 
@@ -27,7 +27,8 @@ std::vector<T> gathered(const std::vector<T>& mine, const Comm& comm) {
 }
 
 /// Electrons on each function of own columns, 2 (D S)_ii: D and S have the block column, both symmetric.
-std::vector<double> populations(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result) {
+std::vector<double> populations(const MatrixSystem& system, const DensityOptions& options,
+                                const DensityResult& result) {
   std::vector<double> out;
   for (int column : result.density.columns()) {
     const int width = system.layout->size(column);
@@ -48,16 +49,21 @@ std::vector<double> populations(const MatrixSystem& system, const DensityOptions
 }
 
 /// Sums over the functions of each atom. `difference`: spin up less spin down, or empty.
-void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population, const std::vector<double>& difference = {}) {
+void write_charges(const std::string& path, const MatrixSystem& system, const std::vector<double>& population,
+                   const std::vector<double>& difference = {}) {
   std::vector<double> atom, block_of, number, electrons, spin;
   std::size_t f = 0;
   for (int block = 0; block < system.layout->blocks(); ++block)
     for (const auto& a : system.block_atoms[static_cast<std::size_t>(block) % system.block_atoms.size()]) {
       double sum = 0.0, up = 0.0;
       for (int k = 0; k < a.functions; ++k, ++f) sum += population[f], up += difference.empty() ? 0.0 : difference[f];
-      atom.push_back(static_cast<double>(atom.size())), block_of.push_back(block), number.push_back(a.number), electrons.push_back(sum), spin.push_back(up);
+      atom.push_back(static_cast<double>(atom.size())), block_of.push_back(block), number.push_back(a.number),
+          electrons.push_back(sum), spin.push_back(up);
     }
-  std::vector<io::Column> head{{"atom", "", "in the order of the blocks"}, {"block", "", ""}, {"atomic_number", "", ""}, {"mulliken_electrons", "", "2 (D S) summed over the atom's functions"}};
+  std::vector<io::Column> head{{"atom", "", "in the order of the blocks"},
+                               {"block", "", ""},
+                               {"atomic_number", "", ""},
+                               {"mulliken_electrons", "", "2 (D S) summed over the atom's functions"}};
   std::vector<std::vector<double>> columns{atom, block_of, number, electrons};
   if (!difference.empty()) {
     head[3].doc = "D S of both spins summed over the atom's functions";
@@ -80,7 +86,8 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
     const BlockColumn blocks = matrix.column(c);
     for (std::size_t e = 0; e < blocks.rows.size(); ++e) {
       column.push_back(c), row.push_back(blocks.rows[e]);
-      value.insert(value.end(), blocks.block(e), blocks.block(e) + matrix.layout().size(blocks.rows[e]) * matrix.layout().size(c));
+      value.insert(value.end(), blocks.block(e),
+                   blocks.block(e) + matrix.layout().size(blocks.rows[e]) * matrix.layout().size(c));
     }
   }
   column = gathered(column, context.comm), row = gathered(row, context.comm), value = gathered(value, context.comm);
@@ -91,7 +98,9 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
   io::write_h5_atomically(path, [&](io::File& file) {
     io::write_provenance(file, provenance);
     file.set_attribute("description", what);
-    file.set_attribute("storage", "block e has rows of block `row[e]` and columns of block `column[e]`, row-major; blocks follow one another in `values`");
+    file.set_attribute("storage",
+                       "block e has rows of block `row[e]` and columns of block `column[e]`, row-major; blocks follow "
+                       "one another in `values`");
     file.write("block_sizes", sizes);
     file.write("column", column);
     file.write("row", row);
@@ -101,8 +110,9 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
 
 }  // namespace
 
-std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options, const DensityResult& result,
-                                       const std::vector<std::string>& wanted, Context& context) {
+std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options,
+                                       const DensityResult& result, const std::vector<std::string>& wanted,
+                                       Context& context) {
   namespace fs = std::filesystem;
   const auto path = [&](const char* name) { return (fs::path(context.run_directory) / name).string(); };
   std::vector<std::string> files;
@@ -116,19 +126,24 @@ std::vector<std::string> write_results(const MatrixSystem& system, const Density
       if (context.comm.root()) write_sizes(path("submatrices.csv"), all);
       files.push_back("submatrices.csv");
     } else if (name == "density") {
-      write_matrix(path("density.h5"), result.density, "density matrix D of one spin; electrons are 2 Tr(D S)", context);
+      write_matrix(path("density.h5"), result.density, "density matrix D of one spin; electrons are 2 Tr(D S)",
+                   context);
       files.push_back("density.h5");
     } else if (name == "energy_density" && result.energy_weighted) {
-      write_matrix(path("energy_density.h5"), *result.energy_weighted, "energy-weighted density matrix W of one spin (hartree)", context);
+      write_matrix(path("energy_density.h5"), *result.energy_weighted,
+                   "energy-weighted density matrix W of one spin (hartree)", context);
       files.push_back("energy_density.h5");
     }
   }
   return files;
 }
 
-std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOptions& options, const SpinDensity& spins,
-                                     const std::vector<std::string>& wanted, Context& context) {
-  const auto path = [&](const std::string& name) { return (std::filesystem::path(context.run_directory) / name).string(); };
+std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOptions& options,
+                                     const SpinDensity& spins, const std::vector<std::string>& wanted,
+                                     Context& context) {
+  const auto path = [&](const std::string& name) {
+    return (std::filesystem::path(context.run_directory) / name).string();
+  };
   std::vector<std::string> files;
   for (const auto& name : wanted) {
     if (name == "charges") {
@@ -151,7 +166,9 @@ std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOp
         const bool weighted = name == "energy_density";
         files.push_back(fmt::format("{}_{}.h5", name, spin));
         write_matrix(path(files.back()), weighted ? *result.energy_weighted : result.density,
-                     fmt::format("{} of spin {}; electrons of this spin are Tr(D S)", weighted ? "energy-weighted density matrix W (hartree)" : "density matrix D", spin), context);
+                     fmt::format("{} of spin {}; electrons of this spin are Tr(D S)",
+                                 weighted ? "energy-weighted density matrix W (hartree)" : "density matrix D", spin),
+                     context);
       }
     }
   }

@@ -27,7 +27,8 @@ class Saturated : public Submatrix<double> {
 
   void gather(const PrincipalIndex& index, const ColumnSet& columns, double eps) override {
     n_ = index.dimension(), ld_ = padded<double>(n_);
-    for (std::size_t p = 0; p < index.blocks.size(); ++p) place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
+    for (std::size_t p = 0; p < index.blocks.size(); ++p)
+      place_[static_cast<std::size_t>(index.blocks[p])] = static_cast<int>(p);
     project_edges(index);
     columns_.assign(index.blocks.size(), {});
     for (std::size_t q = 0; q < index.blocks.size(); ++q) {
@@ -46,13 +47,15 @@ class Saturated : public Submatrix<double> {
     for (std::size_t p = 0; p < columns_.size(); ++p)
       for (const auto& [q, block] : columns_[p])
         for (std::size_t i = 0; i < 4; ++i)
-          for (std::size_t j = 0; j < 4; ++j) out[(4 * q + i) * static_cast<std::size_t>(ld_) + 4 * p + j] = block[4 * i + j];
+          for (std::size_t j = 0; j < 4; ++j)
+            out[(4 * q + i) * static_cast<std::size_t>(ld_) + 4 * p + j] = block[4 * i + j];
     return out;
   }
   int ld() const override { return ld_; }
 
   void multiply(int width, const double* x, double* y) override {
-    for (int w = 0; w < width; ++w) std::fill(y + static_cast<std::ptrdiff_t>(w) * ld_ + n_, y + static_cast<std::ptrdiff_t>(w + 1) * ld_, 0.0);
+    for (int w = 0; w < width; ++w)
+      std::fill(y + static_cast<std::ptrdiff_t>(w) * ld_ + n_, y + static_cast<std::ptrdiff_t>(w + 1) * ld_, 0.0);
     for (int first = 0; first < width; first += 4) {  // blocks are read once for four rows
       const double* in[4];
       for (int w = 0; w < 4; ++w) in[w] = x + static_cast<std::ptrdiff_t>(std::min(first + w, width - 1)) * ld_;
@@ -62,7 +65,8 @@ class Saturated : public Submatrix<double> {
           for (std::size_t w = 0; w < 4; ++w)
             for (std::size_t j = 0; j < 4; ++j)
               for (std::size_t i = 0; i < 4; ++i) sum[w][i] += block[4 * j + i] * in[w][4 * q + j];
-        for (int w = 0; w < std::min(4, width - first); ++w) std::copy_n(sum[w], 4, y + static_cast<std::ptrdiff_t>(first + w) * ld_ + 4 * static_cast<std::ptrdiff_t>(p));
+        for (int w = 0; w < std::min(4, width - first); ++w)
+          std::copy_n(sum[w], 4, y + static_cast<std::ptrdiff_t>(first + w) * ld_ + 4 * static_cast<std::ptrdiff_t>(p));
       }
     }
   }
@@ -150,6 +154,8 @@ std::unique_ptr<ColumnSolver> make_saturated_lanczos(const BondGraph& bonds, con
   return make_lanczos<double>(std::make_unique<Saturated>(bonds), options);
 }
 
-std::unique_ptr<ColumnSolver> make_saturated_diagonaliser(const BondGraph& bonds) { return make_diagonaliser(std::make_unique<Saturated>(bonds)); }
+std::unique_ptr<ColumnSolver> make_saturated_diagonaliser(const BondGraph& bonds) {
+  return make_diagonaliser(std::make_unique<Saturated>(bonds));
+}
 
 }  // namespace cambium::submatrix

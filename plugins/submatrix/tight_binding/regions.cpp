@@ -23,8 +23,10 @@ AllAtoms::AllAtoms(const Particles& particles, const Comm& comm) : box(particles
   const auto all = static_cast<std::size_t>(ranges.first.back());
   tag.resize(all);
   x.resize(3 * all);
-  MPI_Allgatherv(own_tag.data(), particles.nlocal, MPI_INT64_T, tag.data(), count.data(), first.data(), MPI_INT64_T, comm.handle());
-  MPI_Allgatherv(own.data(), 3 * particles.nlocal, MPI_DOUBLE, x.data(), count3.data(), first3.data(), MPI_DOUBLE, comm.handle());
+  MPI_Allgatherv(own_tag.data(), particles.nlocal, MPI_INT64_T, tag.data(), count.data(), first.data(), MPI_INT64_T,
+                 comm.handle());
+  MPI_Allgatherv(own.data(), 3 * particles.nlocal, MPI_DOUBLE, x.data(), count3.data(), first3.data(), MPI_DOUBLE,
+                 comm.handle());
 }
 
 AllAtoms::AllAtoms(const Box& in, const std::vector<std::array<double, 3>>& positions, const Comm& comm) : box(in) {
@@ -65,7 +67,8 @@ bool Regions::hold(const AllAtoms& atoms, double skin, const Comm& comm) const {
     const auto then = x_.find(atoms.tag[k]);
     holds = then != x_.end() && atoms.distance(&atoms.x[3 * k], then->second.data()) < 0.5 * skin;
   }
-  for (int k = atoms.ranges.begin(comm.rank()); holds && k < atoms.ranges.end(comm.rank()); ++k) holds = members_.count(atoms.tag[static_cast<std::size_t>(k)]) > 0;
+  for (int k = atoms.ranges.begin(comm.rank()); holds && k < atoms.ranges.end(comm.rank()); ++k)
+    holds = members_.count(atoms.tag[static_cast<std::size_t>(k)]) > 0;
   return comm.min(holds ? 1.0 : 0.0) > 0.0;
 }
 
@@ -82,7 +85,8 @@ void Regions::connect(const AllAtoms& atoms, double length) {
 void Regions::keep(const AllAtoms& atoms, const Comm& comm, const Lists& lists) {
   x_.clear();
   members_.clear();
-  for (std::size_t k = 0; k < atoms.tag.size(); ++k) x_[atoms.tag[k]] = {atoms.x[3 * k], atoms.x[3 * k + 1], atoms.x[3 * k + 2]};
+  for (std::size_t k = 0; k < atoms.tag.size(); ++k)
+    x_[atoms.tag[k]] = {atoms.x[3 * k], atoms.x[3 * k + 1], atoms.x[3 * k + 2]};
   const auto first = static_cast<std::size_t>(atoms.ranges.begin(comm.rank()));
   for (std::size_t i = 0; i < lists.size(); ++i) {
     auto& members = members_[atoms.tag[first + i]];
@@ -96,7 +100,8 @@ Regions::Lists Regions::lists(const AllAtoms& atoms, const Comm& comm) const {
   for (int k = atoms.ranges.begin(comm.rank()); k < atoms.ranges.end(comm.rank()); ++k) {
     auto& list = out.emplace_back();
     const auto found = members_.find(atoms.tag[static_cast<std::size_t>(k)]);
-    if (found == members_.end()) list.push_back(k);
+    if (found == members_.end())
+      list.push_back(k);
     else
       for (auto tag : found->second)
         if (const auto there = number.find(tag); there != number.end()) list.push_back(there->second);
@@ -127,7 +132,9 @@ Regions::Lists Regions::within(const AllAtoms& atoms, const Comm& comm, double d
   for (int i = atoms.ranges.begin(comm.rank()); i < atoms.ranges.end(comm.rank()); ++i) {
     auto& list = out.emplace_back();
     for (int k = 0; k < atoms.count(); ++k)
-      if (atoms.distance(&atoms.x[3 * static_cast<std::size_t>(i)], &atoms.x[3 * static_cast<std::size_t>(k)]) < distance) list.push_back(k);
+      if (atoms.distance(&atoms.x[3 * static_cast<std::size_t>(i)], &atoms.x[3 * static_cast<std::size_t>(k)]) <
+          distance)
+        list.push_back(k);
   }
   return out;
 }
@@ -138,8 +145,10 @@ std::vector<int> Regions::grown(const BondGraph& bonds, std::vector<int> list, i
   for (std::size_t done = 0; hops > 0; --hops) {
     const std::size_t end = list.size();
     for (; done < end; ++done)
-      for (int e = bonds.first[static_cast<std::size_t>(list[done])]; e < bonds.first[static_cast<std::size_t>(list[done]) + 1]; ++e)
-        if (char& mark = in[static_cast<std::size_t>(bonds.other[static_cast<std::size_t>(e)])]; !mark) mark = 1, list.push_back(bonds.other[static_cast<std::size_t>(e)]);
+      for (int e = bonds.first[static_cast<std::size_t>(list[done])];
+           e < bonds.first[static_cast<std::size_t>(list[done]) + 1]; ++e)
+        if (char& mark = in[static_cast<std::size_t>(bonds.other[static_cast<std::size_t>(e)])]; !mark)
+          mark = 1, list.push_back(bonds.other[static_cast<std::size_t>(e)]);
   }
   std::sort(list.begin(), list.end());
   return list;

@@ -27,8 +27,8 @@ struct AllAtoms {
   double distance(const double* a, const double* b) const;
 };
 
-/// Which atoms form the submatrix of each own atom, and the covalent bonds of all atoms. Both are kept by tag from one choice to
-/// the next, so that a new order of atoms changes nothing.
+/// Which atoms form the submatrix of each own atom, and the covalent bonds of all atoms. Both are kept by tag from one
+/// choice to the next, so that a new order of atoms changes nothing.
 class Regions {
  public:
   using Lists = std::vector<std::vector<int>>;  ///< of own atoms: block numbers, ascending
@@ -49,9 +49,9 @@ class Regions {
   static std::vector<int> grown(const BondGraph& bonds, std::vector<int> list, int hops);
 
  private:
-  std::unordered_map<std::int64_t, std::array<double, 3>> x_;                ///< of all atoms at the last choice
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> bonded_;       ///< of all atoms
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> members_;      ///< of own atoms
+  std::unordered_map<std::int64_t, std::array<double, 3>> x_;            ///< of all atoms at the last choice
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> bonded_;   ///< of all atoms
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> members_;  ///< of own atoms
 };
 
 }  // namespace cambium::submatrix

@@ -12,18 +12,46 @@
 namespace cambium::submatrix {
 
 void TightBinding::Params::describe(deck::Describe<Params>& d) {
-  d("parameters", &Params::parameters, "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si").options({"xu", "bowler", "goodwin"});
-  d("eps", &Params::eps, "atoms form the submatrix of an atom as far as their bond order with it, 4 |D_ij|^2, is at least this; cut bonds are saturated; 0: by reach").non_negative().less_than(1.0).def(0.0);
-  d("reach", &Params::reach, "atoms within this distance of an atom form its submatrix; 0, and no eps: one diagonalisation of all atoms (exact; up to 4096 atoms)").unit("angstrom").non_negative().def(0.0);
-  d("skin", &Params::skin, "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it").unit("angstrom").non_negative().def(0.5);
-  d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry").positive().def(1e-6);
-  d("solver", &Params::solver, "how each submatrix gives its block column").options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}}).def(SolverKind::lanczos);
-  d("temperature", &Params::temperature, "of the electrons; metals and liquids need one").unit("K").non_negative().def(0.0);
-  d.check([](const Params& p) { return p.eps > 0.0 && p.reach > 0.0 ? "eps and reach are two ways to choose submatrices; leave one of them out" : ""; });
+  d("parameters", &Params::parameters,
+    "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si")
+      .options({"xu", "bowler", "goodwin"});
+  d("eps", &Params::eps,
+    "atoms form the submatrix of an atom as far as their bond order with it, 4 |D_ij|^2, is at least this; cut bonds "
+    "are saturated; 0: by reach")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.0);
+  d("reach", &Params::reach,
+    "atoms within this distance of an atom form its submatrix; 0, and no eps: one diagonalisation of all atoms (exact; "
+    "up to 4096 atoms)")
+      .unit("angstrom")
+      .non_negative()
+      .def(0.0);
+  d("skin", &Params::skin,
+    "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it")
+      .unit("angstrom")
+      .non_negative()
+      .def(0.5);
+  d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry")
+      .positive()
+      .def(1e-6);
+  d("solver", &Params::solver, "how each submatrix gives its block column")
+      .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}})
+      .def(SolverKind::lanczos);
+  d("temperature", &Params::temperature, "of the electrons; metals and liquids need one")
+      .unit("K")
+      .non_negative()
+      .def(0.0);
+  d.check([](const Params& p) {
+    return p.eps > 0.0 && p.reach > 0.0 ? "eps and reach are two ways to choose submatrices; leave one of them out"
+                                        : "";
+  });
 }
 
 void TightBinding::bind(std::span<const Species> species) {
-  if (species.size() != 1) throw InputError(fmt::format("tight_binding is for one element, C or Si; the structure has {} species", species.size()));
+  if (species.size() != 1)
+    throw InputError(
+        fmt::format("tight_binding is for one element, C or Si; the structure has {} species", species.size()));
   model_ = tight_binding_model(species[0].symbol, params_.parameters.value_or(""));
 }
 
@@ -57,7 +85,16 @@ void TightBinding::find_bonds(const Particles& particles, const NeighborList& li
 MatrixSystem TightBinding::hamiltonian() const {
   const int atoms = atoms_->count();
   auto layout = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(atoms), 4));
-  MatrixSystem out{layout, atoms_->ranges, BlockColumns(layout), BlockColumns(layout), atoms, static_cast<double>(electrons_per_atom) * atoms, {}, {}, "tight binding", {}};
+  MatrixSystem out{layout,
+                   atoms_->ranges,
+                   BlockColumns(layout),
+                   BlockColumns(layout),
+                   atoms,
+                   static_cast<double>(electrons_per_atom) * atoms,
+                   {},
+                   {},
+                   "tight binding",
+                   {}};
   const int first = bonds_.empty() ? 0 : block_[0];
   double part[16], gradient[48];
   for (std::size_t i = 0; i < bonds_.size(); ++i) {
@@ -117,7 +154,8 @@ double TightBinding::repulsion(const Particles& particles, GhostExchange& ghosts
   Kokkos::deep_copy(host, slope);
   for (std::size_t i = 0; i < bonds_.size(); ++i)
     for (const Bond& bond : bonds_[i]) {
-      const double pull = (host(i) + host(static_cast<std::size_t>(bond.particle))) * model_->repulsion(bond.r).slope / bond.r;
+      const double pull =
+          (host(i) + host(static_cast<std::size_t>(bond.particle))) * model_->repulsion(bond.r).slope / bond.r;
       for (std::size_t k = 0; k < 3; ++k) {
         force[3 * i + k] -= pull * bond.d[k];
         for (std::size_t b = 0; b < 3; ++b) virial[3 * k + b] -= 0.5 * pull * bond.d[k] * bond.d[b];
@@ -126,9 +164,10 @@ double TightBinding::repulsion(const Particles& particles, GhostExchange& ghosts
   return energy;
 }
 
-void TightBinding::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts, const ForceRequest& request, ForceOutput& out,
-                           Context& context) {
-  if (request.per_atom) throw InputError("tight_binding gives no energies and virials per atom; leave out what asks for them");
+void TightBinding::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
+                           const ForceRequest& request, ForceOutput& out, Context& context) {
+  if (request.per_atom)
+    throw InputError("tight_binding gives no energies and virials per atom; leave out what asks for them");
   atoms_.emplace(particles, context.comm);
   number_atoms(particles);
   find_bonds(particles, list);
@@ -141,7 +180,8 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
   const double energy = repulsion(particles, ghosts, force.data(), out.virial);
   // Totals are summed over ranks by the caller.
   const double wanted = static_cast<double>(electrons_per_atom) * atoms_->count();
-  out.energy += energy + (last_->energy + mu_.value_or(last_->mu) * (wanted - last_->electrons) + last_->entropy_term) / context.comm.size();
+  out.energy += energy + (last_->energy + mu_.value_or(last_->mu) * (wanted - last_->electrons) + last_->entropy_term) /
+                             context.comm.size();
   auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out.f);
   for (std::size_t i = 0; i < bonds_.size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) f(i, k) += force[3 * i + k];
@@ -150,23 +190,31 @@ void TightBinding::compute(const Particles& particles, const NeighborList& list,
 
 std::string TightBinding::summary() const {
   // Before the structure is known, as in `cambium check`, there is no model.
-  return fmt::format("tight_binding {}, {}{}", model_ ? fmt::format("{}: sp3, cut-off {} Å", model_->symbol, model_->cutoff) : "of carbon or silicon: sp3",
-                     params_.eps > 0.0     ? fmt::format("submatrices of all atoms with a bond order of at least {:g}", params_.eps)
-                     : params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach)
-                                           : "all atoms diagonalised at once",
-                     params_.temperature > 0.0 ? fmt::format(", electrons at {} K", params_.temperature) : "");
+  return fmt::format(
+      "tight_binding {}, {}{}",
+      model_ ? fmt::format("{}: sp3, cut-off {} Å", model_->symbol, model_->cutoff) : "of carbon or silicon: sp3",
+      params_.eps > 0.0     ? fmt::format("submatrices of all atoms with a bond order of at least {:g}", params_.eps)
+      : params_.reach > 0.0 ? fmt::format("submatrices of all atoms within {} Å", params_.reach)
+                            : "all atoms diagonalised at once",
+      params_.temperature > 0.0 ? fmt::format(", electrons at {} K", params_.temperature) : "");
 }
 
 std::vector<Citation> TightBinding::citations() const {
   if (!model_) return {};
   if (model_->symbol == "C")
-    return {{"Xu1992", "@article{Xu1992, author={Xu, C. H. and Wang, C. Z. and Chan, C. T. and Ho, K. M.}, title={A transferable tight-binding potential for carbon}, "
-                       "journal={J. Phys.: Condens. Matter}, volume={4}, pages={6047}, year={1992}}"}};
+    return {{"Xu1992",
+             "@article{Xu1992, author={Xu, C. H. and Wang, C. Z. and Chan, C. T. and Ho, K. M.}, title={A transferable "
+             "tight-binding potential for carbon}, journal={J. Phys.: Condens. Matter}, volume={4}, pages={6047}, "
+             "year={1992}}"}};
   if (model_->cutoff < 4.0)
-    return {{"Bowler1998", "@article{Bowler1998, author={Bowler, D. R. and Fearn, M. and Goringe, C. M. and Horsfield, A. P. and Pettifor, D. G.}, title={Hydrogen diffusion on "
-                           "Si(001) studied with the local density approximation and tight binding}, journal={J. Phys.: Condens. Matter}, volume={10}, pages={3719}, year={1998}}"}};
-  return {{"Goodwin1989", "@article{Goodwin1989, author={Goodwin, L. and Skinner, A. J. and Pettifor, D. G.}, title={Generating transferable tight-binding parameters: "
-                          "application to silicon}, journal={Europhys. Lett.}, volume={9}, pages={701}, year={1989}}"}};
+    return {{"Bowler1998",
+             "@article{Bowler1998, author={Bowler, D. R. and Fearn, M. and Goringe, C. M. and Horsfield, A. P. and "
+             "Pettifor, D. G.}, title={Hydrogen diffusion on Si(001) studied with the local density approximation and "
+             "tight binding}, journal={J. Phys.: Condens. Matter}, volume={10}, pages={3719}, year={1998}}"}};
+  return {{"Goodwin1989",
+           "@article{Goodwin1989, author={Goodwin, L. and Skinner, A. J. and Pettifor, D. G.}, title={Generating "
+           "transferable tight-binding parameters: application to silicon}, journal={Europhys. Lett.}, volume={9}, "
+           "pages={701}, year={1989}}"}};
 }
 
 }  // namespace cambium::submatrix

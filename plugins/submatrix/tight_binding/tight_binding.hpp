@@ -12,17 +12,18 @@ namespace cambium::submatrix {
 
 /// Orthogonal sp3 tight binding of one element, its density matrix by the submatrix method with one block per atom:
 ///   E = 2 Tr(D (H - mu)) + mu N [- T S] + sum_i F(sum_j phi(r_ij)),   F_k = -4 sum_i D_ik : dH_ik/dr_k - repulsion.
-/// The submatrix of an atom i holds the atoms j whose bond order with it, 4 |D_ij|^2 (K. B. Wiberg, Tetrahedron 24, 1083
-/// (1968)), is at least `eps`, or those within `reach`; with a skin, so that the choice changes only now and then. Bonds that a
-/// submatrix cuts are saturated (edges.hpp). Forces are then not exactly the slope of the energy; their error falls with eps.
-/// At zero temperature mu stays in the middle of the gap from one choice of submatrices to the next.
+/// The submatrix of an atom i holds the atoms j whose bond order with it, 4 |D_ij|^2 (K. B. Wiberg, Tetrahedron 24,
+/// 1083 (1968)), is at least `eps`, or those within `reach`; with a skin, so that the choice changes only now and then.
+/// Bonds that a submatrix cuts are saturated (edges.hpp). Forces are then not exactly the slope of the energy; their
+/// error falls with eps. At zero temperature mu stays in the middle of the gap from one choice of submatrices to the
+/// next.
 class TightBinding : public Potential {
  public:
   struct Params {
     std::optional<std::string> parameters;  ///< published set; default: the element's first
-    double eps = 0.0;          ///< least bond order; 0: by reach
-    double reach = 0.0;        ///< Å; 0 as well as eps: one problem of all atoms
-    double skin = 0.5;         ///< Å
+    double eps = 0.0;                       ///< least bond order; 0: by reach
+    double reach = 0.0;                     ///< Å; 0 as well as eps: one problem of all atoms
+    double skin = 0.5;                      ///< Å
     double krylov_tolerance = 1e-6;
     SolverKind solver = SolverKind::lanczos;
     double temperature = 0.0;
@@ -33,7 +34,8 @@ class TightBinding : public Potential {
 
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return model_->cutoff; }
-  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&, Context&) override;
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
 
@@ -46,9 +48,9 @@ class TightBinding : public Potential {
   static constexpr int electrons_per_atom = 4;
   /// One neighbour of an own atom, within the cut-off.
   struct Bond {
-    int row;                 ///< block number of the neighbour
-    int particle;            ///< its row among the particles
-    std::array<double, 3> d; ///< from the neighbour to the own atom
+    int row;                  ///< block number of the neighbour
+    int particle;             ///< its row among the particles
+    std::array<double, 3> d;  ///< from the neighbour to the own atom
     double r;
   };
   bool truncated() const { return params_.eps > 0.0 || params_.reach > 0.0; }
@@ -65,17 +67,17 @@ class TightBinding : public Potential {
   Params params_;
   std::optional<TightBindingModel> model_;
   std::optional<AllAtoms> atoms_;
-  std::vector<int> block_;                 ///< of each particle row, ghosts included
-  std::vector<std::vector<Bond>> bonds_;   ///< of own atoms, by block number
+  std::vector<int> block_;                ///< of each particle row, ghosts included
+  std::vector<std::vector<Bond>> bonds_;  ///< of own atoms, by block number
   Regions chosen_;
-  Regions::Lists region_;                  ///< of own atoms: block numbers, ascending
+  Regions::Lists region_;  ///< of own atoms: block numbers, ascending
   BondGraph graph_;
   int choices_ = 0;
-  std::optional<double> mu_;               ///< zero temperature, submatrices: since the last choice
-  std::optional<double> guess_;            ///< of mu: the middle of the last gap
-  double gap_ = 0.0;                       ///< when mu was chosen
-  int krylov_blocks_ = 0;                  ///< at which the last evaluation converged, on average
-  bool near_band_ = false;                 ///< mu, since then
+  std::optional<double> mu_;     ///< zero temperature, submatrices: since the last choice
+  std::optional<double> guess_;  ///< of mu: the middle of the last gap
+  double gap_ = 0.0;             ///< when mu was chosen
+  int krylov_blocks_ = 0;        ///< at which the last evaluation converged, on average
+  bool near_band_ = false;       ///< mu, since then
   std::optional<DensityResult> last_;
 };
 

@@ -42,8 +42,10 @@ class Case {
 
  private:
   static RayleighBenard::Params params(int nx, int nz) {
-    const auto text = fmt::format("{{rayleigh: 1e6, width: 4, cells: [{}, {}], end_time: 10, initial: {{noise: 0, amplitude: 0.05, "
-                                  "wavelengths: 2}}}}", nx, nz);
+    const auto text = fmt::format(
+        "{{rayleigh: 1e6, width: 4, cells: [{}, {}], end_time: 10, initial: {{noise: 0, amplitude: 0.05, wavelengths: "
+        "2}}}}",
+        nx, nz);
     return deck::read<RayleighBenard::Params>(deck::parse(text, "bench"));
   }
   Context& context_;
@@ -53,7 +55,8 @@ class Case {
 };
 
 /// Relative L2 difference of b between a grid and one twice as fine, whose cells are averaged two by two.
-double difference(const Grid& grid, const std::vector<double>& coarse, const Grid& fine_grid, const std::vector<double>& fine) {
+double difference(const Grid& grid, const std::vector<double>& coarse, const Grid& fine_grid,
+                  const std::vector<double>& fine) {
   double error = 0.0, size = 0.0;
   for (int k = 0; k < grid.nz; ++k)
     for (int i = 0; i < grid.nx; ++i) {
@@ -99,8 +102,8 @@ static nlohmann::json measure_rayleigh_benard(const BenchOptions& options, Conte
   out["poisson_solutions_per_step"] = Stepper::stage_count;
   bool good = divergence < 1e-12;
   std::string check = fmt::format("largest |div u| {:.1e}", divergence);
-  context.log.info(fmt::format("512 x 128: {:.2f} M cell-steps/s per core, {} stages and Poisson solutions a step", total / context.comm.size(),
-                               Stepper::stage_count));
+  context.log.info(fmt::format("512 x 128: {:.2f} M cell-steps/s per core, {} stages and Poisson solutions a step",
+                               total / context.comm.size(), Stepper::stage_count));
   if (options.yes("accuracy")) {
     Case coarse(512, 128, context);
     const double start = wall_seconds();
@@ -114,15 +117,17 @@ static nlohmann::json measure_rayleigh_benard(const BenchOptions& options, Conte
     out["error_against_1024x256"] = error;
     good = good && error < 0.02;
     check += fmt::format(", b at t = 10 within {:.2e} of 1024 x 256 cells", error);
-    context.log.info(fmt::format("t = 10 at Ra 1e6: {:.2f} s, {} steps, error {:.2e}", out["seconds_to_t10"].get<double>(),
-                                 coarse.steps(), error));
+    context.log.info(fmt::format("t = 10 at Ra 1e6: {:.2f} s, {} steps, error {:.2e}",
+                                 out["seconds_to_t10"].get<double>(), coarse.steps(), error));
   }
   out["check"] = (good ? "ok: " : "WRONG: ") + check;
   return out;
 }
 
 Bench bench_rayleigh_benard() {
-  return {"rayleigh_benard", "cell-steps per second of convection, and the time to a given accuracy", measure_rayleigh_benard,
+  return {"rayleigh_benard",
+          "cell-steps per second of convection, and the time to a given accuracy",
+          measure_rayleigh_benard,
           {{"steps", "timed steps", 100},
            {"repeat", "timings, of which the fastest counts", 5},
            {"accuracy", "run to t = 10 and compare with 1024 x 256 cells", true}},

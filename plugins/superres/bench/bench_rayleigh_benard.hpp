@@ -3,8 +3,8 @@
 
 namespace cambium::superres {
 
-/// `cambium bench rayleigh_benard`: millions of cell-steps per second and core on 512 x 128 cells, and the time to reach
-/// t = 10 at Ra 1e6 with the error of b against 1024 x 256 cells.
+/// `cambium bench rayleigh_benard`: millions of cell-steps per second and core on 512 x 128 cells, and the time to
+/// reach t = 10 at Ra 1e6 with the error of b against 1024 x 256 cells.
 Bench bench_rayleigh_benard();
 
 }  // namespace cambium::superres

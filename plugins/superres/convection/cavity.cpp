@@ -9,7 +9,9 @@ void CavitySetup::Params::describe(deck::Describe<Params>& d) { describe_convect
 
 double CavitySetup::peclet() const { return std::sqrt(params_.rayleigh * params_.prandtl); }
 
-Grid CavitySetup::grid() const { return Grid::make(params_.cells[0], params_.cells[1], 1.0, 1.0, params_.stretching, false); }
+Grid CavitySetup::grid() const {
+  return Grid::make(params_.cells[0], params_.cells[1], 1.0, 1.0, params_.stretching, false);
+}
 
 Fluid CavitySetup::fluid() const {
   Fluid fluid;
@@ -34,7 +36,8 @@ std::vector<Observable> CavitySetup::observables() const {
 }
 
 void CavitySetup::measure(const Means& m, std::span<double> values) const {
-  const double all[] = {m.left, m.right, 1.0 + peclet() * m.flux_x, m.kinetic, peclet() * m.largest_u, peclet() * m.largest_w};
+  const double all[] = {
+      m.left, m.right, 1.0 + peclet() * m.flux_x, m.kinetic, peclet() * m.largest_u, peclet() * m.largest_w};
   std::copy(std::begin(all), std::end(all), values.begin());
 }
 

@@ -16,8 +16,7 @@ constexpr int average_every = 10;  ///< steps between two instants of the averag
 }  // namespace
 
 Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context)
-    : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid),
-      keys_(keys),
+    : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid), keys_(keys),
       context_(context) {
   warn_of_coarse_cells();
 }
@@ -30,16 +29,19 @@ void Convection::warn_of_coarse_cells() const {
   const double cell = std::max(grid().dx(), grid().lz / grid().nz);
   if (cell <= M_PI * length) return;
   context_.log.warn(fmt::format(
-      "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the scale of "
-      "the grid; take about {} x {} cells, or a smaller Rayleigh number", cell, M_PI * length, keys_.rayleigh,
-      static_cast<int>(std::ceil(grid().lx / (M_PI * length) / 8.0)) * 8,
+      "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the "
+      "scale of the grid; take about {} x {} cells, or a smaller Rayleigh number",
+      cell, M_PI * length, keys_.rayleigh, static_cast<int>(std::ceil(grid().lx / (M_PI * length) / 8.0)) * 8,
       static_cast<int>(std::ceil(grid().lz / (M_PI * length) / 8.0)) * 8));
 }
 
 void Convection::declare(State& state) {
-  static constexpr struct { const char *name, *doc; } names[4] = {
-      {"u", "velocity along x, on left faces"}, {"w", "velocity along z, on lower faces"},
-      {"b", "buoyancy, at centres"}, {"p", "pressure, at centres"}};
+  static constexpr struct {
+    const char *name, *doc;
+  } names[4] = {{"u", "velocity along x, on left faces"},
+                {"w", "velocity along z, on lower faces"},
+                {"b", "buoyancy, at centres"},
+                {"p", "pressure, at centres"}};
   for (int k = 0; k < 4; ++k)
     state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.owned().tensor(k); }});
   declare_grid(state);
@@ -50,8 +52,10 @@ void Convection::declare_grid(State& state) {
   for (int i = 0; i <= grid().nx; ++i) x_faces_.push_back(grid().dx() * i);
   z_faces_ = grid().face;
   periodic_ = {grid().periodic ? 1.0 : 0.0};
-  state.add({"x_faces", At::global, "", "faces of the cells along x", false, [this] { return io::tensor_of(x_faces_); }});
-  state.add({"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
+  state.add(
+      {"x_faces", At::global, "", "faces of the cells along x", false, [this] { return io::tensor_of(x_faces_); }});
+  state.add(
+      {"z_faces", At::global, "", "faces of the cells along z", false, [this] { return io::tensor_of(z_faces_); }});
   state.add({"periodic", At::global, "", "1 where x is periodic", false, [this] { return io::tensor_of(periodic_); }});
 }
 
@@ -68,9 +72,12 @@ void Convection::choose_timestep(std::int64_t step, double time) {
   if (step % timestep_every == 0) {
     const double rate = largest_courant_rate(stepper.owned(), context_.comm);
     if (!std::isfinite(rate))
-      throw NumericalError(fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
-                                       "'courant' (it is {:g})", step, time, keys_.courant));
-    free_dt_ = std::min({1.5 * free_dt_, keys_.max_timestep, diffusive_limit(stepper.owned()), keys_.courant / std::max(rate, 1e-30)});
+      throw NumericalError(
+          fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
+                      "'courant' (it is {:g})",
+                      step, time, keys_.courant));
+    free_dt_ = std::min(
+        {1.5 * free_dt_, keys_.max_timestep, diffusive_limit(stepper.owned()), keys_.courant / std::max(rate, 1e-30)});
   }
   align(time);
 }
@@ -93,15 +100,22 @@ void Convection::sample(std::int64_t step, double time, double) {
 
 void Convection::schedule(Schedule& schedule) {
   for (int stage = 0; stage < Stepper::stage_count; ++stage) {
-    schedule.add({fmt::format("explicit: stage {}", stage + 1), {"u", "w", "b", "p", "tendency"}, {"tendency"},
+    schedule.add({fmt::format("explicit: stage {}", stage + 1),
+                  {"u", "w", "b", "p", "tendency"},
+                  {"tendency"},
                   [this, stage](State&, const StepInfo& info) { stepper.explicit_part(stage, info.dt); }});
-    schedule.add({fmt::format("diffusion: stage {}", stage + 1), {"tendency"}, {"u", "w", "b"},
+    schedule.add({fmt::format("diffusion: stage {}", stage + 1),
+                  {"tendency"},
+                  {"u", "w", "b"},
                   [this, stage](State&, const StepInfo& info) { stepper.diffusion(stage, info.dt); }});
-    schedule.add({fmt::format("pressure: stage {}", stage + 1), {"u", "w"}, {"u", "w", "p"},
+    schedule.add({fmt::format("pressure: stage {}", stage + 1),
+                  {"u", "w"},
+                  {"u", "w", "p"},
                   [this, stage](State&, const StepInfo& info) { stepper.projection(stage, info.dt); }});
   }
-  schedule.add({"statistics: averages", {"u", "w", "b"}, {},
-                [this](State&, const StepInfo& info) { sample(info.step, info.time, info.dt); }});
+  schedule.add({"statistics: averages", {"u", "w", "b"}, {}, [this](State&, const StepInfo& info) {
+                  sample(info.step, info.time, info.dt);
+                }});
   schedule.add({"timestep: courant", {"u", "w"}, {}, [this](State&, const StepInfo& info) {
                   time_ = info.time;
                   choose_timestep(info.step, info.time);
@@ -129,15 +143,19 @@ double Convection::divergence() { return context_.comm.max(largest_divergence(st
 Physics::Work Convection::work() const { return {static_cast<std::int64_t>(grid().nx) * grid().nz, "cell"}; }
 
 std::string Convection::summary() const {
-  return fmt::format("Ra {:g}, Pr {:g}; {} x {} cells of {:.3g} x {:.3g} to {:.3g}; {} ranks of {} rows or so; 3 stages and 3 Poisson "
-                     "solutions a step", keys_.rayleigh, keys_.prandtl, grid().nx, grid().nz, grid().dx(),
-                     grid().least_height(), grid().height(grid().nz / 2), stepper.owned().slab.ranks,
-                     grid().nz / stepper.owned().slab.ranks);
+  return fmt::format(
+      "Ra {:g}, Pr {:g}; {} x {} cells of {:.3g} x {:.3g} to {:.3g}; {} ranks of {} rows or so; 3 stages and 3 Poisson "
+      "solutions a step",
+      keys_.rayleigh, keys_.prandtl, grid().nx, grid().nz, grid().dx(), grid().least_height(),
+      grid().height(grid().nz / 2), stepper.owned().slab.ranks, grid().nz / stepper.owned().slab.ranks);
 }
 
 std::vector<Citation> Convection::citations() const {
-  return {{"verzicco1996", R"(@article{verzicco1996, author={Verzicco, R. and Orlandi, P.}, title={A finite-difference scheme for three-dimensional incompressible flows in cylindrical coordinates}, journal={J. Comput. Phys.}, volume={123}, pages={402--414}, year={1996}})"},
-          {"rai1991", R"(@article{rai1991, author={Rai, M. M. and Moin, P.}, title={Direct simulations of turbulent flow using finite-difference schemes}, journal={J. Comput. Phys.}, volume={96}, pages={15--53}, year={1991}})"}};
+  return {
+      {"verzicco1996",
+       R"(@article{verzicco1996, author={Verzicco, R. and Orlandi, P.}, title={A finite-difference scheme for three-dimensional incompressible flows in cylindrical coordinates}, journal={J. Comput. Phys.}, volume={123}, pages={402--414}, year={1996}})"},
+      {"rai1991",
+       R"(@article{rai1991, author={Rai, M. M. and Moin, P.}, title={Direct simulations of turbulent flow using finite-difference schemes}, journal={J. Comput. Phys.}, volume={96}, pages={15--53}, year={1991}})"}};
 }
 
 }  // namespace cambium::superres

@@ -37,7 +37,9 @@ class ConvectionPhysics : public Physics {
     values[values.size() - 2] = divergence_;
     values[values.size() - 1] = run_.timestep();
   }
-  std::optional<GridFields> grid_fields(const State& state, const Comm& comm) const override { return grid_fields_of(state, comm); }
+  std::optional<GridFields> grid_fields(const State& state, const Comm& comm) const override {
+    return grid_fields_of(state, comm);
+  }
   std::vector<std::string> report() const override {
     std::vector<std::string> lines;
     if (run_.averages.weight() > 0.0) lines = setup_.report(run_.averages.mean(), run_.averages);

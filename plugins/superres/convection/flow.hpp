@@ -15,7 +15,7 @@ struct Fluid {
   double viscosity = 0.0;    ///< sqrt(Pr/Ra)
   double diffusivity = 0.0;  ///< 1/sqrt(Ra Pr)
   Wall plates = Wall::no_slip;
-  bool plates_conduct = true;  ///< b fixed on the plates; false: no heat passes them
+  bool plates_conduct = true;       ///< b fixed on the plates; false: no heat passes them
   double bottom = 0.5, top = -0.5;  ///< b on the plates
   double left = 0.0, right = 0.0;   ///< b on side walls (grids that are not periodic); their u = w = 0
 };
@@ -33,13 +33,15 @@ struct Flow {
   /// Owned rows, interior columns.
   TensorRef tensor(int index) const;
 
-  /// Ghost columns of all four fields from periodicity or the side walls, then ghost rows beyond the plates. Rows of other
-  /// ranks come from a Halo, between the two.
+  /// Ghost columns of all four fields from periodicity or the side walls, then ghost rows beyond the plates. Rows of
+  /// other ranks come from a Halo, between the two.
   void fill_columns() const;
   void fill_plates() const;
 };
 
-/// Ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on the right.
-void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left, double right);
+/// Ghost columns of rows first..last-1 of `v`: periodic, or on side walls v(-1) = sign v(0) + left, likewise on the
+/// right.
+void fill_columns(const View<double**>& v, const Grid& grid, int first, int last, double sign, double left,
+                  double right);
 
 }  // namespace cambium::superres

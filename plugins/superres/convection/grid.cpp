@@ -25,7 +25,9 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
   Grid grid{nx, nz, lx, lz, periodic, std::vector<double>(nz + 1)};
   for (int k = 0; k <= nz; ++k) {
     const double xi = static_cast<double>(k) / nz;
-    grid.face[k] = stretching == 0.0 ? lz * xi : 0.5 * lz * (1.0 + std::tanh(stretching * (2.0 * xi - 1.0)) / std::tanh(stretching));
+    grid.face[k] = stretching == 0.0
+                       ? lz * xi
+                       : 0.5 * lz * (1.0 + std::tanh(stretching * (2.0 * xi - 1.0)) / std::tanh(stretching));
   }
   grid.face[0] = 0.0, grid.face[nz] = lz;
   return grid;
@@ -33,8 +35,10 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
 
 Slab Slab::make(const Grid& grid, int rank, int ranks) {
   if (grid.nz < 2 * ranks)
-    throw InputError(fmt::format("{} ranks cannot share {} rows of cells: every rank needs two; run on at most {} ranks or "
-                                 "take more cells along z", ranks, grid.nz, grid.nz / 2));
+    throw InputError(
+        fmt::format("{} ranks cannot share {} rows of cells: every rank needs two; run on at most {} ranks or take "
+                    "more cells along z",
+                    ranks, grid.nz, grid.nz / 2));
   Slab slab;
   slab.grid = grid, slab.rank = rank, slab.ranks = ranks;
   slab.first = begin(grid.nz, rank, ranks);

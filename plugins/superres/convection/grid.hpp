@@ -14,8 +14,8 @@ enum class Wall { no_slip, free_slip };
 struct Grid {
   int nx = 0, nz = 0;
   double lx = 1.0, lz = 1.0;
-  bool periodic = true;        ///< along x; false: side walls
-  std::vector<double> face;    ///< z of the nz + 1 faces, face[0] = 0
+  bool periodic = true;      ///< along x; false: side walls
+  std::vector<double> face;  ///< z of the nz + 1 faces, face[0] = 0
   double dx() const { return lx / nx; }
   double center(int k) const { return 0.5 * (face[k] + face[k + 1]); }
   double height(int k) const { return face[k + 1] - face[k]; }

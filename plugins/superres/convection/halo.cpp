@@ -8,15 +8,10 @@
 namespace cambium::superres {
 
 Halo::Halo(const Comm& comm, const Slab& slab)
-    : comm_(comm),
-      rows_(slab.rows),
-      below_(slab.bottom() ? MPI_PROC_NULL : slab.rank - 1),
-      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1),
-      part_(std::int64_t{4} * pitch_of(slab.grid.nx)),
-      sent_("halo sent", 2, 4, pitch_of(slab.grid.nx)),
-      received_("halo received", 2, 4, pitch_of(slab.grid.nx)),
-      out_(Kokkos::create_mirror_view(sent_)),
-      in_(Kokkos::create_mirror_view(received_)) {
+    : comm_(comm), rows_(slab.rows), below_(slab.bottom() ? MPI_PROC_NULL : slab.rank - 1),
+      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1), part_(std::int64_t{4} * pitch_of(slab.grid.nx)),
+      sent_("halo sent", 2, 4, pitch_of(slab.grid.nx)), received_("halo received", 2, 4, pitch_of(slab.grid.nx)),
+      out_(Kokkos::create_mirror_view(sent_)), in_(Kokkos::create_mirror_view(received_)) {
   if (slab.share_memory && slab.ranks > 1) pieces_ = SharedPieces::make(comm, 2 * part_);
 }
 
@@ -34,10 +29,11 @@ void Halo::start(const Fields& fields, int first, int count) {
   double* const piece = pieces_ ? pieces_->mine() : nullptr;
   const bool in_place = piece && device_is_host;  // kernels write where the neighbours read
   const Fields sent = in_place ? Fields(piece, 2, 4, columns) : sent_;
-  for_rows("halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
-    if (below) Lanes::load(&fields(f, 1, i)).store(&sent(0, f - first, i));
-    if (above) Lanes::load(&fields(f, m, i)).store(&sent(1, f - first, i));
-  });
+  for_rows(
+      "halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
+        if (below) Lanes::load(&fields(f, 1, i)).store(&sent(0, f - first, i));
+        if (above) Lanes::load(&fields(f, m, i)).store(&sent(1, f - first, i));
+      });
   if (!in_place) Kokkos::deep_copy(out_, sent_);
   if (piece) {
     if (!in_place) std::copy_n(out_.data(), 2 * part_, piece);
@@ -68,11 +64,12 @@ void Halo::finish(const Fields& fields, int first, int count) {
     MPI_Waitall(4, requests_, MPI_STATUSES_IGNORE);
   }
   Kokkos::deep_copy(received_, in_);
-  for_rows("halo: unpack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
-    const int place = (f - first) * columns + i;
-    if (below) Lanes::load(from_below + place).store(&fields(f, 0, i));
-    if (above) Lanes::load(from_above + place).store(&fields(f, m + 1, i));
-  });
+  for_rows(
+      "halo: unpack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
+        const int place = (f - first) * columns + i;
+        if (below) Lanes::load(from_below + place).store(&fields(f, 0, i));
+        if (above) Lanes::load(from_above + place).store(&fields(f, m + 1, i));
+      });
 }
 
 }  // namespace cambium::superres

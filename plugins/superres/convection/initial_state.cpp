@@ -16,11 +16,15 @@ void InitialState::describe(deck::Describe<InitialState>& d) {
   d("profile", &InitialState::profile, "buoyancy without disturbance: linear from wall to wall, or zero")
       .options({{"conductive", Profile::conductive}, {"uniform", Profile::uniform}})
       .def(Profile::conductive);
-  d("noise", &InitialState::noise, "standard deviation of the noise in b is this times z (1 - z)").non_negative().def(1e-3);
-  d("amplitude", &InitialState::amplitude, "of a regular disturbance of b, sin(pi z) cos(2 pi wavelengths x / width)").def(0.0);
+  d("noise", &InitialState::noise, "standard deviation of the noise in b is this times z (1 - z)")
+      .non_negative()
+      .def(1e-3);
+  d("amplitude", &InitialState::amplitude, "of a regular disturbance of b, sin(pi z) cos(2 pi wavelengths x / width)")
+      .def(0.0);
   d("wavelengths", &InitialState::wavelengths, "of the regular disturbance in the width").at_least(1).def(1);
   d("seed", &InitialState::seed, "of the noise; that of the run when absent").at_least(0);
-  d("file", &InitialState::file, "start from the last frame of these fields instead, at any resolution (output 'fields')");
+  d("file", &InitialState::file,
+    "start from the last frame of these fields instead, at any resolution (output 'fields')");
 }
 
 namespace {
@@ -29,10 +33,12 @@ void set_from_file(const std::string& path, Flow& flow) {
   const Grid& g = flow.slab.grid;
   const auto data = read_fields(path, {"p", "b", "u", "w"}, 1, g.periodic);
   if (!data.hidden.empty())
-    throw InputError(fmt::format("'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask", path));
+    throw InputError(fmt::format(
+        "'{}' hides points under a mask, and this flow has no bodies: start from fields without a mask", path));
   const double width = g.periodic ? data.period : data.axis[1].back() + data.axis[1].front();
   if (std::fabs(width / g.lx - 1.0) > 1e-6)
-    throw InputError(fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
+    throw InputError(
+        fmt::format("'{}' is {:g} wide and this run {:g}: start from fields of the same domain", path, width, g.lx));
   Kokkos::deep_copy(flow.fields, 0.0);
   add_fields(data, flow);
 }

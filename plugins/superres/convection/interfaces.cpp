@@ -30,21 +30,16 @@ std::vector<double> row_of_inverse(const std::vector<double>& matrix, int n, int
 }  // namespace
 
 Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory)
-    : ends("ends", 2 * static_cast<std::size_t>(columns)),
-      below("below", columns),
-      above("above", columns),
-      comm_(comm),
-      columns_(columns),
-      block_(block),
-      matrices_(matrices),
+    : ends("ends", 2 * static_cast<std::size_t>(columns)), below("below", columns), above("above", columns),
+      comm_(comm), columns_(columns), block_(block), matrices_(matrices),
       gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
-      mine_(Kokkos::create_mirror_view(ends)),
-      all_(Kokkos::create_mirror_view(gathered_)),
+      mine_(Kokkos::create_mirror_view(ends)), all_(Kokkos::create_mirror_view(gathered_)),
       gain_("interface gains", 2, 2 * comm.size(), columns) {
   if (share_memory && comm.size() > 1) pieces_ = SharedPieces::make(comm, 2 * std::int64_t{columns});
 }
 
-void Interfaces::Response::add(const Sweep& sweep, double behind_first, double behind_last, double ahead_first, double ahead_last) {
+void Interfaces::Response::add(const Sweep& sweep, double behind_first, double behind_last, double ahead_first,
+                               double ahead_last) {
   // Nobody reads the row that a sweep begins with at a plate.
   q_first.push_back(sweep.down ? ahead_last : sweep.behind ? behind_first : 0.0);
   q_last.push_back(sweep.behind ? behind_last : 0.0);
@@ -121,17 +116,18 @@ void Interfaces::finish() {
   const auto gathered = gathered_;
   const auto gain = gain_;
   const auto l = below, u = above;
-  Kokkos::parallel_for("interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
-    const int j = pack * lanes;
-    Lanes sum_l(0.0), sum_u(0.0);
-    for (int k = 1; k < 2 * ranks - 1; ++k) {  // without the rows at the plates
-      const Lanes p = Lanes::load(&gathered(static_cast<std::size_t>(k) * columns + j));
-      sum_l = fma(Lanes::load(&gain(0, k, j)), p, sum_l);
-      sum_u = fma(Lanes::load(&gain(1, k, j)), p, sum_u);
-    }
-    sum_l.store(&l(j));
-    sum_u.store(&u(j));
-  });
+  Kokkos::parallel_for(
+      "interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
+        const int j = pack * lanes;
+        Lanes sum_l(0.0), sum_u(0.0);
+        for (int k = 1; k < 2 * ranks - 1; ++k) {  // without the rows at the plates
+          const Lanes p = Lanes::load(&gathered(static_cast<std::size_t>(k) * columns + j));
+          sum_l = fma(Lanes::load(&gain(0, k, j)), p, sum_l);
+          sum_u = fma(Lanes::load(&gain(1, k, j)), p, sum_u);
+        }
+        sum_l.store(&l(j));
+        sum_u.store(&u(j));
+      });
 }
 
 std::vector<std::pair<int, int>> parts_of(int columns, int ranks) {

@@ -58,7 +58,9 @@ FieldData at_centres(const Flow& flow, double time) {
   for (int i = 0; i < g.nx; ++i)
     for (int k = 0; k < g.nz; ++k) {
       const int row = k + 1, column = margin + i;
-      const double right = i + 1 < g.nx ? host(field_u, row, column + 1) : g.periodic ? host(field_u, row, margin) : 0.0;
+      const double right = i + 1 < g.nx ? host(field_u, row, column + 1)
+                           : g.periodic ? host(field_u, row, margin)
+                                        : 0.0;
       const double above = k + 1 < g.nz ? host(field_w, row + 1, column) : 0.0;
       out.values[0].push_back(host(field_p, row, column));
       out.values[1].push_back(host(field_b, row, column));

@@ -4,12 +4,12 @@
 
 namespace cambium::superres {
 
-/// Adds p, b, u and w of the last frame of `data`, by cubic interpolation to the places of the staggered grid, to the owned rows of `flow`.
-/// Velocities through walls stay as they are. x of the data counts from the left end of the grid.
+/// Adds p, b, u and w of the last frame of `data`, by cubic interpolation to the places of the staggered grid, to the
+/// owned rows of `flow`. Velocities through walls stay as they are. x of the data counts from the left end of the grid.
 void add_fields(const FieldData& data, Flow& flow);
 
-/// p, b, u and w at the centres of the cells of a flow that one rank has whole, with ghosts filled, as one frame at `time`; the mean of p
-/// over the volume is 0, as in the output 'fields'.
+/// p, b, u and w at the centres of the cells of a flow that one rank has whole, with ghosts filled, as one frame at
+/// `time`; the mean of p over the volume is 0, as in the output 'fields'.
 FieldData at_centres(const Flow& flow, double time);
 
 }  // namespace cambium::superres

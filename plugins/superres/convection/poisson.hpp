@@ -6,8 +6,8 @@
 namespace cambium::superres {
 
 /// Direct solution of the discrete Poisson equation of the staggered grid with no flux through the plates: Fourier
-/// transform along x (of the mirrored row where there are side walls), tridiagonal systems along z. The constant that the
-/// equation leaves open is fixed by phi = 0 in mode 0 of the lowest row.
+/// transform along x (of the mirrored row where there are side walls), tridiagonal systems along z. The constant that
+/// the equation leaves open is fixed by phi = 0 in mode 0 of the lowest row.
 class Poisson {
  public:
   Poisson(const Comm& comm, const Slab& slab);
@@ -27,13 +27,13 @@ class Poisson {
   Slab slab_;
   RealFft fft_;
   Sweep sweep_;
-  int half_;                  ///< modes, rounded up to packs: where imaginary parts begin
-  View<double**> spectrum_;   ///< (m + 2, 2 half)
-  View<double**> whole_;      ///< (m + 2, 2 nx) mirrored rows of the result, in a cavity
-  View<double**> inverse_;    ///< (m, half): reciprocal pivots; these and what follows in the order of the sweep
+  int half_;                      ///< modes, rounded up to packs: where imaginary parts begin
+  View<double**> spectrum_;       ///< (m + 2, 2 half)
+  View<double**> whole_;          ///< (m + 2, 2 nx) mirrored rows of the result, in a cavity
+  View<double**> inverse_;        ///< (m, half): reciprocal pivots; these and what follows in the order of the sweep
   View<double*> behind_, ahead_;  ///< couplings of a row to the one before it and to the next
-  View<double**> fill_;       ///< (m, half): what a row, once eliminated, feels of the rank behind
-  std::vector<Part> parts_;   ///< of the modes
+  View<double**> fill_;           ///< (m, half): what a row, once eliminated, feels of the rank behind
+  std::vector<Part> parts_;       ///< of the modes
 };
 
 }  // namespace cambium::superres

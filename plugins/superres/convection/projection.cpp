@@ -23,13 +23,14 @@ static void divergence(const Flow& flow, double factor, const View<double**>& ou
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height;
   const double dx1 = factor / flow.slab.grid.dx();
-  for_rows("divergence", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
-    const double *u = &f(field_u, k, margin + column), *w = &f(field_w, k, margin + column);
-    const double* const above = &f(field_w, k + 1, margin + column);
-    const Lanes along_x = Lanes(dx1) * (Lanes::load(u + 1) - Lanes::load(u));
-    const Lanes along_z = Lanes(factor * inverse_height(k)) * (Lanes::load(above) - Lanes::load(w));
-    (along_x + along_z).store(&out(k - 1, column));
-  });
+  for_rows(
+      "divergence", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
+        const double *u = &f(field_u, k, margin + column), *w = &f(field_w, k, margin + column);
+        const double* const above = &f(field_w, k + 1, margin + column);
+        const Lanes along_x = Lanes(dx1) * (Lanes::load(u + 1) - Lanes::load(u));
+        const Lanes along_z = Lanes(factor * inverse_height(k)) * (Lanes::load(above) - Lanes::load(w));
+        (along_x + along_z).store(&out(k - 1, column));
+      });
 }
 
 /// Ghost columns, and ghost rows on plates; rows of other ranks are there.
@@ -37,27 +38,29 @@ static void fill_phi(const Slab& slab, const Fields& phi) {
   fill_columns(Kokkos::subview(phi, 0, Kokkos::ALL, Kokkos::ALL), slab.grid, 1, slab.rows + 1, 1.0, 0.0, 0.0);
   const int m = slab.rows, columns = static_cast<int>(phi.extent(2));
   const bool at_bottom = slab.bottom(), at_top = slab.top();
-  Kokkos::parallel_for("phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
-    if (at_bottom) phi(0, 0, i) = phi(0, 1, i);
-    if (at_top) phi(0, m + 1, i) = phi(0, m, i);
-  });
+  Kokkos::parallel_for(
+      "phi on plates", Range(0, columns), KOKKOS_LAMBDA(int i) {
+        if (at_bottom) phi(0, 0, i) = phi(0, 1, i);
+        if (at_top) phi(0, m + 1, i) = phi(0, m, i);
+      });
 }
 
 static void correct(const Flow& flow, const Fields& phi, double alpha_dt, bool advance_pressure) {
   const auto f = flow.fields;
   const auto inverse_height = flow.slab.inverse_height, inverse_between = flow.slab.inverse_between;
   const double over_x = alpha_dt / flow.slab.grid.dx(), nu = 0.5 * alpha_dt * flow.fluid.viscosity;
-  for_rows("correction", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
-    const int i = margin + column;
-    const double* const center = &phi(0, k, i);
-    const Lanes c = Lanes::load(center), left = Lanes::load(center - 1);
-    const Lanes below = Lanes::load(&phi(0, k - 1, i)), above = Lanes::load(&phi(0, k + 1, i));
-    double *u = &f(field_u, k, i), *w = &f(field_w, k, i), *p = &f(field_p, k, i);
-    const Lanes low = Lanes(inverse_between(k)) * (c - below), high = Lanes(inverse_between(k + 1)) * (above - c);
-    (Lanes::load(u) - Lanes(over_x) * (c - left)).store(u);
-    (Lanes::load(w) - Lanes(alpha_dt) * low).store(w);
-    if (advance_pressure) (Lanes::load(p) + c - Lanes(nu * inverse_height(k)) * (high - low)).store(p);
-  });
+  for_rows(
+      "correction", 1, flow.rows() + 1, flow.nx(), KOKKOS_LAMBDA(int k, int column) {
+        const int i = margin + column;
+        const double* const center = &phi(0, k, i);
+        const Lanes c = Lanes::load(center), left = Lanes::load(center - 1);
+        const Lanes below = Lanes::load(&phi(0, k - 1, i)), above = Lanes::load(&phi(0, k + 1, i));
+        double *u = &f(field_u, k, i), *w = &f(field_w, k, i), *p = &f(field_p, k, i);
+        const Lanes low = Lanes(inverse_between(k)) * (c - below), high = Lanes(inverse_between(k + 1)) * (above - c);
+        (Lanes::load(u) - Lanes(over_x) * (c - left)).store(u);
+        (Lanes::load(w) - Lanes(alpha_dt) * low).store(w);
+        if (advance_pressure) (Lanes::load(p) + c - Lanes(nu * inverse_height(k)) * (high - low)).store(p);
+      });
 }
 
 /// Rows that other ranks wait for come first and travel while the others are transformed.
@@ -90,9 +93,13 @@ double largest_divergence(const Flow& flow) {
   divergence(flow, 1.0, out);
   double worst = 0.0;
   const int nx = flow.nx();
-  Kokkos::parallel_reduce("largest divergence", Range(0, flow.rows()), KOKKOS_LAMBDA(int k, double& most) {
-    for (int i = 0; i < nx; ++i) if (const double here = std::fabs(out(k, i)); here > most) most = here;
-  }, Kokkos::Max<double>(worst));
+  Kokkos::parallel_reduce(
+      "largest divergence", Range(0, flow.rows()),
+      KOKKOS_LAMBDA(int k, double& most) {
+        for (int i = 0; i < nx; ++i)
+          if (const double here = std::fabs(out(k, i)); here > most) most = here;
+      },
+      Kokkos::Max<double>(worst));
   return worst;
 }
 

@@ -8,7 +8,9 @@ namespace cambium::superres {
 void PlatesSetup::Params::describe(deck::Describe<Params>& d) {
   describe_convection(d);
   d("width", &Params::width, "period along x over the height of the layer").positive().def(2.0);
-  d("plates", &Params::plates, "velocity on the plates").options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}}).def(Wall::no_slip);
+  d("plates", &Params::plates, "velocity on the plates")
+      .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+      .def(Wall::no_slip);
 }
 
 double PlatesSetup::peclet() const { return std::sqrt(params_.rayleigh * params_.prandtl); }
@@ -39,7 +41,11 @@ std::vector<Observable> PlatesSetup::observables() const {
 }
 
 void PlatesSetup::measure(const Means& m, std::span<double> values) const {
-  const double all[] = {m.bottom, m.top, 1.0 + peclet() * m.flux_z, m.kinetic, fluid().viscosity * m.strain,
+  const double all[] = {m.bottom,
+                        m.top,
+                        1.0 + peclet() * m.flux_z,
+                        m.kinetic,
+                        fluid().viscosity * m.strain,
                         fluid().diffusivity * m.gradient};
   std::copy(std::begin(all), std::end(all), values.begin());
 }
@@ -52,8 +58,8 @@ std::vector<std::string> PlatesSetup::report(const Means& m, const TimeAverages&
       fmt::format("averages over {:.6g} free-fall times ({} instants): kinetic energy {:.6g}", averages.weight(),
                   averages.samples(), m.kinetic),
       fmt::format("Nusselt number: bottom {:.6g}, top {:.6g}, volume {:.6g}", m.bottom, m.top, volume),
-      fmt::format("exact identities: 1 + sqrt(Ra Pr) eps = {:.6g} ({:+.2g} %), <|grad b|^2> = {:.6g} ({:+.2g} %)", viscous,
-                  closure(viscous), m.gradient, closure(m.gradient)),
+      fmt::format("exact identities: 1 + sqrt(Ra Pr) eps = {:.6g} ({:+.2g} %), <|grad b|^2> = {:.6g} ({:+.2g} %)",
+                  viscous, closure(viscous), m.gradient, closure(m.gradient)),
   };
 }
 

@@ -27,8 +27,10 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, packs), [&](int k) { body(row, k * lanes); });
   };
   if (last <= first) return;
-  if constexpr (device_is_host) Kokkos::parallel_for(name, Policy(last - first, 1), kernel);
-  else Kokkos::parallel_for(name, Policy(last - first, Kokkos::AUTO), kernel);
+  if constexpr (device_is_host)
+    Kokkos::parallel_for(name, Policy(last - first, 1), kernel);
+  else
+    Kokkos::parallel_for(name, Policy(last - first, Kokkos::AUTO), kernel);
 }
 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
@@ -39,10 +41,11 @@ template <class Body>
 void for_strips(const std::string& name, int first, int last, const Body& body) {
   constexpr int width = strip * lanes;
   const int end = first + (last - first + lanes - 1) / lanes * lanes;
-  Kokkos::parallel_for(name, Range(0, (end - first + width - 1) / width), KOKKOS_LAMBDA(int s) {
-    const int from = first + s * width;
-    body(from, from + width < end ? from + width : end);
-  });
+  Kokkos::parallel_for(
+      name, Range(0, (end - first + width - 1) / width), KOKKOS_LAMBDA(int s) {
+        const int from = first + s * width;
+        body(from, from + width < end ? from + width : end);
+      });
 }
 
 }  // namespace cambium::superres

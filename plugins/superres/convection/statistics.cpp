@@ -11,8 +11,9 @@ namespace {
 
 constexpr int sums = 9;
 using MeanSums = Sums<sums>;
-constexpr double Means::*members[sums] = {&Means::kinetic, &Means::flux_x, &Means::flux_z, &Means::strain, &Means::gradient,
-                                          &Means::bottom,  &Means::top,    &Means::left,   &Means::right};
+constexpr double Means::*members[sums] = {&Means::kinetic, &Means::flux_x,   &Means::flux_z,
+                                          &Means::strain,  &Means::gradient, &Means::bottom,
+                                          &Means::top,     &Means::left,     &Means::right};
 
 /// Adds what row k contributes; lengths are in units of the box, so that the sums are means.
 struct RowSums {
@@ -67,10 +68,13 @@ double largest(const Flow& flow, int field) {
   const auto f = flow.fields;
   const int nx = flow.nx();
   double most = 0.0;
-  Kokkos::parallel_reduce("largest", Range(1, flow.rows() + 1), KOKKOS_LAMBDA(int k, double& value) {
-    for (int i = margin; i < margin + nx; ++i)
-      if (std::fabs(f(field, k, i)) > value) value = std::fabs(f(field, k, i));
-  }, Kokkos::Max<double>(most));
+  Kokkos::parallel_reduce(
+      "largest", Range(1, flow.rows() + 1),
+      KOKKOS_LAMBDA(int k, double& value) {
+        for (int i = margin; i < margin + nx; ++i)
+          if (std::fabs(f(field, k, i)) > value) value = std::fabs(f(field, k, i));
+      },
+      Kokkos::Max<double>(most));
   return most;
 }
 
@@ -80,7 +84,7 @@ Means means_of(const Flow& flow, const Comm& comm) {
   const Slab& s = flow.slab;
   const Grid& g = s.grid;
   const RowSums rows{flow.fields, s.height, s.inverse_height, s.inverse_between, g.dx(), g.lx * g.lz,
-                     g.nx, s.rows, g.periodic, s.bottom(), s.top()};
+                     g.nx,        s.rows,   g.periodic,       s.bottom(),        s.top()};
   MeanSums total;
   Kokkos::parallel_reduce("means", Range(1, s.rows + 1), rows, Kokkos::Sum<MeanSums>(total));
   comm.sum(std::span<double>(total.v, sums));

@@ -8,16 +8,17 @@
 namespace cambium::superres {
 
 Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : flow_(slab, fluid),
-      tendency_("tendency", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
-      rhs_("rhs", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
-      diffusion_{WallNormalDiffusion(comm, slab, fluid), WallNormalDiffusion(comm, slab, fluid),
-                 WallNormalDiffusion(comm, slab, fluid)},
+    : flow_(slab, fluid), tendency_("tendency", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
+      rhs_("rhs", 3, slab.rows + 2, pitch_of(slab.grid.nx)), diffusion_{WallNormalDiffusion(comm, slab, fluid),
+                                                                        WallNormalDiffusion(comm, slab, fluid),
+                                                                        WallNormalDiffusion(comm, slab, fluid)},
       projection_(comm, slab) {}
 
 void Stepper::explicit_part(int stage, double dt) {
   const int m = flow_.rows();
-  const auto rows = [&](int first, int last) { explicit_terms(flow_, stages[stage], dt, tendency_, rhs_, first, last); };
+  const auto rows = [&](int first, int last) {
+    explicit_terms(flow_, stages[stage], dt, tendency_, rhs_, first, last);
+  };
   if (!ghosts_travel_) return rows(1, m + 1);
   rows(2, m);
   finish_ghosts();
@@ -59,7 +60,8 @@ void Stepper::start() {
   finish_ghosts();
 }
 
-// The method is stable up to 2.51 on the negative axis, where the shortest waves would stay undamped; up to 1.6 it damps them all.
+// The method is stable up to 2.51 on the negative axis, where the shortest waves would stay undamped; up to 1.6 it
+// damps them all.
 double diffusive_limit(const Flow& flow) {
   const double dx = flow.slab.grid.dx();
   return 1.6 * dx * dx / (4.0 * std::max(flow.fluid.viscosity, flow.fluid.diffusivity));
@@ -71,14 +73,17 @@ double largest_courant_rate(const Flow& flow, const Comm& comm) {
   const double dx1 = 1.0 / flow.slab.grid.dx();
   const int nx = flow.nx();
   double most = 0.0;
-  Kokkos::parallel_reduce("courant rate", Range(1, flow.rows() + 1), KOKKOS_LAMBDA(int k, double& largest) {
-    const double dz1 = inverse_height(k);
-    for (int i = margin; i < margin + nx; ++i) {
-      const double rate = std::fabs(f(field_u, k, i)) * dx1 + std::fabs(f(field_w, k, i)) * dz1;
-      // Not "rate > largest": a rate that is not a number must come through.
-      if (!(rate <= largest)) largest = rate == rate ? rate : HUGE_VAL;
-    }
-  }, Kokkos::Max<double>(most));
+  Kokkos::parallel_reduce(
+      "courant rate", Range(1, flow.rows() + 1),
+      KOKKOS_LAMBDA(int k, double& largest) {
+        const double dz1 = inverse_height(k);
+        for (int i = margin; i < margin + nx; ++i) {
+          const double rate = std::fabs(f(field_u, k, i)) * dx1 + std::fabs(f(field_w, k, i)) * dz1;
+          // Not "rate > largest": a rate that is not a number must come through.
+          if (!(rate <= largest)) largest = rate == rate ? rate : HUGE_VAL;
+        }
+      },
+      Kokkos::Max<double>(most));
   return comm.max(most);
 }
 

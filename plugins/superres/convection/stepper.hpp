@@ -10,7 +10,7 @@ namespace cambium::superres {
 /// One time step of the Boussinesq equations as three stages, each: explicit terms, diffusion along z, projection.
 class Stepper {
  public:
-  static constexpr int stage_count = 3;   ///< and Poisson solutions of a step
+  static constexpr int stage_count = 3;  ///< and Poisson solutions of a step
   Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid);
   void explicit_part(int stage, double dt);
   void diffusion(int stage, double dt);

@@ -3,9 +3,9 @@
 
 namespace cambium::superres {
 
-/// The order in which a rank eliminates its rows of a tridiagonal system along z: away from the plate where it has one, so
-/// that its rows know one neighbour only and two ranks do no more work than one ("burn at both ends"). A rank between two
-/// others goes upwards and carries along what its rows feel of the rank behind.
+/// The order in which a rank eliminates its rows of a tridiagonal system along z: away from the plate where it has one,
+/// so that its rows know one neighbour only and two ranks do no more work than one ("burn at both ends"). A rank
+/// between two others goes upwards and carries along what its rows feel of the rank behind.
 struct Sweep {
   int rows = 0;
   bool down = false;    ///< from the upper plate

@@ -7,14 +7,9 @@
 namespace cambium::superres {
 
 WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : slab_(slab),
-      fluid_(fluid),
-      sweep_(Sweep::of(slab)),
-      inverse_("diffusion pivots", 3, slab.rows + 2),
-      behind_("diffusion behind", 3, slab.rows + 2),
-      ahead_("diffusion ahead", 3, slab.rows + 2),
-      reach_("diffusion reach", 3, slab.rows + 2),
-      fill_("diffusion fill", 3, slab.rows + 2) {
+    : slab_(slab), fluid_(fluid), sweep_(Sweep::of(slab)), inverse_("diffusion pivots", 3, slab.rows + 2),
+      behind_("diffusion behind", 3, slab.rows + 2), ahead_("diffusion ahead", 3, slab.rows + 2),
+      reach_("diffusion reach", 3, slab.rows + 2), fill_("diffusion fill", 3, slab.rows + 2) {
   for (const auto& [from, to] : parts_of(slab.grid.nx, comm.size())) {
     const int width = padded(to - from);
     parts_.push_back({from, to, Interfaces(comm, 3 * width, width, 3, slab.share_memory)});
@@ -76,34 +71,36 @@ void WallNormalDiffusion::set(double alpha_dt) {
   for (Part& part : parts_) part.interfaces.set(response);
 }
 
-/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k) x(k+1) + fill(k) x(0); the ends of this rank's own solution go to the others.
+/// Along the sweep, until step k knows x(k) = rhs(k) + ahead(k) x(k+1) + fill(k) x(0); the ends of this rank's own
+/// solution go to the others.
 void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
   const int m = slab_.rows, begin = part.from, width = padded(part.to - part.from);
   const auto inverse = inverse_, behind = behind_, reach = reach_;
   const auto ends = part.interfaces.ends;
   const auto sweep = sweep_;
-  for_strips("diffusion: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-    for (int f = 0; f < 3; ++f) {
-      Lanes first[strip];
-      for (auto& x : first) x = Lanes(0.0);
-      for (int k = 1; k <= m; ++k) {
-        const int row = sweep.row(k), before = sweep.row(k - 1);
-        const Lanes pivot(inverse(f, k)), a(behind(f, k)), share(reach(f, k));
-        for (int i = from; i < to; i += lanes) {
-          double* const here = &rhs(f, row, margin + i);
-          Lanes x = Lanes::load(here);
-          if (k > 1) x = fma(a, Lanes::load(&rhs(f, before, margin + i)), x);
-          x = x * pivot;
-          x.store(here);
-          if (sweep.behind) first[(i - from) / lanes] = fma(share, x, first[(i - from) / lanes]);
+  for_strips(
+      "diffusion: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
+        for (int f = 0; f < 3; ++f) {
+          Lanes first[strip];
+          for (auto& x : first) x = Lanes(0.0);
+          for (int k = 1; k <= m; ++k) {
+            const int row = sweep.row(k), before = sweep.row(k - 1);
+            const Lanes pivot(inverse(f, k)), a(behind(f, k)), share(reach(f, k));
+            for (int i = from; i < to; i += lanes) {
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = Lanes::load(here);
+              if (k > 1) x = fma(a, Lanes::load(&rhs(f, before, margin + i)), x);
+              x = x * pivot;
+              x.store(here);
+              if (sweep.behind) first[(i - from) / lanes] = fma(share, x, first[(i - from) / lanes]);
+            }
+          }
+          for (int i = from; sweep.ahead && i < to; i += lanes) {
+            first[(i - from) / lanes].store(&ends(f * width + i - begin));
+            Lanes::load(&rhs(f, sweep.row(m), margin + i)).store(&ends((sweep.down ? f : 3 + f) * width + i - begin));
+          }
         }
-      }
-      for (int i = from; sweep.ahead && i < to; i += lanes) {
-        first[(i - from) / lanes].store(&ends(f * width + i - begin));
-        Lanes::load(&rhs(f, sweep.row(m), margin + i)).store(&ends((sweep.down ? f : 3 + f) * width + i - begin));
-      }
-    }
-  });
+      });
 }
 
 /// Back along the sweep from the first row ahead, with the last one behind.
@@ -112,31 +109,35 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
   const auto ahead = ahead_, fill = fill_;
   const auto fields = flow.fields;
   const auto sweep = sweep_;
-  const auto above = part.interfaces.above, from_behind = part.interfaces.below, from_ahead = sweep.down ? from_behind : above;
+  const auto above = part.interfaces.above, from_behind = part.interfaces.below,
+             from_ahead = sweep.down ? from_behind : above;
   const bool shares_face = !slab_.top();
-  for_strips("diffusion: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-    for (int f = 0; f < 3; ++f) {
-      for (int k = m; k >= 1; --k) {
-        const int row = sweep.row(k), next = sweep.row(k + 1);
-        const Lanes c(ahead(f, k)), q(fill(f, k));
-        for (int i = from; i < to; i += lanes) {
-          double* const here = &rhs(f, row, margin + i);
-          Lanes x = Lanes::load(here);
-          if (sweep.behind) x = fma(q, Lanes::load(&from_behind(f * width + i - begin)), x);
-          if (k < m) x = fma(c, Lanes::load(&rhs(f, next, margin + i)), x);
-          else if (sweep.ahead) x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
-          x.store(here);
-          double* const to_field = &fields(f, row, margin + i);
-          (Lanes::load(to_field) + x).store(to_field);
+  for_strips(
+      "diffusion: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
+        for (int f = 0; f < 3; ++f) {
+          for (int k = m; k >= 1; --k) {
+            const int row = sweep.row(k), next = sweep.row(k + 1);
+            const Lanes c(ahead(f, k)), q(fill(f, k));
+            for (int i = from; i < to; i += lanes) {
+              double* const here = &rhs(f, row, margin + i);
+              Lanes x = Lanes::load(here);
+              if (sweep.behind) x = fma(q, Lanes::load(&from_behind(f * width + i - begin)), x);
+              if (k < m)
+                x = fma(c, Lanes::load(&rhs(f, next, margin + i)), x);
+              else if (sweep.ahead)
+                x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
+              x.store(here);
+              double* const to_field = &fields(f, row, margin + i);
+              (Lanes::load(to_field) + x).store(to_field);
+            }
+          }
+          if (!shares_face || f != field_w) continue;
+          for (int i = from; i < to; i += lanes) {
+            double* const face = &fields(f, m + 1, margin + i);
+            (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
+          }
         }
-      }
-      if (!shares_face || f != field_w) continue;
-      for (int i = from; i < to; i += lanes) {
-        double* const face = &fields(f, m + 1, margin + i);
-        (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
-      }
-    }
-  });
+      });
 }
 
 void WallNormalDiffusion::add(const Flow& flow, const Fields& rhs) {

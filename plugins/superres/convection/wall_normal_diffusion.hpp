@@ -13,12 +13,14 @@ class WallNormalDiffusion {
   WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid);
   /// Collective: coefficients of a new length alpha dt; nothing happens when it is the old one.
   void set(double alpha_dt);
-  /// Collective: adds delta to u, w and b of `flow`, and to w on the face that this rank's top row shares with the rank above.
-  /// `rhs` (3, m+2, pitch) is lost.
+  /// Collective: adds delta to u, w and b of `flow`, and to w on the face that this rank's top row shares with the rank
+  /// above. `rhs` (3, m+2, pitch) is lost.
   void add(const Flow& flow, const Fields& rhs);
 
  private:
-  struct Rows { std::vector<double> behind, diagonal, ahead; };  ///< in the order of the sweep
+  struct Rows {
+    std::vector<double> behind, diagonal, ahead;
+  };  ///< in the order of the sweep
   Rows coefficients(int field, double c) const;
   void eliminate(const Part& part, const Fields& rhs);
   void substitute(const Part& part, const Flow& flow, const Fields& rhs);
@@ -28,7 +30,7 @@ class WallNormalDiffusion {
   Sweep sweep_;
   double alpha_dt_ = 0.0;
   View<double**> inverse_, behind_, ahead_;  ///< (3, m+2), by steps of the sweep; `ahead` is divided by the pivot
-  View<double**> reach_, fill_;              ///< (3, m+2): what the first row feels of row k; what row k feels of the rank behind
+  View<double**> reach_, fill_;  ///< (3, m+2): what the first row feels of row k; what row k feels of the rank behind
   std::vector<Part> parts_;
 };
 

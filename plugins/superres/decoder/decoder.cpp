@@ -27,7 +27,7 @@ std::int64_t DecoderShape::multiplications(int streams) const {
 template <class T>
 struct Decoder<T>::Chunk {
   const DecoderQuery<T>* query;
-  std::int64_t first;    ///< point
+  std::int64_t first;  ///< point
   int points;
   std::vector<T> input;  ///< (rows, shape.input()), where latent vectors are blended for every stream
 
@@ -37,7 +37,8 @@ struct Decoder<T>::Chunk {
 };
 
 template <class T>
-typename Decoder<T>::Chunk Decoder<T>::chunk_of(const DecoderQuery<T>& query, const T* latents, std::int64_t first) const {
+typename Decoder<T>::Chunk Decoder<T>::chunk_of(const DecoderQuery<T>& query, const T* latents,
+                                                std::int64_t first) const {
   const std::int64_t most = query.decodes_once ? chunk_rows : chunk_rows / 8;
   Chunk c{&query, first, static_cast<int>(std::min(most, query.points - first)), {}};
   const int width = shape_.input(), vector = shape_.vector();
@@ -47,7 +48,8 @@ typename Decoder<T>::Chunk Decoder<T>::chunk_of(const DecoderQuery<T>& query, co
     blend_latents(c, latents);
     return c;
   }
-  for (int r = 0; r < c.rows(); ++r) std::copy_n(latents + query.node[c.row(r)] * vector, vector, &c.input[r * width + 3]);
+  for (int r = 0; r < c.rows(); ++r)
+    std::copy_n(latents + query.node[c.row(r)] * vector, vector, &c.input[r * width + 3]);
   return c;
 }
 
@@ -60,13 +62,16 @@ void Decoder<T>::blend_latents(Chunk& chunk, const T* latents) const {
     T* const stream = chunk.input.data() + std::int64_t{1} * s * chunk.rows() * width;
     if (order_of(basis_[s]) == 1)
       for (int axis = 0; axis < 3; ++axis)
-        for (int r = 0; r < chunk.rows(); ++r) stream[r * width + axis] = T(basis_[s][axis]) * q.inverse_spacing[3 * chunk.row(r) + axis];
+        for (int r = 0; r < chunk.rows(); ++r)
+          stream[r * width + axis] = T(basis_[s][axis]) * q.inverse_spacing[3 * chunk.row(r) + axis];
   }
-  std::vector<T> nearby(static_cast<std::size_t>(near) * vector), weights(static_cast<std::size_t>(near) * basis_.size());
+  std::vector<T> nearby(static_cast<std::size_t>(near) * vector),
+      weights(static_cast<std::size_t>(near) * basis_.size());
   for (int r = 0; r < chunk.rows(); ++r) {
     const std::int64_t first = chunk.row(r) * near;
     for (int k = 0; k < near; ++k) std::copy_n(latents + q.node[first + k] * vector, vector, &nearby[k * vector]);
-    for (int s = 0; s < basis_.size(); ++s) std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
+    for (int s = 0; s < basis_.size(); ++s)
+      std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
     host_gemm<T>(false, false, basis_.size(), vector, near, T(1), weights.data(), near, nearby.data(), vector, T(1),
                  &chunk.input[r * width + 3], chunk.rows() * width);
   }
@@ -76,10 +81,12 @@ template <class T>
 void Decoder<T>::unblend_latents(const Chunk& chunk, const T* by_input, T* latent_gradients) const {
   const auto& q = *chunk.query;
   const int width = shape_.input(), vector = shape_.vector(), near = q.near();
-  std::vector<T> nearby(static_cast<std::size_t>(near) * vector), weights(static_cast<std::size_t>(near) * basis_.size());
+  std::vector<T> nearby(static_cast<std::size_t>(near) * vector),
+      weights(static_cast<std::size_t>(near) * basis_.size());
   for (int r = 0; r < chunk.rows(); ++r) {
     const std::int64_t first = chunk.row(r) * near;
-    for (int s = 0; s < basis_.size(); ++s) std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
+    for (int s = 0; s < basis_.size(); ++s)
+      std::copy_n(&q.weight[s * q.points * near + first], near, &weights[s * near]);
     host_gemm<T>(true, false, near, vector, basis_.size(), T(1), weights.data(), near, by_input + r * width + 3,
                  chunk.rows() * width, T(0), nearby.data(), vector);
     for (int k = 0; k < near; ++k) {
@@ -99,7 +106,8 @@ std::int64_t Decoder<T>::tape_stride(int rows) const {
 /// Adds what the layer sees of the input to z (streams, rows, width).
 template <class T>
 void Decoder<T>::input_forward(const Chunk& chunk, int layer, Weights weights, T* z) const {
-  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer),
+            rows = chunk.rows();
   const int input = shape_.input();
   const T* const w = weights[2 * layer];
   const int seen = chunk.query->decodes_once ? basis_.size() * rows : rows;
@@ -123,11 +131,14 @@ void Decoder<T>::input_forward(const Chunk& chunk, int layer, Weights weights, T
 /// z (streams, rows, width) = streams of W (a, input) + bias.
 template <class T>
 void Decoder<T>::layer_forward(const Chunk& chunk, int layer, const T* a, Weights weights, T* z) const {
-  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer),
+            rows = chunk.rows();
   const T *w = weights[2 * layer], *bias = weights[2 * layer + 1];
   const std::int64_t stream = std::int64_t{1} * rows * n;
-  if (hidden > 0) host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a, hidden, w, columns, T(0), z, n);
-  else std::fill_n(z, basis_.size() * stream, T(0));
+  if (hidden > 0)
+    host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a, hidden, w, columns, T(0), z, n);
+  else
+    std::fill_n(z, basis_.size() * stream, T(0));
   for (int r = 0; r < rows; ++r)
     for (int k = 0; k < n; ++k) z[std::int64_t{1} * r * n + k] += bias[k];
   if (columns > hidden) input_forward(chunk, layer, weights, z);
@@ -175,7 +186,8 @@ void Decoder<T>::blend_back(const Chunk& chunk, const T* g, T* gy) const {
   const std::int64_t all = chunk.query->rows();
   if (chunk.query->decodes_once) {
     for (int s = 0; s < basis_.size(); ++s)
-      std::copy_n(g + (s * chunk.query->points + chunk.first) * outputs, rows * outputs, gy + std::int64_t{1} * s * rows * outputs);
+      std::copy_n(g + (s * chunk.query->points + chunk.first) * outputs, rows * outputs,
+                  gy + std::int64_t{1} * s * rows * outputs);
     return;
   }
   std::fill_n(gy, std::int64_t{1} * basis_.size() * rows * outputs, T(0));
@@ -186,7 +198,8 @@ void Decoder<T>::blend_back(const Chunk& chunk, const T* g, T* gy) const {
         for (int corner = 0; corner < 8; ++corner) {
           const int r = 8 * p + corner;
           const T weight = static_cast<T>(term.coefficient) * chunk.query->weight[term.right * all + chunk.row(r)];
-          for (int f = 0; f < outputs; ++f) gy[(std::int64_t{1} * term.left * rows + r) * outputs + f] += weight * from[f];
+          for (int f = 0; f < outputs; ++f)
+            gy[(std::int64_t{1} * term.left * rows + r) * outputs + f] += weight * from[f];
         }
     }
 }
@@ -215,9 +228,10 @@ void Decoder<T>::forward(const DecoderQuery<T>& query, const T* latents, Weights
 
 /// Gradients by a layer's weights, by the input, and (in `below`) by the layer before it; g is (streams, rows, width).
 template <class T>
-void Decoder<T>::layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights, Gradients gradients,
-                                T* input_gradient, T* below) const {
-  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+void Decoder<T>::layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights,
+                                Gradients gradients, T* input_gradient, T* below) const {
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer),
+            rows = chunk.rows();
   const int all = basis_.size() * rows;
   const T* w = weights[2 * layer];
   T *gw = gradients[2 * layer], *bias = gradients[2 * layer + 1];
@@ -231,8 +245,10 @@ void Decoder<T>::layer_backward(const Chunk& chunk, int layer, const T* a, const
 }
 
 template <class T>
-void Decoder<T>::input_backward(const Chunk& chunk, int layer, const T* g, Weights weights, Gradients gradients, T* input_gradient) const {
-  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer), rows = chunk.rows();
+void Decoder<T>::input_backward(const Chunk& chunk, int layer, const T* g, Weights weights, Gradients gradients,
+                                T* input_gradient) const {
+  const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer),
+            rows = chunk.rows();
   const int input = shape_.input(), seen = chunk.query->decodes_once ? basis_.size() * rows : rows;
   const T* const w = weights[2 * layer];
   T* const gw = gradients[2 * layer];
@@ -256,8 +272,8 @@ void Decoder<T>::input_backward(const Chunk& chunk, int layer, const T* g, Weigh
 }
 
 template <class T>
-void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weights weights, const DecoderTape<T>& tape, const T* g,
-                          T* latent_gradients, Gradients gradients) const {
+void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weights weights, const DecoderTape<T>& tape,
+                          const T* g, T* latent_gradients, Gradients gradients) const {
   const int streams = basis_.size(), most = *std::max_element(shape_.widths.begin(), shape_.widths.end());
   const std::int64_t buffer = std::int64_t{chunk_rows} * streams * std::max(most, shape_.outputs);
   std::vector<T> a(buffer), by_z(buffer), below(buffer), by_input;
@@ -279,12 +295,14 @@ void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weight
     if (query.decodes_once) {
       for (std::int64_t k = 0; shape_.carries && k < streams * chunk.rows(); ++k)
         for (int f = 0; f < shape_.outputs; ++f)
-          by_input[k * width + 3 + f] += g[(k / chunk.rows() * query.points + first + k % chunk.rows()) * shape_.outputs + f];
+          by_input[k * width + 3 + f] +=
+              g[(k / chunk.rows() * query.points + first + k % chunk.rows()) * shape_.outputs + f];
       unblend_latents(chunk, by_input.data(), latent_gradients);
       continue;
     }
     for (int r = 0; r < chunk.rows(); ++r)
-      for (int k = 0; k < vector; ++k) latent_gradients[query.node[chunk.row(r)] * vector + k] += by_input[r * width + 3 + k];
+      for (int k = 0; k < vector; ++k)
+        latent_gradients[query.node[chunk.row(r)] * vector + k] += by_input[r * width + 3 + k];
   }
 }
 
@@ -298,9 +316,12 @@ void Decoder<T>::products_only(const DecoderQuery<T>& query, Weights weights) co
     for (int layer = 0; layer < shape_.layers(); ++layer) {
       const int n = shape_.width(layer), hidden = shape_.hidden_columns(layer), columns = shape_.columns(layer);
       const T* w = weights[2 * layer];
-      if (hidden > 0) host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a.data(), hidden, w, columns, T(0), z.data(), n);
+      if (hidden > 0)
+        host_gemm<T>(false, true, basis_.size() * rows, n, hidden, T(1), a.data(), hidden, w, columns, T(0), z.data(),
+                     n);
       if (columns > hidden)
-        host_gemm<T>(false, true, rows, n, shape_.input(), T(1), inputs.data(), shape_.input(), w + hidden, columns, T(1), z.data(), n);
+        host_gemm<T>(false, true, rows, n, shape_.input(), T(1), inputs.data(), shape_.input(), w + hidden, columns,
+                     T(1), z.data(), n);
     }
   }
 }

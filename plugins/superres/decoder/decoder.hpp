@@ -7,13 +7,14 @@
 
 namespace cambium::superres {
 
-/// Sizes of the continuous decoder (Jiang et al. 2020, "ImNet"): every hidden layer sees the layer before it and, again,
-/// the input: three relative coordinates and the latent vector.
+/// Sizes of the continuous decoder (Jiang et al. 2020, "ImNet"): every hidden layer sees the layer before it and,
+/// again, the input: three relative coordinates and the latent vector.
 struct DecoderShape {
   int latent = 32;
   std::vector<int> widths{512, 256, 128, 64, 32};
   int outputs = 4;
-  /// The first numbers of a latent vector are spline coefficients of the outputs themselves, to which the decoder adds (Blend::spline).
+  /// The first numbers of a latent vector are spline coefficients of the outputs themselves, to which the decoder adds
+  /// (Blend::spline).
   bool carries = false;
   Activation activation = Activation::softplus;
 
@@ -21,13 +22,13 @@ struct DecoderShape {
   int input() const { return 3 + vector(); }
   int layers() const { return static_cast<int>(widths.size()) + 1; }
   int width(int layer) const { return layer < layers() - 1 ? widths[layer] : outputs; }
-  /// Columns of a layer's weights (width, columns): those of the layer before it, then those of the input. The output layer
-  /// does not see the input.
+  /// Columns of a layer's weights (width, columns): those of the layer before it, then those of the input. The output
+  /// layer does not see the input.
   int hidden_columns(int layer) const { return layer == 0 ? 0 : widths[layer - 1]; }
   int columns(int layer) const { return hidden_columns(layer) + (layer < layers() - 1 ? input() : 0); }
   std::int64_t parameters() const;
-  /// Multiplications of one decoding with all its streams: derivatives of the input are constant, so the streams beyond the value
-  /// pass only through columns of hidden layers.
+  /// Multiplications of one decoding with all its streams: derivatives of the input are constant, so the streams beyond
+  /// the value pass only through columns of hidden layers.
   std::int64_t multiplications(int streams) const;
 };
 
@@ -37,8 +38,8 @@ struct DecoderTape {
   std::vector<T> z;  ///< (chunk, layer, streams, rows, width) before the nonlinear function
 };
 
-/// Values and derivatives of the decoded field in one pass: jets instead of nested differentiation. Points are taken in chunks
-/// whose streams stay in the caches, and each layer is one product for all streams. T: float or double.
+/// Values and derivatives of the decoded field in one pass: jets instead of nested differentiation. Points are taken in
+/// chunks whose streams stay in the caches, and each layer is one product for all streams. T: float or double.
 template <class T>
 class Decoder {
  public:
@@ -48,9 +49,10 @@ class Decoder {
 
   Decoder(DecoderShape shape, JetBasis basis) : shape_(std::move(shape)), basis_(std::move(basis)) {}
 
-  /// out (streams, points, outputs) from latent vectors (nodes, vector()). `plain`, where given, is added to what every corner
-  /// decodes to before blending: (streams, rows, outputs). Without a tape nothing is kept.
-  void forward(const DecoderQuery<T>& query, const T* latents, Weights weights, const T* plain, T* out, DecoderTape<T>* tape) const;
+  /// out (streams, points, outputs) from latent vectors (nodes, vector()). `plain`, where given, is added to what every
+  /// corner decodes to before blending: (streams, rows, outputs). Without a tape nothing is kept.
+  void forward(const DecoderQuery<T>& query, const T* latents, Weights weights, const T* plain, T* out,
+               DecoderTape<T>* tape) const;
   /// Adds to the gradients of latent vectors and weights, from `g` = the gradient by out.
   void backward(const DecoderQuery<T>& query, const T* latents, Weights weights, const DecoderTape<T>& tape, const T* g,
                 T* latent_gradients, Gradients gradients) const;
@@ -66,10 +68,11 @@ class Decoder {
   void blend_latents(Chunk& chunk, const T* latents) const;
   void unblend_latents(const Chunk& chunk, const T* by_input, T* latent_gradients) const;
   void input_forward(const Chunk& chunk, int layer, Weights weights, T* z) const;
-  void input_backward(const Chunk& chunk, int layer, const T* g, Weights weights, Gradients gradients, T* input_gradient) const;
+  void input_backward(const Chunk& chunk, int layer, const T* g, Weights weights, Gradients gradients,
+                      T* input_gradient) const;
   void layer_forward(const Chunk& chunk, int layer, const T* a, Weights weights, T* z) const;
-  void layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights, Gradients gradients, T* input_gradient,
-                      T* below) const;
+  void layer_backward(const Chunk& chunk, int layer, const T* a, const T* g, Weights weights, Gradients gradients,
+                      T* input_gradient, T* below) const;
   void blend(const Chunk& chunk, const T* y, const T* plain, T* out) const;
   void blend_back(const Chunk& chunk, const T* g, T* gy) const;
   Chunk chunk_of(const DecoderQuery<T>& query, const T* latents, std::int64_t first) const;

@@ -75,9 +75,12 @@ void swish_derivatives(const T* z, Derivatives<T>& d) {
 template <class T>
 void derivatives(Activation sigma, const T* z, Derivatives<T>& d) {
   switch (sigma) {
-    case Activation::softplus: return softplus_derivatives(z, d);
-    case Activation::tanh: return tanh_derivatives(z, d);
-    case Activation::swish: return swish_derivatives(z, d);
+    case Activation::softplus:
+      return softplus_derivatives(z, d);
+    case Activation::tanh:
+      return tanh_derivatives(z, d);
+    case Activation::swish:
+      return swish_derivatives(z, d);
   }
 }
 
@@ -95,7 +98,8 @@ struct Tile {
     }
   }
   void store(T* to, std::int64_t count, std::int64_t at, int streams) {
-    for (int s = 0; s < streams; ++s) std::copy_n(stream(s), std::min<std::int64_t>(tile, count - at), to + s * count + at);
+    for (int s = 0; s < streams; ++s)
+      std::copy_n(stream(s), std::min<std::int64_t>(tile, count - at), to + s * count + at);
   }
 };
 
@@ -103,11 +107,20 @@ struct Tile {
 template <class T>
 void add_product(T c, const T* a, const T* const* factors, std::size_t n, T* out) {
   switch (n) {
-    case 0: for (int k = 0; k < tile; ++k) out[k] += c * a[k]; return;
-    case 1: for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k]; return;
-    case 2: for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k]; return;
-    case 3: for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k] * factors[2][k]; return;
-    default: for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k] * factors[2][k] * factors[3][k];
+    case 0:
+      for (int k = 0; k < tile; ++k) out[k] += c * a[k];
+      return;
+    case 1:
+      for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k];
+      return;
+    case 2:
+      for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k];
+      return;
+    case 3:
+      for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k] * factors[2][k];
+      return;
+    default:
+      for (int k = 0; k < tile; ++k) out[k] += c * a[k] * factors[0][k] * factors[1][k] * factors[2][k] * factors[3][k];
   }
 }
 

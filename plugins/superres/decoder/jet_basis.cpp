@@ -44,7 +44,8 @@ JetBasis::JetBasis(const std::vector<MultiIndex>& wanted) {
     add_lower(a, all);
   }
   streams_.assign(all.begin(), all.end());
-  std::stable_sort(streams_.begin(), streams_.end(), [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+  std::stable_sort(streams_.begin(), streams_.end(),
+                   [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
 
   chain_.resize(streams_.size());
   product_.resize(streams_.size());

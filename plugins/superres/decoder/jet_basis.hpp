@@ -9,15 +9,15 @@ using MultiIndex = std::array<int, 3>;
 
 inline int order_of(const MultiIndex& a) { return a[0] + a[1] + a[2]; }
 
-/// The streams that a jet carries: derivatives of which every lower one is carried, too, the value first, and the rules by
-/// which they pass through a nonlinear function and through products.
+/// The streams that a jet carries: derivatives of which every lower one is carried, too, the value first, and the rules
+/// by which they pass through a nonlinear function and through products.
 class JetBasis {
  public:
   static constexpr int highest_order = 3;
 
   /// coefficient * sigma^(order)(z_0) * product of streams of z: a part of one derivative of sigma(z) (Faa di Bruno).
   struct ChainTerm {
-    int order;                 ///< of the derivative of sigma
+    int order;  ///< of the derivative of sigma
     double coefficient;
     std::vector<int> factors;  ///< streams of z, none of them the value
     bool operator==(const ChainTerm&) const = default;

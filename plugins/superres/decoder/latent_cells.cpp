@@ -11,11 +11,13 @@ constexpr int orders = JetBasis::highest_order + 1;
 std::array<double, orders> upper_weight(Blend blend, double s) {
   const double r = 1.0 - s;
   switch (blend) {
-    case Blend::trilinear: return {s, 1.0, 0.0, 0.0};
+    case Blend::trilinear:
+      return {s, 1.0, 0.0, 0.0};
     case Blend::c2:
       return {s * s * s * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * s * s * r * r, 60.0 * s * r * (1.0 - 2.0 * s),
               60.0 * (1.0 - 6.0 * s + 6.0 * s * s)};
-    default: break;
+    default:
+      break;
   }
   return {s * s * s * s * (35.0 - 84.0 * s + 70.0 * s * s - 20.0 * s * s * s), 140.0 * s * s * s * r * r * r,
           420.0 * s * s * r * r * (1.0 - 2.0 * s), 840.0 * s * r * (1.0 - 5.0 * s + 5.0 * s * s)};
@@ -31,7 +33,8 @@ struct Place {
 Place place_of(const LatentCells& cells, int a, double x, Blend blend) {
   const auto& nodes = cells.axis[a];
   const int last = static_cast<int>(nodes.size()) - 2;
-  const int low = std::clamp(static_cast<int>(std::upper_bound(nodes.begin(), nodes.end(), x) - nodes.begin()) - 1, 0, last);
+  const int low =
+      std::clamp(static_cast<int>(std::upper_bound(nodes.begin(), nodes.end(), x) - nodes.begin()) - 1, 0, last);
   const double width = nodes[low + 1] - nodes[low];
   const auto upper = upper_weight(blend, std::clamp((x - nodes[low]) / width, 0.0, 1.0));
   Place out;
@@ -59,8 +62,8 @@ double LatentCells::spacing(int a, int node) const {
 
 /// Tensor products of splines. Of coordinates rows see that along z, from -1 to 1: the only one that has ends.
 template <class T>
-static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* points, std::int64_t count, const JetBasis& basis,
-                                      std::int64_t first_node) {
+static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* points, std::int64_t count,
+                                      const JetBasis& basis, std::int64_t first_node) {
   DecoderQuery<T> q;
   q.points = count, q.decodes_once = true;
   const int near = q.near();
@@ -70,16 +73,18 @@ static DecoderQuery<T> locate_splines(const LatentCells& cells, const double* po
   const std::array<SplineAxis, 3> axes = splines_of(cells);
   const double low = cells.axis[2].front(), half = 0.5 * (cells.axis[2].back() - low);
   for (std::int64_t n = 0; n < count; ++n) {
-    const SplineAxis::At at[3] = {axes[0].at(points[3 * n]), axes[1].at(points[3 * n + 1]), axes[2].at(points[3 * n + 2])};
+    const SplineAxis::At at[3] = {axes[0].at(points[3 * n]), axes[1].at(points[3 * n + 1]),
+                                  axes[2].at(points[3 * n + 2])};
     q.offset[3 * n + 2] = static_cast<T>((points[3 * n + 2] - low) / half - 1.0);
     q.inverse_spacing[3 * n + 2] = static_cast<T>(1.0 / half);
     for (int k = 0; k < near; ++k) {
       const int i[3] = {k >> 4, (k >> 2) & 3, k & 3};
-      q.node[near * n + k] = first_node + (std::int64_t{1} * at[0].spline[i[0]] * cells.nodes(1) + at[1].spline[i[1]]) * cells.nodes(2) +
-                             at[2].spline[i[2]];
+      q.node[near * n + k] =
+          first_node + (std::int64_t{1} * at[0].spline[i[0]] * cells.nodes(1) + at[1].spline[i[1]]) * cells.nodes(2) +
+          at[2].spline[i[2]];
       for (int s = 0; s < basis.size(); ++s)
-        q.weight[(s * count + n) * near + k] =
-            static_cast<T>(at[0].weight[i[0]][basis[s][0]] * at[1].weight[i[1]][basis[s][1]] * at[2].weight[i[2]][basis[s][2]]);
+        q.weight[(s * count + n) * near + k] = static_cast<T>(
+            at[0].weight[i[0]][basis[s][0]] * at[1].weight[i[1]][basis[s][1]] * at[2].weight[i[2]][basis[s][2]]);
     }
   }
   return q;
@@ -90,8 +95,8 @@ std::array<SplineAxis, 3> splines_of(const LatentCells& cells) {
 }
 
 template <class T>
-DecoderQuery<T> locate(const LatentCells& cells, const double* points, std::int64_t count, Blend blend, const JetBasis& basis,
-                       std::int64_t first_node) {
+DecoderQuery<T> locate(const LatentCells& cells, const double* points, std::int64_t count, Blend blend,
+                       const JetBasis& basis, std::int64_t first_node) {
   if (blend == Blend::spline) return locate_splines<T>(cells, points, count, basis, first_node);
   DecoderQuery<T> q;
   q.points = count;
@@ -105,7 +110,8 @@ DecoderQuery<T> locate(const LatentCells& cells, const double* points, std::int6
     for (int corner = 0; corner < 8; ++corner) {
       const int side[3] = {corner >> 2, (corner >> 1) & 1, corner & 1};
       const std::int64_t row = 8 * n + corner;
-      q.node[row] = first_node + (std::int64_t{1} * at[0].node[side[0]] * cells.nodes(1) + at[1].node[side[1]]) * cells.nodes(2) +
+      q.node[row] = first_node +
+                    (std::int64_t{1} * at[0].node[side[0]] * cells.nodes(1) + at[1].node[side[1]]) * cells.nodes(2) +
                     at[2].node[side[2]];
       for (int a = 0; a < 3; ++a) {
         q.offset[3 * row + a] = static_cast<T>(at[a].offset[side[a]]);
@@ -138,8 +144,10 @@ DecoderQuery<T> joined(const std::vector<DecoderQuery<T>>& parts, int streams) {
   return out;
 }
 
-template DecoderQuery<float> locate(const LatentCells&, const double*, std::int64_t, Blend, const JetBasis&, std::int64_t);
-template DecoderQuery<double> locate(const LatentCells&, const double*, std::int64_t, Blend, const JetBasis&, std::int64_t);
+template DecoderQuery<float> locate(const LatentCells&, const double*, std::int64_t, Blend, const JetBasis&,
+                                    std::int64_t);
+template DecoderQuery<double> locate(const LatentCells&, const double*, std::int64_t, Blend, const JetBasis&,
+                                     std::int64_t);
 template DecoderQuery<float> joined(const std::vector<DecoderQuery<float>>&, int);
 template DecoderQuery<double> joined(const std::vector<DecoderQuery<double>>&, int);
 

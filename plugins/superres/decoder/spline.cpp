@@ -54,7 +54,8 @@ SplineAxis::At SplineAxis::at(double x) const {
   constexpr int orders = JetBasis::highest_order + 1;
   const int p = degree_;
   const auto first = knots_.begin() + p, last = knots_.end() - p - 1;
-  const int piece = static_cast<int>(std::clamp(std::upper_bound(first, last, x), first + 1, last) - knots_.begin()) - 1;
+  const int piece =
+      static_cast<int>(std::clamp(std::upper_bound(first, last, x), first + 1, last) - knots_.begin()) - 1;
   // values[d][j]: spline piece - d + j of degree d.
   double values[most][most] = {{1.0}};
   for (int d = 1; d <= p; ++d)

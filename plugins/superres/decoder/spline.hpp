@@ -6,8 +6,9 @@
 
 namespace cambium::superres {
 
-/// Cubic B-splines over the nodes of one axis, as many as nodes: two continuous derivatives everywhere, exact for cubics. Ends
-/// have no knots at the second node and the last but one ("not a knot"); up to three nodes the degree is lower. de Boor 1978.
+/// Cubic B-splines over the nodes of one axis, as many as nodes: two continuous derivatives everywhere, exact for
+/// cubics. Ends have no knots at the second node and the last but one ("not a knot"); up to three nodes the degree is
+/// lower. de Boor 1978.
 class SplineAxis {
  public:
   static constexpr int most = 4;  ///< splines that are not zero at a place

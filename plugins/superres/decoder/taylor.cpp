@@ -71,12 +71,14 @@ Taylor stream_function_of(const LatentCells& cells, const Values& u, const Value
 }
 
 template <class T>
-void expand(const std::vector<Taylor>& outputs, const DecoderQuery<T>& query, std::int64_t first_node, const JetBasis& basis, T* out) {
+void expand(const std::vector<Taylor>& outputs, const DecoderQuery<T>& query, std::int64_t first_node,
+            const JetBasis& basis, T* out) {
   const std::int64_t count = std::ssize(outputs), rows = query.rows();
   for (int s = 0; s < basis.size(); ++s)
     for (std::int64_t r = 0; r < rows; ++r) {
       double distance[3];
-      for (int a = 0; a < 3; ++a) distance[a] = query.offset[3 * r + a] / static_cast<double>(query.inverse_spacing[3 * r + a]);
+      for (int a = 0; a < 3; ++a)
+        distance[a] = query.offset[3 * r + a] / static_cast<double>(query.inverse_spacing[3 * r + a]);
       for (std::int64_t f = 0; f < count; ++f) {
         double sum = 0.0;
         for (int k = 0; k < Taylor::coefficients; ++k) {

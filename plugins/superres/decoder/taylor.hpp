@@ -3,8 +3,8 @@
 
 namespace cambium::superres {
 
-/// A field's expansion to second order around each node of a grid: what coarse samples say by themselves. Blended over the
-/// corners of a cell it is a smooth interpolation of third order, to which a network adds what it has learnt.
+/// A field's expansion to second order around each node of a grid: what coarse samples say by themselves. Blended over
+/// the corners of a cell it is a smooth interpolation of third order, to which a network adds what it has learnt.
 struct Taylor {
   static constexpr int coefficients = 10;
   /// The derivative that coefficient k stands for: value, t, x, z, tt, xx, zz, tx, tz, xz.
@@ -17,12 +17,14 @@ struct Taylor {
 
 /// From values (nodes) by differences over five nodes; the period is that of the cells.
 Taylor taylor_of(const LatentCells& cells, const std::vector<double>& values);
-/// Of a stream function with u = d psi/dz, w = -d psi/dx: its derivatives are u, w and their differences, its value the integral of u.
+/// Of a stream function with u = d psi/dz, w = -d psi/dx: its derivatives are u, w and their differences, its value the
+/// integral of u.
 Taylor stream_function_of(const LatentCells& cells, const std::vector<double>& u, const std::vector<double>& w);
 
-/// Rows' values of all streams: (streams, rows, outputs), from one expansion per output. Node numbers of the query count from
-/// `first_node`; offsets are in units of the nodes' spacing.
+/// Rows' values of all streams: (streams, rows, outputs), from one expansion per output. Node numbers of the query
+/// count from `first_node`; offsets are in units of the nodes' spacing.
 template <class T>
-void expand(const std::vector<Taylor>& outputs, const DecoderQuery<T>& query, std::int64_t first_node, const JetBasis& basis, T* out);
+void expand(const std::vector<Taylor>& outputs, const DecoderQuery<T>& query, std::int64_t first_node,
+            const JetBasis& basis, T* out);
 
 }  // namespace cambium::superres

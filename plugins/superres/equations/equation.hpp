@@ -40,9 +40,9 @@ struct Vocabulary {
   static constexpr std::array<const char*, 3> axes{"t", "x", "z"};
 };
 
-/// Parses "dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0": numbers, constants, fields, + - * ( ), division by a number,
-/// integer powers, and derivatives d<axes>(expression) whose products are expanded. InputError points at the column; `number`
-/// counts the equations of the deck from 1.
+/// Parses "dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0": numbers, constants, fields, + - * ( ), division by a
+/// number, integer powers, and derivatives d<axes>(expression) whose products are expanded. InputError points at the
+/// column; `number` counts the equations of the deck from 1.
 Equation parse_equation(const std::string& text, const Vocabulary& vocabulary, int number);
 
 }  // namespace cambium::superres

@@ -19,8 +19,10 @@ Sum collected(Sum terms) {
   for (auto& term : terms) {
     std::sort(term.factors.begin(), term.factors.end());
     const auto same = std::find_if(out.begin(), out.end(), [&](const Term& t) { return t.factors == term.factors; });
-    if (same == out.end()) out.push_back(std::move(term));
-    else same->coefficient += term.coefficient;
+    if (same == out.end())
+      out.push_back(std::move(term));
+    else
+      same->coefficient += term.coefficient;
   }
   std::erase_if(out, [](const Term& t) { return t.coefficient == 0.0; });
   return out;
@@ -72,9 +74,12 @@ class Parser {
     const bool minus = accept('-');
     Sum out = plus({}, product(), minus ? -1.0 : 1.0);
     while (true) {
-      if (accept('+')) out = plus(std::move(out), product(), 1.0);
-      else if (accept('-')) out = plus(std::move(out), product(), -1.0);
-      else return out;
+      if (accept('+'))
+        out = plus(std::move(out), product(), 1.0);
+      else if (accept('-'))
+        out = plus(std::move(out), product(), -1.0);
+      else
+        return out;
     }
   }
 
@@ -116,7 +121,8 @@ class Parser {
     if (accept('-')) return plus({}, primary(), -1.0);
     if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return number();
     if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') return named();
-    fail(c == '\0' ? "a number, a name or '(' is expected at the end" : fmt::format("'{}' is not expected here", c), at_);
+    fail(c == '\0' ? "a number, a name or '(' is expected at the end" : fmt::format("'{}' is not expected here", c),
+         at_);
   }
 
   Sum number() {
@@ -146,10 +152,12 @@ class Parser {
       fail(fmt::format("'{}' is no derivative; write dt(..), dx(..), dz(..), dxx(..), dxz(..)", name), at);
     std::vector<int> axes;
     for (std::size_t k = 1; k < name.size(); ++k) {
-      const auto found = std::find_if(Vocabulary::axes.begin(), Vocabulary::axes.end(), [&](const char* a) { return *a == name[k]; });
+      const auto found =
+          std::find_if(Vocabulary::axes.begin(), Vocabulary::axes.end(), [&](const char* a) { return *a == name[k]; });
       if (found == Vocabulary::axes.end())
         fail(fmt::format("'{}' asks for a derivative along '{}', but the axes are {}", name, name[k],
-                         fmt::join(Vocabulary::axes, ", ")), at + k);
+                         fmt::join(Vocabulary::axes, ", ")),
+             at + k);
       axes.push_back(static_cast<int>(found - Vocabulary::axes.begin()));
     }
     expect('(');
@@ -165,14 +173,15 @@ class Parser {
 
   [[noreturn]] void unknown(const std::string& name, std::size_t at) const {
     std::string constants;
-    for (const auto& [constant, value] : vocabulary_.constants)
-      constants += (constants.empty() ? "" : ", ") + constant;
+    for (const auto& [constant, value] : vocabulary_.constants) constants += (constants.empty() ? "" : ", ") + constant;
     fail(fmt::format("'{}' is neither a field ({}) nor a constant ({})", name, fmt::join(vocabulary_.fields, ", "),
-                     constants.empty() ? "none is given" : constants), at);
+                     constants.empty() ? "none is given" : constants),
+         at);
   }
 
   [[noreturn]] void fail(const std::string& problem, std::size_t at) const {
-    throw InputError(fmt::format("equation {}, column {}: {}\n  {}\n  {:>{}}", number_, at + 1, problem, text_, '^', at + 1));
+    throw InputError(
+        fmt::format("equation {}, column {}: {}\n  {}\n  {:>{}}", number_, at + 1, problem, text_, '^', at + 1));
   }
 
   char peek() {

@@ -15,7 +15,8 @@ namespace {
 void require_increasing(const std::vector<double>& values, const std::string& name, const std::string& file) {
   for (std::size_t k = 1; k < values.size(); ++k)
     if (!(values[k] > values[k - 1]))
-      throw InputError(fmt::format("coordinate '{}' of '{}' does not increase after its entry {} ({})", name, file, k - 1, values[k - 1]));
+      throw InputError(fmt::format("coordinate '{}' of '{}' does not increase after its entry {} ({})", name, file,
+                                   k - 1, values[k - 1]));
 }
 
 void require_finite(const FieldData& data, std::size_t field) {
@@ -23,9 +24,10 @@ void require_finite(const FieldData& data, std::size_t field) {
   std::size_t index = 0;
   while (index < v.size() && (std::isfinite(v[index]) || (!data.hidden.empty() && data.hidden[index]))) ++index;
   if (index == v.size()) return;
-  throw InputError(fmt::format("field '{}' of '{}' is not finite at t = {:g}, x = {:g}, z = {:g}; leave that frame out or mask it",
-                               data.names[field], data.file, data.axis[0][index / (data.nx() * data.nz())],
-                               data.axis[1][index / data.nz() % data.nx()], data.axis[2][index % data.nz()]));
+  throw InputError(
+      fmt::format("field '{}' of '{}' is not finite at t = {:g}, x = {:g}, z = {:g}; leave that frame out or mask it",
+                  data.names[field], data.file, data.axis[0][index / (data.nx() * data.nz())],
+                  data.axis[1][index / data.nz() % data.nx()], data.axis[2][index % data.nz()]));
 }
 
 bool equally_spaced(const std::vector<double>& x) {
@@ -50,8 +52,8 @@ std::vector<double> squared_differences(const FieldData& data, std::size_t field
   return out;
 }
 
-/// Whether the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not exceeded in any
-/// field. A cavity's walls differ by what lies between them.
+/// Whether the last points along x lie as near to the first ones as neighbours do: twice their largest distance is not
+/// exceeded in any field. A cavity's walls differ by what lies between them.
 bool ends_meet(const FieldData& data) {
   if (data.nx() < 4) return true;  // too few to tell
   for (std::size_t f = 0; f < data.values.size(); ++f) {
@@ -68,20 +70,27 @@ void find_period(FieldData& data, std::optional<bool> asked, std::optional<bool>
   if (x.size() < 2) return;
   const auto words = [](bool periodic) { return periodic ? "periodic" : "ending at walls"; };
   if (asked && told && *asked != *told)
-    throw InputError(fmt::format("x of '{}' is {}, as the file says, and is asked for as {}: leave out 'periodic', or take fields of another "
-                                 "domain", data.file, words(*told), words(*asked)));
+    throw InputError(
+        fmt::format("x of '{}' is {}, as the file says, and is asked for as {}: leave out 'periodic', or take fields "
+                    "of another domain",
+                    data.file, words(*told), words(*asked)));
   const bool equal = equally_spaced(x), periodic = asked ? *asked : told ? *told : equal && ends_meet(data);
-  data.ends = asked && !told ? "as asked for" : told ? "as the file says" : "by its values, since the file does not say: set 'periodic' to choose";
+  data.ends = asked && !told ? "as asked for"
+              : told         ? "as the file says"
+                             : "by its values, since the file does not say: set 'periodic' to choose";
   if (!periodic) return;
   if (!equal)
-    throw InputError(fmt::format("x of '{}' is periodic, but its points are not equally spaced, so that its period is unknown; write the fields at "
-                                 "equally spaced points", data.file));
+    throw InputError(
+        fmt::format("x of '{}' is periodic, but its points are not equally spaced, so that its period is unknown; "
+                    "write the fields at equally spaced points",
+                    data.file));
   data.period = (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
 }
 
 }  // namespace
 
-FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, std::optional<bool> periodic) {
+FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames,
+                      std::optional<bool> periodic) {
   const FieldFile file(path);
   FieldData data;
   data.file = path;
@@ -90,7 +99,8 @@ FieldData read_fields(const std::string& path, const std::vector<std::string>& n
   for (int a = 0; a < 3; ++a) require_increasing(data.axis[a], file.name_of_axis(a), path);
   const auto all = static_cast<std::int64_t>(data.axis[0].size());
   const std::int64_t kept = std::min<std::int64_t>(all, static_cast<std::int64_t>(frames)), first = all - kept;
-  const std::array<std::int64_t, 3> whole{all, static_cast<std::int64_t>(data.nx()), static_cast<std::int64_t>(data.nz())};
+  const std::array<std::int64_t, 3> whole{all, static_cast<std::int64_t>(data.nx()),
+                                          static_cast<std::int64_t>(data.nz())};
   data.axis[0].erase(data.axis[0].begin(), data.axis[0].begin() + first);
   for (const auto& name : names) data.values.push_back(file.read(name, whole, first));
   data.hidden = file.hidden(whole, first);

@@ -9,27 +9,30 @@ namespace cambium::superres {
 /// Fields over time on a tensor-product grid, read from HDF5 in any layout that FieldFile knows.
 struct FieldData {
   std::string file;
-  std::array<std::vector<double>, 3> axis;   ///< t, x, z
-  double period = 0.0;                       ///< along x; 0 where x ends at walls
-  std::string ends;                          ///< how that is known: "as the file says"
+  std::array<std::vector<double>, 3> axis;  ///< t, x, z
+  double period = 0.0;                      ///< along x; 0 where x ends at walls
+  std::string ends;                         ///< how that is known: "as the file says"
   std::vector<std::string> names;
-  std::vector<std::vector<double>> values;   ///< one array (t, x, z) per name
-  std::vector<char> hidden;                  ///< (t, x, z): 1 where a mask hides a point, whose values mean nothing; empty without mask
+  std::vector<std::vector<double>> values;  ///< one array (t, x, z) per name
+  std::vector<char> hidden;  ///< (t, x, z): 1 where a mask hides a point, whose values mean nothing; empty without mask
 
   std::size_t nx() const { return axis[1].size(); }
   std::size_t nz() const { return axis[2].size(); }
   double at(std::size_t field, std::size_t t, std::size_t x, std::size_t z) const {
     return values[field][(t * nx() + x) * nz() + z];
   }
-  bool is_hidden(std::size_t t, std::size_t x, std::size_t z) const { return !hidden.empty() && hidden[(t * nx() + x) * nz() + z] != 0; }
+  bool is_hidden(std::size_t t, std::size_t x, std::size_t z) const {
+    return !hidden.empty() && hidden[(t * nx() + x) * nz() + z] != 0;
+  }
 };
 
-/// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or is not
-/// finite (with the place). Points under the file's mask may hold anything; numbers from around them stand there.
-/// x is periodic where `periodic`, else the file, says so. Where neither does, points that are equally spaced and values whose ends are
-/// as near to each other as neighbours are make it so. InputError when `periodic` contradicts the file, or where points of a periodic
-/// x are not equally spaced, since its period is unknown then.
-FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames, std::optional<bool> periodic);
+/// The last `frames` frames of the named fields. InputError when one is missing, has another shape than its scales, or
+/// is not finite (with the place). Points under the file's mask may hold anything; numbers from around them stand
+/// there. x is periodic where `periodic`, else the file, says so. Where neither does, points that are equally spaced
+/// and values whose ends are as near to each other as neighbours are make it so. InputError when `periodic` contradicts
+/// the file, or where points of a periodic x are not equally spaced, since its period is unknown then.
+FieldData read_fields(const std::string& path, const std::vector<std::string>& names, std::size_t frames,
+                      std::optional<bool> periodic);
 
 /// "x periodic, as the file says", for the log.
 std::string ends_of_x(const FieldData& data);

@@ -16,7 +16,8 @@ std::pair<std::string, std::int64_t> divided(const std::string& path) {
   const auto mark = path.rfind('#');
   if (mark == std::string::npos || mark + 1 == path.size()) return {path, 0};
   const auto digits = path.substr(mark + 1);
-  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }) || digits.size() > 9) return {path, 0};
+  if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }) || digits.size() > 9)
+    return {path, 0};
   return {path.substr(0, mark), std::stoll(digits)};
 }
 
@@ -27,12 +28,14 @@ std::vector<std::string> names_for(const std::string& name) {
 }
 
 std::string in_small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
 /// A block of a dataset as numbers.
-std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int64_t>& start, const std::vector<std::int64_t>& block) {
+std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int64_t>& start,
+                             const std::vector<std::int64_t>& block) {
   TensorRef out;
   for (auto extent : block) out.shape[out.rank++] = extent;
   for (std::int64_t stride = 1, k = out.rank - 1; k >= 0; stride *= out.shape[k--]) out.stride[k] = stride;
@@ -45,12 +48,14 @@ std::vector<double> block_of(const io::Dataset& set, const std::vector<std::int6
 
 }  // namespace
 
-FieldFile::FieldFile(const std::string& path) : file_(io::File::open(divided(path).first)), path_(path), trajectory_(divided(path).second) {
+FieldFile::FieldFile(const std::string& path)
+    : file_(io::File::open(divided(path).first)), path_(path), trajectory_(divided(path).second) {
   well_ = file_.is_group("/t0_fields") && file_.is_group("/dimensions");
   if (!well_ && (!file_.is_group("/tasks") || !file_.is_group("/scales")))
-    throw InputError(fmt::format("'{}' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output "
-                                 "'fields' write them, or /t0_fields and /dimensions of The Well; it holds: {}", path,
-                                 fmt::join(file_.list(), ", ")));
+    throw InputError(
+        fmt::format("'{}' has no groups /tasks and /scales: expected fields by (t, x, z) as Dedalus and the output "
+                    "'fields' write them, or /t0_fields and /dimensions of The Well; it holds: {}",
+                    path, fmt::join(file_.list(), ", ")));
 }
 
 std::string FieldFile::name_of_axis(int axis) const {
@@ -66,7 +71,8 @@ std::vector<double> FieldFile::coordinate(int axis) const {
   if (scales.exists(name)) return scales.group(name).read<std::vector<double>>("1.0");
   for (const auto& candidate : scales.list())  // Dedalus 3
     if (candidate.starts_with(name + "_hash_")) return scales.read<std::vector<double>>(candidate);
-  throw InputError(fmt::format("'{}' has no coordinate '{}' in {} (it has: {})", file_.file(), name, folder, fmt::join(scales.list(), ", ")));
+  throw InputError(fmt::format("'{}' has no coordinate '{}' in {} (it has: {})", file_.file(), name, folder,
+                               fmt::join(scales.list(), ", ")));
 }
 
 std::vector<std::string> FieldFile::fields() const {
@@ -80,7 +86,9 @@ std::vector<std::string> FieldFile::fields() const {
 FieldFile::Place FieldFile::find(const std::string& name) const {
   const std::string scalars = well_ ? "/t0_fields/" : "/tasks/", vectors = well_ ? "/t1_fields/" : "/tasks/";
   const int component_axis = well_ ? 4 : 1;
-  const auto rank = [&](const std::string& path) { return file_.exists(path) ? file_.dataset(path).shape().size() : 0; };
+  const auto rank = [&](const std::string& path) {
+    return file_.exists(path) ? file_.dataset(path).shape().size() : 0;
+  };
   for (const auto& known : names_for(name))
     if (rank(scalars + known) == (well_ ? 4u : 3u)) return {scalars + known, -1, 0};
   if (name == "u" || name == "w")
@@ -90,23 +98,27 @@ FieldFile::Place FieldFile::find(const std::string& name) const {
   throw InputError(fmt::format("'{}' has no field '{}' (it has: {})", path_, name, fmt::join(fields(), ", ")));
 }
 
-std::vector<double> FieldFile::read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const {
+std::vector<double> FieldFile::read(const std::string& name, const std::array<std::int64_t, 3>& whole,
+                                    std::int64_t first) const {
   const Place place = find(name);
   const auto set = file_.dataset(place.path);
-  std::vector<std::int64_t> expected(whole.begin(), whole.end()), start{first, 0, 0}, block{whole[0] - first, whole[1], whole[2]};
+  std::vector<std::int64_t> expected(whole.begin(), whole.end()), start{first, 0, 0},
+      block{whole[0] - first, whole[1], whole[2]};
   if (well_) {
     const auto there = set.shape().at(0);
     if (trajectory_ >= there)
-      throw InputError(fmt::format("'{}' asks for trajectory {}, but the file has {}, counted from 0", path_, trajectory_, there));
+      throw InputError(
+          fmt::format("'{}' asks for trajectory {}, but the file has {}, counted from 0", path_, trajectory_, there));
     expected.insert(expected.begin(), there), start.insert(start.begin(), trajectory_), block.insert(block.begin(), 1);
   }
   if (place.component_axis >= 0) {
     expected.insert(expected.begin() + place.component_axis, 2);
-    start.insert(start.begin() + place.component_axis, place.component), block.insert(block.begin() + place.component_axis, 1);
+    start.insert(start.begin() + place.component_axis, place.component),
+        block.insert(block.begin() + place.component_axis, 1);
   }
   if (set.shape() != expected)
-    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_, fmt::join(set.shape(), ", "),
-                                 fmt::join(expected, ", ")));
+    throw InputError(fmt::format("field '{}' of '{}' has shape ({}), its coordinates ask for ({})", name, path_,
+                                 fmt::join(set.shape(), ", "), fmt::join(expected, ", ")));
   return block_of(set, start, block);
 }
 
@@ -124,7 +136,8 @@ std::optional<bool> FieldFile::periodic() const {
     if (!conditions.is_group(name)) continue;
     const auto one = conditions.group(name);
     if (!one.has_attribute("bc_type") || !one.has_attribute("associated_dims")) continue;
-    if (one.attribute<std::vector<std::string>>("associated_dims") != std::vector<std::string>{name_of_axis(1)}) continue;
+    if (one.attribute<std::vector<std::string>>("associated_dims") != std::vector<std::string>{name_of_axis(1)})
+      continue;
     return in_small_letters(one.attribute<std::string>("bc_type")) == "periodic";
   }
   return {};
@@ -132,7 +145,8 @@ std::optional<bool> FieldFile::periodic() const {
 
 std::vector<FieldFile::Mask> FieldFile::masks() const {
   std::vector<Mask> out;
-  if (!well_ && file_.exists("/tasks/mask")) out.push_back({"/tasks/mask", false, file_.dataset("/tasks/mask").shape().size() == 3, false});
+  if (!well_ && file_.exists("/tasks/mask"))
+    out.push_back({"/tasks/mask", false, file_.dataset("/tasks/mask").shape().size() == 3, false});
   if (!well_ || !file_.is_group("/boundary_conditions")) return out;
   const auto conditions = file_.group("/boundary_conditions");
   for (const auto& name : conditions.list()) {
@@ -142,12 +156,14 @@ std::vector<FieldFile::Mask> FieldFile::masks() const {
     const auto axes = one.attribute<std::vector<std::string>>("associated_dims");
     if (in_small_letters(one.attribute<std::string>("bc_type")) != "wall" || axes.size() != 2) continue;
     const auto varies = [&](const char* along) { return one.has_attribute(along) && one.attribute<int>(along) != 0; };
-    out.push_back({"/boundary_conditions/" + name + "/mask", varies("sample_varying"), varies("time_varying"), axes[0] != name_of_axis(1)});
+    out.push_back({"/boundary_conditions/" + name + "/mask", varies("sample_varying"), varies("time_varying"),
+                   axes[0] != name_of_axis(1)});
   }
   return out;
 }
 
-void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first, std::vector<char>& out) const {
+void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first,
+                     std::vector<char>& out) const {
   const auto set = file_.dataset(mask.path);
   const auto shape = set.shape();
   const std::int64_t slow = mask.z_first ? whole[2] : whole[1], fast = mask.z_first ? whole[1] : whole[2];
@@ -161,8 +177,8 @@ void FieldFile::hide(const Mask& mask, const std::array<std::int64_t, 3>& whole,
     start.insert(start.begin(), trajectory_), block.insert(block.begin(), 1);
   }
   if (shape != expected)
-    throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes ask for ({})", mask.path, path_, fmt::join(shape, ", "),
-                                 fmt::join(expected, ", ")));
+    throw InputError(fmt::format("mask '{}' of '{}' has shape ({}), coordinates and attributes ask for ({})", mask.path,
+                                 path_, fmt::join(shape, ", "), fmt::join(expected, ", ")));
   const auto values = block_of(set, start, block);
   for (std::int64_t t = 0, n = 0; t < whole[0] - first; ++t)
     for (std::int64_t x = 0; x < whole[1]; ++x)

@@ -9,12 +9,14 @@
 namespace cambium::superres {
 
 /// Fields by (t, x, z) in an HDF5 file of one of these layouts:
-///   /tasks, /scales                    ours and that of Dedalus 2 and 3; a field may be a component of a vector task by (t, 2, x, z)
-///   /t0_fields, /t1_fields, /dimensions  The Well (Ohana et al. 2024): scalars by (trajectory, t, x, y), vectors with a last axis more;
+///   /tasks, /scales                    ours and that of Dedalus 2 and 3; a field may be a component of a vector task
+///   by (t, 2, x, z) /t0_fields, /t1_fields, /dimensions  The Well (Ohana et al. 2024): scalars by (trajectory, t, x,
+///   y), vectors with a last axis more;
 ///                                      "FILE#3" is its trajectory 3, "FILE" the first
-/// A mask hides points: /tasks/mask by (x, z) or (t, x, z), not 0 where hidden; in The Well boundary conditions of the type "wall" whose
-/// mask is one of both axes, that is, bodies. Masks along one axis say which ends of the domain are walls; the fields hold values there.
-/// p, b, u, w are also found as pressure, buoyancy or temperature, and components of u or velocity.
+/// A mask hides points: /tasks/mask by (x, z) or (t, x, z), not 0 where hidden; in The Well boundary conditions of the
+/// type "wall" whose mask is one of both axes, that is, bodies. Masks along one axis say which ends of the domain are
+/// walls; the fields hold values there. p, b, u, w are also found as pressure, buoyancy or temperature, and components
+/// of u or velocity.
 class FieldFile {
  public:
   /// InputError for a file of none of these layouts.
@@ -22,13 +24,15 @@ class FieldFile {
 
   /// t, x or z (y where the file calls it so). InputError when the file does not have it.
   std::vector<double> coordinate(int axis) const;
-  /// Whether x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary conditions along x of
-  /// The Well.
+  /// Whether x is periodic, where the file says so: the attribute `periodic` of /scales/x (ours), or the boundary
+  /// conditions along x of The Well.
   std::optional<bool> periodic() const;
   std::string name_of_axis(int axis) const;
-  /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of another shape.
+  /// Frames from `first` on of a field whose extents by (t, x, z) are `whole`. InputError when it is not there or of
+  /// another shape.
   std::vector<double> read(const std::string& name, const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
-  /// Points that masks hide, as `read` reads them: 1 where hidden; empty when the file has no mask or none of its points is hidden.
+  /// Points that masks hide, as `read` reads them: 1 where hidden; empty when the file has no mask or none of its
+  /// points is hidden.
   std::vector<char> hidden(const std::array<std::int64_t, 3>& whole, std::int64_t first) const;
 
  private:
@@ -45,7 +49,8 @@ class FieldFile {
   };
   Place find(const std::string& name) const;
   std::vector<Mask> masks() const;
-  void hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first, std::vector<char>& out) const;
+  void hide(const Mask& mask, const std::array<std::int64_t, 3>& whole, std::int64_t first,
+            std::vector<char>& out) const;
   std::vector<std::string> fields() const;
 
   io::File file_;

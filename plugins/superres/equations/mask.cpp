@@ -61,10 +61,12 @@ Hidden reached(const Hidden& plane, const FieldData& data, int axis, int order) 
   Hidden out(plane.size(), 0);
   for (int i = 0; i < nx; ++i)
     for (int k = 0; k < nz; ++k) {
-      const int here = axis == 1 ? i : k, first = stencil.first(here), last = first + static_cast<int>(std::ssize(stencil.weights(here)));
+      const int here = axis == 1 ? i : k, first = stencil.first(here),
+                last = first + static_cast<int>(std::ssize(stencil.weights(here)));
       for (int j = first; j < last; ++j) {
         const int at = (j + n) % n;
-        out[static_cast<std::size_t>(i) * nz + k] |= axis == 1 ? plane[static_cast<std::size_t>(at) * nz + k] : plane[static_cast<std::size_t>(i) * nz + at];
+        out[static_cast<std::size_t>(i) * nz + k] |=
+            axis == 1 ? plane[static_cast<std::size_t>(at) * nz + k] : plane[static_cast<std::size_t>(i) * nz + at];
       }
     }
   return out;
@@ -78,7 +80,8 @@ void fill_hidden(FieldData& data) {
     const auto begin = data.hidden.begin() + static_cast<std::ptrdiff_t>(t * size);
     Hidden left(begin, begin + static_cast<std::ptrdiff_t>(size));
     if (std::count(left.begin(), left.end(), 0) == 0)
-      throw InputError(fmt::format("the mask of '{}' hides every point at t = {:g}; leave that frame out", data.file, data.axis[0][t]));
+      throw InputError(fmt::format("the mask of '{}' hides every point at t = {:g}; leave that frame out", data.file,
+                                   data.axis[0][t]));
     while (fill_layer(data, t * size, left)) {
     }
   }
@@ -99,7 +102,9 @@ Hidden hidden_at(const FieldData& data, const std::array<std::vector<double>, 3>
 Hidden touched(const std::vector<Derivative>& derivatives, const FieldData& data, int t) {
   if (data.hidden.empty()) return {};
   const std::size_t size = data.nx() * data.nz();
-  const auto frame = [&](int number) { return data.hidden.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(number) * size); };
+  const auto frame = [&](int number) {
+    return data.hidden.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(number) * size);
+  };
   Hidden out(frame(t), frame(t) + static_cast<std::ptrdiff_t>(size));
   const auto add = [](Hidden& to, auto from) {
     for (auto& one : to) one |= *from++;
@@ -119,8 +124,10 @@ Hidden touched(const std::vector<Derivative>& derivatives, const FieldData& data
 
 void require_judged(double weight, const FieldData& data, const std::string& what) {
   if (weight > 0.0) return;
-  throw InputError(fmt::format("no point of '{}' lies so far from its mask that {} could be judged there: derivatives look at seven points along "
-                               "each axis", data.file, what));
+  throw InputError(
+      fmt::format("no point of '{}' lies so far from its mask that {} could be judged there: derivatives look at seven "
+                  "points along each axis",
+                  data.file, what));
 }
 
 }  // namespace cambium::superres

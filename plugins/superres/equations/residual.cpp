@@ -27,7 +27,8 @@ Plane along(const Plane& in, const FieldData& data, int axis, int order) {
       int j = stencil.first(here);
       for (double weight : stencil.weights(here)) {
         const int at = (j++ + n) % n;
-        sum += weight * (axis == 1 ? in[static_cast<std::size_t>(at) * nz + k] : in[static_cast<std::size_t>(i) * nz + at]);
+        sum += weight *
+               (axis == 1 ? in[static_cast<std::size_t>(at) * nz + k] : in[static_cast<std::size_t>(i) * nz + at]);
       }
       out[static_cast<std::size_t>(i) * nz + k] = sum;
     }
@@ -71,8 +72,9 @@ Residual residual_of(const Equation& equation, const FieldData& data) {
   const bool in_time = std::any_of(needed.begin(), needed.end(), [](const Derivative& d) { return d.order[0] > 0; });
   const int frames = static_cast<int>(data.axis[0].size());
   if (in_time && frames < 3)
-    throw InputError(fmt::format("'{}' asks for a derivative in time, but '{}' has {} frame(s); at least three are needed",
-                                 equation.text, data.file, frames));
+    throw InputError(
+        fmt::format("'{}' asks for a derivative in time, but '{}' has {} frame(s); at least three are needed",
+                    equation.text, data.file, frames));
   const int first = in_time ? 1 : 0, last = in_time ? frames - 1 : frames;
   const auto wx = shares(data.axis[1], data.period > 0.0), wz = shares(data.axis[2], false);
   std::vector<double> squares(equation.terms.size() + 1, 0.0);
@@ -99,7 +101,8 @@ Residual residual_of(const Equation& equation, const FieldData& data) {
   require_judged(weight_sum, data, "'" + equation.text + "'");
   Residual out;
   out.rms = std::sqrt(squares.back() / weight_sum);
-  for (std::size_t n = 0; n < equation.terms.size(); ++n) out.largest = std::max(out.largest, std::sqrt(squares[n] / weight_sum));
+  for (std::size_t n = 0; n < equation.terms.size(); ++n)
+    out.largest = std::max(out.largest, std::sqrt(squares[n] / weight_sum));
   return out;
 }
 
@@ -125,11 +128,13 @@ Verdict verify(const Equation& equation, const FieldData& data) {
 
 std::string refusal(const Verdict& verdict, double tolerance, int number) {
   if (verdict.residual.relative() <= tolerance) return {};
-  std::string text = fmt::format("equation {}: the data themselves leave a residual of {:.3g} of its largest term, allowed is {:g}",
-                                 number, verdict.residual.relative(), tolerance);
+  std::string text =
+      fmt::format("equation {}: the data themselves leave a residual of {:.3g} of its largest term, allowed is {:g}",
+                  number, verdict.residual.relative(), tolerance);
   if (const auto* exchange = verdict.better())
     return text + fmt::format("; with {} and {} exchanged it is {:.3g}: these axes are swapped in the equation",
-                              Vocabulary::axes[exchange->first], Vocabulary::axes[exchange->second], exchange->residual.relative());
+                              Vocabulary::axes[exchange->first], Vocabulary::axes[exchange->second],
+                              exchange->residual.relative());
   return text + "; check its signs and constants, and whether the frames lie close enough for derivatives in time";
 }
 

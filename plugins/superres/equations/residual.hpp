@@ -8,8 +8,8 @@ namespace cambium::superres {
 
 /// How well data obey an equation: root mean squares over the volume and the frames that have neighbours in time.
 struct Residual {
-  double rms = 0.0;        ///< of the sum of all terms
-  double largest = 0.0;    ///< of the largest single term
+  double rms = 0.0;      ///< of the sum of all terms
+  double largest = 0.0;  ///< of the largest single term
   double relative() const { return largest > 0.0 ? rms / largest : 0.0; }
 };
 

@@ -16,9 +16,12 @@ void Verify::Params::describe(deck::Describe<Params>& d) {
   d("fields", &Params::fields, "names of the fields in /tasks").def({"p", "b", "u", "w"});
   d("equations", &Params::equations, "equations in fields, constants and the derivatives dt, dx, dz, dxx, dxz, dzz");
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
-  d("tolerance", &Params::tolerance, "largest residual of the data themselves, as a share of the largest term").positive().def(0.05);
+  d("tolerance", &Params::tolerance, "largest residual of the data themselves, as a share of the largest term")
+      .positive()
+      .def(0.05);
   d("frames", &Params::frames, "frames to look at, from the end").at_least(1).def(7);
-  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+  d("periodic", &Params::periodic,
+    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
 }
 
 Verify::Verify(const Params& params, Context&) : params_(params) {
@@ -39,9 +42,10 @@ Task::Outcome Verify::run(Context& context) {
   auto& log = context.log;
   std::string refused;
   io::on_root(context.comm, [&] {
-    const auto data = read_fields(params_.data, params_.fields, static_cast<std::size_t>(params_.frames), params_.periodic);
-    log.info(fmt::format("{}: {} frames from t = {:g} to {:g}, {} x {} points; {}", params_.data, data.axis[0].size(), data.axis[0].front(),
-                         data.axis[0].back(), data.nx(), data.nz(), ends_of_x(data)));
+    const auto data =
+        read_fields(params_.data, params_.fields, static_cast<std::size_t>(params_.frames), params_.periodic);
+    log.info(fmt::format("{}: {} frames from t = {:g} to {:g}, {} x {} points; {}", params_.data, data.axis[0].size(),
+                         data.axis[0].front(), data.axis[0].back(), data.nx(), data.nz(), ends_of_x(data)));
     std::vector<std::vector<double>> table(3);
     log.info(fmt::format("{:>8}{:>14}{:>14}{:>22}", "equation", "rms", "of largest", "with x, z exchanged"));
     for (std::size_t k = 0; k < equations_.size(); ++k) {
@@ -49,13 +53,17 @@ Task::Outcome Verify::run(Context& context) {
       double exchanged = verdict.residual.relative();
       for (const auto& e : verdict.exchanges)
         if (e.first == 1) exchanged = e.residual.relative();
-      log.info(fmt::format("{:>8}{:>14.3e}{:>14.3e}{:>22.3e}", k + 1, verdict.residual.rms, verdict.residual.relative(), exchanged));
-      table[0].push_back(verdict.residual.rms), table[1].push_back(verdict.residual.relative()), table[2].push_back(exchanged);
+      log.info(fmt::format("{:>8}{:>14.3e}{:>14.3e}{:>22.3e}", k + 1, verdict.residual.rms, verdict.residual.relative(),
+                           exchanged));
+      table[0].push_back(verdict.residual.rms), table[1].push_back(verdict.residual.relative()),
+          table[2].push_back(exchanged);
       const auto reason = refusal(verdict, params_.tolerance, static_cast<int>(k) + 1);
       if (!reason.empty()) refused += (refused.empty() ? "" : "\n") + reason;
     }
-    io::write_csv((std::filesystem::path(context.run_directory) / "residuals.csv").string(),
-                  {{"rms", "", ""}, {"relative", "", "share of the largest term"}, {"exchanged", "", "with x and z exchanged"}}, table);
+    io::write_csv(
+        (std::filesystem::path(context.run_directory) / "residuals.csv").string(),
+        {{"rms", "", ""}, {"relative", "", "share of the largest term"}, {"exchanged", "", "with x and z exchanged"}},
+        table);
     if (!refused.empty()) throw InputError(refused);
   });
   log.info("the data obey every equation");

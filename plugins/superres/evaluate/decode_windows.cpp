@@ -15,7 +15,8 @@
 namespace cambium::superres {
 namespace {
 
-/// A place within a window along one axis: its number among the places, its coordinate as the window counts, its weight.
+/// A place within a window along one axis: its number among the places, its coordinate as the window counts, its
+/// weight.
 struct Hit {
   std::size_t place;
   double coordinate, weight;
@@ -37,19 +38,23 @@ std::array<double, 2> reach_of(const train::LoadedModel& model, const FieldData&
 }
 
 /// The outermost windows along z reach to the ends of `reach`.
-std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::vector<double>& places, const std::array<double, 2>& reach) {
+std::vector<Hit> hits(const Windows& windows, int axis, int start, const std::vector<double>& places,
+                      const std::array<double, 2>& reach) {
   const auto nodes = windows.nodes(axis, start);
   const double low = axis == 2 && start == 0 ? reach[0] : nodes.front();
-  const double high = axis == 2 && start == windows.starts(axis) - 1 ? reach[1] : nodes.back(), slack = 1e-9 * (high - low);
+  const double high = axis == 2 && start == windows.starts(axis) - 1 ? reach[1] : nodes.back(),
+               slack = 1e-9 * (high - low);
   const bool periodic = axis == 1 && windows.coarse().period > 0.0;
   const bool alone = axis == 1 && windows.wraps();
-  const bool first = alone || (!periodic && start == 0), last = alone || (!periodic && start == windows.starts(axis) - 1);
+  const bool first = alone || (!periodic && start == 0),
+             last = alone || (!periodic && start == windows.starts(axis) - 1);
   std::vector<Hit> out;
   for (std::size_t k = 0; k < places.size(); ++k)
     for (double shift : periodic ? std::vector<double>{0.0, windows.coarse().period} : std::vector<double>{0.0}) {
       const double x = places[k] + shift, s = (x - low) / (high - low);
       if (x < low - slack || x > high + slack) continue;
-      const double weight = std::max(1e-9, (first ? 1.0 : rise(s)) * (last ? 1.0 : rise(1.0 - s)));  // where windows only touch
+      const double weight =
+          std::max(1e-9, (first ? 1.0 : rise(s)) * (last ? 1.0 : rise(1.0 - s)));  // where windows only touch
       if (out.empty() || out.back().place != k) out.push_back({k, std::clamp(x, low, high), weight});
     }
   return out;
@@ -73,17 +78,22 @@ void require_inside(const FieldData& coarse, const Places& places, const std::ar
     const double slack = 1e-9 * (high - low);
     for (double x : places[a])
       if (x < low - slack - (a == 1 ? coarse.period : 0.0) || x > high + slack)
-        throw InputError(fmt::format("a place at {} = {:g} lies outside the coarse samples of '{}', which span {} = {:g} to {:g}; a model "
-                                     "knows nothing beyond them: ask within", names[a], x, coarse.file, names[a], low, high));
+        throw InputError(
+            fmt::format("a place at {} = {:g} lies outside the coarse samples of '{}', which span {} = {:g} to {:g}; a "
+                        "model knows nothing beyond them: ask within",
+                        names[a], x, coarse.file, names[a], low, high));
   }
 }
 
 std::array<int, 3> crop_of(const train::LoadedModel& model, const std::string& file) {
   for (const auto& field : model.info.fields)
     if (field.info.name == "coarse" && field.info.shape.size() == 4)
-      return {static_cast<int>(field.info.shape[1]), static_cast<int>(field.info.shape[2]), static_cast<int>(field.info.shape[3])};
-  throw InputError(fmt::format("model '{}' is of type '{}', which does not read coarse samples of a flow; give a meshfree_flow_net or a "
-                               "flow_unet", file, model.info.type));
+      return {static_cast<int>(field.info.shape[1]), static_cast<int>(field.info.shape[2]),
+              static_cast<int>(field.info.shape[3])};
+  throw InputError(
+      fmt::format("model '{}' is of type '{}', which does not read coarse samples of a flow; give a meshfree_flow_net "
+                  "or a flow_unet",
+                  file, model.info.type));
 }
 
 }  // namespace
@@ -96,7 +106,8 @@ FieldData decoded_in_windows(train::LoadedModel& model, const std::string& file,
   FieldData out = coarse;
   out.axis = places;
   out.hidden = hidden_at(coarse, places);
-  const std::size_t nx = places[1].size(), nz = places[2].size(), all = places[0].size() * nx * nz, fields = flow_fields.size();
+  const std::size_t nx = places[1].size(), nz = places[2].size(), all = places[0].size() * nx * nz,
+                    fields = flow_fields.size();
   for (auto& values : out.values) values.assign(all, 0.0);
   std::vector<double> sum(all, 0.0);
   const auto along_t = starts(windows, 0), along_x = starts(windows, 1), along_z = starts(windows, 2);

@@ -20,7 +20,8 @@ Plane derivative(const double* in, const FieldData& data, int axis, const AxisSt
       int j = stencil.first(here);
       for (double weight : stencil.weights(here)) {
         const int at = (j++ + n) % n;
-        out[static_cast<std::size_t>(i) * nz + k] += weight * in[static_cast<std::size_t>(axis == 1 ? at : i) * nz + (axis == 1 ? k : at)];
+        out[static_cast<std::size_t>(i) * nz + k] +=
+            weight * in[static_cast<std::size_t>(axis == 1 ? at : i) * nz + (axis == 1 ? k : at)];
       }
     }
   return out;
@@ -46,8 +47,8 @@ double longest_wave(const FieldData& data) {
   return 2.0 * (x.back() - x.front()) * static_cast<double>(x.size()) / static_cast<double>(x.size() - 1);
 }
 
-/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest. Between walls, where both vanish, of each
-/// row and its mirror image of the opposite sign.
+/// sum over modes of |u_k|^2 + |w_k|^2, averaged over the height; what a mask hides is at rest. Between walls, where
+/// both vanish, of each row and its mirror image of the opposite sign.
 std::vector<double> spectrum_of(const FieldData& data, std::size_t t, int u, int w, const std::vector<double>& share) {
   const auto nx = static_cast<int>(data.nx()), nz = static_cast<int>(data.nz());
   const bool mirrored = data.period == 0.0;
@@ -82,7 +83,8 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
   const AxisStencil along_x(data.axis[1], 1, data.period), along_z(data.axis[2], 1);
   std::vector<FlowStatistics> all;
   for (std::size_t t = 0; t < data.axis[0].size(); ++t) {
-    const double *b = &data.values[fields[0]][t * size], *u = &data.values[fields[1]][t * size], *w = &data.values[fields[2]][t * size];
+    const double *b = &data.values[fields[0]][t * size], *u = &data.values[fields[1]][t * size],
+                 *w = &data.values[fields[2]][t * size];
     const Plane ux = derivative(u, data, 1, along_x), uz = derivative(u, data, 2, along_z);
     const Plane wx = derivative(w, data, 1, along_x), wz = derivative(w, data, 2, along_z);
     double energy = 0.0, strain = 0.0, divergence = 0.0, gradients = 0.0, seen = 0.0, differentiated = 0.0;
@@ -108,10 +110,18 @@ std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscos
       total += s.spectrum[k];
       length += s.spectrum[k] * longest_wave(data) / static_cast<double>(k + 1);
     }
-    const double rms = std::sqrt(energy), eps = 2.0 * viscosity * strain, taylor = std::sqrt(8.0 * viscosity * energy / eps);
+    const double rms = std::sqrt(energy), eps = 2.0 * viscosity * strain,
+                 taylor = std::sqrt(8.0 * viscosity * energy / eps);
     s.divergence = std::sqrt(divergence / gradients);
-    s.values = {energy, rms, eps, taylor, rms * taylor / viscosity, std::sqrt(viscosity / eps),
-                std::pow(viscosity, 0.75) * std::pow(eps, -0.25), length / total, length / total / rms};
+    s.values = {energy,
+                rms,
+                eps,
+                taylor,
+                rms * taylor / viscosity,
+                std::sqrt(viscosity / eps),
+                std::pow(viscosity, 0.75) * std::pow(eps, -0.25),
+                length / total,
+                length / total / rms};
     all.push_back(std::move(s));
   }
   return all;

@@ -6,24 +6,25 @@
 
 namespace cambium::superres {
 
-/// The nine statistics of a two-dimensional flow at one instant, with gradients on the true coordinates (equations/stencil.hpp)
-/// and means over the volume. u^2 stands for u_rms^2 = (<u^2> + <w^2>)/2.
-///   kinetic energy E = <u^2 + w^2>/2; u_rms; dissipation eps = 2 nu <S_ij S_ij>; Taylor length sqrt(8 nu u^2 / eps), the
-///   two-dimensional isotropic relation; Re_lambda = u_rms lambda / nu; Kolmogorov time sqrt(nu/eps) and length
-///   nu^(3/4) eps^(-1/4); integral length L = 2 pi sum(E(k)/k) / sum(E(k)) over k > 0 of the spectrum of both velocities along x;
-///   turnover time L/u_rms.
+/// The nine statistics of a two-dimensional flow at one instant, with gradients on the true coordinates
+/// (equations/stencil.hpp) and means over the volume. u^2 stands for u_rms^2 = (<u^2> + <w^2>)/2.
+///   kinetic energy E = <u^2 + w^2>/2; u_rms; dissipation eps = 2 nu <S_ij S_ij>; Taylor length sqrt(8 nu u^2 / eps),
+///   the two-dimensional isotropic relation; Re_lambda = u_rms lambda / nu; Kolmogorov time sqrt(nu/eps) and length
+///   nu^(3/4) eps^(-1/4); integral length L = 2 pi sum(E(k)/k) / sum(E(k)) over k > 0 of the spectrum of both
+///   velocities along x; turnover time L/u_rms.
 struct FlowStatistics {
-  static constexpr std::array<const char*, 9> names{"kinetic_energy",  "u_rms",           "dissipation",
-                                                    "taylor_length",   "re_lambda",       "kolmogorov_time",
+  static constexpr std::array<const char*, 9> names{"kinetic_energy",    "u_rms",           "dissipation",
+                                                    "taylor_length",     "re_lambda",       "kolmogorov_time",
                                                     "kolmogorov_length", "integral_length", "turnover_time"};
   std::array<double, 9> values{};
-  double flux = 0.0;         ///< <w b>
-  double divergence = 0.0;   ///< root mean square of u_x + w_z over that of all gradients
+  double flux = 0.0;             ///< <w b>
+  double divergence = 0.0;       ///< root mean square of u_x + w_z over that of all gradients
   std::vector<double> spectrum;  ///< of u and w along x, mode by mode from 1
 };
 
-/// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be equally spaced. Between walls spectra are
-/// those of a row and its mirror image of the opposite sign, since velocities vanish there, and wavelengths are up to twice the width.
+/// Per frame; `fields` are the positions of b, u and w among the data's fields. x must be equally spaced. Between walls
+/// spectra are those of a row and its mirror image of the opposite sign, since velocities vanish there, and wavelengths
+/// are up to twice the width.
 std::vector<FlowStatistics> flow_statistics(const FieldData& data, double viscosity, const std::array<int, 3>& fields);
 
 }  // namespace cambium::superres

@@ -25,8 +25,10 @@ void require_convection(const FieldData& coarse) {
   const std::string reason = !coarse.hidden.empty() ? "hides points under a mask"
                              : largest > 0.75       ? fmt::format("has |b| up to {:.3g}", largest)
                                                     : fmt::format("spans z = {:g} to {:g}", z.front(), z.back());
-  throw InputError(fmt::format("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 without bodies, and '{}' "
-                               "{}: leave it out of 'methods'", coarse.file, reason));
+  throw InputError(
+      fmt::format("'nudged' computes on with the flows of rayleigh_benard and cavity, 0 < z < 1 and b = -1/2 to 1/2 "
+                  "without bodies, and '{}' {}: leave it out of 'methods'",
+                  coarse.file, reason));
 }
 
 /// Faces around centres that fill the height, or none.
@@ -44,7 +46,8 @@ std::vector<double> faces_around(const std::vector<double>& centres) {
 Grid grid_of(const FieldData& coarse, const std::array<std::vector<double>, 3>& places) {
   const bool periodic = coarse.period > 0.0;
   const double width = periodic ? coarse.period : coarse.axis[1].front() + coarse.axis[1].back();
-  const int nx = std::max(4, static_cast<int>(places[1].size()) / 2 * 2), nz = std::max(4, static_cast<int>(places[2].size()));
+  const int nx = std::max(4, static_cast<int>(places[1].size()) / 2 * 2),
+            nz = std::max(4, static_cast<int>(places[2].size()));
   Grid out = Grid::make(nx, nz, width, 1.0, 1.2, periodic);
   if (auto face = faces_around(places[2]); static_cast<int>(face.size()) == nz + 1) out.face = std::move(face);
   return out;
@@ -66,7 +69,8 @@ FieldData frame_of(const FieldData& data, std::size_t t) {
   FieldData out = data;
   out.axis[0] = {data.axis[0][t]};
   const auto size = static_cast<std::ptrdiff_t>(data.nx() * data.nz()), first = static_cast<std::ptrdiff_t>(t) * size;
-  for (std::size_t f = 0; f < out.values.size(); ++f) out.values[f] = {data.values[f].begin() + first, data.values[f].begin() + first + size};
+  for (std::size_t f = 0; f < out.values.size(); ++f)
+    out.values[f] = {data.values[f].begin() + first, data.values[f].begin() + first + size};
   return out;
 }
 
@@ -102,9 +106,12 @@ class NudgedSolver {
     while (until - time_ > 1e-9 * longest_step) {
       const double rate = largest_courant_rate(stepper_.owned(), comm_);
       if (!(courant / rate > shortest_step))
-        throw NumericalError(fmt::format("the flow of 'nudged' breaks down at t = {:.6g}: leave it out of 'methods', or correct 'rayleigh' and "
-                                         "'prandtl', which are to be those of the data", time_));
-      const double free = std::min({longest_step, diffusive_limit(stepper_.owned()), courant / rate}), left = until - time_;
+        throw NumericalError(
+            fmt::format("the flow of 'nudged' breaks down at t = {:.6g}: leave it out of 'methods', or correct "
+                        "'rayleigh' and 'prandtl', which are to be those of the data",
+                        time_));
+      const double free = std::min({longest_step, diffusive_limit(stepper_.owned()), courant / rate}),
+                   left = until - time_;
       const double dt = left / std::max(1.0, std::ceil(left / free - 1e-6));
       stepper_.step(dt);
       time_ += dt;
@@ -137,7 +144,8 @@ FieldData nudged(const FieldData& coarse, const std::array<std::vector<double>, 
     }
     solver.advance(time);
     const auto answer = resampled(resampled(solver.now(), 1, places[1], 4), 2, places[2], 4);
-    for (std::size_t f = 0; f < out.values.size(); ++f) out.values[f].insert(out.values[f].end(), answer.values[f].begin(), answer.values[f].end());
+    for (std::size_t f = 0; f < out.values.size(); ++f)
+      out.values[f].insert(out.values[f].end(), answer.values[f].begin(), answer.values[f].end());
   }
   return out;
 }

@@ -38,16 +38,24 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
   d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z)").example("{run}/simulate/fields.h5");
   d("rayleigh", &Params::rayleigh, "of the data; gives viscosity and diffusivity").positive();
   d("prandtl", &Params::prandtl, "of the data").positive().def(1.0);
-  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
-  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
-  d("methods", &Params::methods, "by which it is rebuilt without a model: linear and cubic interpolation; nudged: the solver of rayleigh_benard or "
-                                 "cavity, which starts from the first coarse frame and adds the interpolated misfit of each later one, the one to beat "
-                                 "where the equations are known").options({"linear", "cubic", "nudged"}).def({"linear", "cubic"});
-  d("plates", &Params::plates, "methods: nudged: velocity on the plates of the data").options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole")
+      .def({2.0, 4.0, 4.0});
+  d("periodic", &Params::periodic,
+    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+  d("methods", &Params::methods,
+    "by which it is rebuilt without a model: linear and cubic interpolation; nudged: the solver of rayleigh_benard or "
+    "cavity, which starts from the first coarse frame and adds the interpolated misfit of each later one, the one to "
+    "beat where the equations are known")
+      .options({"linear", "cubic", "nudged"})
+      .def({"linear", "cubic"});
+  d("plates", &Params::plates, "methods: nudged: velocity on the plates of the data")
+      .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
       .def(Wall::no_slip);
   d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
-  d("equations", &Params::equations, "of the data, whose residuals are compared and along which 'refine' descends, in p, b, u, w, constants and dt, dx, "
-                                     "dz, dxx, dxz, dzz").def({});
+  d("equations", &Params::equations,
+    "of the data, whose residuals are compared and along which 'refine' descends, in p, b, u, w, constants and dt, dx, "
+    "dz, dxx, dxz, dzz")
+      .def({});
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
   d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
   d("refine", &Params::refine, "models whose answers are also refined, by 'equations' and 'constants' of this stage");
@@ -57,10 +65,13 @@ void Reconstruct::Params::describe(deck::Describe<Params>& d) {
       for (const auto& name : p.refine->models)
         if (!p.models.contains(name)) return fmt::format("refine.models '{}' is none of models", name);
     if (p.refine && p.equations.empty())
-      return "'refine' descends along the equations of the data, which a model trained on other data need not have: give 'equations' and their "
-             "'constants' in this stage, too";
-    if (p.write && p.refine && std::count(p.refine->models.begin(), p.refine->models.end(), unrefined(p.write->method)) > 0) return {};
-    if (p.write && !p.models.contains(p.write->method) && std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
+      return "'refine' descends along the equations of the data, which a model trained on other data need not have: "
+             "give 'equations' and their 'constants' in this stage, too";
+    if (p.write && p.refine &&
+        std::count(p.refine->models.begin(), p.refine->models.end(), unrefined(p.write->method)) > 0)
+      return {};
+    if (p.write && !p.models.contains(p.write->method) &&
+        std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
       return fmt::format("write.method '{}' is none of methods and models", p.write->method);
     return {};
   });
@@ -76,8 +87,12 @@ void Reconstruct::Write::describe(deck::Describe<Write>& d) {
   d("file", &Write::file, "name in the folder of the stage").def("reconstruction.h5");
   d("points", &Write::points, "frames, points along x and along z: any number").example("[41, 512, 128]");
   d("times", &Write::times, "first and last time; those of the data when absent");
-  d("heights", &Write::heights, "lowest and highest place along z; those of the data when absent. Models with 'plates' answer up to these");
-  d.check([](const Write& w) { return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis" : ""; });
+  d("heights", &Write::heights,
+    "lowest and highest place along z; those of the data when absent. Models with 'plates' answer up to these");
+  d.check([](const Write& w) {
+    return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis"
+                                                                   : "";
+  });
   d.check([](const Write& w) { return w.heights && (*w.heights)[0] >= (*w.heights)[1] ? "'heights' must rise" : ""; });
 }
 
@@ -95,11 +110,12 @@ std::vector<std::string> Reconstruct::columns() const {
 }
 
 void Reconstruct::check(Context& context) {
-  context.log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}", params_.ratio[0],
-                               params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
+  context.log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}",
+                               params_.ratio[0], params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
 }
 
-FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models, Context& context) const {
+FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models,
+                               Context& context) const {
   if (const auto model = models.find(unrefined(method)); params_.refine && model != models.end())
     return refined(model->first, coarse, places, model->second, context);
   if (const auto model = models.find(method); model != models.end())
@@ -110,17 +126,20 @@ FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coars
   return out;
 }
 
-FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places, train::LoadedModel& of,
-                               Context& context) const {
+FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places,
+                               train::LoadedModel& of, Context& context) const {
   auto* const network = dynamic_cast<Refinable*>(of.network.get());
   if (!network)
-    throw InputError(fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
-                                 name, of.info.type));
+    throw InputError(
+        fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of "
+                    "refine.models",
+                    name, of.info.type));
   network->refine(&*params_.refine, equations_);
   const double started = wall_seconds();
   const auto tell = [&](std::size_t done, std::size_t all) {
     const double each = (wall_seconds() - started) / static_cast<double>(done);
-    context.log.progress(fmt::format("{}{}: window {} of {}, {:.0f} s left", name, suffix, done, all, each * static_cast<double>(all - done)));
+    context.log.progress(fmt::format("{}{}: window {} of {}, {:.0f} s left", name, suffix, done, all,
+                                     each * static_cast<double>(all - done)));
   };
   auto out = decoded_in_windows(of, params_.models.at(name), coarse, params_.ratio, places, tell);
   network->refine(nullptr);
@@ -128,13 +147,15 @@ FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse,
 }
 
 /// Interpolations say nothing beyond the samples; models say so themselves.
-static void require_between(const FieldData& coarse, int axis, const std::array<double, 2>& ends, const std::string& method) {
+static void require_between(const FieldData& coarse, int axis, const std::array<double, 2>& ends,
+                            const std::string& method) {
   const double low = coarse.axis[axis].front(), high = coarse.axis[axis].back(), slack = 1e-9 * (high - low);
   if (ends[0] >= low - slack && ends[1] <= high + slack) return;
   const std::string name = axis == 0 ? "t" : "z";
-  throw InputError(fmt::format("'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to {5:g}, and '{6}' knows nothing "
-                               "beyond them: ask within{7}", name, ends[0], ends[1], coarse.file, low, high, method,
-                               axis == 2 ? ", or choose a model with 'plates'" : ""));
+  throw InputError(fmt::format(
+      "'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to {5:g}, and '{6}' knows "
+      "nothing beyond them: ask within{7}",
+      name, ends[0], ends[1], coarse.file, low, high, method, axis == 2 ? ", or choose a model with 'plates'" : ""));
 }
 
 void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
@@ -146,9 +167,10 @@ void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& co
     require_between(coarse, 2, heights, w.method);
   }
   const auto places = spanning_places(coarse, w.points, times, heights);
-  write_fields((std::filesystem::path(context.run_directory) / w.file).string(), rebuilt(w.method, coarse, places, models, context), context);
-  context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file, w.points[0],
-                               w.points[1], w.points[2], w.method));
+  write_fields((std::filesystem::path(context.run_directory) / w.file).string(),
+               rebuilt(w.method, coarse, places, models, context), context);
+  context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file,
+                               w.points[0], w.points[1], w.points[2], w.method));
 }
 
 void Reconstruct::print(const std::vector<Scores>& scores, Context& context) const {
@@ -161,7 +183,8 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
   std::string head = fmt::format("{:<28}", "");
   for (const auto& method : columns()) head += fmt::format("{:>14}", method);
   log.info(head);
-  for (std::size_t f = 0; f < names.size(); ++f) row("relative L2 of " + names[f], [&](const Scores& s) { return s.relative_l2[f]; });
+  for (std::size_t f = 0; f < names.size(); ++f)
+    row("relative L2 of " + names[f], [&](const Scores& s) { return s.relative_l2[f]; });
   for (std::size_t n = 0; n < 9; ++n)
     row(std::string("NMAE of ") + FlowStatistics::names[n], [&](const Scores& s) { return s.statistics[n].nmae; });
   row("mean R2 of the nine", [](const Scores& s) { return s.mean_r2; });
@@ -171,8 +194,8 @@ void Reconstruct::print(const std::vector<Scores>& scores, Context& context) con
   for (std::size_t k = 0; k < equations_.size(); ++k)
     row(fmt::format("residual of equation {}", k + 1), [&](const Scores& s) { return s.residual[k]; });
   row("seconds", [](const Scores& s) { return s.seconds; });
-  log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}", scores.front().true_nusselt,
-                       scores.front().true_divergence));
+  log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}",
+                       scores.front().true_nusselt, scores.front().true_divergence));
 }
 
 void Reconstruct::write(const std::vector<Scores>& scores, Context& context) const {
@@ -187,7 +210,8 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
     column("rel_l2_" + names[f], "over all points and frames", [&](const Scores& s) { return s.relative_l2[f]; });
   for (std::size_t n = 0; n < 9; ++n) {
     const std::string name = FlowStatistics::names[n];
-    column("nmae_" + name, "mean |difference| over mean |truth|", [&](const Scores& s) { return s.statistics[n].nmae; });
+    column("nmae_" + name, "mean |difference| over mean |truth|",
+           [&](const Scores& s) { return s.statistics[n].nmae; });
     column("r2_" + name, "over frames", [&](const Scores& s) { return s.statistics[n].r2; });
   }
   column("mean_r2", "of the nine", [](const Scores& s) { return s.mean_r2; });
@@ -197,18 +221,21 @@ void Reconstruct::write(const std::vector<Scores>& scores, Context& context) con
   column("true_divergence", "of the data", [](const Scores& s) { return s.true_divergence; });
   column("spectrum", "rms of log10 of the ratio of spectra", [](const Scores& s) { return s.spectrum; });
   for (std::size_t k = 0; k < equations_.size(); ++k)
-    column(fmt::format("residual_{}", k + 1), "root mean square, by differences", [&](const Scores& s) { return s.residual[k]; });
+    column(fmt::format("residual_{}", k + 1), "root mean square, by differences",
+           [&](const Scores& s) { return s.residual[k]; });
   column("seconds", "that the reconstruction took", [](const Scores& s) { return s.seconds; });
   io::write_csv((std::filesystem::path(context.run_directory) / "scores.csv").string(), columns, table);
 }
 
 /// b at the middle frame, (x, z).
 static std::vector<float> middle_frame(const FieldData& data) {
-  const auto size = static_cast<std::ptrdiff_t>(data.nx() * data.nz()), first = static_cast<std::ptrdiff_t>(data.axis[0].size() / 2) * size;
+  const auto size = static_cast<std::ptrdiff_t>(data.nx() * data.nz()),
+             first = static_cast<std::ptrdiff_t>(data.axis[0].size() / 2) * size;
   return {data.values[1].begin() + first, data.values[1].begin() + first + size};
 }
 
-void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames, Context& context) const {
+void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames,
+                               Context& context) const {
   io::write_h5_atomically((std::filesystem::path(context.run_directory) / "frames.h5").string(), [&](io::File& file) {
     auto methods = columns();
     methods.insert(methods.begin(), "data");
@@ -218,7 +245,8 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
     file.write("z", truth.axis[2]);
     std::vector<float> all;
     for (const auto& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
-    file.write("b", io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]), std::ssize(truth.axis[2])}));
+    file.write("b",
+               io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]), std::ssize(truth.axis[2])}));
   });
 }
 
@@ -226,13 +254,15 @@ Task::Outcome Reconstruct::run(Context& context) {
   io::on_root(context.comm, [&] {
     const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), params_.periodic);
     if (params_.refine && !truth.hidden.empty())
-      throw InputError(fmt::format("'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
-                                   params_.data));
+      throw InputError(fmt::format(
+          "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
+          params_.data));
     const auto coarse = coarsened(truth, params_.ratio);
-    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data, truth.axis[0].size(),
-                                 truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(), coarse.nx(), coarse.nz(),
-                                 spacing_words(truth, coarse)));
-    const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh), peclet = std::sqrt(params_.rayleigh * params_.prandtl);
+    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data,
+                                 truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(),
+                                 coarse.nx(), coarse.nz(), spacing_words(truth, coarse)));
+    const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh),
+                 peclet = std::sqrt(params_.rayleigh * params_.prandtl);
     std::vector<Scores> scores;
     std::vector<std::vector<float>> frames{middle_frame(truth)};
     Models models;
@@ -253,7 +283,8 @@ Task::Outcome Reconstruct::run(Context& context) {
     if (params_.write) write_one(coarse, models, context);
     print(scores, context);
     for (std::size_t k = 0; k < equations_.size(); ++k)
-      context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1, residual_of(equations_[k], truth).rms));
+      context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1,
+                                   residual_of(equations_[k], truth).rms));
     write(scores, context);
     write_frames(truth, frames, context);
   });

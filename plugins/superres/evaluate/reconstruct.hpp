@@ -12,8 +12,8 @@
 
 namespace cambium::superres {
 
-/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself and by trained models,
-/// and says which physics is left. One of the reconstructions may be written, at any resolution.
+/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself
+/// and by trained models, and says which physics is left. One of the reconstructions may be written, at any resolution.
 class Reconstruct : public Task {
  public:
   /// A reconstruction as a file.
@@ -44,11 +44,11 @@ class Reconstruct : public Task {
   Outcome run(Context& context) override;
 
  private:
-  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, train::LoadedModel& of,
-                    Context& context) const;
+  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places,
+                    train::LoadedModel& of, Context& context) const;
   using Models = std::map<std::string, train::LoadedModel>;
-  FieldData rebuilt(const std::string& method, const FieldData& coarse, const std::array<std::vector<double>, 3>& places, Models& models,
-                    Context& context) const;
+  FieldData rebuilt(const std::string& method, const FieldData& coarse,
+                    const std::array<std::vector<double>, 3>& places, Models& models, Context& context) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
   /// Methods, models and refined models, the columns of the table.
   std::vector<std::string> columns() const;

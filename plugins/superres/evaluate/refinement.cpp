@@ -7,8 +7,13 @@ void Refinement::describe(deck::Describe<Refinement>& d) {
   d("steps", &Refinement::steps, "of the descent, for every window").at_least(1).def(300);
   d("points", &Refinement::points, "at which a step looks at the equations").at_least(1).def(1024);
   d("rate", &Refinement::rate, "of the first step of the latent vectors (Adam); it falls to 0").positive().def(0.2);
-  d("weights_rate", &Refinement::weights_rate, "the same of the window's copy of the decoder's weights; 0 leaves them as trained").non_negative().def(0.003);
-  d("gamma", &Refinement::gamma, "weight of the mean square residual beside the mean square misfit to the coarse samples, in deviations of each field")
+  d("weights_rate", &Refinement::weights_rate,
+    "the same of the window's copy of the decoder's weights; 0 leaves them as trained")
+      .non_negative()
+      .def(0.003);
+  d("gamma", &Refinement::gamma,
+    "weight of the mean square residual beside the mean square misfit to the coarse samples, in deviations of each "
+    "field")
       .positive()
       .def(5.0);
 }

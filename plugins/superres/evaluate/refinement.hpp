@@ -10,10 +10,10 @@
 
 namespace cambium::superres {
 
-/// Fields that obey the equations of the data better than the trained network's first answer: in each window the latent vectors,
-/// beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient of these equations' mean
-/// square residual at points that are drawn anew in each step, held to the coarse samples. No finer data are needed, and the network
-/// itself stays as it was trained.
+/// Fields that obey the equations of the data better than the trained network's first answer: in each window the latent
+/// vectors, beginning with those that the encoder finds, and a copy of the decoder's weights descend along the gradient
+/// of these equations' mean square residual at points that are drawn anew in each step, held to the coarse samples. No
+/// finer data are needed, and the network itself stays as it was trained.
 struct Refinement {
   std::vector<std::string> models;  ///< of the stage, by name
   std::int64_t steps = 300, points = 1024;
@@ -25,8 +25,8 @@ struct Refinement {
 class Refinable {
  public:
   virtual ~Refinable() = default;
-  /// For all answers from here on, along these equations in p, b, u, w: those of the data, which need not be those that the network was
-  /// trained with. Null: as trained.
+  /// For all answers from here on, along these equations in p, b, u, w: those of the data, which need not be those that
+  /// the network was trained with. Null: as trained.
   virtual void refine(const Refinement* how, const std::vector<Equation>& equations = {}) = 0;
 };
 

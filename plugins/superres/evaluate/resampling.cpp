@@ -14,7 +14,9 @@ std::vector<double> coarse_places(const std::vector<double>& places, int count, 
   const int n = static_cast<int>(places.size());
   std::vector<double> out;
   for (int k = 0; k < count; ++k) {
-    const double index = periodic ? static_cast<double>(k) * n / count : count == 1 ? 0.0 : static_cast<double>(k) * (n - 1) / (count - 1);
+    const double index = periodic     ? static_cast<double>(k) * n / count
+                         : count == 1 ? 0.0
+                                      : static_cast<double>(k) * (n - 1) / (count - 1);
     const int low = std::min(static_cast<int>(index), n - 1), high = std::min(low + 1, n - 1);
     out.push_back(places[low] + (index - low) * (places[high] - places[low]));
   }
@@ -49,7 +51,8 @@ FieldData resampled(const FieldData& data, int axis, const std::vector<double>& 
   out.axis[axis] = places;
   out.hidden = hidden_at(data, out.axis);
   std::vector<Source> sources;
-  for (double place : places) sources.push_back(source_of(place, data.axis[axis], axis == 1 ? data.period : 0.0, points));
+  for (double place : places)
+    sources.push_back(source_of(place, data.axis[axis], axis == 1 ? data.period : 0.0, points));
   std::size_t before = 1, after = 1;
   for (int a = 0; a < axis; ++a) before *= data.axis[a].size();
   for (int a = axis + 1; a < 3; ++a) after *= data.axis[a].size();

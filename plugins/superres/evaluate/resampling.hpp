@@ -13,12 +13,12 @@ std::vector<double> coarse_places(const std::vector<double>& places, int count, 
 /// Values of all fields at other coordinates of one axis, through the `points` nearest old ones: 2 is linear, 4 cubic.
 FieldData resampled(const FieldData& data, int axis, const std::vector<double>& places, int points);
 
-/// Number of samples at every `ratio`-th of n points: n / ratio around a period, (n - 1) / ratio + 1 where both end points are samples,
-/// rounded. Two at least.
+/// Number of samples at every `ratio`-th of n points: n / ratio around a period, (n - 1) / ratio + 1 where both end
+/// points are samples, rounded. Two at least.
 int coarse_count(std::size_t n, double ratio, bool periodic);
 
-/// Coarse samples, every `ratio` points along t, x and z: linear interpolation where a place lies between points. Where the axis holds no
-/// whole number of such steps, they are the nearest that fit; spacing() says which.
+/// Coarse samples, every `ratio` points along t, x and z: linear interpolation where a place lies between points. Where
+/// the axis holds no whole number of such steps, they are the nearest that fit; spacing() says which.
 FieldData coarsened(const FieldData& data, const std::array<double, 3>& ratio);
 
 /// Points of `fine` per sample of `coarse` along t, x and z, as coarsened() made them.

@@ -33,7 +33,8 @@ Scores scores_of(const FieldData& truth, const FieldData& prediction, double vis
   for (std::size_t t = 0; t < a.size(); ++t) {
     out.true_nusselt += (1.0 + peclet * a[t].flux) / frames, out.nusselt += (1.0 + peclet * b[t].flux) / frames;
     out.true_divergence += a[t].divergence / frames, out.divergence += b[t].divergence / frames;
-    for (std::size_t k = 0; k < spectrum.size(); ++k) true_spectrum[k] += a[t].spectrum[k], spectrum[k] += b[t].spectrum[k];
+    for (std::size_t k = 0; k < spectrum.size(); ++k)
+      true_spectrum[k] += a[t].spectrum[k], spectrum[k] += b[t].spectrum[k];
   }
   for (std::size_t k = 0; k < spectrum.size(); ++k)
     out.spectrum += std::pow(std::log10((spectrum[k] + 1e-30) / (true_spectrum[k] + 1e-30)), 2);

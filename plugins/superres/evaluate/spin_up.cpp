@@ -20,11 +20,17 @@ void SpinUp::Steady::describe(deck::Describe<Steady>& d) {
 }
 
 void SpinUp::Params::describe(deck::Describe<Params>& d) {
-  d("runs", &Params::runs, "simulations to compare: a name for the table, and the folder of the stage").example("{cold: \"{run}/simulate\"}");
+  d("runs", &Params::runs, "simulations to compare: a name for the table, and the folder of the stage")
+      .example("{cold: \"{run}/simulate\"}");
   d("steady", &Params::steady, "whose end is the steady state");
-  d("quantities", &Params::quantities, "columns of the simulations' thermo.csv").def({"kinetic_energy", "nusselt_bottom"});
-  d("window", &Params::window, "time over which quantities are averaged, since a steady flow still fluctuates").positive().def(10.0);
-  d("within", &Params::within, "largest distance of such an average from the steady mean, as a share of it").positive().def(0.1);
+  d("quantities", &Params::quantities, "columns of the simulations' thermo.csv")
+      .def({"kinetic_energy", "nusselt_bottom"});
+  d("window", &Params::window, "time over which quantities are averaged, since a steady flow still fluctuates")
+      .positive()
+      .def(10.0);
+  d("within", &Params::within, "largest distance of such an average from the steady mean, as a share of it")
+      .positive()
+      .def(0.1);
   d.check([](const Params& p) {
     return p.runs.contains(p.steady.run) ? std::string() : fmt::format("steady.run '{}' is none of runs", p.steady.run);
   });
@@ -43,7 +49,8 @@ double time_mean(const Series& series, double from, double to) {
 std::optional<double> settled_at(const Series& series, double steady, double window, double share) {
   std::optional<double> out;
   for (std::size_t k = 0; k < series.time.size() && series.time[k] + window <= series.time.back(); ++k) {
-    const bool near = std::fabs(time_mean(series, series.time[k], series.time[k] + window) - steady) <= share * std::fabs(steady);
+    const bool near =
+        std::fabs(time_mean(series, series.time[k], series.time[k] + window) - steady) <= share * std::fabs(steady);
     if (!near)
       out.reset();
     else if (!out)
@@ -53,8 +60,8 @@ std::optional<double> settled_at(const Series& series, double steady, double win
 }
 
 void SpinUp::check(Context& context) {
-  context.log.info(fmt::format("spin_up: averages over {:g} within {:g} % of the end of {}, from t = {:g}", params_.window, 100.0 * params_.within,
-                               params_.steady.run, params_.steady.from));
+  context.log.info(fmt::format("spin_up: averages over {:g} within {:g} % of the end of {}, from t = {:g}",
+                               params_.window, 100.0 * params_.within, params_.steady.run, params_.steady.from));
 }
 
 Series SpinUp::series_of(const std::string& run, const std::string& quantity) const {
@@ -62,12 +69,14 @@ Series SpinUp::series_of(const std::string& run, const std::string& quantity) co
   const auto file = io::File::open(path);
   const auto columns = file.group("thermo");
   if (!columns.exists(quantity))
-    throw InputError(fmt::format("'{}' has no column '{}'; name among: {}", path, quantity, fmt::join(columns.list(), ", ")));
+    throw InputError(
+        fmt::format("'{}' has no column '{}'; name among: {}", path, quantity, fmt::join(columns.list(), ", ")));
   Series out{columns.read<std::vector<double>>("time"), columns.read<std::vector<double>>(quantity)};
   const double wanted = run == params_.steady.run ? std::max(params_.steady.from, params_.window) : params_.window;
   if (out.time.size() < 2 || out.time[out.time.size() - 2] < wanted)
-    throw InputError(fmt::format("run '{}' ends at t = {:g}, too early for averages from {:g} on; let it run longer, or take a smaller 'window'",
-                                 run, out.time.empty() ? 0.0 : out.time.back(), wanted));
+    throw InputError(fmt::format(
+        "run '{}' ends at t = {:g}, too early for averages from {:g} on; let it run longer, or take a smaller 'window'",
+        run, out.time.empty() ? 0.0 : out.time.back(), wanted));
   return out;
 }
 
@@ -80,7 +89,8 @@ void SpinUp::judge(Context& context) const {
   log.info(head);
   std::map<std::string, double> last;
   for (const auto& quantity : params_.quantities) {
-    const double steady = time_mean(series_of(params_.steady.run, quantity), params_.steady.from, std::numeric_limits<double>::infinity());
+    const double steady = time_mean(series_of(params_.steady.run, quantity), params_.steady.from,
+                                    std::numeric_limits<double>::infinity());
     std::string line = fmt::format("{:<24}{:>14.5g}", quantity, steady);
     columns.push_back({quantity + "_steady", "", "mean of the steady state"});
     table.push_back({steady});

@@ -17,11 +17,12 @@ struct Series {
 /// Mean over time from `from` on, by trapezia.
 double time_mean(const Series& series, double from, double to);
 
-/// The moment from which on every average over `window` stays within `share` of `steady`; empty when the last average does not, or the run
-/// is shorter than a window.
+/// The moment from which on every average over `window` stays within `share` of `steady`; empty when the last average
+/// does not, or the run is shorter than a window.
 std::optional<double> settled_at(const Series& series, double steady, double window, double share);
 
-/// Stage `spin_up`: how long runs take until they are in the statistically steady state that the end of one of them defines.
+/// Stage `spin_up`: how long runs take until they are in the statistically steady state that the end of one of them
+/// defines.
 class SpinUp : public Task {
  public:
   struct Steady {

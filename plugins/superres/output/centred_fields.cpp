@@ -10,8 +10,10 @@ namespace {
 
 const FieldSpec& field_of(const State& state, const char* name) {
   if (const auto* field = state.find(name)) return *field;
-  throw InputError(fmt::format("this output needs the fields u, w, b and p on a grid, and '{}' is missing; use it with the physics "
-                               "rayleigh_benard or cavity", name));
+  throw InputError(
+      fmt::format("this output needs the fields u, w, b and p on a grid, and '{}' is missing; use it with the physics "
+                  "rayleigh_benard or cavity",
+                  name));
 }
 
 /// Rows (z, x) of all ranks, on rank 0.

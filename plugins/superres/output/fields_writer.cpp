@@ -16,13 +16,16 @@ namespace cambium::superres {
 
 void FieldsWriter::Params::describe(deck::Describe<Params>& d) {
   d("file", &Params::file, "name in the folder of the stage").def("fields.h5");
-  d("interval", &Params::interval, "free-fall times between two frames; give the physics the same 'sample_interval' to have "
-                                   "them at exact multiples").positive();
+  d("interval", &Params::interval,
+    "free-fall times between two frames; give the physics the same 'sample_interval' to have them at exact multiples")
+      .positive();
   d("single", &Params::single, "store single precision").def(true);
   d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
 }
 
-std::string FieldsWriter::path() const { return (std::filesystem::path(context_.run_directory) / params_.file).string(); }
+std::string FieldsWriter::path() const {
+  return (std::filesystem::path(context_.run_directory) / params_.file).string();
+}
 
 void FieldsWriter::create(const State& state, const CentredFields& fields) {
   file_.emplace(io::File::create(path()));
@@ -36,7 +39,8 @@ void FieldsWriter::create(const State& state, const CentredFields& fields) {
   for (const char* name : fields.names) {
     const DType type = params_.single ? DType::f32 : DType::f64;
     const std::string path = std::string("/tasks/") + name;
-    auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound()) : file_->create_series(path, type, shape);
+    auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound())
+                                : file_->create_series(path, type, shape);
     set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
     name_coordinates(*file_, name);
   }
@@ -66,11 +70,12 @@ void FieldsWriter::finish(const State&) {
     double plain = 0.0, stored = 0.0;
     for (const char* name : CentredFields::names) {
       const auto set = file_->dataset(std::string("/tasks/") + name);
-      plain += static_cast<double>(set.elements() * size_of(set.dtype())), stored += static_cast<double>(set.stored_bytes());
+      plain += static_cast<double>(set.elements() * size_of(set.dtype())),
+          stored += static_cast<double>(set.stored_bytes());
     }
     if (stored > 0.0)
-      context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller", params_.file, plain / 1e6,
-                                    stored / 1e6, plain / stored));
+      context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller",
+                                    params_.file, plain / 1e6, stored / 1e6, plain / stored));
   });
 }
 
@@ -82,7 +87,8 @@ void FieldsWriter::resume(std::int64_t step) {
     const auto steps = file_->read<std::vector<std::int64_t>>("/scales/iteration");
     kept = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
     for (const char* name : CentredFields::names) file_->dataset(std::string("/tasks/") + name).resize(kept);
-    for (const char* name : {"sim_time", "iteration", "write_number"}) file_->dataset(std::string("/scales/") + name).resize(kept);
+    for (const char* name : {"sim_time", "iteration", "write_number"})
+      file_->dataset(std::string("/scales/") + name).resize(kept);
     if (kept > 0) last = file_->read<std::vector<double>>("/scales/sim_time").back();
     file_->flush();
   });

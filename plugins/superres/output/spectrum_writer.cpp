@@ -16,8 +16,8 @@ namespace {
 constexpr const char* names[3] = {"u", "w", "b"};
 
 /// Adds this rank's rows of one field, each with its share of the height, to `sums`.
-void add_rows(const State& state, const char* name, const std::vector<double>& heights, std::int64_t first, double total,
-              std::span<double> sums) {
+void add_rows(const State& state, const char* name, const std::vector<double>& heights, std::int64_t first,
+              double total, std::span<double> sums) {
   const io::OnHost host(state.find(name)->tensor());
   const auto rows = static_cast<int>(host.tensor().shape[0]), nx = static_cast<int>(host.tensor().shape[1]);
   const RealFft fft(nx);

@@ -21,14 +21,16 @@ void write_fields(const std::string& path, const FieldData& data, const Context&
     file.write("/scales/z", data.axis[2]);
     for (std::size_t f = 0; f < data.names.size(); ++f) {
       const std::vector<float> values(data.values[f].begin(), data.values[f].end());
-      auto set = file.write("/tasks/" + data.names[f],
-                            io::tensor_of(values.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
+      auto set = file.write(
+          "/tasks/" + data.names[f],
+          io::tensor_of(values.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
       set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
       name_coordinates(file, data.names[f]);
     }
     if (data.hidden.empty()) return;
     const std::vector<std::uint8_t> mask(data.hidden.begin(), data.hidden.end());
-    file.write("/tasks/mask", io::tensor_of(mask.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
+    file.write("/tasks/mask", io::tensor_of(mask.data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]),
+                                                          std::ssize(data.axis[2])}));
     name_coordinates(file, "mask");
   });
 }

@@ -10,15 +10,20 @@
 namespace cambium::superres {
 
 void Crops::Params::describe(deck::Describe<Params>& d) {
-  d("data", &Params::data, "HDF5 files of p, b, u, w by (t, x, z), one for each initial state").example("[\"{run}/simulate/fields.h5\"]");
-  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole").def({2.0, 4.0, 4.0});
-  d("scales", &Params::scales, "factors of 'ratio' along x and z at which the data are seen in turn, so that one model learns several "
-                               "sampling rates; 'crop' then names its samples").def({1.0});
+  d("data", &Params::data, "HDF5 files of p, b, u, w by (t, x, z), one for each initial state")
+      .example("[\"{run}/simulate/fields.h5\"]");
+  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole")
+      .def({2.0, 4.0, 4.0});
+  d("scales", &Params::scales,
+    "factors of 'ratio' along x and z at which the data are seen in turn, so that one model learns several sampling "
+    "rates; 'crop' then names its samples")
+      .def({1.0});
   d("crop", &Params::crop, "coarse samples of a crop along t, x and z; 0 takes all").def({4, 0, 0});
   d("points", &Params::points, "places in a crop at which the fields are compared").at_least(1).def(256);
   d("samples", &Params::samples, "crops that count as one pass over the data").at_least(1).def(1000);
   d("frames", &Params::frames, "frames to use, from the end").at_least(2).def(200);
-  d("periodic", &Params::periodic, "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+  d("periodic", &Params::periodic,
+    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
   d("seed", &Params::seed, "of crops and places").at_least(0).def(1);
   d.check([](const Params& p) {
     for (double r : p.ratio)
@@ -35,20 +40,25 @@ void Crops::Params::describe(deck::Describe<Params>& d) {
 void Crops::open(Context& context) {
   sources_.clear();
   for (const auto& path : params_.data) {
-    const auto fine = std::make_shared<const FieldData>(read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
+    const auto fine = std::make_shared<const FieldData>(
+        read_fields(path, flow_fields, static_cast<std::size_t>(params_.frames), params_.periodic));
     for (double scale : params_.scales) {
       const std::array<double, 3> ratio{params_.ratio[0], scale * params_.ratio[1], scale * params_.ratio[2]};
       Windows windows(coarsened(*fine, ratio), params_.crop, ratio);
-      if (!sources_.empty() && (windows.size() != sources_.front().windows.size() || windows.wraps() != sources_.front().windows.wraps()))
-        throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, or use files of one "
-                                     "grid", path, params_.data.front()) + (params_.scales.size() > 1 ? " and one scale" : ""));
+      if (!sources_.empty() &&
+          (windows.size() != sources_.front().windows.size() || windows.wraps() != sources_.front().windows.wraps()))
+        throw InputError(fmt::format("'{}' gives crops of another size than '{}'; name 'crop' in samples instead of 0, "
+                                     "or use files of one grid",
+                                     path, params_.data.front()) +
+                         (params_.scales.size() > 1 ? " and one scale" : ""));
       sources_.push_back({fine, std::move(windows)});
     }
   }
   const auto& s = sources_.front();
-  context.log.info(fmt::format("{} file(s) of {} x {} points, {} frames in the first, {}; crops of {} x {} x {} coarse samples (t, x, z), {}",
-                               params_.data.size(), s.fine->nx(), s.fine->nz(), s.fine->axis[0].size(), ends_of_x(*s.fine), s.windows.size()[0],
-                               s.windows.size()[1], s.windows.size()[2], spacing_words(*s.fine, s.windows.coarse())));
+  context.log.info(fmt::format(
+      "{} file(s) of {} x {} points, {} frames in the first, {}; crops of {} x {} x {} coarse samples (t, x, z), {}",
+      params_.data.size(), s.fine->nx(), s.fine->nz(), s.fine->axis[0].size(), ends_of_x(*s.fine), s.windows.size()[0],
+      s.windows.size()[1], s.windows.size()[2], spacing_words(*s.fine, s.windows.coarse())));
 }
 
 std::vector<train::FieldInfo> Crops::fields() const {
@@ -82,7 +92,8 @@ Crops::Place Crops::place(const Source& source, const Random4& choice) const {
 }
 
 /// Points of a window that no mask hides.
-static std::vector<std::array<std::int64_t, 3>> seen(const FieldData& fine, const std::array<std::vector<std::int64_t>, 3>& inside) {
+static std::vector<std::array<std::int64_t, 3>> seen(const FieldData& fine,
+                                                     const std::array<std::vector<std::int64_t>, 3>& inside) {
   std::vector<std::array<std::int64_t, 3>> out;
   for (auto t : inside[0])
     for (auto x : inside[1])
@@ -97,7 +108,8 @@ train::SamplePtr Crops::make(std::int64_t id) const {
   const auto& fine = *source.fine;
   auto window = place(source, Random4(seed, Stream::made_samples, number, 0));
   std::vector<std::array<std::int64_t, 3>> open;
-  if (!fine.hidden.empty())  // some window holds a point that is seen, since windows cover the data and no frame is hidden whole
+  if (!fine.hidden.empty())  // some window holds a point that is seen, since windows cover the data and no frame is
+                             // hidden whole
     for (std::uint64_t again = 1; (open = seen(fine, window.inside)).empty(); ++again)
       window = place(source, Random4(seed, Stream::made_samples, number, (again << 40)));
   std::vector<double> points;
@@ -114,7 +126,8 @@ train::SamplePtr Crops::make(std::int64_t id) const {
       points.push_back(fine.axis[a][at[a] % n] + static_cast<double>(at[a] / n) * fine.period);
       at[a] %= n;
     }
-    for (std::size_t f = 0; f < flow_fields.size(); ++f) values.push_back(static_cast<float>(fine.at(f, at[0], at[1], at[2])));
+    for (std::size_t f = 0; f < flow_fields.size(); ++f)
+      values.push_back(static_cast<float>(fine.at(f, at[0], at[1], at[2])));
   }
   return source.windows.sample(window.start, std::move(points), std::move(values), id);
 }

@@ -7,8 +7,8 @@
 
 namespace cambium::superres {
 
-/// Random windows of simulated or measured fields, seen coarsely, with points of the fine data inside them. Sample k is a function
-/// of (seed, k). Points under a mask are never drawn, nor windows that lie under it whole.
+/// Random windows of simulated or measured fields, seen coarsely, with points of the fine data inside them. Sample k is
+/// a function of (seed, k). Points under a mask are never drawn, nor windows that lie under it whole.
 class Crops : public train::Dataset {
  public:
   struct Params {

@@ -24,11 +24,13 @@ Windows::Windows(FieldData coarse, std::array<int, 3> size, const std::array<dou
     const int there = static_cast<int>(coarse_.axis[a].size());
     if (size_[a] == 0) size_[a] = there;
     if (size_[a] > there)
-      throw InputError(fmt::format("a crop of {} coarse samples along {} is larger than the domain: '{}' has {} of them at ratio {:g}; "
-                                   "give a crop of at most {}, a smaller ratio or more {}", size_[a], names[a], coarse_.file, there,
-                                   ratio[a], there, a == 0 ? "frames" : "points"));
+      throw InputError(
+          fmt::format("a crop of {} coarse samples along {} is larger than the domain: '{}' has {} of them at ratio "
+                      "{:g}; give a crop of at most {}, a smaller ratio or more {}",
+                      size_[a], names[a], coarse_.file, there, ratio[a], there, a == 0 ? "frames" : "points"));
     if (size_[a] < 2)
-      throw InputError(fmt::format("a crop of {} coarse sample along {} has no cell to decode in; give 2 or more", size_[a], names[a]));
+      throw InputError(fmt::format("a crop of {} coarse sample along {} has no cell to decode in; give 2 or more",
+                                   size_[a], names[a]));
   }
 }
 
@@ -54,18 +56,23 @@ train::SamplePtr Windows::sample(const std::array<int, 3>& start, std::vector<do
     for (int t = 0; t < size_[0]; ++t)
       for (int x = 0; x < size_[1]; ++x)
         for (int z = 0; z < size_[2]; ++z)
-          memory->coarse.push_back(static_cast<float>(coarse_.at(f, start[0] + t, (start[1] + x) % coarse_.nx(), start[2] + z)));
+          memory->coarse.push_back(
+              static_cast<float>(coarse_.at(f, start[0] + t, (start[1] + x) % coarse_.nx(), start[2] + z)));
   memory->points = std::move(points);
   memory->values = std::move(values);
   auto sample = std::make_shared<train::Sample>();
   sample->id = id;
   const auto count = std::ssize(memory->points) / 3;
-  sample->fields["coarse"] = io::tensor_of(memory->coarse.data(), {std::ssize(coarse_.values), size_[0], size_[1], size_[2]});
+  sample->fields["coarse"] =
+      io::tensor_of(memory->coarse.data(), {std::ssize(coarse_.values), size_[0], size_[1], size_[2]});
   constexpr const char* axes[3] = {"t", "x", "z"};
-  for (int a = 0; a < 3; ++a) sample->fields[axes[a]] = io::tensor_of(memory->axis[a].data(), {std::ssize(memory->axis[a])});
+  for (int a = 0; a < 3; ++a)
+    sample->fields[axes[a]] = io::tensor_of(memory->axis[a].data(), {std::ssize(memory->axis[a])});
   sample->fields["points"] = io::tensor_of(memory->points.data(), {count, 3});
-  if (!memory->values.empty()) sample->fields["values"] = io::tensor_of(memory->values.data(), {count, std::ssize(coarse_.values)});
-  sample->bytes = static_cast<std::int64_t>(4 * (memory->coarse.size() + memory->values.size()) + 8 * memory->points.size());
+  if (!memory->values.empty())
+    sample->fields["values"] = io::tensor_of(memory->values.data(), {count, std::ssize(coarse_.values)});
+  sample->bytes =
+      static_cast<std::int64_t>(4 * (memory->coarse.size() + memory->values.size()) + 8 * memory->points.size());
   sample->storage = memory;
   return sample;
 }

@@ -6,8 +6,8 @@
 
 namespace cambium::superres {
 
-/// What a network of this plugin reads. Along x a window as wide as a periodic domain wraps around; its axis then ends with
-/// the first node once more, a period further on.
+/// What a network of this plugin reads. Along x a window as wide as a periodic domain wraps around; its axis then ends
+/// with the first node once more, a period further on.
 ///   coarse   (fields, t, x, z) float32: coarse samples
 ///   t, x, z  float64: their coordinates
 ///   points   (points, 3) float64: places by (t, x, z) within those coordinates

@@ -21,19 +21,22 @@ std::vector<const T*> pointers(at::TensorList tensors) {
 /// Inputs: latents, then weights and biases.
 template <class T>
 struct Operation : torch::autograd::Function<Operation<T>> {
-  static torch::Tensor forward(torch::autograd::AutogradContext* ctx, at::TensorList inputs, c10::intrusive_ptr<Call<T>> call) {
+  static torch::Tensor forward(torch::autograd::AutogradContext* ctx, at::TensorList inputs,
+                               c10::intrusive_ptr<Call<T>> call) {
     torch::autograd::variable_list saved;
     for (const auto& t : inputs) saved.push_back(t.detach().contiguous());
     const auto weights = pointers<T>(at::TensorList(saved).slice(1));
     const auto& d = *call->decoder;
     auto out = torch::empty({d.basis().size(), call->query->points, d.shape().outputs}, saved[0].options());
-    d.forward(*call->query, saved[0].template data_ptr<T>(), weights, call->plain.defined() ? call->plain.template data_ptr<T>() : nullptr,
-              out.template data_ptr<T>(), call->tape.get());
+    d.forward(*call->query, saved[0].template data_ptr<T>(), weights,
+              call->plain.defined() ? call->plain.template data_ptr<T>() : nullptr, out.template data_ptr<T>(),
+              call->tape.get());
     ctx->save_for_backward(saved);
     ctx->saved_data["call"] = c10::IValue::make_capsule(call);
     return out;
   }
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list gradients) {
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list gradients) {
     const auto saved = ctx->get_saved_variables();
     const auto call = c10::static_intrusive_pointer_cast<Call<T>>(ctx->saved_data["call"].toCapsule());
     torch::autograd::variable_list out;
@@ -43,8 +46,8 @@ struct Operation : torch::autograd::Function<Operation<T>> {
       to.push_back(out.back().template data_ptr<T>());
     }
     const auto g = gradients[0].contiguous();
-    call->decoder->backward(*call->query, saved[0].template data_ptr<T>(), pointers<T>(at::TensorList(saved).slice(1)), *call->tape,
-                            g.template data_ptr<T>(), to[0], std::span<T* const>(to).subspan(1));
+    call->decoder->backward(*call->query, saved[0].template data_ptr<T>(), pointers<T>(at::TensorList(saved).slice(1)),
+                            *call->tape, g.template data_ptr<T>(), to[0], std::span<T* const>(to).subspan(1));
     out.emplace_back();  // of the call itself
     return out;
   }

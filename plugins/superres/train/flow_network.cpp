@@ -32,7 +32,8 @@ void FlowNetwork::fit_statistics(train::Dataset& training, Context&) {
     const auto& values = sample->fields.at("values");
     std::vector<double> numbers(static_cast<std::size_t>(values.elements()));
     train::copy_numbers<double>(values, std::span(numbers));
-    for (std::size_t k = 0; k < numbers.size(); ++k) sum[k % fields] += numbers[k], squares[k % fields] += numbers[k] * numbers[k];
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+      sum[k % fields] += numbers[k], squares[k % fields] += numbers[k] * numbers[k];
     count += static_cast<double>(numbers.size() / fields);
   }
   for (std::size_t f = 0; f < fields; ++f) {
@@ -60,11 +61,13 @@ std::vector<train::FieldInfo> FlowNetwork::outputs() const {
 torch::Tensor FlowNetwork::coarse(const TorchBatch& batch) const {
   auto x = batch.real("coarse");
   if (x.size(2) != grid_[0] || x.size(3) != grid_[1] || x.size(4) != grid_[2])
-    throw InputError(fmt::format("the model reads crops of {} x {} x {} coarse samples (t, x, z), these have {} x {} x {}", grid_[0],
-                                 grid_[1], grid_[2], x.size(2), x.size(3), x.size(4)));
+    throw InputError(
+        fmt::format("the model reads crops of {} x {} x {} coarse samples (t, x, z), these have {} x {} x {}", grid_[0],
+                    grid_[1], grid_[2], x.size(2), x.size(3), x.size(4)));
   const auto options = torch::TensorOptions().dtype(torch::kFloat64);
   const auto shape = std::vector<std::int64_t>{1, -1, 1, 1, 1};
-  return ((x - torch::tensor(mean_, options).reshape(shape)) / torch::tensor(deviation_, options).reshape(shape)).to(real());
+  return ((x - torch::tensor(mean_, options).reshape(shape)) / torch::tensor(deviation_, options).reshape(shape))
+      .to(real());
 }
 
 LatentCells FlowNetwork::cells(const TorchBatch& batch, std::int64_t sample) const {
@@ -74,10 +77,10 @@ LatentCells FlowNetwork::cells(const TorchBatch& batch, std::int64_t sample) con
   for (int a = 0; a < 3; ++a) {
     const auto row = batch.stored(names[a])[sample].contiguous();
     if (a == 1 && row.numel() != grid_[1] + (wraps_ ? 1 : 0))
-      throw InputError(wraps_ ? "the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that "
-                                "are narrower than the period"
-                              : "the model was trained on windows that end along x, and these are as wide as a periodic x: train it on such, or "
-                                "give data with more points along x");
+      throw InputError(wraps_ ? "the model was trained on windows that are as wide as a periodic x, and x of these "
+                                "ends: train it on windows that are narrower than the period"
+                              : "the model was trained on windows that end along x, and these are as wide as a "
+                                "periodic x: train it on such, or give data with more points along x");
     out.axis[a].assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
   }
   return out;
@@ -102,7 +105,8 @@ void FlowNetwork::infer(std::span<const train::SamplePtr> samples, std::span<con
                         std::span<const TensorRef> outputs) {
   with_weights(weights, [&] {
     const auto options = torch::TensorOptions().dtype(torch::kFloat64);
-    const auto y = values(TorchBatch(samples, real())).to(torch::kFloat64) * torch::tensor(deviation_, options) + torch::tensor(mean_, options);
+    const auto y = values(TorchBatch(samples, real())).to(torch::kFloat64) * torch::tensor(deviation_, options) +
+                   torch::tensor(mean_, options);
     train::tensor_on(outputs[0]).copy_(y.reshape({std::ssize(samples), -1, std::ssize(flow_fields)}));
   });
 }

@@ -4,8 +4,8 @@
 
 namespace cambium::superres {
 
-/// What the networks of this plugin share: they read windows of coarse samples (samples/window.hpp) and answer with fields at
-/// points. Fields are scaled to mean 0 and deviation 1 inside.
+/// What the networks of this plugin share: they read windows of coarse samples (samples/window.hpp) and answer with
+/// fields at points. Fields are scaled to mean 0 and deviation 1 inside.
 class FlowNetwork : public train::TorchNetwork {
  public:
   enum class Loss { l1, l2 };
@@ -15,7 +15,8 @@ class FlowNetwork : public train::TorchNetwork {
   void restore(const std::string& state) override;
   /// "fields" (points, 4): physical units.
   std::vector<train::FieldInfo> outputs() const override;
-  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) override;
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
 
  protected:
   FlowNetwork(Precision precision, Loss loss) : TorchNetwork(precision), loss_(loss) {}

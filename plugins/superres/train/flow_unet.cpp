@@ -27,7 +27,8 @@ void FlowUnet::Params::describe(deck::Describe<Params>& d) {
   d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
   d("levels", &Params::levels, "halvings of the grid; 0: log2 of its largest extent").range(0, 12).def(0);
   d("ratio", &Params::ratio, "cells of the output per coarse cell along t, x and z").def({2, 4, 4});
-  d("interpolate", &Params::interpolate, "add what the network says to the linear interpolation of the coarse samples").def(true);
+  d("interpolate", &Params::interpolate, "add what the network says to the linear interpolation of the coarse samples")
+      .def(true);
   d("loss", &Params::loss, "of errors").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
   d("precision", &Params::precision, "of weights and all arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
@@ -51,7 +52,8 @@ std::shared_ptr<torch::nn::Module> FlowUnet::build() {
 }
 
 /// Beside an interpolation the network begins with nothing to say: both summands of its last block's answer are 0.
-void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                       std::uint64_t seed) const {
   const std::string last = unet_->last_block() + ".";
   if (params_.interpolate && (info.name.starts_with(last + "norm3.") || info.name.starts_with(last + "beside.")))
     return train::fill_constant(weights, 0.0);
@@ -93,8 +95,10 @@ std::vector<train::TorchNetwork::Term> FlowUnet::measure(const train::TorchBatch
 }
 
 void register_training(Registry& registry) {
-  registry.add<MeshfreeFlowNet>("meshfree_flow_net", "continuous space-time field from coarse samples, held to equations (Torch)");
-  registry.add<FlowUnet>("flow_unet", "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)");
+  registry.add<MeshfreeFlowNet>("meshfree_flow_net",
+                                "continuous space-time field from coarse samples, held to equations (Torch)");
+  registry.add<FlowUnet>("flow_unet",
+                         "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)");
   registry.add_bench(bench_decoder());
 }
 

@@ -5,8 +5,8 @@
 
 namespace cambium::superres {
 
-/// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many cells, whose
-/// nodes hold the fields; between nodes they are interpolated linearly.
+/// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many
+/// cells, whose nodes hold the fields; between nodes they are interpolated linearly.
 class FlowUnet : public FlowNetwork {
  public:
   struct Params {
@@ -32,7 +32,8 @@ class FlowUnet : public FlowNetwork {
   std::vector<Term> loss(const train::TorchBatch& batch) override { return {data_term(values(batch), batch)}; }
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;
-  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
   LatentCells refined(const LatentCells& coarse) const;
 
   Params params_;

@@ -10,24 +10,33 @@ namespace cambium::superres {
 using train::TorchBatch;
 
 void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
-  d("features", &Params::features, "channels of the encoder's first block; they double with every level").at_least(1).def(16);
+  d("features", &Params::features, "channels of the encoder's first block; they double with every level")
+      .at_least(1)
+      .def(16);
   d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
-  d("levels", &Params::levels, "halvings of the grid in the encoder; 0: log2 of its largest extent").range(0, 12).def(0);
+  d("levels", &Params::levels, "halvings of the grid in the encoder; 0: log2 of its largest extent")
+      .range(0, 12)
+      .def(0);
   d("latent", &Params::latent, "numbers of a latent vector").at_least(1).def(32);
   d("decoder", &Params::decoder, "widths of the decoder's hidden layers").def({512, 256, 128, 64, 32});
   d("activation", &Params::activation, "of the decoder; smooth, since equations ask for second derivatives")
       .options({{"softplus", Activation::softplus}, {"tanh", Activation::tanh}, {"swish", Activation::swish}})
       .def(Activation::softplus);
-  d("blend", &Params::blend, "of the decodings of a cell's corners: continuous with none, two or three derivatives; spline: of latent "
-                                  "vectors, by cubic B-splines, and one decoding")
+  d("blend", &Params::blend,
+    "of the decodings of a cell's corners: continuous with none, two or three derivatives; spline: of latent vectors, "
+    "by cubic B-splines, and one decoding")
       .options({{"trilinear", Blend::trilinear}, {"c2", Blend::c2}, {"c3", Blend::c3}, {"spline", Blend::spline}})
       .def(Blend::c2);
-  d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples").def(true);
+  d("interpolate", &Params::interpolate, "add what the decoder says to a smooth interpolation of the coarse samples")
+      .def(true);
   d("divergence_free", &Params::divergence_free, "decode a stream function instead of u and w").def(false);
   d("plates", &Params::plates, "fields whose values on two plates z = const are kept exactly");
-  d("equations", &Params::equations, "equations in p, b, u, w, constants and the derivatives dt, dx, dz, dxx, dxz, dzz").def({});
+  d("equations", &Params::equations, "equations in p, b, u, w, constants and the derivatives dt, dx, dz, dxx, dxz, dzz")
+      .def({});
   d("constants", &Params::constants, "numbers that the equations call by name").def({});
-  d("gamma", &Params::gamma, "weight of the equations' residual beside the error of the scaled fields").non_negative().def(0.0125);
+  d("gamma", &Params::gamma, "weight of the equations' residual beside the error of the scaled fields")
+      .non_negative()
+      .def(0.0125);
   d("ramp", &Params::ramp, "steps in which gamma rises from 0").at_least(0).def(0);
   d("loss", &Params::loss, "of errors and residuals").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
   d("precision", &Params::precision, "of weights and all arithmetic")
@@ -36,9 +45,11 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) {
     for (auto width : p.decoder)
       if (width < 1) return "'decoder': a layer has at least one number";
-    if (p.plates && p.divergence_free) return "'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out";
+    if (p.plates && p.divergence_free)
+      return "'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out";
     if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
-    return p.divergence_free && p.blend == Blend::c2 ? "'divergence_free' differentiates once more: choose blend: c3" : "";
+    return p.divergence_free && p.blend == Blend::c2 ? "'divergence_free' differentiates once more: choose blend: c3"
+                                                     : "";
   });
 }
 
@@ -75,12 +86,14 @@ std::vector<train::TermInfo> MeshfreeFlowNet::terms() const {
 
 std::vector<double> MeshfreeFlowNet::term_weights(std::int64_t step, double) const {
   if (!constrained()) return {1.0};
-  const double share = params_.ramp > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(params_.ramp)) : 1.0;
+  const double share =
+      params_.ramp > 0 ? std::min(1.0, static_cast<double>(step) / static_cast<double>(params_.ramp)) : 1.0;
   return {1.0, params_.gamma * share};
 }
 
 std::vector<train::TermInfo> MeshfreeFlowNet::metrics() const {
-  std::vector<train::TermInfo> out{{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
+  std::vector<train::TermInfo> out{{"error", "", train::TermInfo::Report::mean},
+                                   {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
   if (!own_.equations.empty()) out.push_back({"residual", "", train::TermInfo::Report::root_mean});
   return out;
 }
@@ -112,7 +125,8 @@ std::vector<std::string> MeshfreeFlowNet::segments() const {
 }
 
 /// Beside an interpolation the decoder begins with little to say.
-void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const {
+void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                              std::uint64_t seed) const {
   if (info.name != "decoder." + std::to_string(shape_.layers() - 1) + ".weight")
     return FlowNetwork::initial(info, index, weights, seed);
   train::fill_normal(weights, (params_.interpolate ? 0.1 : 1.0) / std::sqrt(shape_.widths.back()), seed, index);
@@ -130,7 +144,8 @@ JetBasis MeshfreeFlowNet::decoder_basis(const JetBasis& fields) const {
   return JetBasis(all);
 }
 
-std::vector<std::vector<double>> MeshfreeFlowNet::scaled_samples(const LatentCells& cells, const torch::Tensor& coarse) const {
+std::vector<std::vector<double>> MeshfreeFlowNet::scaled_samples(const LatentCells& cells,
+                                                                 const torch::Tensor& coarse) const {
   const auto numbers = coarse.to(torch::kFloat64).reshape({coarse.size(0), -1}).contiguous();
   std::vector<std::vector<double>> out;
   for (int f = 0; f < 4; ++f) {
@@ -156,7 +171,8 @@ std::vector<Taylor> MeshfreeFlowNet::expansions(const LatentCells& cells, const 
 }
 
 /// What the decoder's outputs are at the nodes, if the coarse samples are all there is.
-std::vector<std::vector<double>> MeshfreeFlowNet::node_values(const LatentCells& cells, const torch::Tensor& coarse) const {
+std::vector<std::vector<double>> MeshfreeFlowNet::node_values(const LatentCells& cells,
+                                                              const torch::Tensor& coarse) const {
   auto out = scaled_samples(cells, coarse);
   if (!params_.divergence_free) return out;
   const auto psi = stream_function_of(cells, out[2], out[3]);
@@ -175,7 +191,10 @@ torch::Tensor MeshfreeFlowNet::carried(const TorchBatch& batch, const torch::Ten
       out.push_back(torch::tensor(spline_coefficients(axes, std::move(output)), torch::kFloat64).to(real()));
   }
   const auto rows = out.front().size(0);
-  return torch::stack(out).reshape({batch.size(), shape_.outputs, rows}).permute({0, 2, 1}).reshape({-1, shape_.outputs});
+  return torch::stack(out)
+      .reshape({batch.size(), shape_.outputs, rows})
+      .permute({0, 2, 1})
+      .reshape({-1, shape_.outputs});
 }
 
 /// A field at the nodes that goes straight from one plate's value to the other's.
@@ -190,7 +209,10 @@ static std::vector<double> between(const LatentCells& cells, const Plates& plate
 
 MeshfreeFlowNet::Asked MeshfreeFlowNet::asked(const TorchBatch& batch) {
   Asked out{batch, coarse(batch), {}, batch.stored("points").to(torch::kFloat64), decoder_weights_};
-  out.latents = encoder_->forward(out.samples, [this](int block) { enter(block); }).permute({0, 2, 3, 4, 1}).reshape({-1, params_.latent}).to(real());
+  out.latents = encoder_->forward(out.samples, [this](int block) { enter(block); })
+                    .permute({0, 2, 3, 4, 1})
+                    .reshape({-1, params_.latent})
+                    .to(real());
   enter(static_cast<int>(std::ssize(encoder_->blocks())));
   if (shape_.carries) out.latents = torch::cat({carried(batch, out.samples), out.latents}, 1);
   return out;
@@ -210,19 +232,23 @@ torch::Tensor MeshfreeFlowNet::decoded(const Asked& asked, const JetBasis& field
     const auto first = b * grid.size();
     parts.push_back(locate<T>(grid, places.data_ptr<double>(), places.size(0), params_.blend, basis, first));
     if (!params_.interpolate || shape_.carries || params_.plates) continue;
-    plain.push_back(torch::empty({basis.size(), parts.back().rows(), shape_.outputs}, latents.options().requires_grad(false)));
+    plain.push_back(
+        torch::empty({basis.size(), parts.back().rows(), shape_.outputs}, latents.options().requires_grad(false)));
     expand(expansions(grid, samples[b]), parts.back(), first, basis, plain.back().template data_ptr<T>());
   }
   auto query = std::make_shared<const DecoderQuery<T>>(joined(parts, basis.size()));
-  const auto jets = (*decode)(std::move(query), latents, weights, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
+  const auto jets =
+      (*decode)(std::move(query), latents, weights, plain.empty() ? torch::Tensor() : torch::cat(plain, 1));
   return params_.plates ? kept_on_plates(jets, asked, basis) : jets;
 }
 
 /// What the decoder says, made to vanish on the plates, and the interpolation through samples and plates.
-torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked, const JetBasis& basis) const {
+torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const Asked& asked,
+                                              const JetBasis& basis) const {
   const auto& [batch, samples, latents, points, weights] = asked;
   const std::int64_t count = points.size(1), streams = basis.size();
-  torch::Tensor plain = torch::zeros({streams, batch.size(), count, 4}, torch::kFloat64), shrink = torch::zeros({4, batch.size(), count}, torch::kFloat64);
+  torch::Tensor plain = torch::zeros({streams, batch.size(), count, 4}, torch::kFloat64),
+                shrink = torch::zeros({4, batch.size(), count}, torch::kFloat64);
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto places = points[b].contiguous();
     const double* at = places.data_ptr<double>();
@@ -237,7 +263,8 @@ torch::Tensor MeshfreeFlowNet::kept_on_plates(const torch::Tensor& jets, const A
       const auto lower = params_.plates->lower.find(flow_fields[f]);
       std::array<double, 2> ends{};
       if (lower != params_.plates->lower.end())
-        ends = {(lower->second - mean_[f]) / deviation_[f], (params_.plates->upper.at(flow_fields[f]) - mean_[f]) / deviation_[f]};
+        ends = {(lower->second - mean_[f]) / deviation_[f],
+                (params_.plates->upper.at(flow_fields[f]) - mean_[f]) / deviation_[f]};
       const bool fixed = lower != params_.plates->lower.end();
       if (!fixed && !params_.interpolate) continue;
       auto values = fields[f];
@@ -279,7 +306,8 @@ torch::Tensor MeshfreeFlowNet::physical(const torch::Tensor& jets, const JetBasi
     }
     const auto& same = jets[from.find(fields[s])];
     out.push_back(torch::stack({same.select(1, 0) * deviation_[0] + (s == 0 ? mean_[0] : 0.0),
-                                same.select(1, 1) * deviation_[1] + (s == 0 ? mean_[1] : 0.0), u, w}, 1));
+                                same.select(1, 1) * deviation_[1] + (s == 0 ? mean_[1] : 0.0), u, w},
+                               1));
   }
   return torch::stack(out);
 }
@@ -291,7 +319,8 @@ torch::Tensor MeshfreeFlowNet::scaled(const torch::Tensor& physical_values) cons
 
 torch::Tensor MeshfreeFlowNet::jets_of(const Asked& ask, Laws& laws) {
   const bool single = real() == torch::kFloat32;
-  return physical(single ? decoded<float>(ask, laws.basis, laws.single) : decoded<double>(ask, laws.basis, laws.full), laws.basis);
+  return physical(single ? decoded<float>(ask, laws.basis, laws.single) : decoded<double>(ask, laws.basis, laws.full),
+                  laws.basis);
 }
 
 torch::Tensor MeshfreeFlowNet::jets(const TorchBatch& batch) { return jets_of(asked(batch), own_); }

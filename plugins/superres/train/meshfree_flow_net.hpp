@@ -13,9 +13,9 @@
 
 namespace cambium::superres {
 
-/// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to the data
-/// and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the decoder itself, by
-/// jets on the true coordinates.
+/// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to
+/// the data and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the
+/// decoder itself, by jets on the true coordinates.
 class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates {
  public:
   struct Params {
@@ -41,7 +41,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   std::vector<double> term_weights(std::int64_t step, double rate) const override;
   std::vector<train::TermInfo> metrics() const override;
 
-  /// Jets of p, b, u, w at the points of a batch, in physical units: (streams of basis(), points, 4). For tests and figures.
+  /// Jets of p, b, u, w at the points of a batch, in physical units: (streams of basis(), points, 4). For tests and
+  /// figures.
   torch::Tensor jets(const train::TorchBatch& batch);
   void refine(const Refinement* how, const std::vector<Equation>& equations = {}) override;
   std::optional<std::array<double, 2>> plates() const override;
@@ -57,7 +58,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::optional<Decode<double>> full;
     explicit Laws(std::vector<Equation> of);
   };
-  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3); its weights and biases.
+  /// What the decoder answers from, and where: (nodes of all samples, latent) and (samples, points, 3); its weights and
+  /// biases.
   struct Asked {
     const train::TorchBatch& batch;
     torch::Tensor samples, latents, points;
@@ -69,7 +71,8 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   torch::Tensor values(const train::TorchBatch& batch) override;
-  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights, std::uint64_t seed) const override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
   template <class T>
   torch::Tensor decoded(const Asked& asked, const JetBasis& fields, std::optional<Decode<T>>& decode);
   Asked asked(const train::TorchBatch& batch);
@@ -89,7 +92,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
 
   Params params_;
   const Refinement* refinement_ = nullptr;
-  Laws own_, none_;            ///< of the training, and values alone
+  Laws own_, none_;             ///< of the training, and values alone
   std::optional<Laws> wanted_;  ///< of the refinement
   DecoderShape shape_;
   std::shared_ptr<Unet> encoder_;

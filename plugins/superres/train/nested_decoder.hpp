@@ -1,6 +1,6 @@
 #pragma once
-// The continuous decoder written with Torch's own operations and differentiated by nested reverse passes: the oracle of jets in
-// the tests, and in the bench what a training step costs without them.
+// The continuous decoder written with Torch's own operations and differentiated by nested reverse passes: the oracle of
+// jets in the tests, and in the bench what a training step costs without them.
 #include <torch/torch.h>
 
 #include "plugins/superres/decoder/decoder.hpp"
@@ -9,9 +9,12 @@ namespace cambium::superres::nested {
 
 inline torch::Tensor activated(Activation sigma, const torch::Tensor& z) {
   switch (sigma) {
-    case Activation::softplus: return torch::softplus(z, 1.0, 1e9);
-    case Activation::tanh: return torch::tanh(z);
-    default: return z * torch::sigmoid(z);
+    case Activation::softplus:
+      return torch::softplus(z, 1.0, 1e9);
+    case Activation::tanh:
+      return torch::tanh(z);
+    default:
+      return z * torch::sigmoid(z);
   }
 }
 
@@ -23,7 +26,8 @@ inline torch::Tensor smooth(Blend blend, const torch::Tensor& s) {
 }
 
 /// What the decoder says of `input` (rows, columns).
-inline torch::Tensor answer(const DecoderShape& shape, const torch::Tensor& input, const std::vector<torch::Tensor>& weights) {
+inline torch::Tensor answer(const DecoderShape& shape, const torch::Tensor& input,
+                            const std::vector<torch::Tensor>& weights) {
   torch::Tensor h;
   for (int l = 0; l < shape.layers(); ++l) {
     const auto seen = l == 0 ? input : l + 1 < shape.layers() ? torch::cat({h, input}, 1) : h;
@@ -34,8 +38,9 @@ inline torch::Tensor answer(const DecoderShape& shape, const torch::Tensor& inpu
 }
 
 /// Fields (points, outputs) at `points` (points, 3), from latents (nodes, latent) on `cells`.
-inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells, Blend blend, const torch::Tensor& points,
-                             const torch::Tensor& latents, const std::vector<torch::Tensor>& weights) {
+inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells, Blend blend,
+                             const torch::Tensor& points, const torch::Tensor& latents,
+                             const std::vector<torch::Tensor>& weights) {
   const auto plain = points.detach().to(torch::kFloat64).contiguous();
   const std::int64_t n = points.size(0);
   torch::Tensor out;
@@ -43,7 +48,9 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
   for (std::int64_t p = 0; p < n; ++p)
     for (int a = 0; a < 3; ++a) {
       const auto& x = cells.axis[a];
-      while (low[a][p] + 2 < static_cast<std::int64_t>(x.size()) && plain.data_ptr<double>()[3 * p + a] >= x[low[a][p] + 1]) ++low[a][p];
+      while (low[a][p] + 2 < static_cast<std::int64_t>(x.size()) &&
+             plain.data_ptr<double>()[3 * p + a] >= x[low[a][p] + 1])
+        ++low[a][p];
     }
   for (int corner = 0; corner < 8; ++corner) {
     torch::Tensor weight, relative[3];
@@ -62,14 +69,16 @@ inline torch::Tensor decoded(const DecoderShape& shape, const LatentCells& cells
       weight = weight.defined() ? weight * w : w;
       relative[a] = (x - tensor(at)) / tensor(spacing);
     }
-    const auto input = torch::cat({torch::stack({relative[0], relative[1], relative[2]}, 1), latents.index_select(0, torch::tensor(node))}, 1);
+    const auto input = torch::cat(
+        {torch::stack({relative[0], relative[1], relative[2]}, 1), latents.index_select(0, torch::tensor(node))}, 1);
     const auto part = weight.unsqueeze(1) * answer(shape, input, weights);
     out = out.defined() ? out + part : part;
   }
   return out;
 }
 
-/// Weight of spline `number` of an axis at x (points): its pieces are cubics, so that the expansion around each point is the spline.
+/// Weight of spline `number` of an axis at x (points): its pieces are cubics, so that the expansion around each point
+/// is the spline.
 inline torch::Tensor spline_weight(const SplineAxis& axis, int number, const torch::Tensor& x) {
   const auto at = x.detach().to(torch::kFloat64).contiguous();
   std::vector<double> c[4];
@@ -82,17 +91,20 @@ inline torch::Tensor spline_weight(const SplineAxis& axis, int number, const tor
     }
   }
   const auto away = x - at;
-  return torch::tensor(c[0], torch::kFloat64) + away * (torch::tensor(c[1], torch::kFloat64) +
-         away * (torch::tensor(c[2], torch::kFloat64) / 2 + away * torch::tensor(c[3], torch::kFloat64) / 6));
+  return torch::tensor(c[0], torch::kFloat64) +
+         away * (torch::tensor(c[1], torch::kFloat64) +
+                 away * (torch::tensor(c[2], torch::kFloat64) / 2 + away * torch::tensor(c[3], torch::kFloat64) / 6));
 }
 
-/// The same where latent vectors (nodes, shape.vector()) are blended by splines: every spline of the grid, most of them zero.
+/// The same where latent vectors (nodes, shape.vector()) are blended by splines: every spline of the grid, most of them
+/// zero.
 inline torch::Tensor decoded_once(const DecoderShape& shape, const LatentCells& cells, const torch::Tensor& points,
                                   const torch::Tensor& latents, const std::vector<torch::Tensor>& weights) {
   const auto axes = splines_of(cells);
   torch::Tensor blended;
   for (std::int64_t n = 0; n < cells.size(); ++n) {
-    const std::int64_t number[3] = {n / cells.nodes(2) / cells.nodes(1), n / cells.nodes(2) % cells.nodes(1), n % cells.nodes(2)};
+    const std::int64_t number[3] = {n / cells.nodes(2) / cells.nodes(1), n / cells.nodes(2) % cells.nodes(1),
+                                    n % cells.nodes(2)};
     torch::Tensor weight;
     for (int a = 0; a < 3; ++a) {
       const auto w = spline_weight(axes[a], static_cast<int>(number[a]), points.select(1, a));

@@ -33,12 +33,14 @@ struct Falling {
 static torch::optim::Adam adam(const std::vector<Falling>& groups) {
   std::vector<torch::optim::OptimizerParamGroup> out;
   for (const auto& group : groups)
-    out.emplace_back(group.variables, std::make_unique<torch::optim::AdamOptions>(torch::optim::AdamOptions(group.rate).betas({0.9, 0.99})));
+    out.emplace_back(group.variables, std::make_unique<torch::optim::AdamOptions>(
+                                          torch::optim::AdamOptions(group.rate).betas({0.9, 0.99})));
   return torch::optim::Adam(out, torch::optim::AdamOptions(groups.front().rate));
 }
 
 /// `loss`, called as often as there are steps, descends by the variables of all groups.
-static void descend(const std::vector<Falling>& groups, std::int64_t steps, const std::function<torch::Tensor()>& loss) {
+static void descend(const std::vector<Falling>& groups, std::int64_t steps,
+                    const std::function<torch::Tensor()>& loss) {
   auto descent = adam(groups);
   std::vector<torch::Tensor> variables;
   for (const auto& group : groups) variables.insert(variables.end(), group.variables.begin(), group.variables.end());
@@ -52,7 +54,8 @@ static void descend(const std::vector<Falling>& groups, std::int64_t steps, cons
   }
 }
 
-/// Jets of the fields from latent vectors and a copy of the decoder's weights after a descent; what the vectors carry of the samples stays.
+/// Jets of the fields from latent vectors and a copy of the decoder's weights after a descent; what the vectors carry
+/// of the samples stays.
 MeshfreeFlowNet::Asked MeshfreeFlowNet::refined(Asked ask) {
   const Refinement& how = *refinement_;
   const torch::AutoGradMode graph(true);

@@ -14,10 +14,13 @@ std::int64_t groups(std::int64_t channels) {
   return 1;
 }
 
-torch::nn::Conv3d pointwise(std::int64_t in, std::int64_t out) { return torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, 1)); }
+torch::nn::Conv3d pointwise(std::int64_t in, std::int64_t out) {
+  return torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, 1));
+}
 
 torch::Tensor enlarged(const torch::Tensor& x, const std::array<std::int64_t, 3>& size) {
-  return F::interpolate(x, F::InterpolateFuncOptions().size(std::vector<std::int64_t>(size.begin(), size.end())).mode(torch::kNearest));
+  return F::interpolate(
+      x, F::InterpolateFuncOptions().size(std::vector<std::int64_t>(size.begin(), size.end())).mode(torch::kNearest));
 }
 
 /// Halves every axis that is longer than the shortest one, or all when they are equal.
@@ -29,7 +32,8 @@ std::array<std::int64_t, 3> halved(const std::array<std::int64_t, 3>& grid) {
   return out;
 }
 
-torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& from, const std::array<std::int64_t, 3>& to) {
+torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& from,
+                     const std::array<std::int64_t, 3>& to) {
   std::vector<std::int64_t> kernel;
   for (int a = 0; a < 3; ++a) kernel.push_back(to[a] < from[a] ? 2 : 1);
   return F::max_pool3d(x, F::MaxPool3dFuncOptions(kernel).stride(kernel).ceil_mode(true));
@@ -40,7 +44,8 @@ torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& 
 ResBlock::ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu)
     : wraps_(wraps), final_relu_(final_relu) {
   first_ = register_module("first", pointwise(in, neck));
-  middle_ = register_module("middle", torch::nn::Conv3d(torch::nn::Conv3dOptions(neck, neck, 3).padding({1, wraps ? 0 : 1, 1})));
+  middle_ = register_module("middle",
+                            torch::nn::Conv3d(torch::nn::Conv3dOptions(neck, neck, 3).padding({1, wraps ? 0 : 1, 1})));
   last_ = register_module("last", pointwise(neck, out));
   beside_ = register_module("beside", pointwise(in, out));
   norm1_ = register_module("norm1", torch::nn::GroupNorm(groups(neck), neck));
@@ -56,7 +61,8 @@ torch::Tensor ResBlock::forward(const torch::Tensor& x) {
   return final_relu_ ? torch::relu(y) : y;
 }
 
-std::shared_ptr<ResBlock> Unet::block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu) {
+std::shared_ptr<ResBlock> Unet::block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
+                                      bool final_relu) {
   names_.push_back(name);
   return register_module(name, std::make_shared<ResBlock>(in, neck, out, shape_.wraps, final_relu));
 }
@@ -66,15 +72,19 @@ Unet::Unet(const UnetShape& shape) : shape_(shape) {
   const int levels = shape.levels > 0 ? shape.levels : std::max(1, static_cast<int>(std::lround(std::log2(largest))));
   grids_ = {shape.grid};
   for (int l = 0; l < levels; ++l) grids_.push_back(halved(grids_.back()));
-  auto width = [&](int level) { return std::min(shape.features << level, shape.most_features); };  // of what enters a level
+  auto width = [&](int level) {
+    return std::min(shape.features << level, shape.most_features);
+  };  // of what enters a level
 
   in_ = block("in", shape.inputs, shape.features, shape.features);
-  for (int l = 0; l < levels; ++l) down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1)));
+  for (int l = 0; l < levels; ++l)
+    down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1)));
   mid_ = block("mid", width(levels), width(levels - 1), width(levels - 1));
   for (int l = levels - 1; l > 0; --l)
     up_.push_back(block("up" + std::to_string(l), width(l) + width(l), width(l - 1), width(l - 1)));
   const bool refines = *std::max_element(shape.refined.begin(), shape.refined.end()) > 0;
-  out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs, refines ? shape.features : shape.outputs, refines);
+  out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs,
+               refines ? shape.features : shape.outputs, refines);
   if (!refines) return;
   Sizes size = shape.grid;
   do {

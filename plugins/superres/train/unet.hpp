@@ -11,14 +11,16 @@ namespace cambium::superres {
 /// Sizes of the residual U-Net (Jiang et al. 2020). Grids need not be powers of two.
 struct UnetShape {
   std::int64_t inputs = 4, features = 16, most_features = 256, outputs = 32;
-  int levels = 0;                         ///< 0: log2 of the largest extent, rounded
-  std::array<std::int64_t, 3> grid{};     ///< t, x, z of the coarse samples
-  bool wraps = false;                     ///< convolutions pass around the period of x
-  std::array<std::int64_t, 3> refined{};  ///< nodes of the output where it is finer than the input; 0 where it is the same
+  int levels = 0;                      ///< 0: log2 of the largest extent, rounded
+  std::array<std::int64_t, 3> grid{};  ///< t, x, z of the coarse samples
+  bool wraps = false;                  ///< convolutions pass around the period of x
+  std::array<std::int64_t, 3>
+      refined{};  ///< nodes of the output where it is finer than the input; 0 where it is the same
 };
 
-/// 1x1x1, 3x3x3 and 1x1x1 convolutions, each followed by a group normalisation, and a 1x1x1 convolution beside them. (The published
-/// network normalises over batches, with as many parameters; running means would differ from rank to rank.)
+/// 1x1x1, 3x3x3 and 1x1x1 convolutions, each followed by a group normalisation, and a 1x1x1 convolution beside them.
+/// (The published network normalises over batches, with as many parameters; running means would differ from rank to
+/// rank.)
 class ResBlock : public torch::nn::Module {
  public:
   ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu = true);
@@ -34,7 +36,8 @@ class ResBlock : public torch::nn::Module {
 class Unet : public torch::nn::Module {
  public:
   explicit Unet(const UnetShape& shape);
-  /// Calls `enter`, where given, with each block's number before it is used: they are used once each, in the order of blocks().
+  /// Calls `enter`, where given, with each block's number before it is used: they are used once each, in the order of
+  /// blocks().
   torch::Tensor forward(torch::Tensor x, const std::function<void(int)>& enter = {});
   /// Names of the blocks; together they hold all parameters.
   const std::vector<std::string>& blocks() const { return names_; }
@@ -43,7 +46,8 @@ class Unet : public torch::nn::Module {
 
  private:
   using Sizes = std::array<std::int64_t, 3>;
-  std::shared_ptr<ResBlock> block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out, bool final_relu = true);
+  std::shared_ptr<ResBlock> block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
+                                  bool final_relu = true);
 
   UnetShape shape_;
   std::vector<std::string> names_;

@@ -72,15 +72,19 @@ void MyModel::fit_statistics(train::Dataset& training, Context&) {
 
 std::vector<train::ParameterInfo> MyModel::parameters() const {
   const std::int64_t units = params_.units, inputs = std::ssize(scaling_.mean);
-  return {{"centres", {units, inputs}, false}, {"log_widths", {units}, false}, {"heights", {units}, true}, {"offset", {1}, false}};
+  return {{"centres", {units, inputs}, false},
+          {"log_widths", {units}, false},
+          {"heights", {units}, true},
+          {"offset", {1}, false}};
 }
 
 /// Centres and heights are normal numbers, each a function of seed and place alone: the same on every rank.
 void MyModel::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto normal = [&](Tensor which, double deviation) {
     for (std::int64_t k = 0; k < weights[which].elements(); ++k)
-      numbers(weights, which)[k] =
-          deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(which)).normal(0);
+      numbers(weights, which)[k] = deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k),
+                                                       static_cast<std::uint64_t>(which))
+                                                   .normal(0);
   };
   normal(centres, 1.0);
   normal(heights, std::sqrt(1.0 / params_.units));
@@ -92,8 +96,8 @@ MyModel::Point MyModel::at(const train::Sample& sample, std::span<const TensorRe
   Point point;
   point.x = field(sample, params_.input);
   if (point.x.size() != scaling_.mean.size())
-    throw InputError(fmt::format("field '{}' has {} numbers in sample {}, but {} in the first", params_.input, point.x.size(),
-                                 sample.id, scaling_.mean.size()));
+    throw InputError(fmt::format("field '{}' has {} numbers in sample {}, but {} in the first", params_.input,
+                                 point.x.size(), sample.id, scaling_.mean.size()));
   const std::size_t d = point.x.size();
   for (std::size_t i = 0; i < d; ++i) point.x[i] = (point.x[i] - scaling_.mean[i]) / scaling_.scale[i];
   point.y = numbers(weights, offset)[0];
@@ -110,8 +114,9 @@ double MyModel::target_of(const train::Sample& sample) const {
   return (field(sample, params_.target)[0] - scaling_.target_mean) / scaling_.target_scale;
 }
 
-void MyModel::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                       std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+void MyModel::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                       std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                       std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   const std::size_t d = scaling_.mean.size();
   for (const auto& sample : samples) {
     const Point point = at(*sample, weights);
@@ -134,22 +139,28 @@ void MyModel::gradient(std::span<const SamplePtr> samples, std::span<const Tenso
   for (int k = offset; k >= centres; --k) ready(k);
 }
 
-void MyModel::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<train::TermSum> metrics) {
+void MyModel::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                       std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
     const double error = scaling_.target_scale * (at(*sample, weights).y - target_of(*sample));
     metrics[0].sum += error * error, metrics[0].count += 1.0;
   }
 }
 
-void MyModel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<const TensorRef> outputs) {
+void MyModel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                    std::span<const TensorRef> outputs) {
   for (std::size_t s = 0; s < samples.size(); ++s)
     static_cast<double*>(outputs[0].data)[static_cast<std::int64_t>(s) * outputs[0].stride[0]] =
         scaling_.target_mean + scaling_.target_scale * at(*samples[s], weights).y;
 }
 
 std::string MyModel::state() const {
-  return nlohmann::json{{"mean", scaling_.mean}, {"scale", scaling_.scale}, {"target_mean", scaling_.target_mean},
-                        {"target_scale", scaling_.target_scale}, {"unit", scaling_.unit}}.dump();
+  return nlohmann::json{{"mean", scaling_.mean},
+                        {"scale", scaling_.scale},
+                        {"target_mean", scaling_.target_mean},
+                        {"target_scale", scaling_.target_scale},
+                        {"unit", scaling_.unit}}
+      .dump();
 }
 
 void MyModel::restore(const std::string& state) {

@@ -9,8 +9,8 @@ namespace cambium::my_model {
 
 /// A network of radial basis functions for one number as a function of d others,
 ///   y(x) = b + sum_k w_k exp(-|x - c_k|^2 / (2 s_k^2)),
-/// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and deviation 1. The loss is the mean
-/// squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
+/// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and deviation 1. The loss
+/// is the mean squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
 class MyModel : public train::Network {
  public:
   /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
@@ -25,17 +25,24 @@ class MyModel : public train::Network {
   std::vector<train::ParameterInfo> parameters() const override;
   DType dtype() const override { return DType::f64; }
   void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
-  std::vector<train::TermInfo> terms() const override { return {{"scaled_error", "", train::TermInfo::Report::root_mean}}; }
+  std::vector<train::TermInfo> terms() const override {
+    return {{"scaled_error", "", train::TermInfo::Report::root_mean}};
+  }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
-  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, std::span<const double> term_weights,
-                std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
-  std::vector<train::TermInfo> metrics() const override { return {{"error", scaling_.unit, train::TermInfo::Report::root_mean}}; }
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  std::vector<train::TermInfo> metrics() const override {
+    return {{"error", scaling_.unit, train::TermInfo::Report::root_mean}};
+  }
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
   std::vector<train::FieldInfo> outputs() const override { return {{"output", scaling_.unit, {1}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   std::string state() const override;
   void restore(const std::string& state) override;
 

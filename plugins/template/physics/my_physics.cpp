@@ -19,23 +19,26 @@ void MyPhysics::Params::describe(deck::Describe<Params>& d) {
   d("length", &Params::length, "L of the ring").positive().def(1.0);
   d("cells", &Params::cells, "equal cells around the ring").at_least(4).def(64);
   d("courant", &Params::courant, "D dt/dx^2 of a step").range(0.0, 0.5).def(0.25);
-  d("initial", &Params::initial, "temperature at the start, a formula in x").variables(place).example("1 + sin(2*pi*x)");
+  d("initial", &Params::initial, "temperature at the start, a formula in x")
+      .variables(place)
+      .example("1 + sin(2*pi*x)");
 }
 
-/// Ranks hold ranges of cells that differ by one at most, the same that a checkpoint gives back to other numbers of ranks.
+/// Ranks hold ranges of cells that differ by one at most, the same that a checkpoint gives back to other numbers of
+/// ranks.
 MyPhysics::MyPhysics(const Params& params, Context& context)
     : params_(params), context_(context), first_(params.cells * context.comm.rank() / context.comm.size()),
-      count_(params.cells * (context.comm.rank() + 1) / context.comm.size() - first_), dx_(params.length / params.cells),
-      now_("heat: temperature", count_ + 2), next_("heat: new temperature", count_ + 2) {
+      count_(params.cells * (context.comm.rank() + 1) / context.comm.size() - first_),
+      dx_(params.length / params.cells), now_("heat: temperature", count_ + 2),
+      next_("heat: new temperature", count_ + 2) {
   if (params.cells < context.comm.size())  // the same answer on every rank
     throw InputError(fmt::format("{} cells cannot be shared by {} ranks; use more cells or fewer ranks", params.cells,
                                  context.comm.size()));
 }
 
 void MyPhysics::declare(State& state, Context&) {
-  state.add({"temperature", At::cell, "", "of the cells", true, [this] {
-               return tensor_of(Kokkos::subview(now_, std::pair<int, int>(1, count_ + 1)));
-             }});
+  state.add({"temperature", At::cell, "", "of the cells", true,
+             [this] { return tensor_of(Kokkos::subview(now_, std::pair<int, int>(1, count_ + 1))); }});
 }
 
 void MyPhysics::initialise(State&, Context&) {
@@ -58,12 +61,15 @@ void MyPhysics::schedule(Schedule& schedule) {
 double MyPhysics::timestep(const State&) const { return params_.courant * dx_ * dx_ / params_.diffusivity; }
 
 void MyPhysics::exchange() {
-  const int ranks = context_.comm.size(), left = (context_.comm.rank() + ranks - 1) % ranks, right = (context_.comm.rank() + 1) % ranks;
+  const int ranks = context_.comm.size(), left = (context_.comm.rank() + ranks - 1) % ranks,
+            right = (context_.comm.rank() + 1) % ranks;
   double first, last, before, after;
   Kokkos::deep_copy(first, Kokkos::subview(now_, 1));
   Kokkos::deep_copy(last, Kokkos::subview(now_, count_));
-  MPI_Sendrecv(&first, 1, MPI_DOUBLE, left, 0, &after, 1, MPI_DOUBLE, right, 0, context_.comm.handle(), MPI_STATUS_IGNORE);
-  MPI_Sendrecv(&last, 1, MPI_DOUBLE, right, 1, &before, 1, MPI_DOUBLE, left, 1, context_.comm.handle(), MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&first, 1, MPI_DOUBLE, left, 0, &after, 1, MPI_DOUBLE, right, 0, context_.comm.handle(),
+               MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&last, 1, MPI_DOUBLE, right, 1, &before, 1, MPI_DOUBLE, left, 1, context_.comm.handle(),
+               MPI_STATUS_IGNORE);
   Kokkos::deep_copy(Kokkos::subview(now_, 0), before);
   Kokkos::deep_copy(Kokkos::subview(now_, count_ + 1), after);
 }
@@ -71,9 +77,9 @@ void MyPhysics::exchange() {
 void MyPhysics::advance() {
   const auto now = now_, next = next_;
   const double r = params_.courant;
-  Kokkos::parallel_for("heat: step", Range(1, count_ + 1), KOKKOS_LAMBDA(int i) {
-    next(i) = now(i) + r * (now(i - 1) - 2.0 * now(i) + now(i + 1));
-  });
+  Kokkos::parallel_for(
+      "heat: step", Range(1, count_ + 1),
+      KOKKOS_LAMBDA(int i) { next(i) = now(i) + r * (now(i - 1) - 2.0 * now(i) + now(i + 1)); });
   std::swap(now_, next_);
 }
 
@@ -83,7 +89,8 @@ std::vector<double> MyPhysics::temperatures() const {
 }
 
 std::vector<Observable> MyPhysics::observables() const {
-  return {{"mean", "", "mean temperature, which the equation keeps"}, {"deviation", "", "root mean square distance from the mean"}};
+  return {{"mean", "", "mean temperature, which the equation keeps"},
+          {"deviation", "", "root mean square distance from the mean"}};
 }
 
 void MyPhysics::measure(const State&, Context& context, std::span<double> values) {
@@ -109,14 +116,14 @@ std::optional<GridFields> MyPhysics::grid_fields(const State& state, const Comm&
 }
 
 std::string MyPhysics::summary() const {
-  return fmt::format("my_physics: {} cells of {:g}, D = {:g}, D dt/dx^2 = {:g}", params_.cells, dx_, params_.diffusivity,
-                     params_.courant);
+  return fmt::format("my_physics: {} cells of {:g}, D = {:g}, D dt/dx^2 = {:g}", params_.cells, dx_,
+                     params_.diffusivity, params_.courant);
 }
 
 std::vector<Citation> MyPhysics::citations() const {
   return {{"Crank1975",
-           "@book{Crank1975,\n  author = {Crank, John},\n  title = {The Mathematics of Diffusion},\n  edition = {2},\n  publisher = "
-           "{Oxford University Press},\n  year = {1975}\n}\n"}};
+           "@book{Crank1975,\n  author = {Crank, John},\n  title = {The Mathematics of Diffusion},\n  edition = {2},\n "
+           " publisher = {Oxford University Press},\n  year = {1975}\n}\n"}};
 }
 
 }  // namespace cambium::my_physics

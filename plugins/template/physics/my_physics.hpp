@@ -9,9 +9,9 @@
 
 namespace cambium::my_physics {
 
-/// Heat on a ring, dT/dt = D d2T/dx2 with x periodic in the length L. Central differences on equal cells and explicit Euler
-/// steps with r = D dt/dx^2 = `courant`, stable up to 1/2. A wave of wave number k is an exact solution of the scheme: each step
-/// multiplies it by 1 - 4 r sin^2(k dx/2). Lengths, times and temperatures are without units.
+/// Heat on a ring, dT/dt = D d2T/dx2 with x periodic in the length L. Central differences on equal cells and explicit
+/// Euler steps with r = D dt/dx^2 = `courant`, stable up to 1/2. A wave of wave number k is an exact solution of the
+/// scheme: each step multiplies it by 1 - 4 r sin^2(k dx/2). Lengths, times and temperatures are without units.
 class MyPhysics : public Physics {
  public:
   /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
@@ -51,7 +51,7 @@ class MyPhysics : public Physics {
  private:
   Params params_;
   Context& context_;
-  int first_, count_;        ///< cells of this rank
+  int first_, count_;  ///< cells of this rank
   double dx_;
   View<double*> now_, next_;  ///< a ghost, the cells of this rank, a ghost
 };

@@ -42,7 +42,8 @@ MyPair::MyPair(const Params& params, Context&) : params_(params) {}
 
 void MyPair::bind(std::span<const Species> species) {
   if (species.size() == 1) return;
-  throw InputError(fmt::format("my_pair has one set of parameters, for one species; the structure has {}", species.size()));
+  throw InputError(
+      fmt::format("my_pair has one set of parameters, for one species; the structure has {}", species.size()));
 }
 
 void MyPair::compute(const Particles& particles, const NeighborList& list, GhostExchange&, const ForceRequest& request,

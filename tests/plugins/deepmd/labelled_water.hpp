@@ -7,7 +7,8 @@
 namespace cambium::deepmd::test {
 
 /// Frames labelled by a random model, as a system on disk.
-inline std::vector<LabelledFrame> labelled(const std::vector<Configuration>& configurations, const DeepPotentialModel& teacher) {
+inline std::vector<LabelledFrame> labelled(const std::vector<Configuration>& configurations,
+                                           const DeepPotentialModel& teacher) {
   auto engine = make_engine(teacher, {});
   std::vector<LabelledFrame> out;
   for (const Configuration& c : configurations) {

@@ -59,7 +59,8 @@ struct TextFrame {
 
   std::vector<double> part(std::size_t first) const {
     std::vector<double> out;
-    for (const auto& row : rows) out.insert(out.end(), row.begin() + static_cast<long>(first), row.begin() + static_cast<long>(first) + 3);
+    for (const auto& row : rows)
+      out.insert(out.end(), row.begin() + static_cast<long>(first), row.begin() + static_cast<long>(first) + 3);
     return out;
   }
 };
@@ -93,7 +94,8 @@ inline std::map<std::string, std::vector<double>> text_table(const std::string& 
   std::vector<std::string> names;
   std::string line, word;
   std::getline(in, line);
-  for (std::istringstream header(line); std::getline(header, word, ',');) names.push_back(word.substr(0, word.find(' ')));
+  for (std::istringstream header(line); std::getline(header, word, ',');)
+    names.push_back(word.substr(0, word.find(' ')));
   while (std::getline(in, line)) {
     std::istringstream row(line);
     for (const auto& name : names) std::getline(row, word, ','), out[name].push_back(std::stod(word));

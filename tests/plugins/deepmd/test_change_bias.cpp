@@ -116,17 +116,16 @@ TEST_CASE("the energy bias moves to data of another reference, by species; speci
   resumed.restore(network.state());
   CHECK(resumed.shape().fitting_bias == network.shape().fitting_bias);
   if (!d.comm.root()) return;
-  const std::string
-      text = d.text(),
-      start = "deep_potential: starts from " + d.scratch.file("start.dp") +
-              ", whose shape and statistics are kept\n"
-              "deep_potential: its energy bias is changed to that of 5 frames of the training data; error of their "
-              "energies 19.27 -> ",
-      end =
-          " eV/atom (change_bias: false keeps the bias)\n"
-          "deep_potential: O: energy bias -1.25 -> 98.75 eV\n"
-          "deep_potential: H: energy bias -3 -> -33 eV\n"
-          "deep_potential: C: energy bias 0.5 eV, kept: the data have no C\n";
+  const std::string text = d.text(),
+                    start = "deep_potential: starts from " + d.scratch.file("start.dp") +
+                            ", whose shape and statistics are kept\n"
+                            "deep_potential: its energy bias is changed to that of 5 frames of the training data; "
+                            "error of their energies 19.27 -> ",
+                    end =
+                        " eV/atom (change_bias: false keeps the bias)\n"
+                        "deep_potential: O: energy bias -1.25 -> 98.75 eV\n"
+                        "deep_potential: H: energy bias -3 -> -33 eV\n"
+                        "deep_potential: C: energy bias 0.5 eV, kept: the data have no C\n";
   INFO(text);
   REQUIRE(text.size() > start.size() + end.size());
   CHECK(text.substr(0, start.size()) == start);  // then a number that is zero but for rounding

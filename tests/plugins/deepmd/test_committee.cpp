@@ -1,4 +1,5 @@
-// The deviation of a committee in thermo.csv, against single models asked one by one; as a term of a sum, and in the label stage.
+// The deviation of a committee in thermo.csv, against single models asked one by one; as a term of a sum, and in the
+// label stage.
 #include <fmt/format.h>
 
 #include "core/io/extxyz_reader.hpp"
@@ -15,7 +16,9 @@ namespace {
 std::string structure(Stages& stages) {
   const Configuration c = water(2, 7, 4.2);
   const double cosine = std::cos(0.7), sine = std::sin(0.7);
-  const auto turned = [&](const double* x) { return std::array{cosine * x[0] - sine * x[1], sine * x[0] + cosine * x[1], x[2]}; };
+  const auto turned = [&](const double* x) {
+    return std::array{cosine * x[0] - sine * x[1], sine * x[0] + cosine * x[1], x[2]};
+  };
   std::string text = fmt::format("{}\nLattice=\"", c.x.size());
   for (const auto& row : c.box->h)
     for (double value : turned(row)) text += fmt::format("{:.17g} ", value);
@@ -29,8 +32,10 @@ std::string structure(Stages& stages) {
 }
 
 std::string md(const std::string& structure, const std::string& potential) {
-  return fmt::format("{{physics: md, structure: {{file: '{}'}}, initial_temperature: 300, potential: {}, timestep: 0.0005, thermo: {{every: 2}}, "
-                     "output: [{{type: extxyz, every: 2}}], steps: 4}}", structure, potential);
+  return fmt::format(
+      "{{physics: md, structure: {{file: '{}'}}, initial_temperature: 300, potential: {}, timestep: 0.0005, thermo: "
+      "{{every: 2}}, output: [{{type: extxyz, every: 2}}], steps: 4}}",
+      structure, potential);
 }
 
 /// max, min, avg of the forces as DeePMD-kit defines them, from what each model alone says of a frame.
@@ -42,7 +47,8 @@ struct Spread {
     std::vector<int> types;
     for (int t : s.type) types.push_back(s.species[static_cast<std::size_t>(t)].symbol == "H" ? 1 : 0);
     std::vector<Evaluation> all;
-    for (const auto& path : models) all.push_back(evaluate(*make_engine(DeepPotentialModel::load(path), {}), s.x, types, s.box));
+    for (const auto& path : models)
+      all.push_back(evaluate(*make_engine(DeepPotentialModel::load(path), {}), s.x, types, s.box));
     const auto n = static_cast<double>(all.size());
     double& smallest = columns[4] = 1e30;
     for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -69,11 +75,13 @@ struct Spread {
     }
     columns[2] = std::sqrt(columns[2]);
   }
-  /// R W R^T with the rotation of structure() about z: vectors are columns, x of the file = R x of the lower-triangular cell.
+  /// R W R^T with the rotation of structure() about z: vectors are columns, x of the file = R x of the lower-triangular
+  /// cell.
   static std::array<double, 9> in_axes_of_the_file(const double* w) {
     const double c = std::cos(0.7), s = std::sin(0.7), r[3][3] = {{c, -s, 0}, {s, c, 0}, {0, 0, 1}};
     std::array<double, 9> out{};
-    for (std::size_t k = 0; k < 81; ++k) out[k / 27 * 3 + k / 9 % 3] += r[k / 27][k / 3 % 3] * w[k / 3 % 3 * 3 + k % 3] * r[k / 9 % 3][k % 3];
+    for (std::size_t k = 0; k < 81; ++k)
+      out[k / 27 * 3 + k / 9 % 3] += r[k / 27][k / 3 % 3] * w[k / 3 % 3 * 3 + k % 3] * r[k / 9 % 3][k % 3];
     return out;
   }
 };
@@ -103,7 +111,8 @@ TEST_CASE("thermo.csv holds how far the models of a committee disagree") {
     }
   }
   // The deck moves by the first model, as without a committee.
-  const std::string alone = stages.run("simulate", "alone", md(structure(stages), fmt::format("{{type: deep_potential, model: '{}'}}", paths[0])));
+  const std::string alone = stages.run(
+      "simulate", "alone", md(structure(stages), fmt::format("{{type: deep_potential, model: '{}'}}", paths[0])));
   const auto other = text_table(alone + "/thermo.csv");
   CHECK(other.count("max_devi_f") == 0);
   CHECK(other.at("potential") == table.at("potential"));
@@ -119,7 +128,8 @@ TEST_CASE("a committee says at the end by how much it disagreed") {
     log.tee(stages.scratch.file("log.txt"));
     Context context{stages.comm, log, stages.timing, &stages.registry};
     context.run_directory = folder;
-    stages.registry.make<Task>("simulate", deck::parse(md(structure(stages), committee(paths)), "test"), context)->run(context);
+    stages.registry.make<Task>("simulate", deck::parse(md(structure(stages), committee(paths)), "test"), context)
+        ->run(context);
   }
   const auto table = text_table(folder + "/thermo.csv");
   const auto &most = table.at("max_devi_f"), &mean = table.at("avg_devi_f");
@@ -127,8 +137,9 @@ TEST_CASE("a committee says at the end by how much it disagreed") {
   said << std::ifstream(stages.scratch.file("log.txt")).rdbuf();
   const std::string text = said.str();
   CHECK(text.find("max_devi_f") != std::string::npos);  // a column of the printed table
-  CHECK(text.find(fmt::format("committee of 3: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average (3 evaluations)",
-                              *std::max_element(most.begin(), most.end()), (mean[0] + mean[1] + mean[2]) / 3)) != std::string::npos);
+  CHECK(text.find(fmt::format(
+            "committee of 3: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average (3 evaluations)",
+            *std::max_element(most.begin(), most.end()), (mean[0] + mean[1] + mean[2]) / 3)) != std::string::npos);
 }
 
 TEST_CASE("a committee within a sum has its columns, and label selects by them") {
@@ -140,8 +151,11 @@ TEST_CASE("a committee within a sum has its columns, and label selects by them")
   const Spread expected(stages, paths, folder + "/trajectory.extxyz", 0);
   CHECK(text_table(folder + "/thermo.csv").at("max_devi_f")[0] == Approx(expected.columns[3]).epsilon(1e-6));
 
-  const std::string label = stages.run("label", "label", fmt::format(
-      "{{structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, explore_with: {}, select: {{low: 0, high: 1e6}}, "
-      "perturbed: {{frames: 1, strain: 0, displacement: 0}}, validation: 0}}", structure(stages), paths[0], once));
+  const std::string label = stages.run(
+      "label", "label",
+      fmt::format(
+          "{{structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, explore_with: {}, select: "
+          "{{low: 0, high: 1e6}}, perturbed: {{frames: 1, strain: 0, displacement: 0}}, validation: 0}}",
+          structure(stages), paths[0], once));
   CHECK(text_table(label + "/deviation.csv").at("deviation")[0] == Approx(expected.columns[3]).epsilon(1e-6));
 }

@@ -1,5 +1,5 @@
-// A Deep Potential whose weights come and go network by network: the same bits as with all of them there, whatever is divided among ranks;
-// bytes and memory by the formulas.
+// A Deep Potential whose weights come and go network by network: the same bits as with all of them there, whatever is
+// divided among ranks; bytes and memory by the formulas.
 #include "core/train/plan/step_plan.hpp"
 #include "plugins/deepmd/train/datasets.hpp"
 #include "plugins/deepmd/train/deep_potential_network.hpp"
@@ -36,8 +36,8 @@ struct Water {
     p.loss.start_virial = 0.1, p.loss.limit_virial = 1.0;
     return p;
   }
-  void slice(std::span<const std::int64_t> ids, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-             std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+  void slice(std::span<const std::int64_t> ids, std::span<const TensorRef> weights,
+             std::span<const TensorRef> gradients, std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
     std::vector<train::SamplePtr> samples;
     for (const std::int64_t id : ids) samples.push_back(data.read(std::span(&id, 1)).front());
     network.gradient(samples, weights, network.term_weights(0, 0.5), gradients, terms, ready);
@@ -57,8 +57,10 @@ struct Water {
     ++run.steps;
     train::Clip unit;
     unit.norm = 1.0;
-    if (length > 0.0) run.last_norm = run.model.step(*run.optimizer, 1.0 / 8.0, unit, length, run.steps);
-    else run.model.step(*run.optimizer, 1.0 / 8.0, {}, 1e-3, run.steps);
+    if (length > 0.0)
+      run.last_norm = run.model.step(*run.optimizer, 1.0 / 8.0, unit, length, run.steps);
+    else
+      run.model.step(*run.optimizer, 1.0 / 8.0, {}, 1e-3, run.steps);
   }
 };
 
@@ -71,13 +73,19 @@ struct Visitor {
   std::vector<int> forward, backward, ready;
 
   Visitor(const DeepPotentialNetwork& network, train::FlatBuffer& w, train::FlatBuffer& g)
-      : first([&] { auto m = network.modules(); m.push_back(static_cast<int>(network.parameters().size())); return m; }()), weights(w), gradients(g),
-        weight_views(w.views()), gradient_views(g.views()), open_weights(weight_views), open_gradients(gradient_views) {
+      : first([&] {
+          auto m = network.modules();
+          m.push_back(static_cast<int>(network.parameters().size()));
+          return m;
+        }()),
+        weights(w), gradients(g), weight_views(w.views()), gradient_views(g.views()), open_weights(weight_views),
+        open_gradients(gradient_views) {
     for (auto* views : {&open_weights, &open_gradients})
       for (auto& view : *views) view.data = nullptr;
   }
   void show(int module, const std::vector<TensorRef>& from, std::vector<TensorRef>& to) const {
-    for (auto k = static_cast<std::size_t>(first[static_cast<std::size_t>(module)]); k < static_cast<std::size_t>(first[static_cast<std::size_t>(module) + 1]); ++k)
+    for (auto k = static_cast<std::size_t>(first[static_cast<std::size_t>(module)]);
+         k < static_cast<std::size_t>(first[static_cast<std::size_t>(module) + 1]); ++k)
       to[k].data = from.empty() ? nullptr : from[k].data;
   }
   train::ReadyCallback callback() {
@@ -86,14 +94,17 @@ struct Visitor {
               open_gradients[static_cast<std::size_t>(k)].data = nullptr;
             },
             [this](int m) { forward.push_back(m), show(m, weight_views, open_weights); },
-            [this](int m) { backward.push_back(m), show(m, weight_views, open_weights), show(m, gradient_views, open_gradients); },
+            [this](int m) {
+              backward.push_back(m), show(m, weight_views, open_weights), show(m, gradient_views, open_gradients);
+            },
             [this](int m) { show(m, {}, open_weights); }};
   }
 };
 
 }  // namespace
 
-TEST_CASE("each network of a Deep Potential is opened twice, and the gradient has the bits of weights that are all there") {
+TEST_CASE(
+    "each network of a Deep Potential is opened twice, and the gradient has the bits of weights that are all there") {
   const Comm comm;
   if (comm.size() > 1) return;
   std::vector<std::int64_t> ids;
@@ -132,7 +143,8 @@ TEST_CASE("a divided Deep Potential: the same weights, bytes and memory by the f
     for (int k = 0; k < steps; ++k) water.step(reference);
     const auto expected = reference.weights();
     for (int stage = 0; stage <= 3; ++stage) {
-      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), water.network, split, true);
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), water.network,
+              split, true);
       for (int k = 0; k < steps; ++k) water.step(run);
       INFO("stage " << stage << ", split " << split);
       CHECK(same_bits(run.weights(), expected));
@@ -145,9 +157,11 @@ TEST_CASE("a divided Deep Potential: the same weights, bytes and memory by the f
       CHECK(bytes_of(run.model, "") == steps * sent * size * (n - 1) / n);
       if (stage == 3) CHECK(bytes_of(run.model, "gather forward") == bytes_of(run.model, "gather backward"));
       const auto& memory = run.model.memory();
-      const double held = static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states));
+      const double held =
+          static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states));
       const double states = split ? 10 : 8, kept = split ? 2 : 4, parts = static_cast<double>(n);
-      const double formula = kept / (stage >= 3 ? parts : 1) + kept / (stage >= 2 ? parts : 1) + states / (stage >= 1 ? parts : 1);
+      const double formula =
+          kept / (stage >= 3 ? parts : 1) + kept / (stage >= 2 ? parts : 1) + states / (stage >= 1 ? parts : 1);
       CHECK(held / (padding * parameters) == Approx(formula));
     }
   }
@@ -162,7 +176,9 @@ TEST_CASE("a plan knows what a divided Deep Potential sends and holds") {
   train::StepSettings settings;
   settings.reduce.mode = train::ReduceParams::Mode::ordered, settings.reduce.slices = 8;
   settings.partition = part, settings.ranks = comm.size();
-  const auto plan = train::plan_step({water.network.parameters(), water.network.modules(), DType::f32, run.optimizer->states(DType::f32), true, 0}, settings, {});
+  const auto plan = train::plan_step(
+      {water.network.parameters(), water.network.modules(), DType::f32, run.optimizer->states(DType::f32), true, 0},
+      settings, {});
   double bytes = 0.0;
   for (const auto& row : plan.exchanges) bytes += row.bytes;
   CHECK(static_cast<double>(bytes_of(run.model, "")) == bytes);
@@ -184,7 +200,8 @@ TEST_CASE("energy networks of few bits, divided: the same weights as undivided o
   // Two species, hidden matrices of 64 x 32 and 32 x 32; embeddings and the last column stay in float32.
   CHECK(parts.model.linear_numbers() == 2 * (64 * 32 + 32 * 32));
   CHECK(parts.model.grid_steps().size() == 4);
-  CHECK(parts.model.memory().now(Held::weights) < 0.6 * static_cast<double>(full.model.memory().now(Held::weights)) / comm.size());
+  CHECK(parts.model.memory().now(Held::weights) <
+        0.6 * static_cast<double>(full.model.memory().now(Held::weights)) / comm.size());
   const auto few = whole.weights(), many = full.weights();
   double most = 0.0;
   for (std::size_t k = 0; k < few.size(); ++k) most = std::max(most, static_cast<double>(std::abs(few[k] - many[k])));
@@ -201,12 +218,13 @@ TEST_CASE("weights that travel in 8 bits to their networks") {
   coded.codecs.gradients.assign(1, lowp::WireCodec::none), coded.codecs.gather = train::WeightCodec::int8;
   // Plain descent: Adam would move each weight by 0.001 a step whatever the networks were shown.
   const train::ShardedModel::Settings fast{false, true, 5000};
-  Run few(MPI_COMM_WORLD, coded, water.network, fast, Run::make<train::Sgd>), full(MPI_COMM_WORLD, plain, water.network, fast, Run::make<train::Sgd>);
+  Run few(MPI_COMM_WORLD, coded, water.network, fast, Run::make<train::Sgd>),
+      full(MPI_COMM_WORLD, plain, water.network, fast, Run::make<train::Sgd>);
   const auto first = full.weights();
   for (int k = 0; k < 2; ++k) water.step(few, 0.1), water.step(full, 0.1);
   const double off = distance(few.weights(), full.weights(), first);
   CHECK(full.last_norm > 1.0);  // so that both steps are 0.1 long
-  CHECK(off < 0.007);  // 0.0046: 8 bits of the largest of 128 weights; with 4 bits 0.13
+  CHECK(off < 0.007);           // 0.0046: 8 bits of the largest of 128 weights; with 4 bits 0.13
   CHECK(off > 0.002);
   if (comm.size() == 1) return;
   CHECK(bytes_of(few.model, "gather backward") < 0.3 * static_cast<double>(bytes_of(full.model, "gather backward")));

@@ -70,7 +70,9 @@ TEST_CASE("Hermite interpolation repeats polynomials of degree 7") {
       for (int i = 0; i < Hermite::nodes; ++i) {
         const double t = Hermite::node[static_cast<std::size_t>(i)];
         found += matrix[static_cast<std::size_t>(j)][static_cast<std::size_t>(i)] * std::pow(t, degree);
-        if (degree > 0) found += matrix[static_cast<std::size_t>(j)][static_cast<std::size_t>(Hermite::nodes + i)] * degree * std::pow(t, degree - 1);
+        if (degree > 0)
+          found += matrix[static_cast<std::size_t>(j)][static_cast<std::size_t>(Hermite::nodes + i)] * degree *
+                   std::pow(t, degree - 1);
       }
       REQUIRE(std::abs(found - (degree == j ? 1.0 : 0.0)) < 1e-12);
     }
@@ -85,7 +87,8 @@ TEST_CASE("a table's values and slopes are those of the network, to the toleranc
       EmbeddingTable table(s.widths);
       table.build(s.net, cells, tolerance);
       const Errors errors = errors_of(s, table, cells);
-      INFO("steepness " << steepness << ", tolerance " << tolerance << ", intervals " << table.intervals() << ", errors " << errors.value << " " << errors.slope);
+      INFO("steepness " << steepness << ", tolerance " << tolerance << ", intervals " << table.intervals()
+                        << ", errors " << errors.value << " " << errors.slope);
       REQUIRE(errors.slope < 2.0 * tolerance);
       REQUIRE(errors.value < tolerance);
       REQUIRE(table.intervals() >= before);
@@ -103,7 +106,8 @@ TEST_CASE("a table does not depend on what was built before") {
   used.build(smooth.net, cells, 1e-10);
   REQUIRE(used.intervals() == fresh.intervals());
   for (int k = 0; k < fresh.intervals(); ++k)
-    for (int j = 0; j < Hermite::terms * smooth.widths.back(); ++j) REQUIRE(used.coefficients(k)[j] == fresh.coefficients(k)[j]);
+    for (int j = 0; j < Hermite::terms * smooth.widths.back(); ++j)
+      REQUIRE(used.coefficients(k)[j] == fresh.coefficients(k)[j]);
 }
 
 TEST_CASE("atoms that all but coincide are named") {
@@ -120,6 +124,7 @@ TEST_CASE("atoms that all but coincide are named") {
   REQUIRE_THROWS_AS(pass.evaluate(batch, bound), NumericalError);
   std::ostringstream input;  // of the network: what the pair's s(r) = 1/r is after shift and scale
   input << std::setprecision(6) << (1e5 - model.mean[2][0]) / model.deviation[2][0];
-  REQUIRE_THROWS_WITH(pass.evaluate(batch, bound),
-                      "two atoms of types H and O all but coincide: the input of the embedding network is " + input.str());
+  REQUIRE_THROWS_WITH(
+      pass.evaluate(batch, bound),
+      "two atoms of types H and O all but coincide: the input of the embedding network is " + input.str());
 }

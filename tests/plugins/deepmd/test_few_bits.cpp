@@ -1,4 +1,5 @@
-// A Deep Potential whose energy networks have matrices of few bits: energies and forces are those of the model that these bits mean.
+// A Deep Potential whose energy networks have matrices of few bits: energies and forces are those of the model that
+// these bits mean.
 #include <cmath>
 
 #include "core/train/quantized/coded_weights.hpp"
@@ -57,7 +58,8 @@ TEST_CASE("a Deep Potential in few bits is the one that these bits mean, its for
         for (std::size_t o = 0; o < out; ++o) dense.values[k][i * out + o] = matrix[o * in + i];
     }
     const auto few = errors(network, weights), same = errors(meant, dense);
-    INFO("force " << full[0] << ' ' << few[0] << ' ' << same[0] << ", energy " << full[1] << ' ' << few[1] << ' ' << same[1]);
+    INFO("force " << full[0] << ' ' << few[0] << ' ' << same[0] << ", energy " << full[1] << ' ' << few[1] << ' '
+                  << same[1]);
     CHECK(few[0] == Approx(same[0]).epsilon(1e-5));
     CHECK(few[1] == Approx(same[1]).epsilon(1e-5));
     CHECK(std::abs(few[0] / full[0] - 1.0) > 1e-3);

@@ -1,4 +1,5 @@
-// Energy networks of few bits in molecular dynamics: energies and forces of the model that the bits mean, in all forms of their products.
+// Energy networks of few bits in molecular dynamics: energies and forces of the model that the bits mean, in all forms
+// of their products.
 #include "plugins/deepmd/deep_potential/few_bits.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 
@@ -8,7 +9,8 @@ using namespace cambium::deepmd::test;
 
 namespace {
 
-/// Two hidden layers; the second one adds its input. `kind` 0: as that; 1: radial; 2: the first layer needs its input whole.
+/// Two hidden layers; the second one adds its input. `kind` 0: as that; 1: radial; 2: the first layer needs its input
+/// whole.
 DeepPotentialModel model_of(int kind) {
   RandomModel spec = small_model(9);
   spec.fitting = {40, 40};
@@ -29,13 +31,15 @@ std::unique_ptr<Engine> engine_of(const DeepPotentialModel& model, Precision pre
 double root_mean_square(const Evaluation& a, const Evaluation& b) {
   double sum = 0.0;
   for (std::size_t i = 0; i < a.force.size(); ++i)
-    for (std::size_t k = 0; k < 3; ++k) sum += std::pow(a.force[i][k] - b.force[i][k], 2) / static_cast<double>(3 * a.force.size());
+    for (std::size_t k = 0; k < 3; ++k)
+      sum += std::pow(a.force[i][k] - b.force[i][k], 2) / static_cast<double>(3 * a.force.size());
   return std::sqrt(sum);
 }
 
 }  // namespace
 
-TEST_CASE("energy networks of few bits: forces are derivatives of the coded energy, tables agree with decoded products") {
+TEST_CASE(
+    "energy networks of few bits: forces are derivatives of the coded energy, tables agree with decoded products") {
   const Scratch scratch("deepmd_few_bits_engine");
   const std::string folder = write_water(scratch);
   const Configuration c = water(2, 11);
@@ -51,7 +55,8 @@ TEST_CASE("energy networks of few bits: forces are derivatives of the coded ener
         CHECK(report.matrices == 4);
         CHECK(report.rows == (fitted ? 48 : 0));
         const Evaluation at = evaluate(*coded, c);
-        CHECK(root_mean_square(at, evaluate(*full, c)) > 1e-3 * root_mean_square(at, Evaluation{0, {}, decltype(at.force)(at.force.size()), {}, {}}));
+        CHECK(root_mean_square(at, evaluate(*full, c)) >
+              1e-3 * root_mean_square(at, Evaluation{0, {}, decltype(at.force)(at.force.size()), {}, {}}));
         // Some components, by differences of fourth order.
         double worst = 0.0, largest = 0.0;
         for (const std::size_t i : {0u, 1u, 7u}) {
@@ -61,7 +66,8 @@ TEST_CASE("energy networks of few bits: forces are derivatives of the coded ener
               moved.x[i][k] += d;
               return evaluate(*coded, moved).energy;
             };
-            const double h = 1e-3, slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
+            const double h = 1e-3,
+                         slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
             worst = std::max(worst, std::abs(slope + at.force[i][k])), largest = std::max(largest, std::abs(slope));
           }
         }
@@ -73,7 +79,9 @@ TEST_CASE("energy networks of few bits: forces are derivatives of the coded ener
         const Evaluation m = evaluate(*mixed, c), t = evaluate(*tables, c);
         CHECK(relative_error(flat(t.force), flat(m.force)) < 1e-5);
         CHECK(t.energy == Approx(m.energy).epsilon(1e-6));
-        if (!fitted) CHECK(relative_error(flat(m.force), flat(at.force)) < 1e-3);  // fits in float32 and float64 may choose other signs
+        if (!fitted)
+          CHECK(relative_error(flat(m.force), flat(at.force)) <
+                1e-3);  // fits in float32 and float64 may choose other signs
         CHECK(kept.bytes < kept.bytes_full);
         CHECK(tables->bytes() < mixed->bytes());
       }
@@ -94,8 +102,8 @@ TEST_CASE("calibration keeps the mean energy of every species and brings forces 
     const auto report = set_few_bits(*fitted, what, Precision::float64);
     CHECK(report.rows == 72);
     const Evaluation p = evaluate(*plain, other), f = evaluate(*fitted, other);
-    INFO(bits << " bits: energy " << exact.energy << ' ' << p.energy << ' ' << f.energy << ", force errors " << root_mean_square(p, exact) << ' '
-              << root_mean_square(f, exact));
+    INFO(bits << " bits: energy " << exact.energy << ' ' << p.energy << ' ' << f.energy << ", force errors "
+              << root_mean_square(p, exact) << ' ' << root_mean_square(f, exact));
     CHECK(std::abs(f.energy - exact.energy) < 0.3 * std::abs(p.energy - exact.energy));
     CHECK(root_mean_square(f, exact) < 0.8 * root_mean_square(p, exact));
     // Over the three frames that it was fitted to, the mean energy of each species' atoms is that in full.
@@ -103,7 +111,8 @@ TEST_CASE("calibration keeps the mean energy of every species and brings forces 
     for (const std::uint64_t seed : {3, 5, 7}) {
       const Configuration c = water(2, seed);
       const Evaluation a = evaluate(*full, c), b = evaluate(*fitted, c);
-      for (std::size_t i = 0; i < c.x.size(); ++i) off[static_cast<std::size_t>(c.types[i])] += b.atom_energy[i] - a.atom_energy[i];
+      for (std::size_t i = 0; i < c.x.size(); ++i)
+        off[static_cast<std::size_t>(c.types[i])] += b.atom_energy[i] - a.atom_energy[i];
     }
     CHECK(std::abs(off[0]) / 24 < 1e-5);
     CHECK(std::abs(off[1]) / 48 < 1e-5);
@@ -117,7 +126,9 @@ TEST_CASE("models with one energy network for all species share its bits") {
   model.fitting.resize(1);
   auto one = engine_of(model, Precision::mixed);
   const Scratch scratch("deepmd_few_bits_shared");
-  const auto report = set_few_bits(*one, {FewBits::Weights::binary, 3, FewBits::Products::tables, FewBits::Calibrate{{write_water(scratch)}, 1}}, Precision::mixed);
+  const auto report = set_few_bits(
+      *one, {FewBits::Weights::binary, 3, FewBits::Products::tables, FewBits::Calibrate{{write_water(scratch)}, 1}},
+      Precision::mixed);
   CHECK(report.rows == 24);
   CHECK(report.text.find("fitted to 24 atoms") != std::string::npos);
   CHECK(std::isfinite(evaluate(*one, water(2)).energy));

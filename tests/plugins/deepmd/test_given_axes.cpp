@@ -1,5 +1,5 @@
-// A general cell is calculated with in another orientation; nobody must notice. 30 random cells, each also turned by a random
-// rotation: forces, stress, positions and velocities come back in the axes in which they were given.
+// A general cell is calculated with in another orientation; nobody must notice. 30 random cells, each also turned by a
+// random rotation: forces, stress, positions and velocities come back in the axes in which they were given.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,8 +45,9 @@ Turn rotation(std::uint64_t seed) {
   for (int k = 0; k < 4; ++k) q[k] = random.normal(k), n += q[k] * q[k];
   for (double& c : q) c /= std::sqrt(n);
   const double w = q[0], x = q[1], y = q[2], z = q[3];
-  return {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),     2 * (x * y + w * z),    1 - 2 * (x * x + z * z),
-          2 * (y * z - w * x),     2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+  return {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+          2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+          2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
 }
 
 /// Atoms as a user's file has them.
@@ -54,9 +55,11 @@ struct Given {
   std::vector<double> cell, x, v;
   Given in_turn(const Turn& r) const { return {turned(cell, r), turned(x, r), turned(v, r)}; }
   std::string text() const {
-    std::string out = fmt::format("{}\nLattice=\"{:.17g}\" Properties=species:S:1:pos:R:3:velo:R:3\n", x.size() / 3, fmt::join(cell, " "));
+    std::string out = fmt::format("{}\nLattice=\"{:.17g}\" Properties=species:S:1:pos:R:3:velo:R:3\n", x.size() / 3,
+                                  fmt::join(cell, " "));
     for (std::size_t i = 0; i < x.size(); i += 3)
-      out += fmt::format("{} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g}\n", i % 9 ? "H" : "O", x[i], x[i + 1], x[i + 2], v[i], v[i + 1], v[i + 2]);
+      out += fmt::format("{} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g} {:.17g}\n", i % 9 ? "H" : "O", x[i], x[i + 1],
+                         x[i + 2], v[i], v[i + 1], v[i + 2]);
     return out;
   }
 };
@@ -72,7 +75,8 @@ Given random_cell(std::uint64_t seed) {
   out.cell = turned(rows, rotation(seed + 1000));
   for (std::uint64_t n = 0; n < 27; ++n) {
     const Random4 place(seed, Stream::test, 3, n), speed(seed, Stream::test, 4, n);
-    const double s[3] = {(static_cast<double>(n % 3) + 0.2 + 0.4 * place.uniform(0)) / 3, (static_cast<double>(n / 3 % 3) + 0.2 + 0.4 * place.uniform(1)) / 3,
+    const double s[3] = {(static_cast<double>(n % 3) + 0.2 + 0.4 * place.uniform(0)) / 3,
+                         (static_cast<double>(n / 3 % 3) + 0.2 + 0.4 * place.uniform(1)) / 3,
                          (static_cast<double>(n / 9) + 0.2 + 0.4 * place.uniform(2)) / 3};
     for (std::size_t k = 0; k < 3; ++k) {
       out.x.push_back(s[0] * out.cell[k] + s[1] * out.cell[3 + k] + s[2] * out.cell[6 + k]);
@@ -104,16 +108,18 @@ std::string eval(Stages& stages, const std::string& model, const std::string& st
 }
 
 std::string dynamics(const std::string& structure, const std::string& model, const std::string& rest) {
-  return fmt::format("{{physics: md, structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, timestep: 0.0005, thermo: {{every: 2}}, "
-                     "output: [{{type: h5md, every: 2, velocities: true, forces: true}}, {{type: extxyz, every: 2, velocities: true, forces: true}}], {}}}",
-                     structure, model, rest);
+  return fmt::format(
+      "{{physics: md, structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, timestep: 0.0005, "
+      "thermo: {{every: 2}}, output: [{{type: h5md, every: 2, velocities: true, forces: true}}, {{type: extxyz, every: "
+      "2, velocities: true, forces: true}}], {}}}",
+      structure, model, rest);
 }
 
 /// Everything with axes that a run wrote.
 struct Written {
-  std::vector<double> cell, x, v, f;           ///< of the H5MD trajectory, all frames
-  std::vector<TextFrame> text;                 ///< of the extended XYZ trajectory
-  std::vector<std::vector<double>> pressure;   ///< bar, nine numbers a line of thermo.csv
+  std::vector<double> cell, x, v, f;          ///< of the H5MD trajectory, all frames
+  std::vector<TextFrame> text;                ///< of the extended XYZ trajectory
+  std::vector<std::vector<double>> pressure;  ///< bar, nine numbers a line of thermo.csv
 
   explicit Written(const std::string& folder) : text(text_frames(folder + "/trajectory.extxyz")) {
     const auto file = io::File::open(folder + "/trajectory.h5md");
@@ -124,7 +130,8 @@ struct Written {
     f = file.read<std::vector<double>>(root + "force/value");
     auto t = text_table(folder + "/thermo.csv");
     for (std::size_t k = 0; k < t["step"].size(); ++k)
-      pressure.push_back({t["pxx"][k], t["pxy"][k], t["pxz"][k], t["pxy"][k], t["pyy"][k], t["pyz"][k], t["pxz"][k], t["pyz"][k], t["pzz"][k]});
+      pressure.push_back({t["pxx"][k], t["pxy"][k], t["pxz"][k], t["pxy"][k], t["pyy"][k], t["pyz"][k], t["pxz"][k],
+                          t["pyz"][k], t["pzz"][k]});
   }
 };
 
@@ -169,7 +176,8 @@ TEST_CASE("dynamics writes positions, velocities, forces and pressures in the ax
     const Given given = random_cell(seed);
     const Turn r = rotation(seed);
     const Written here(stages.run("simulate", "here", dynamics(saved(stages, "here", given), model, "steps: 4")));
-    const Written there(stages.run("simulate", "there", dynamics(saved(stages, "there", given.in_turn(r)), model, "steps: 4")));
+    const Written there(
+        stages.run("simulate", "there", dynamics(saved(stages, "there", given.in_turn(r)), model, "steps: 4")));
     CHECK(relative_error(frame(here.cell, 0, 9), given.cell) < 1e-14);
     CHECK(relative_error(frame(here.x, 0, n), given.x) < 1e-14);
     CHECK(relative_error(frame(here.v, 0, n), given.v) < 1e-14);
@@ -198,7 +206,8 @@ TEST_CASE("the pressure tensor is the slope of the energy along the axes of the 
     given.v.assign(given.v.size(), 0.0);
     const Written run(stages.run("simulate", "at_rest", dynamics(saved(stages, "at_rest", given), model, "steps: 0")));
     const auto& c = given.cell;
-    const double volume = c[0] * (c[4] * c[8] - c[5] * c[7]) - c[1] * (c[3] * c[8] - c[5] * c[6]) + c[2] * (c[3] * c[7] - c[4] * c[6]);
+    const double volume =
+        c[0] * (c[4] * c[8] - c[5] * c[7]) - c[1] * (c[3] * c[8] - c[5] * c[6]) + c[2] * (c[3] * c[7] - c[4] * c[6]);
     std::vector<double> slopes;
     for (std::size_t k = 0; k < 9; ++k) {  // x -> x + e x_b along a
       const auto strained = [&](double e) {
@@ -220,14 +229,16 @@ TEST_CASE("a run that resumes, and one that starts from a checkpoint, keep the a
   const std::string structure = saved(stages, "start", given);
   const Written whole(stages.run("simulate", "whole", dynamics(structure, model, "steps: 8, checkpoint: {every: 4}")));
   stages.run("simulate", "half", dynamics(structure, model, "steps: 4, checkpoint: {every: 4}"));
-  const Written resumed(stages.run("simulate", "half", dynamics(structure, model, "steps: 8, checkpoint: {every: 4}"), true));
+  const Written resumed(
+      stages.run("simulate", "half", dynamics(structure, model, "steps: 8, checkpoint: {every: 4}"), true));
   CHECK(relative_error(frame(whole.cell, 4, 9), given.cell) < 1e-14);
   CHECK(resumed.x == whole.x);
   CHECK(resumed.cell == whole.cell);
   CHECK(resumed.v == whole.v);
   CHECK(resumed.f == whole.f);
   CHECK(resumed.pressure == whole.pressure);
-  const Written other(stages.run("simulate", "other", dynamics(stages.scratch.file("whole/restart.4.h5"), model, "steps: 0")));
+  const Written other(
+      stages.run("simulate", "other", dynamics(stages.scratch.file("whole/restart.4.h5"), model, "steps: 0")));
   CHECK(relative_error(frame(other.x, 0, 81), frame(whole.x, 2, 81)) < 1e-14);
   CHECK(relative_error(frame(other.v, 0, 81), frame(whole.v, 2, 81)) < 1e-14);
   CHECK(relative_error(frame(other.cell, 0, 9), frame(whole.cell, 2, 9)) < 1e-14);
@@ -263,17 +274,24 @@ TEST_CASE("labels and errors of components are in the axes of the file") {
   Stages stages;
   const std::string model = stages.model(2);
   const auto label = [&](const std::string& name, const Given& given) {
-    return stages.run("label", name, fmt::format("{{structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, perturbed: {{frames: 2, "
-                                                 "strain: 0.04, displacement: 0}}, validation: 0}}", saved(stages, name, given), model)) + "/train";
+    return stages.run("label", name,
+                      fmt::format("{{structure: {{file: '{}'}}, potential: {{type: deep_potential, model: '{}'}}, "
+                                  "perturbed: {{frames: 2, strain: 0.04, displacement: 0}}, validation: 0}}",
+                                  saved(stages, name, given), model)) +
+           "/train";
   };
-  const auto values = [](const std::string& folder, const char* name) { return read_npy(folder + "/set.000/" + name + ".npy").values; };
+  const auto values = [](const std::string& folder, const char* name) {
+    return read_npy(folder + "/set.000/" + name + ".npy").values;
+  };
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Given given = random_cell(seed);
     const Turn r = rotation(seed);
     const std::string here = label("label_here", given), there = label("label_there", given.in_turn(r));
-    for (const char* name : {"coord", "box", "force"}) CHECK(relative_error(values(there, name), turned(values(here, name), r)) < 1e-11);
+    for (const char* name : {"coord", "box", "force"})
+      CHECK(relative_error(values(there, name), turned(values(here, name), r)) < 1e-11);
     const auto w = values(here, "virial"), w_there = values(there, "virial");
-    for (std::size_t k = 0; k < 2; ++k) CHECK(relative_error(frame(w_there, k, 9), turned_tensor(frame(w, k, 9), r)) < 1e-11);
+    for (std::size_t k = 0; k < 2; ++k)
+      CHECK(relative_error(frame(w_there, k, 9), turned_tensor(frame(w, k, 9), r)) < 1e-11);
     // A strain of 4 % leaves the cell near the one that was given; in other axes it would be far off.
     CHECK(relative_error(frame(values(here, "box"), 0, 9), given.cell) < 0.2);
     // The labels hold what the model says of them again, and against labels of zero the mean error is the mean force.

@@ -18,7 +18,8 @@ namespace {
 
 /// visit(step, gradients) on a batch of 4 frames after each of `steps` steps of Adam.
 template <class F>
-void water_gradients(int seed, const std::vector<int>& steps, const std::vector<int>& neuron, const std::vector<int>& fitting, F&& visit) {
+void water_gradients(int seed, const std::vector<int>& steps, const std::vector<int>& neuron,
+                     const std::vector<int>& fitting, F&& visit) {
   const std::string water = std::string(std::getenv("CAMBIUM_DATA")) + "/deepmd/water/";
   Comm comm;
   Log log;
@@ -43,7 +44,8 @@ void water_gradients(int seed, const std::vector<int>& steps, const std::vector<
     std::vector<train::TermSum> terms(2);
     gradients.zero();
     const auto batch = train::batch_of(plan, order, step % (training.size() / 4));
-    network.gradient(training.read(batch), weights.views(), network.term_weights(step, 1.0), gradients.views(), terms, {});
+    network.gradient(training.read(batch), weights.views(), network.term_weights(step, 1.0), gradients.views(), terms,
+                     {});
     if (std::find(steps.begin(), steps.end(), step) != steps.end()) visit(step, gradients);
     adam.step({weights, gradients, states, 1e-3, step + 1});
   }
@@ -67,13 +69,16 @@ bool no_data() {
   return true;
 }
 
-/// Error of each array in 4 bits, relative to its own size, when all are coded as they lie in a flat buffer of this alignment.
+/// Error of each array in 4 bits, relative to its own size, when all are coded as they lie in a flat buffer of this
+/// alignment.
 std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int64_t alignment) {
-  const train::FlatLayout layout([&] {
-    std::vector<train::ParameterInfo> infos;
-    for (const auto& tensor : gradients.layout().tensors()) infos.push_back(tensor.info);
-    return infos;
-  }(), 1 << 24, 128, alignment);
+  const train::FlatLayout layout(
+      [&] {
+        std::vector<train::ParameterInfo> infos;
+        for (const auto& tensor : gradients.layout().tensors()) infos.push_back(tensor.info);
+        return infos;
+      }(),
+      1 << 24, 128, alignment);
   train::FlatBuffer placed(layout, DType::f32);
   for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
     const auto from = gradients.values<float>(k);
@@ -89,7 +94,8 @@ std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int
   for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
     double error = 0, size = 0;
     const auto exact = gradients.values<float>(k);
-    for (std::size_t j = 0; j < exact.size(); ++j) error += std::pow(double(placed.values<float>(k)[j]) - exact[j], 2), size += std::pow(exact[j], 2);
+    for (std::size_t j = 0; j < exact.size(); ++j)
+      error += std::pow(double(placed.values<float>(k)[j]) - exact[j], 2), size += std::pow(exact[j], 2);
     out.push_back(size > 0 ? std::sqrt(error / size) : 0.0);
   }
   return out;
@@ -100,9 +106,12 @@ std::vector<double> errors_together(const train::FlatBuffer& gradients, std::int
 TEST_CASE("4-bit gradients of a Deep Potential: table", "[.table][data]") {
   if (no_data()) return;
   for (int seed : {1, 2, 3})
-    water_gradients(seed, {0, 10, 100, 300}, {25, 50, 100}, {120, 120, 120}, [&](int steps, const train::FlatBuffer& gradients) {
-      each_matrix(gradients, [&](const std::string& name, const std::vector<float>& g) { write_tail(std::cout, "deep_potential", seed, steps, name, g); });
-    });
+    water_gradients(seed, {0, 10, 100, 300}, {25, 50, 100}, {120, 120, 120},
+                    [&](int steps, const train::FlatBuffer& gradients) {
+                      each_matrix(gradients, [&](const std::string& name, const std::vector<float>& g) {
+                        write_tail(std::cout, "deep_potential", seed, steps, name, g);
+                      });
+                    });
 }
 
 TEST_CASE("4-bit gradients of a Deep Potential in training: the error of heavy-tailed ones is halved", "[data]") {
@@ -119,9 +128,10 @@ TEST_CASE("4-bit gradients of a Deep Potential in training: the error of heavy-t
   CHECK(heavy >= 1);
 }
 
-// Biases of hidden layers have gradients a thousandth as large as the first matrix of an embedding. Where a group of 128 holds both, the
-// step of rounding is that of the larger, and nothing is left of the smaller.
-TEST_CASE("4-bit gradients of a Deep Potential: arrays that begin groups of their own keep their small numbers", "[data]") {
+// Biases of hidden layers have gradients a thousandth as large as the first matrix of an embedding. Where a group of
+// 128 holds both, the step of rounding is that of the larger, and nothing is left of the smaller.
+TEST_CASE("4-bit gradients of a Deep Potential: arrays that begin groups of their own keep their small numbers",
+          "[data]") {
   if (no_data()) return;
   water_gradients(1, {0, 20}, {8, 16, 32}, {48, 48, 48}, [](int steps, const train::FlatBuffer& gradients) {
     const auto shared = errors_together(gradients, 16), apart = errors_together(gradients, lowp::int4_groups.group);

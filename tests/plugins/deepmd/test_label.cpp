@@ -1,4 +1,5 @@
-// The stage label: what it writes, that it is a function of the seed alone, and that labels are derivatives of energies.
+// The stage label: what it writes, that it is a function of the seed alone, and that labels are derivatives of
+// energies.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +32,8 @@ Label::Params copper(int frames) {
   LatticeSpec lattice;
   lattice.a = 3.61, lattice.cells = {2, 2, 2}, lattice.species = {"Cu"};
   p.structure.lattice = lattice;
-  p.potential = deck::Choice<Potential>("sutton_chen", deck::Node::map({{"element", deck::Node::scalar("Cu")}, {"cutoff", deck::Node::scalar("5.0")}}));
+  p.potential = deck::Choice<Potential>(
+      "sutton_chen", deck::Node::map({{"element", deck::Node::scalar("Cu")}, {"cutoff", deck::Node::scalar("5.0")}}));
   p.perturbed.frames = frames;
   Trajectories hot;
   hot.temperature = {600.0, 1200.0}, hot.frames = 2, hot.every = 3, hot.equilibrate = 4;
@@ -61,7 +63,8 @@ TEST_CASE("labels are energies with their own derivatives") {
   for (int a = 0; a < 2; ++a)
     for (int b = 0; b < 2; ++b)
       for (int d = 0; d < 2; ++d)
-        for (const auto& s : lattice_basis(LatticeType::fcc)) c.x.push_back({3.61 * (a + s[0]), 3.61 * (b + s[1]), 3.61 * (d + s[2])});
+        for (const auto& s : lattice_basis(LatticeType::fcc))
+          c.x.push_back({3.61 * (a + s[0]), 3.61 * (b + s[1]), 3.61 * (d + s[2])});
   potential->bind(c.species);
   Perturbed spec;
   spec.strain = 0.05, spec.displacement = 0.15;
@@ -71,7 +74,8 @@ TEST_CASE("labels are energies with their own derivatives") {
   for (int k = 0; k < 3; ++k) {
     Configuration up = c, down = c;
     up.x[5][static_cast<std::size_t>(k)] += h, down.x[5][static_cast<std::size_t>(k)] -= h;
-    const double slope = (*single_point(*potential, up, alone).energy - *single_point(*potential, down, alone).energy) / (2 * h);
+    const double slope =
+        (*single_point(*potential, up, alone).energy - *single_point(*potential, down, alone).energy) / (2 * h);
     REQUIRE(f.force[5][static_cast<std::size_t>(k)] == Approx(-slope).margin(1e-6));
   }
   const auto stretched = [&](double s) {
@@ -108,9 +112,11 @@ TEST_CASE("the stage writes the same data for the same seed on any number of ran
 namespace {
 
 /// An untrained committee explores; returns the training frames and the table of deviations by configuration.
-std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world, const SharedScratch& scratch, const std::string& name, int most) {
+std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world, const SharedScratch& scratch,
+                                                                    const std::string& name, int most) {
   RandomModel spec;
-  spec.type_map = {"Cu"}, spec.rcut = 3.5, spec.sel = {40}, spec.neuron = {4, 8}, spec.axis_neuron = 2, spec.fitting = {8};
+  spec.type_map = {"Cu"}, spec.rcut = 3.5, spec.sel = {40}, spec.neuron = {4, 8}, spec.axis_neuron = 2,
+  spec.fitting = {8};
   std::vector<deck::Node> files;
   for (int k = 0; k < 3; ++k) {
     spec.seed = static_cast<std::uint64_t>(k + 1);
@@ -121,7 +127,8 @@ std::pair<DataSystem, std::vector<std::pair<double, bool>>> explore(World& world
   world.comm.barrier();
   Label::Params p = copper(6);
   p.validation = 0.0;
-  p.explore_with = deck::Choice<Potential>("deep_potential", deck::Node::map({{"model", files[0]}, {"committee", deck::Node::list({files[1], files[2]})}}));
+  p.explore_with = deck::Choice<Potential>(
+      "deep_potential", deck::Node::map({{"model", files[0]}, {"committee", deck::Node::list({files[1], files[2]})}}));
   p.select = Select{0.0, 1e9, most};
   world.context.run_directory = scratch.file(name);
   if (world.comm.root()) std::filesystem::create_directories(world.context.run_directory);

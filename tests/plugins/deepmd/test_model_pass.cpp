@@ -1,4 +1,5 @@
-// Energies, forces and virials of the training graph against the inference engine, and its gradients against differences.
+// Energies, forces and virials of the training graph against the inference engine, and its gradients against
+// differences.
 #include "tests/plugins/deepmd/training_samples.hpp"
 
 using namespace cambium;
@@ -47,7 +48,8 @@ void compare_with_engine(const RandomModel& spec, double interpolation, double t
     const Evaluation expected = evaluate(*engine, x);
     REQUIRE(c.pass.energy(f) == Approx(expected.energy).epsilon(0.1 * tolerance));
     std::vector<double> force, virial(c.pass.virial(f).begin(), c.pass.virial(f).end());
-    for (int i = 0; i < static_cast<int>(x.x.size()); ++i) force.insert(force.end(), c.pass.force(c.batch.place(f, i)), c.pass.force(c.batch.place(f, i)) + 3);
+    for (int i = 0; i < static_cast<int>(x.x.size()); ++i)
+      force.insert(force.end(), c.pass.force(c.batch.place(f, i)), c.pass.force(c.batch.place(f, i)) + 3);
     REQUIRE(relative_error(force, flat(expected.force)) < tolerance);
     REQUIRE(relative_error(virial, std::vector<double>(expected.virial, expected.virial + 9)) < tolerance);
   }
@@ -97,7 +99,8 @@ void compare_with_differences(const RandomModel& spec, double interpolation, boo
     for (std::size_t k = 0; k < array.size(); k += 1 + array.size() / 2) {  // two of every tensor
       const double x = array[k], h = 2e-3;
       double d[3];
-      for (int step = 0; step < 3; ++step) d[step] = value_at(array[k], x + (step + 1) * h) - value_at(array[k], x - (step + 1) * h);
+      for (int step = 0; step < 3; ++step)
+        d[step] = value_at(array[k], x + (step + 1) * h) - value_at(array[k], x - (step + 1) * h);
       array[k] = x;
       const double difference = (45.0 * d[0] - 9.0 * d[1] + d[2]) / (60.0 * h);  // sixth order
       INFO(parameters_of(c.model)[p].name << " " << k);
@@ -138,7 +141,8 @@ TEST_CASE("gradients in float32 agree with those in float64") {
     exact.pass.evaluate(exact.batch, exact.bound());
     exact.pass.backward(exact.batch, exact.bound(), functional.adjoint);
     single.pass.evaluate(single.batch, single.bound());
-    single.pass.backward(single.batch, single.bound(), {functional.adjoint.energy, functional.adjoint.force, functional.adjoint.virial});
+    single.pass.backward(single.batch, single.bound(),
+                         {functional.adjoint.energy, functional.adjoint.force, functional.adjoint.virial});
     for (std::size_t p = 0; p < exact.gradients.values.size(); ++p) {
       const std::vector<double> found(single.gradients.values[p].begin(), single.gradients.values[p].end());
       REQUIRE(relative_error(found, exact.gradients.values[p]) < 1e-3);

@@ -1,5 +1,5 @@
-// One model file, two programs: DeePMD-kit keeps at most sel neighbours of a type, the nearest. Exported models hold as many as
-// their data need, so that both find the same energy.
+// One model file, two programs: DeePMD-kit keeps at most sel neighbours of a type, the nearest. Exported models hold as
+// many as their data need, so that both find the same energy.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -22,7 +22,8 @@ std::vector<double> through(const deepmd::Network& net, std::vector<double> x) {
     y.resize(static_cast<std::size_t>(layer.out), 0.0);
     for (int o = 0; o < layer.out; ++o) {
       const auto k = static_cast<std::size_t>(o);
-      for (int i = 0; i < layer.in; ++i) y[k] += x[static_cast<std::size_t>(i)] * layer.w[static_cast<std::size_t>(i * layer.out + o)];
+      for (int i = 0; i < layer.in; ++i)
+        y[k] += x[static_cast<std::size_t>(i)] * layer.w[static_cast<std::size_t>(i * layer.out + o)];
       if (layer.activation.kind == Activation::Kind::tanh) y[k] = std::tanh(y[k]);
       if (!layer.idt.empty()) y[k] *= layer.idt[k];
       if (layer.copies() > 0) y[k] += x[static_cast<std::size_t>(o % layer.in)];
@@ -32,8 +33,9 @@ std::vector<double> through(const deepmd::Network& net, std::vector<double> x) {
   return x;
 }
 
-/// The energy by DeePMD-kit's rules, in plain loops: each atom has sel slots by neighbour type, filled by distance, the rest empty
-/// rows; what does not fit is dropped; rows are normalised, empty ones, too; everything is divided by the number of slots.
+/// The energy by DeePMD-kit's rules, in plain loops: each atom has sel slots by neighbour type, filled by distance, the
+/// rest empty rows; what does not fit is dropped; rows are normalised, empty ones, too; everything is divided by the
+/// number of slots.
 double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
   double energy = 0.0;
   const int nt = m.ntypes(), width = m.embedding[0].out();
@@ -53,7 +55,8 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
           if (d[0] > 0.0 && d[0] < m.rcut) found.push_back(d);
         }
       std::sort(found.begin(), found.end());
-      found.resize(static_cast<std::size_t>(m.sel[static_cast<std::size_t>(t)]));  // drops the farthest, or adds empty slots of distance 0
+      found.resize(static_cast<std::size_t>(
+          m.sel[static_cast<std::size_t>(t)]));  // drops the farthest, or adds empty slots of distance 0
       const auto k = static_cast<std::size_t>(c.types[i] * nt + t);
       for (const auto& d : found) {
         const double r = d[0], u = std::clamp((r - m.rcut_smth) / (m.rcut - m.rcut_smth), 0.0, 1.0);
@@ -70,7 +73,8 @@ double deepmd_kit_energy(const DeepPotentialModel& m, const Configuration& c) {
     for (int e = 0; e < width; ++e)
       for (int f = 0; f < m.axis_neuron; ++f) {
         double sum = 0.0;
-        for (int q = 0; q < 4; ++q) sum += a[static_cast<std::size_t>(4 * e + q)] * a[static_cast<std::size_t>(4 * f + q)];
+        for (int q = 0; q < 4; ++q)
+          sum += a[static_cast<std::size_t>(4 * e + q)] * a[static_cast<std::size_t>(4 * f + q)];
         descriptor.push_back(sum);
       }
     const auto t = static_cast<std::size_t>(c.types[i]);
@@ -141,7 +145,8 @@ std::string message_of(World& world, const DeepPotentialNetwork::Params& params)
 TEST_CASE("an exported model means the same in DeePMD-kit for every cell of its data") {
   World world;
   auto params = small_network();
-  params.sel = std::vector<int>{3, 4}, params.statistics_frames = 2;  // less than any atom has; the dense frame is not among the two
+  params.sel = std::vector<int>{3, 4},
+  params.statistics_frames = 2;  // less than any atom has; the dense frame is not among the two
   const DeepPotentialModel m = exported(world, params);
   for (const Configuration& c : frames()) CHECK(energy_here(m, c) == Approx(deepmd_kit_energy(m, c)).epsilon(1e-11));
   // The reference does drop: with the sel that was asked for it finds another energy.
@@ -152,17 +157,22 @@ TEST_CASE("an exported model means the same in DeePMD-kit for every cell of its 
   const std::vector<int> counted = most_neighbours_of(world);
   REQUIRE(counted.size() == 2);
   for (std::size_t t = 0; t < 2; ++t) CHECK((m.sel[t] >= 1.1 * counted[t] && m.sel[t] < 1.1 * counted[t] + 4));
-  const std::string most = fmt::format("[{}, {}] (O H)", counted[0], counted[1]), sel = fmt::format("{}, {}", m.sel[0], m.sel[1]);
-  CHECK(world.said().find("sel [3, 4] is less than the most neighbours of an atom of the training data, " + most + ", and DeePMD-kit drops the farthest of "
-                          "them: it is raised to [" + sel + "] (sel_short: refuse stops instead)") != std::string::npos);
-  CHECK(world.said().find("model.dp, model.yaml: sel [" + sel + "] holds the most neighbours of an atom of the training data, " + most +
-                          "; where an atom has more than sel, DeePMD-kit drops the farthest, Cambium none") != std::string::npos);
-  CHECK(show_model(world.scratch.file("model.yaml")).find(fmt::format("training data: at most {}, {}\n", counted[0], counted[1])) !=
+  const std::string most = fmt::format("[{}, {}] (O H)", counted[0], counted[1]),
+                    sel = fmt::format("{}, {}", m.sel[0], m.sel[1]);
+  CHECK(world.said().find("sel [3, 4] is less than the most neighbours of an atom of the training data, " + most +
+                          ", and DeePMD-kit drops the farthest of them: it is raised to [" + sel +
+                          "] (sel_short: refuse stops instead)") != std::string::npos);
+  CHECK(world.said().find("model.dp, model.yaml: sel [" + sel +
+                          "] holds the most neighbours of an atom of the training data, " + most +
+                          "; where an atom has more than sel, DeePMD-kit drops the farthest, Cambium none") !=
         std::string::npos);
+  CHECK(show_model(world.scratch.file("model.yaml"))
+            .find(fmt::format("training data: at most {}, {}\n", counted[0], counted[1])) != std::string::npos);
 
   params.sel_short = SelShort::refuse;
-  CHECK(message_of(world, params) == "sel [3, 4] is less than the most neighbours of an atom of the training data, " + most + ", and DeePMD-kit drops the "
-                                     "farthest of them: give sel: [" + sel + "], or leave it out (sel_short: raise does so by itself)");
+  CHECK(message_of(world, params) == "sel [3, 4] is less than the most neighbours of an atom of the training data, " +
+                                         most + ", and DeePMD-kit drops the farthest of them: give sel: [" + sel +
+                                         "], or leave it out (sel_short: raise does so by itself)");
   params.sel.reset();
   CHECK(exported(world, params).sel == m.sel);  // every frame is counted, not only those of the statistics
   params.sel = counted;
@@ -177,9 +187,11 @@ TEST_CASE("a model to start from keeps its sel, and where that is too little it 
   m.sel = {3, 4};  // as another program may have made it, which stores no numbers of neighbours
   params.init = world.scratch.file("start.dp");
   save_model_tree(m.to_tree(), params.init);
-  const std::string text = fmt::format("the model's sel [3, 4] is less than the most neighbours of an atom of the training data, [{}, {}] (O H): DeePMD-kit "
-                                       "drops the farthest of them and finds other energies than Cambium; for one meaning in both train anew, without init "
-                                       "and sel", most[0], most[1]);
+  const std::string text = fmt::format(
+      "the model's sel [3, 4] is less than the most neighbours of an atom of the training data, [{}, {}] (O H): "
+      "DeePMD-kit drops the farthest of them and finds other energies than Cambium; for one meaning in both train "
+      "anew, without init and sel",
+      most[0], most[1]);
   const DeepPotentialModel next = exported(world, params);
   CHECK(next.sel == std::vector<int>{3, 4});
   CHECK(most_neighbours_of(world) == most);

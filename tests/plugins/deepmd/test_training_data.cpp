@@ -56,9 +56,12 @@ TEST_CASE("statistics agree with plain sums over all slots") {
       if (c.types[static_cast<std::size_t>(i)] != t) continue;
       const int n = frame.first[static_cast<std::size_t>(i) + 1] - frame.first[static_cast<std::size_t>(i)];
       for (int slot = 0; slot < 140; ++slot) {
-        const double* d = slot < n ? &frame.d[3 * static_cast<std::size_t>(frame.first[static_cast<std::size_t>(i)] + slot)] : nullptr;
+        const double* d = slot < n
+                              ? &frame.d[3 * static_cast<std::size_t>(frame.first[static_cast<std::size_t>(i)] + slot)]
+                              : nullptr;
         const double r = d ? std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) : 1.0;
-        const double u = std::clamp((r - 0.5) / 4.5, 0.0, 1.0), w = d ? u * u * u * (-6 * u * u + 15 * u - 10) + 1 : 0.0;
+        const double u = std::clamp((r - 0.5) / 4.5, 0.0, 1.0),
+                     w = d ? u * u * u * (-6 * u * u + 15 * u - 10) + 1 : 0.0;
         radial.push_back(w / r);
         for (int k = 0; k < 3; ++k) angular.push_back(d ? w * d[k] / (r * r) : 0.0);
       }
@@ -141,7 +144,8 @@ TEST_CASE("the loss's gradient through the network agrees with differences, and 
       d[k] = (up - loss()) / (2 * (k + 1) * h);
     }
     w = x;
-    REQUIRE(gradients.values[p][weights.values[p].size() / 2] == Approx((4 * d[0] - d[1]) / 3).epsilon(1e-5).margin(1e-5));
+    REQUIRE(gradients.values[p][weights.values[p].size() / 2] ==
+            Approx((4 * d[0] - d[1]) / 3).epsilon(1e-5).margin(1e-5));
   }
 }
 
@@ -168,7 +172,8 @@ TEST_CASE("an exported model gives what the training graph gives, and training g
     const Evaluation e = cambium::deepmd::test::evaluate(*engine, water(2, 5));
     REQUIRE(e.energy == Approx(pass.energy(0)).epsilon(1e-12));
     for (int i = 0; i < frame.atoms(); ++i)
-      for (std::size_t k = 0; k < 3; ++k) REQUIRE(e.force[static_cast<std::size_t>(i)][k] == Approx(pass.force(batch.place(0, i))[k]).margin(1e-10));
+      for (std::size_t k = 0; k < 3; ++k)
+        REQUIRE(e.force[static_cast<std::size_t>(i)][k] == Approx(pass.force(batch.place(0, i))[k]).margin(1e-10));
   }
   DeepPotentialNetwork::Params params = small_network();
   params.init = scratch.file("model.dp");
@@ -200,7 +205,8 @@ TEST_CASE("bad training data are named") {
     DeepPotentialNetwork network(small_network(), world.context);
     network.fit_statistics(data, world.context);
   };
-  REQUIRE(message(open) == folder + "/set.000/force.npy: frame 1, number 4 of 72 is nan; remove the frame, or compute it again");
+  REQUIRE(message(open) ==
+          folder + "/set.000/force.npy: frame 1, number 4 of 72 is nan; remove the frame, or compute it again");
   force.values[72 + 4] = good;
   write("force.npy", force);
   NpyArray coord = read_npy(folder + "/set.000/coord.npy"), box = read_npy(folder + "/set.000/box.npy");
@@ -216,15 +222,17 @@ TEST_CASE("bad training data are named") {
   DeepmdNpy data({{folder}}, world.context);
   data.open(world.context);
   DeepPotentialNetwork network(params, world.context);
-  REQUIRE(message([&] { network.fit_statistics(data, world.context); }) == "species 'H' of sample 0 is not in the network's type_map: O, C");
+  REQUIRE(message([&] { network.fit_statistics(data, world.context); }) ==
+          "species 'H' of sample 0 is not in the network's type_map: O, C");
 }
 
 TEST_CASE("extended XYZ frames with labels are read in their own units") {
   World world;
   const Scratch scratch("deepmd_extxyz");
-  std::ofstream(scratch.file("a.xyz")) << "2\nLattice=\"0 1 0 -1 0 0 0 0 1\" Properties=species:S:1:pos:R:3:forces:R:3 energy=2 "
-                                          "stress=\"1 0 0 0 2 0 0 0 3\" pbc=\"T T T\"\nCu 0.1 0.2 0.3 1 0 0\nAu 0 0 0 -1 0 0\n"
-                                          "1\nProperties=species:S:1:pos:R:3 energy=-1\nAu 0 0 0\n";
+  std::ofstream(scratch.file("a.xyz"))
+      << "2\nLattice=\"0 1 0 -1 0 0 0 0 1\" Properties=species:S:1:pos:R:3:forces:R:3 energy=2 stress=\"1 0 0 0 2 0 0 "
+         "0 3\" pbc=\"T T T\"\nCu 0.1 0.2 0.3 1 0 0\nAu 0 0 0 -1 0 0\n"
+         "1\nProperties=species:S:1:pos:R:3 energy=-1\nAu 0 0 0\n";
   ExtxyzSet::Params params;
   params.files = {scratch.file("a.xyz")};
   params.length_unit = "nm";
@@ -233,20 +241,24 @@ TEST_CASE("extended XYZ frames with labels are read in their own units") {
   REQUIRE(data.size() == 2);
   const std::vector<std::int64_t> ids = {0, 1};
   const auto samples = data.read(ids);
-  const auto field = [&](int s, const char* name) { return static_cast<const double*>(samples[static_cast<std::size_t>(s)]->fields.at(name).data); };
+  const auto field = [&](int s, const char* name) {
+    return static_cast<const double*>(samples[static_cast<std::size_t>(s)]->fields.at(name).data);
+  };
   REQUIRE(species_of(*samples[0]) == std::vector<std::string>{"Cu", "Au"});
   REQUIRE(field(0, "energy")[0] == 2.0);
   REQUIRE(field(0, "box")[0] == Approx(10.0));
-  REQUIRE(field(0, "coord")[0] == Approx(2.0));   // the cell's first vector, the file's y, becomes x
+  REQUIRE(field(0, "coord")[0] == Approx(2.0));  // the cell's first vector, the file's y, becomes x
   REQUIRE(field(0, "coord")[1] == Approx(-1.0));
   REQUIRE(field(0, "force")[1] == Approx(-0.1));  // eV/nm
   REQUIRE(field(0, "virial")[0] == Approx(-2.0));
   REQUIRE(field(0, "virial")[4] == Approx(-1.0));
   REQUIRE(samples[1]->fields.count("box") == 0);
-  std::ofstream(scratch.file("b.xyz")) << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:forces:R:3 energy=2\nCu 0 0 0 1 nan 0\n";
+  std::ofstream(scratch.file("b.xyz"))
+      << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3:forces:R:3 energy=2\nCu 0 0 0 1 nan 0\n";
   params.files = {scratch.file("b.xyz")};
   ExtxyzSet bad(params, world.context);
-  REQUIRE(message([&] { bad.open(world.context); }) == scratch.file("b.xyz") + ":3: expected a number for a force, found 'nan'");
+  REQUIRE(message([&] { bad.open(world.context); }) ==
+          scratch.file("b.xyz") + ":3: expected a number for a force, found 'nan'");
 }
 
 TEST_CASE("data sets as only other plugins could make them are refused") {
@@ -261,6 +273,7 @@ TEST_CASE("data sets as only other plugins could make them are refused") {
   train::Sample sample = *data.read(ids)[0];
   std::vector<float> single(1, -1.0f);
   sample.fields["energy"] = io::tensor_of(single.data(), {1});
-  REQUIRE(message([&] { deepmd::frame_of(sample, {"O", "H"}, 5.0); }) ==
-          "field 'energy' of sample 1: expected float64 numbers in row-major order");
+  REQUIRE(message([&] {
+            deepmd::frame_of(sample, {"O", "H"}, 5.0);
+          }) == "field 'energy' of sample 1: expected float64 numbers in row-major order");
 }

@@ -1,6 +1,7 @@
-// The water example of DeePMD-kit, trained with its recipe; its documents give 0.338 eV/Å on validation data after 500 steps.
-#include "core/train/optimize/adam.hpp"
+// The water example of DeePMD-kit, trained with its recipe; its documents give 0.338 eV/Å on validation data after 500
+// steps.
 #include "core/train/batch_plan.hpp"
+#include "core/train/optimize/adam.hpp"
 #include "plugins/deepmd/train/datasets.hpp"
 #include "plugins/deepmd/train/deep_potential_network.hpp"
 #include "tests/catch.hpp"
@@ -20,15 +21,16 @@ struct Errors {
 };
 
 /// Errors on `looked_at` frames of data_3 after some steps of one frame. With `decay`, the learning rate falls as the
-/// recipe's formula says for these steps, 1e-3 r^floor(step/5000) with r = 3.51e-5^(5000/steps), and the prefactors with it;
-/// else both are those of the first of 1,000,000.
+/// recipe's formula says for these steps, 1e-3 r^floor(step/5000) with r = 3.51e-5^(5000/steps), and the prefactors
+/// with it; else both are those of the first of 1,000,000.
 Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = false) {
   const std::string water = std::string(std::getenv("CAMBIUM_DATA")) + "/deepmd/water/";
   Comm comm;
   Log log;
   Timing timing;
   Context context{comm, log, timing};
-  DeepmdNpy training({{water + "data_0", water + "data_1", water + "data_2"}}, context), held_out({{water + "data_3"}}, context);
+  DeepmdNpy training({{water + "data_0", water + "data_1", water + "data_2"}}, context),
+      held_out({{water + "data_3"}}, context);
   training.open(context), held_out.open(context);
   DeepPotentialNetwork::Params params;
   params.type_map = {"O", "H"}, params.sel = {46, 92}, params.precision = DType::f32, params.statistics_frames = 40;
@@ -44,10 +46,12 @@ Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = fal
   std::vector<std::int64_t> order;
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step % training.size() == 0) order = train::epoch_order(1, step / training.size(), training.size());
-    const double rate = decay ? std::pow(3.51e-5, static_cast<double>(step / 5000 * 5000) / static_cast<double>(steps)) : 1.0;
+    const double rate =
+        decay ? std::pow(3.51e-5, static_cast<double>(step / 5000 * 5000) / static_cast<double>(steps)) : 1.0;
     std::vector<train::TermSum> terms(2);
     gradients.zero();
-    network.gradient(training.read(train::batch_of(plan, order, step)), weights.views(), network.term_weights(step, rate), gradients.views(), terms, {});
+    network.gradient(training.read(train::batch_of(plan, order, step)), weights.views(),
+                     network.term_weights(step, rate), gradients.views(), terms, {});
     adam.step({weights, gradients, states, 1e-3 * rate, step + 1});
   }
   std::vector<std::int64_t> ids;

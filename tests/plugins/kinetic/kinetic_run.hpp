@@ -46,8 +46,9 @@ inline DomainParams domain(std::vector<std::string> lower, std::vector<std::stri
   return d;
 }
 
-inline SpeciesParams species(const std::string& name, const std::string& charge, const std::string& mass, std::vector<std::string> lower,
-                             std::vector<std::string> upper, std::vector<int> cells, const std::string& f0) {
+inline SpeciesParams species(const std::string& name, const std::string& charge, const std::string& mass,
+                             std::vector<std::string> lower, std::vector<std::string> upper, std::vector<int> cells,
+                             const std::string& f0) {
   SpeciesParams s;
   s.name = name, s.charge = charge, s.mass = mass, s.f0 = f0;
   s.velocity.lower = std::move(lower), s.velocity.upper = std::move(upper), s.velocity.cells = std::move(cells);

@@ -22,7 +22,9 @@ struct Cells {
   std::vector<double> f;
   Cells(const PhaseGrid& g, const BasisInfo& b)
       : grid(g), basis(b), f(static_cast<std::size_t>(g.conf_cells()) * g.local_velocity_cells() * b.modes) {}
-  double* at(int ic, int iv) { return &f[(static_cast<std::size_t>(ic) * grid.local_velocity_cells() + iv) * basis.modes]; }
+  double* at(int ic, int iv) {
+    return &f[(static_cast<std::size_t>(ic) * grid.local_velocity_cells() + iv) * basis.modes];
+  }
   void fill(unsigned seed) {
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> u(-1.0, 1.0);
@@ -30,7 +32,8 @@ struct Cells {
   }
   void to(Solver& s, int slot) {
     for (int ic = 0; ic < s.grid().local_conf_cells(); ++ic)
-      for (int iv = 0; iv < s.grid().local_velocity_cells(); ++iv) s.set(slot, ic, iv, at(whole_conf(s, ic), whole_velocity(s, iv)));
+      for (int iv = 0; iv < s.grid().local_velocity_cells(); ++iv)
+        s.set(slot, ic, iv, at(whole_conf(s, ic), whole_velocity(s, iv)));
     s.to_device(slot);
   }
   /// Index in the whole grid of a cell of a rank's part.
@@ -47,7 +50,8 @@ class Oracle {
  public:
   /// Fields as in ForceField, on the whole grid.
   Oracle(Cells& cells, const ForceField& force, int points = 4)
-      : c_(cells), force_(force), dims_(cells.grid.dimensions()), rule_(cells.basis.exponents, points), points_(points) {}
+      : c_(cells), force_(force), dims_(cells.grid.dimensions()), rule_(cells.basis.exponents, points),
+        points_(points) {}
 
   /// L(f) of a cell.
   std::vector<double> rhs(int ic, int iv) {
@@ -116,13 +120,15 @@ class Oracle {
     double most = 0.0, most_b[3] = {0, 0, 0};
     for (int q = 0; q < nodes; ++q) {
       std::vector<double> z(dims_, 0.0);
-      for (int k = 0, rest = q; k < c_.grid.cdim; ++k, rest /= static_cast<int>(line.size())) z[k] = line[rest % line.size()];
+      for (int k = 0, rest = q; k < c_.grid.cdim; ++k, rest /= static_cast<int>(line.size()))
+        z[k] = line[rest % line.size()];
       most = std::max(most, std::abs(speed(ic, iv, d, z)));
       for (int b = 0; b < 3; ++b) most_b[b] = std::max(most_b[b], std::abs(conf_value(force_.magnetic[b], ic, z)));
     }
     for (int e = 0; e < c_.grid.vdim; ++e)
       if (e != d - c_.grid.cdim)
-        most += std::abs(force_.charge_over_mass) * 0.5 * c_.grid.velocity(e).width() * most_b[3 - e - (d - c_.grid.cdim)];
+        most +=
+            std::abs(force_.charge_over_mass) * 0.5 * c_.grid.velocity(e).width() * most_b[3 - e - (d - c_.grid.cdim)];
     return most;
   }
 
@@ -132,7 +138,8 @@ class Oracle {
       if (e != d) value *= legendre(c_.basis.exponents[k][e], z[e]);
     return value;
   }
-  /// The side from which the acceleration comes, chosen at three Gauss nodes a dimension and projected to the modes without xi_d.
+  /// The side from which the acceleration comes, chosen at three Gauss nodes a dimension and projected to the modes
+  /// without xi_d.
   std::vector<double> upwind(int ic, int iv, int other_v, int d, int side) {
     std::vector<double> out(c_.basis.modes, 0.0);
     const Projection rule(std::vector<std::vector<int>>(1, std::vector<int>(dims_ - 1, 0)), 3);
@@ -163,7 +170,8 @@ class Oracle {
       if (next < 0 || next >= grid.axis[d].cells) return;  // no flux through the ends of velocity space
       other_v = iv + side * stride;
     }
-    const std::vector<double> side_modes = force_.upwind && d >= grid.cdim ? upwind(ic, iv, other_v, d, side) : std::vector<double>{};
+    const std::vector<double> side_modes =
+        force_.upwind && d >= grid.cdim ? upwind(ic, iv, other_v, d, side) : std::vector<double>{};
     std::vector<std::vector<int>> others(1, std::vector<int>(dims_ - 1, 0));
     const Projection rule(others, points_);
     for (int q = 0; q < rule.nodes(); ++q) {
@@ -200,7 +208,8 @@ inline PhaseGrid small_grid(int cdim, int vdim) {
   PhaseGrid g;
   g.cdim = cdim, g.vdim = vdim;
   const int cells[] = {3, 2, 2}, speeds[] = {4, 2, 2};
-  for (int d = 0; d < cdim; ++d) g.axis[d].lower = -0.3, g.axis[d].upper = 1.0 + d, g.axis[d].cells = g.axis[d].count = cells[d];
+  for (int d = 0; d < cdim; ++d)
+    g.axis[d].lower = -0.3, g.axis[d].upper = 1.0 + d, g.axis[d].cells = g.axis[d].count = cells[d];
   for (int d = 0; d < vdim; ++d) {
     Axis& a = g.axis[cdim + d];
     a.lower = -1.5 - 0.5 * d, a.upper = -a.lower, a.cells = a.count = speeds[d];
@@ -219,8 +228,10 @@ struct RandomFields {
     for (int c = 0; c < 6; ++c) {
       values[c].resize(static_cast<std::size_t>(g.conf_cells()) * b.conf);
       for (auto& x : values[c]) x = u(engine);
-      if (c < 3) force.electric[c] = values[c].data();
-      else if (magnetic) force.magnetic[c - 3] = values[c].data();
+      if (c < 3)
+        force.electric[c] = values[c].data();
+      else if (magnetic)
+        force.magnetic[c - 3] = values[c].data();
     }
   }
 };

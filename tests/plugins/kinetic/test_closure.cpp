@@ -30,7 +30,8 @@ GrowthFit::Result damped(const std::string& k, ClosureParams::Type type, double 
 }
 
 /// The least damped root of w^3 + c2 w^2 + c1 w + c0, by Newton from a guess.
-std::complex<double> root(std::complex<double> w, std::complex<double> c2, std::complex<double> c1, std::complex<double> c0) {
+std::complex<double> root(std::complex<double> w, std::complex<double> c2, std::complex<double> c1,
+                          std::complex<double> c0) {
   for (int n = 0; n < 50; ++n) w -= (((w + c2) * w + c1) * w + c0) / ((3.0 * w + 2.0 * c2) * w + c1);
   return w;
 }
@@ -115,9 +116,11 @@ TEST_CASE("the network's gradient is that of finite differences") {
 }
 
 TEST_CASE("waves of a distribution whose heat flux is known") {
-  // The third Hermite polynomial has a heat flux and neither flow nor pressure: q = b sin(kx), T = 1, u = 0. A shift of the
-  // velocity by u = c cos(kx) has a flow and, beyond c^2, nothing else.
-  VlasovPoisson::Params p = wave("0.5", 16, 48, "maxwellian(v - 0.01*cos(k*x)) * (1 + 0.02*sin(k*x)*((v - 0.01*cos(k*x))^3 - 3*(v - 0.01*cos(k*x)))/6)", 8.0);
+  // The third Hermite polynomial has a heat flux and neither flow nor pressure: q = b sin(kx), T = 1, u = 0. A shift of
+  // the velocity by u = c cos(kx) has a flow and, beyond c^2, nothing else.
+  VlasovPoisson::Params p = wave(
+      "0.5", 16, 48,
+      "maxwellian(v - 0.01*cos(k*x)) * (1 + 0.02*sin(k*x)*((v - 0.01*cos(k*x))^3 - 3*(v - 0.01*cos(k*x)))/6)", 8.0);
   KineticRun<VlasovPoisson> run(p);
   run.start();
   const auto folder = std::filesystem::path("scratch/heat_flux");

@@ -22,8 +22,9 @@ TEST_CASE("collisions conserve density, momentum and energy to rounding") {
   BoltzmannBgk::Params p;
   p.domain = domain({"0"}, {"1"}, {5});
   // Two beams of different density and width, no Maxwellian anywhere.
-  const std::string f0 = "(1 + 0.4*sin(2*pi*x)) * maxwellian(vx, 1.5, 0.7)*maxwellian(vy, 0, 1) + "
-                         "0.6*maxwellian(vx, -1, 1)*maxwellian(vy, 0.5, 0.8)";
+  const std::string f0 =
+      "(1 + 0.4*sin(2*pi*x)) * maxwellian(vx, 1.5, 0.7)*maxwellian(vy, 0, 1) + 0.6*maxwellian(vx, -1, "
+      "1)*maxwellian(vy, 0.5, 0.8)";
   p.species = {with_collisions(species("gas", "0", "1", {"-6", "-6"}, {"6", "6"}, {12, 12}, f0), "20")};
   KineticRun<BoltzmannBgk> run(p);
   run.start();
@@ -52,13 +53,16 @@ TEST_CASE("the dougherty operator conserves them and ends in a Maxwellian") {
   BoltzmannBgk::Params p;
   p.domain = domain({"0"}, {"1"}, {2});
   // Velocity space that cuts a part of f off, so that its ends count.
-  const std::string f0 = "(1 + 0.4*sin(2*pi*x)) * maxwellian(vx, 1.5, 0.7)*maxwellian(vy, 0, 1) + "
-                         "0.6*maxwellian(vx, -1, 1)*maxwellian(vy, 0.5, 0.8)";
-  p.species = {with_collisions(species("gas", "0", "1", {"-4", "-4"}, {"4", "4"}, {10, 10}, f0), "1", Operator::dougherty)};
+  const std::string f0 =
+      "(1 + 0.4*sin(2*pi*x)) * maxwellian(vx, 1.5, 0.7)*maxwellian(vy, 0, 1) + 0.6*maxwellian(vx, -1, "
+      "1)*maxwellian(vy, 0.5, 0.8)";
+  p.species = {
+      with_collisions(species("gas", "0", "1", {"-4", "-4"}, {"4", "4"}, {10, 10}, f0), "1", Operator::dougherty)};
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   auto& s = *run.physics->species().front();
-  const double particles = s.particles(), energy = s.kinetic_energy(), px = s.momentum(0), py = s.momentum(1), entropy = s.entropy();
+  const double particles = s.particles(), energy = s.kinetic_energy(), px = s.momentum(0), py = s.momentum(1),
+               entropy = s.entropy();
   const auto density = s.moment(0);
   s.collide(0.2);
   s.compute_moments();
@@ -77,8 +81,8 @@ TEST_CASE("the dougherty operator slows a drift of temperature differences at it
   // In one dimension the third Hermite moment of f decays with 3 nu.
   BoltzmannBgk::Params p;
   p.domain = domain({"0"}, {"1"}, {1});
-  p.species = {with_collisions(species("gas", "0", "1", {"-7"}, {"7"}, {28}, "maxwellian(v) * (1 + 0.02*(v^3 - 3*v))"), "1",
-                               Operator::dougherty)};
+  p.species = {with_collisions(species("gas", "0", "1", {"-7"}, {"7"}, {28}, "maxwellian(v) * (1 + 0.02*(v^3 - 3*v))"),
+                               "1", Operator::dougherty)};
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   auto& s = *run.physics->species().front();
@@ -121,11 +125,13 @@ namespace {
 BoltzmannBgk::Params mixture(int vdim, double drift, double hot) {
   BoltzmannBgk::Params p;
   p.domain = domain({"0"}, {"1"}, {1});
-  std::string a = fmt::format("maxwellian({}, {}, {})", vdim == 1 ? "v" : "vx", drift, std::sqrt(hot)), b = "0.5*maxwellian(" + std::string(vdim == 1 ? "v" : "vx") + ", 0, 0.5)";
+  std::string a = fmt::format("maxwellian({}, {}, {})", vdim == 1 ? "v" : "vx", drift, std::sqrt(hot)),
+              b = "0.5*maxwellian(" + std::string(vdim == 1 ? "v" : "vx") + ", 0, 0.5)";
   if (vdim == 2) a += fmt::format("*maxwellian(vy, 0, {})", std::sqrt(hot)), b += "*maxwellian(vy, 0, 0.5)";
   const std::vector<int> cells(vdim, vdim == 1 ? 32 : 16);
-  p.species = {species("a", "0", "1", std::vector<std::string>(vdim, "-8"), std::vector<std::string>(vdim, "8"), cells, a),
-               species("b", "0", "4", std::vector<std::string>(vdim, "-4"), std::vector<std::string>(vdim, "4"), cells, b)};
+  p.species = {
+      species("a", "0", "1", std::vector<std::string>(vdim, "-8"), std::vector<std::string>(vdim, "8"), cells, a),
+      species("b", "0", "4", std::vector<std::string>(vdim, "-4"), std::vector<std::string>(vdim, "4"), cells, b)};
   p.collisions = {{{"a", "b"}, "0.7"}};
   return p;
 }
@@ -177,9 +183,10 @@ TEST_CASE("a Maxwellian stays") {
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   auto& s = *run.physics->species().front();
-  // f0 is projected with four points, the Maxwellian of the collisions with three; once there, nothing changes. Three points
-  // err by (2^7 3!^4 / (7 6!^3)) g^(6) (DLMF 3.5.20), g = psi_2 f0, in xi with 0.25/0.9 vt each: at most 15 psi_2'' f0^(4) = 0.57 beside
-  // smaller terms, so the second mode by 3.6e-5. It is at most 0.0072 where the first is 0.63: the square changes by 1.3e-6.
+  // f0 is projected with four points, the Maxwellian of the collisions with three; once there, nothing changes. Three
+  // points err by (2^7 3!^4 / (7 6!^3)) g^(6) (DLMF 3.5.20), g = psi_2 f0, in xi with 0.25/0.9 vt each: at most 15
+  // psi_2'' f0^(4) = 0.57 beside smaller terms, so the second mode by 3.6e-5. It is at most 0.0072 where the first is
+  // 0.63: the square changes by 1.3e-6.
   const double projected = s.square_integral();
   s.collide(50.0);
   const double before = s.square_integral();
@@ -235,9 +242,10 @@ double sod_error(int vdim, double knudsen, int cells) {
     left += "*maxwellian(" + v + ")", right += "*maxwellian(" + v + ", 0, sqrt(0.8))";
   }
   const std::vector<int> velocity(vdim, vdim == 1 ? 16 : 12);
-  p.species = {with_collisions(species("gas", "0", "1", std::vector<std::string>(vdim, "-6"), std::vector<std::string>(vdim, "6"), velocity,
-                                       "step(-x)*" + left + " + (1 - step(-x))*" + right),
-                               std::to_string(1.0 / knudsen))};
+  p.species = {with_collisions(
+      species("gas", "0", "1", std::vector<std::string>(vdim, "-6"), std::vector<std::string>(vdim, "6"), velocity,
+              "step(-x)*" + left + " + (1 - step(-x))*" + right),
+      std::to_string(1.0 / knudsen))};
   KineticRun<BoltzmannBgk> run(p);
   run.start();
   run.physics->species();
@@ -261,8 +269,9 @@ TEST_CASE("Sod's shock tube approaches the Riemann solution as the Knudsen numbe
   CHECK(e2 < e1);
   CHECK(e3 < e2);
   CHECK(e3 < 0.008);
-  // Here the grid limits what small Knudsen numbers leave: a captured shock or contact of DG of order 1 is wrong over a width
-  // that falls as h^(2/3) or faster. Diffusion adds widths that go as the root of the Knudsen number: a tenth of f1, on any grid.
+  // Here the grid limits what small Knudsen numbers leave: a captured shock or contact of DG of order 1 is wrong over a
+  // width that falls as h^(2/3) or faster. Diffusion adds widths that go as the root of the Knudsen number: a tenth of
+  // f1, on any grid.
   const double f1 = sod_error(2, 0.1, 32), f3 = sod_error(2, 0.001, 32), coarse = sod_error(2, 0.001, 16);
   INFO("gamma = 2: " << f1 << " " << f3 << ", on half the cells " << coarse);
   CHECK(f3 < 0.6 * f1);

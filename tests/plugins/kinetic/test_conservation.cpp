@@ -111,7 +111,8 @@ static StreamError stream(int n, int order, int points) {
   const auto& basis = solver->basis();
   auto exact = [](double t) {
     return [t](std::span<const double> z) {
-      return (1.0 + 0.5 * std::cos(0.5 * (z[0] - z[1] * t))) * std::exp(-0.5 * z[1] * z[1]) / std::sqrt(2.0 * 3.141592653589793);
+      return (1.0 + 0.5 * std::cos(0.5 * (z[0] - z[1] * t))) * std::exp(-0.5 * z[1] * z[1]) /
+             std::sqrt(2.0 * 3.141592653589793);
     };
   };
   project(*solver, 0, points, exact(0.0));
@@ -141,12 +142,14 @@ static StreamError stream(int n, int order, int points) {
 }
 
 TEST_CASE("free streaming converges with order p+1, its cell means with 2p+1") {
-  const double published[] = {2.52e-3, 2.45e-4, 2.32e-5, 2.53e-6}, published_p1[] = {9.52e-2, 2.41e-2, 6.13e-3, 1.54e-3};
+  const double published[] = {2.52e-3, 2.45e-4, 2.32e-5, 2.53e-6},
+               published_p1[] = {9.52e-2, 2.41e-2, 6.13e-3, 1.54e-3};
   StreamError p2[4], p1[4];
   for (int k = 0; k < 4; ++k) {
     p2[k] = stream(8 << k, 2, 3);  // the published errors are for p+1 points
     p1[k] = stream(8 << k, 1, 2);
-    INFO("N = " << (8 << k) << ": p2 " << p2[k].l2 << " means " << p2[k].mean << "; p1 " << p1[k].l2 << " means " << p1[k].mean);
+    INFO("N = " << (8 << k) << ": p2 " << p2[k].l2 << " means " << p2[k].mean << "; p1 " << p1[k].l2 << " means "
+                << p1[k].mean);
     CHECK(p2[k].l2 < 1.005 * published[k]);
     CHECK(p1[k].l2 < 1.005 * published_p1[k]);
   }
@@ -167,8 +170,9 @@ TEST_CASE("float32 keeps its particles") {
     for (int k = 0; k < 500; ++k) run.step();
     change[half] = run("particles") / particles - 1.0;
   }
-  // Three stages of a step round every cell by up to 2^-25 of it, with either sign. What has one sign, like weights that do not add up
-  // to 1, or products with 1/3 and 2/3 whose roundings do not cancel, grows with the number of steps and not like its root.
+  // Three stages of a step round every cell by up to 2^-25 of it, with either sign. What has one sign, like weights
+  // that do not add up to 1, or products with 1/3 and 2/3 whose roundings do not cancel, grows with the number of steps
+  // and not like its root.
   const double rounding = 3.0 / 33554432.0 / 32.0;
   INFO("after 500 steps " << change[0] << ", after 1000 " << change[1] << "; rounding " << rounding << " a step");
   CHECK(std::abs(change[0]) < 10.0 * std::sqrt(500.0) * rounding);

@@ -1,4 +1,5 @@
-// The generated kernels, in the solver that uses them, against brute-force quadrature: every configuration of the build.
+// The generated kernels, in the solver that uses them, against brute-force quadrature: every configuration of the
+// build.
 #include <cstdio>
 #include <map>
 
@@ -49,7 +50,8 @@ TEST_CASE("right-hand side equals quadrature for every configuration") {
   for (const auto& b : built())
     for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}}) {
       const auto exact = compare(b, Precision::float64, magnetic, upwind, comm);
-      INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << ": differs by " << exact.worst << " of " << exact.scale);
+      INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << ": differs by " << exact.worst << " of "
+                       << exact.scale);
       CHECK(exact.worst < 1e-13 * exact.scale);
       const auto single = compare(b, Precision::float32, magnetic, upwind, comm);
       INFO("float32 differs by " << single.worst);
@@ -101,12 +103,12 @@ TEST_CASE("moments equal quadrature for every configuration") {
 
 // Counts of the same work in the published kernels with each face once (mul + add per cell, volume and all faces).
 TEST_CASE("operation counts are not above those of the published kernels") {
-  const std::map<std::string, int> published = {{"1x1v_p2", 409}, {"1x2v_p2", 2211}, {"1x3v_p2", 9325}, {"2x2v_p2", 11223},
-                                                {"2x3v_p2", 49173}};
+  const std::map<std::string, int> published = {
+      {"1x1v_p2", 409}, {"1x2v_p2", 2211}, {"1x3v_p2", 9325}, {"2x2v_p2", 11223}, {"2x3v_p2", 49173}};
   for (const auto& b : built()) {
     const int flops = b.info.multiplications + b.info.additions;
-    std::printf("%-16s %4d modes %6d non-zeros %6d mul + %5d add = %6d", b.info.name.c_str(), b.info.modes, b.info.nonzeros,
-                b.info.multiplications, b.info.additions, flops);
+    std::printf("%-16s %4d modes %6d non-zeros %6d mul + %5d add = %6d", b.info.name.c_str(), b.info.modes,
+                b.info.nonzeros, b.info.multiplications, b.info.additions, flops);
     if (const auto p = published.find(b.info.name); p != published.end()) {
       std::printf("   (published: %d)", p->second);
       CHECK(flops <= p->second);

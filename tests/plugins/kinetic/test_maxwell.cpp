@@ -50,8 +50,8 @@ TEST_CASE("a pulse leaves through open walls with every flux") {
           fields.initialise({});
           const double before = energy(fields);
           advance(fields, 10.0);  // the pulse's middle reaches the wall at 5
-          INFO("upwind " << upwind << ", wall " << static_cast<int>(wall) << ", order " << order << ", towards " << sign << ": "
-                         << energy(fields) / before << " of the energy stayed");
+          INFO("upwind " << upwind << ", wall " << static_cast<int>(wall) << ", order " << order << ", towards " << sign
+                         << ": " << energy(fields) / before << " of the energy stayed");
           CHECK(energy(fields) / before < 1e-4);
         }
 }
@@ -97,7 +97,8 @@ class Plain {
           for (int e = 0, rest = q; e < g_.dimensions; ++e)
             if (e != d) z[e] = nodes[rest % 4], rest /= 4;
           z[d] = side;
-          add(out, face(u, outside, cell, d, side, z), side * weight(q, g_.dimensions - 1, weights) * 2.0 / g_.width[d], z, -1);
+          add(out, face(u, outside, cell, d, side, z), side * weight(q, g_.dimensions - 1, weights) * 2.0 / g_.width[d],
+              z, -1);
         }
     return out;
   }
@@ -106,7 +107,9 @@ class Plain {
   using State = std::array<double, 8>;
   using Matrix = std::array<State, 8>;
   static int power(int n) { return n == 0 ? 1 : 4 * power(n - 1); }
-  static double weight(int q, int n, const std::vector<double>& w) { return n == 0 ? 1.0 : w[q % 4] * weight(q / 4, n - 1, w); }
+  static double weight(int q, int n, const std::vector<double>& w) {
+    return n == 0 ? 1.0 : w[q % 4] * weight(q / 4, n - 1, w);
+  }
   std::array<double, 3> point(int q, const std::vector<double>& nodes) const {
     std::array<double, 3> z{};
     for (int e = 0; e < g_.dimensions; ++e) z[e] = nodes[q % 4], q /= 4;
@@ -123,7 +126,8 @@ class Plain {
     return out;
   }
   /// Adds factor * value * chi_k(z), or, with a direction, d chi_k / dz_direction in its place.
-  void add(std::vector<State>& out, const State& value, double factor, const std::array<double, 3>& z, int direction) const {
+  void add(std::vector<State>& out, const State& value, double factor, const std::array<double, 3>& z,
+           int direction) const {
     for (int k = 0; k < g_.modes(); ++k) {
       double chi = factor;
       for (int d = 0; d < g_.dimensions; ++d) {
@@ -152,7 +156,8 @@ class Plain {
       for (int j = 0; j < 8; ++j) out[i] += a[i][j] * u[j];
     return out;
   }
-  /// A U at a face: mean of both sides, and where the flux is upwind half of |A| = sqrt(A^2) times the jump. A^2 is diagonal.
+  /// A U at a face: mean of both sides, and where the flux is upwind half of |A| = sqrt(A^2) times the jump. A^2 is
+  /// diagonal.
   State face(const Field& u, const Field& outside, int cell, int d, int side, std::array<double, 3> z) const {
     const State own = state(u, cell, z);
     const Wall wall = side < 0 ? g_.low_wall[d] : g_.high_wall[d];
@@ -224,10 +229,12 @@ TEST_CASE("every wall and flux against a plain evaluation") {
     for (int cell = 0; cell < g.count(); ++cell) {
       const auto wanted = plain.rate(now, outside, cell);
       for (int k = 0; k < g.modes(); ++k)
-        for (int c = 0; c < Maxwell::components; ++c) worst = std::max(worst, std::abs(found[c][cell * g.modes() + k] - wanted[k][c]));
+        for (int c = 0; c < Maxwell::components; ++c)
+          worst = std::max(worst, std::abs(found[c][cell * g.modes() + k] - wanted[k][c]));
     }
-    INFO("trial " << trial << ", upwind " << options.upwind << ", walls " << static_cast<int>(g.low_wall[0]) << static_cast<int>(g.high_wall[0])
-                  << static_cast<int>(g.low_wall[1]) << static_cast<int>(g.high_wall[1]) << ", modes " << g.modes());
+    INFO("trial " << trial << ", upwind " << options.upwind << ", walls " << static_cast<int>(g.low_wall[0])
+                  << static_cast<int>(g.high_wall[0]) << static_cast<int>(g.low_wall[1])
+                  << static_cast<int>(g.high_wall[1]) << ", modes " << g.modes());
     CHECK(worst < 1e-10);
   }
 }

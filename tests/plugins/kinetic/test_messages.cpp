@@ -24,17 +24,22 @@ static std::string refusal(const VlasovPoisson::Params& p) {
 TEST_CASE("v = 0 inside a cell") {
   auto p = wave("0.5", 8, 8, plain);
   p.species[0].velocity.lower = {"-5"};
-  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-5 to 6 in 8 cells), where streaming would "
-                      "change its direction; move 'lower' to -6 or 'upper' to 5");
-  p.species[0].velocity.lower = {"-6"}, p.species[0].velocity.upper = {"0.3"};  // the nearest face is the end of the last cell
-  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-6 to 0.3 in 8 cells), where streaming would "
-                      "change its direction; move 'lower' to -2.1 or 'upper' to 0.8571428571");
+  CHECK(refusal(p) ==
+        "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-5 to 6 in 8 cells), where streaming "
+        "would change its direction; move 'lower' to -6 or 'upper' to 5");
+  p.species[0].velocity.lower = {"-6"},
+  p.species[0].velocity.upper = {"0.3"};  // the nearest face is the end of the last cell
+  CHECK(refusal(p) ==
+        "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-6 to 0.3 in 8 cells), where streaming "
+        "would change its direction; move 'lower' to -2.1 or 'upper' to 0.8571428571");
   p.species[0].velocity.lower = {"-0.3"}, p.species[0].velocity.upper = {"6"};
-  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 8 cells), where streaming would "
-                      "change its direction; move 'lower' to -0.8571428571 or 'upper' to 2.1");
+  CHECK(refusal(p) ==
+        "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 8 cells), where streaming "
+        "would change its direction; move 'lower' to -0.8571428571 or 'upper' to 2.1");
   p.species[0].velocity.cells = {1};
-  CHECK(refusal(p) == "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 1 cells), where streaming would "
-                      "change its direction; give at least 2 'cells'");
+  CHECK(refusal(p) ==
+        "species 'electron', velocity dimension 1: v = 0 lies inside a cell (-0.3 to 6 in 1 cells), where streaming "
+        "would change its direction; give at least 2 'cells'");
 }
 
 TEST_CASE("velocity space too small") {
@@ -52,15 +57,17 @@ TEST_CASE("unresolved Debye length") {
   KineticRun<VlasovPoisson> run(p);
   run.start();
   REQUIRE(run.log.warnings().size() == 1);
-  CHECK(run.log.warnings()[0].text == "species 'electron': the Debye length 1 is not resolved in dimension 1: cells of width 78.5 with 3 "
-                                      "degrees of freedom each; use at least 210 cells to resolve it");
+  CHECK(run.log.warnings()[0].text ==
+        "species 'electron': the Debye length 1 is not resolved in dimension 1: cells of width 78.5 with 3 degrees of "
+        "freedom each; use at least 210 cells to resolve it");
 }
 
 TEST_CASE("a fixed time step above the stable one") {
   auto p = wave("0.5", 8, 16, plain);
   p.timestep = 0.1;
-  CHECK(refusal(p) == "timestep = 0.1 is above the stability limit 0.05236 at time 0; give a smaller 'timestep', or leave it out and the "
-                      "step is chosen");
+  CHECK(refusal(p) ==
+        "timestep = 0.1 is above the stability limit 0.05236 at time 0; give a smaller 'timestep', or leave it out and "
+        "the step is chosen");
 }
 
 TEST_CASE("negative density") {
@@ -70,27 +77,30 @@ TEST_CASE("negative density") {
 
 TEST_CASE("negative f0") {
   CHECK(refusal(wave("0.5", 8, 16, "(1 - 0.4*v^2) * maxwellian(v)")) ==
-        "species 'electron': f0 is negative at 72 % of the points of phase space, down to -0.03323 at x = 0.109063, vx = -2.19793; change it "
-        "so that it is nowhere below 0");
+        "species 'electron': f0 is negative at 72 % of the points of phase space, down to -0.03323 at x = 0.109063, vx "
+        "= -2.19793; change it so that it is nowhere below 0");
   KineticRun<VlasovPoisson> rounded(wave("0.5", 8, 16, "maxwellian(v) - 1e-12"));
   rounded.start();
   CHECK(rounded.log.warnings().empty());
   KineticRun<VlasovPoisson> perturbed(wave("0.5", 8, 16, "(1 + 0.01*(v^3 - 3*v)) * maxwellian(v)"));
   perturbed.start();
   REQUIRE(perturbed.log.warnings().size() == 1);
-  CHECK(perturbed.log.warnings()[0].text == "species 'electron': f0 is negative at 9.4 % of the points of phase space, down to -1.495e-07 "
-                                            "at x = 0.109063, vx = -5.00249; change it so that it is nowhere below 0");
+  CHECK(perturbed.log.warnings()[0].text ==
+        "species 'electron': f0 is negative at 9.4 % of the points of phase space, down to -1.495e-07 at x = 0.109063, "
+        "vx = -5.00249; change it so that it is nowhere below 0");
 }
 
 TEST_CASE("an external component that only some species feel") {
   auto p = wave("0.5", 8, 16, plain);
-  p.species.push_back(species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8}, "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)"));
+  p.species.push_back(species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8},
+                              "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)"));
   p.species.push_back(species("neutral", "0", "100", {"-0.6"}, {"0.6"}, {8}, "maxwellian(v, 0, 0.1)"));
   p.external.E = {"0.1", "0", "0"}, p.external.B = {"0", "0", "0.1"};
   KineticRun<VlasovPoisson> run(p);
   REQUIRE(run.log.warnings().size() == 1);
-  CHECK(run.log.warnings()[0].text == "external: Bz acts on particles with at least 2 velocity dimensions, which 'electron' lacks: they do "
-                                      "not feel it");
+  CHECK(run.log.warnings()[0].text ==
+        "external: Bz acts on particles with at least 2 velocity dimensions, which 'electron' lacks: they do not feel "
+        "it");
 }
 
 TEST_CASE("a configuration that was not built") {
@@ -103,8 +113,9 @@ TEST_CASE("a configuration that was not built") {
   CHECK(text.ends_with(";1x1v_p1_tensor\""));
   auto q = wave("0.5", 8, 16, plain);
   q.domain = domain({"0", "0"}, {"1", "1"}, {4, 4});
-  CHECK(refusal(q) == "1 velocity dimensions with 2 configuration dimensions: there must be at least as many velocity dimensions, and at "
-                      "most 3");
+  CHECK(refusal(q) ==
+        "1 velocity dimensions with 2 configuration dimensions: there must be at least as many velocity dimensions, "
+        "and at most 3");
 }
 
 TEST_CASE("collisions between species that cannot be") {
@@ -113,12 +124,15 @@ TEST_CASE("collisions between species that cannot be") {
   p.collisions = {{{"electron", "protons"}, "0.1"}};
   CHECK(refusal(p) == "collisions: there is no species 'protons'; the species are electron, ion");
   p.collisions = {{{"electron", "ion"}, "-0.1"}};
-  CHECK(refusal(p) == "collisions of 'electron' with 'ion': the collision frequency is -0.1 at x = 0.785398; it cannot be negative");
+  CHECK(refusal(p) ==
+        "collisions of 'electron' with 'ion': the collision frequency is -0.1 at x = 0.785398; it cannot be negative");
   p.collisions = {{{"electron", "ion"}, "0.1"}, {{"ion", "electron"}, "0.1"}};
   CHECK(refusal(p) == "collisions of 'ion' with 'electron' are given twice; one frequency determines both directions");
-  p.species[1] = species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8}, "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)");
+  p.species[1] = species("ion", "1", "100", {"-0.6", "-0.6"}, {"0.6", "0.6"}, {8, 8},
+                         "maxwellian(vx, 0, 0.1)*maxwellian(vy, 0, 0.1)");
   p.collisions = {{{"electron", "ion"}, "0.1"}};
-  CHECK(refusal(p) == "collisions of 'electron' with 'ion': they have 1 and 2 velocity dimensions; give both the same number");
+  CHECK(refusal(p) ==
+        "collisions of 'electron' with 'ion': they have 1 and 2 velocity dimensions; give both the same number");
 }
 
 TEST_CASE("points that are not in the domain") {
@@ -133,7 +147,8 @@ TEST_CASE("points that are not in the domain") {
     return std::string();
   };
   CHECK(problem({{"pi/k"}}) == "");
-  CHECK(problem({{"1"}, {"13"}}) == "output 'points': 13 in [13] lies outside of the domain, 0 to 12.5664 in dimension 1");
+  CHECK(problem({{"1"}, {"13"}}) ==
+        "output 'points': 13 in [13] lies outside of the domain, 0 to 12.5664 in dimension 1");
   CHECK(problem({{"1", "2"}}) == "output 'points': [1, 2] has 2 coordinates; configuration space has 1 dimensions");
 }
 
@@ -156,6 +171,7 @@ TEST_CASE("formulas name what they do not know") {
 TEST_CASE("ranks that do not fit") {
   auto p = wave("0.5", 8, 16, plain);
   p.ranks = {3, 1};
-  CHECK(refusal(p) == "ranks: [3, 1] has 2 entries and product 3; give 2 entries, one per dimension of phase space, whose product is the "
-                      "number of MPI ranks, 1");
+  CHECK(refusal(p) ==
+        "ranks: [3, 1] has 2 entries and product 3; give 2 entries, one per dimension of phase space, whose product is "
+        "the number of MPI ranks, 1");
 }

@@ -44,7 +44,8 @@ static double difference(KineticRun<P>& part, KineticRun<P>& whole) {
     for (int iv = 0; iv < a.grid().local_velocity_cells(); ++iv) {
       const auto v = a.grid().local_velocity(iv);
       int index = 0;
-      for (int d = 0; d < a.grid().vdim; ++d) index = index * a.grid().velocity(d).cells + a.grid().velocity(d).first + v[d];
+      for (int d = 0; d < a.grid().vdim; ++d)
+        index = index * a.grid().velocity(d).cells + a.grid().velocity(d).first + v[d];
       a.get(0, ic, iv, f.data());
       b.get(0, a.grid().conf_index(a.grid().local_conf(ic)), index, g.data());
       for (std::size_t k = 0; k < f.size(); ++k) worst = std::max(worst, std::abs(f[k] - g[k]));
@@ -60,7 +61,9 @@ TEST_CASE("cuts in configuration and velocity space change nothing beyond roundi
     KineticRun<VlasovMaxwell> whole(small(), MPI_COMM_SELF), part(small(cut));
     whole.start(), part.start();
     for (int k = 0; k < 10; ++k) whole.step(), part.step();
-    INFO("cut " << (cut.empty() ? std::string("chosen") : std::to_string(cut[0]) + "," + std::to_string(cut[1]) + "," + std::to_string(cut[2])));
+    INFO("cut " << (cut.empty()
+                        ? std::string("chosen")
+                        : std::to_string(cut[0]) + "," + std::to_string(cut[1]) + "," + std::to_string(cut[2])));
     CHECK(difference(part, whole) < 1e-13);
     CHECK(part.state.time == Approx(whole.state.time).epsilon(1e-12));
   }
@@ -77,10 +80,12 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
   const Comm comm;
   for (const char* name : {"1x1v_p2", "1x2v_p2", "2x2v_p1"})
     for (bool absorbed : {false, true}) {
-      const auto built = std::find_if(kinetic::built().begin(), kinetic::built().end(), [&](const Built& b) { return b.info.name == name; });
+      const auto built = std::find_if(kinetic::built().begin(), kinetic::built().end(),
+                                      [&](const Built& b) { return b.info.name == name; });
       PhaseGrid whole = small_grid(built->info.cdim, built->info.vdim);
       for (int d = 0; d < whole.cdim; ++d) whole.axis[d].cells = whole.axis[d].count = d ? 4 : 20;
-      for (int d = 0; d < whole.vdim; ++d) whole.axis[whole.cdim + d].cells = whole.axis[whole.cdim + d].count = d ? 6 : whole.vdim == 1 ? 40 : 8;
+      for (int d = 0; d < whole.vdim; ++d)
+        whole.axis[whole.cdim + d].cells = whole.axis[whole.cdim + d].count = d ? 6 : whole.vdim == 1 ? 40 : 8;
       if (absorbed) whole.axis[0].low_wall = whole.axis[0].high_wall = Wall::absorb;
       PhaseGrid grid = whole;
       std::vector<int> cut(grid.dimensions(), 1);
@@ -93,7 +98,8 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
       const std::size_t n = static_cast<std::size_t>(whole.conf_cells()) * built->info.conf * (whole.vdim + 2);
       std::vector<double> m1(n), m2(n), p1(n), p2(n), f(built->info.modes), g(built->info.modes);
       const Stage one{0, 0, 1, 0.0, 1.0, 0.01}, two{1, 0, 2, 0.75, 0.25, 0.0025};
-      const auto apart = make_solver(*built, Precision::float64, grid, comm), fused = make_solver(*built, Precision::float64, grid, comm);
+      const auto apart = make_solver(*built, Precision::float64, grid, comm),
+                 fused = make_solver(*built, Precision::float64, grid, comm);
       cells.to(*apart, 0), cells.to(*fused, 0);
       REQUIRE(fused->fusing() == Solver::Fusing::possible);
       for (int turn = 0; turn < 2; ++turn) {  // buffers are used again
@@ -137,7 +143,8 @@ TEST_CASE("a run whose stages share passes is the run whose stages do not") {
   CHECK(part("total_energy") == Approx(whole("total_energy")).epsilon(1e-13));
 }
 
-// Ranks at walls that give particles back take whole stages; those between them, which could go slab by slab, must do alike.
+// Ranks at walls that give particles back take whole stages; those between them, which could go slab by slab, must do
+// alike.
 TEST_CASE("ranks with and without a wall exchange what they agree on") {
   const int n = Comm().size();
   for (Wall wall : {Wall::reflect, Wall::copy, Wall::absorb}) {
@@ -154,8 +161,8 @@ TEST_CASE("ranks with and without a wall exchange what they agree on") {
   }
 }
 
-// Stages leave what their neighbours will ask for; what collisions and the limiter change afterwards must reach them too, also where
-// the limiter acts on a few ranks only.
+// Stages leave what their neighbours will ask for; what collisions and the limiter change afterwards must reach them
+// too, also where the limiter acts on a few ranks only.
 TEST_CASE("changes between stages reach the other ranks") {
   const int n = Comm().size();
   for (bool limited : {false, true}) {
@@ -175,7 +182,8 @@ TEST_CASE("changes between stages reach the other ranks") {
     for (int k = 0; k < 4; ++k) whole.step(), part.step();
     INFO("limited " << limited);
     CHECK(difference(part, whole) < 1e-13);
-    if (limited) CHECK(part.physics->species().front()->limiter_report() == whole.physics->species().front()->limiter_report());
+    if (limited)
+      CHECK(part.physics->species().front()->limiter_report() == whole.physics->species().front()->limiter_report());
   }
 }
 

@@ -20,7 +20,8 @@ static ConfGrid plane(int nx, int ny, bool wall_x, bool wall_y, const std::vecto
   g.cells = {nx, ny, 1};
   g.lower = {0.0, 0.0, 0.0}, g.width = {1.5 / nx, 2.0 / ny, 1.0};
   g.exponents = exponents;
-  g.low_wall = g.high_wall = {wall_x ? Wall::absorb : Wall::periodic, wall_y ? Wall::reflect : Wall::periodic, Wall::periodic};
+  g.low_wall =
+      g.high_wall = {wall_x ? Wall::absorb : Wall::periodic, wall_y ? Wall::reflect : Wall::periodic, Wall::periodic};
   return g;
 }
 
@@ -52,48 +53,133 @@ struct Case {
 };
 
 static const Case cases[] = {
-    {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
+    {true,
+     false,
+     "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
      "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{at(0.2)}, {at(1.7)}}},
-    {false, true, "sin(4*pi*x/3)*sin(pi*y/2) - 0.5*y", "((4*pi/3)^2 + (pi/2)^2)*sin(4*pi*x/3)*sin(pi*y/2)",
-     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/2)", "-(pi/2)*sin(4*pi*x/3)*cos(pi*y/2) + 0.5", {{at(0), at(0)}, {at(0), at(-1)}}},
-    {true, true, "sin(2*pi*x/3)*sin(pi*y)", "((2*pi/3)^2 + pi^2)*sin(2*pi*x/3)*sin(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y)", "-pi*sin(2*pi*x/3)*cos(pi*y)", {}},
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1",
+     "pi*sin(2*pi*x/3)*sin(pi*y)",
+     {{at(0.2)}, {at(1.7)}}},
+    {false,
+     true,
+     "sin(4*pi*x/3)*sin(pi*y/2) - 0.5*y",
+     "((4*pi/3)^2 + (pi/2)^2)*sin(4*pi*x/3)*sin(pi*y/2)",
+     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/2)",
+     "-(pi/2)*sin(4*pi*x/3)*cos(pi*y/2) + 0.5",
+     {{at(0), at(0)}, {at(0), at(-1)}}},
+    {true,
+     true,
+     "sin(2*pi*x/3)*sin(pi*y)",
+     "((2*pi/3)^2 + pi^2)*sin(2*pi*x/3)*sin(pi*y)",
+     "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y)",
+     "-pi*sin(2*pi*x/3)*cos(pi*y)",
+     {}},
     // A mirror and a potential, along x and along y, with mirrors beside them, and nothing but mirrors.
-    {true, false, "cos(pi*x/3)*(1 + cos(pi*y)) + 0.3", "(pi/3)^2*cos(pi*x/3)*(1 + cos(pi*y)) + pi^2*cos(pi*x/3)*cos(pi*y)",
-     "(pi/3)*sin(pi*x/3)*(1 + cos(pi*y))", "pi*cos(pi*x/3)*sin(pi*y)", {{mirror}, {at(0.3)}}},
-    {false, true, "sin(4*pi*x/3)*sin(pi*y/4) + 0.5", "((4*pi/3)^2 + (pi/4)^2)*sin(4*pi*x/3)*sin(pi*y/4)",
-     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/4)", "-(pi/4)*sin(4*pi*x/3)*cos(pi*y/4)", {{at(0), at(0.5)}, {at(0), mirror}}},
-    {true, true, "cos(pi*x/3)*cos(pi*y)", "((pi/3)^2 + pi^2)*cos(pi*x/3)*cos(pi*y)", "(pi/3)*sin(pi*x/3)*cos(pi*y)",
-     "pi*cos(pi*x/3)*sin(pi*y)", {{mirror, mirror}, {at(0), mirror}}},
-    {true, true, "cos(4*pi*x/3)*cos(pi*y)", "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)", "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
-     "pi*cos(4*pi*x/3)*sin(pi*y)", {{mirror, mirror}, {mirror, mirror}}},
-    {true, false, "cos(4*pi*x/3)*cos(pi*y)", "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)", "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
-     "pi*cos(4*pi*x/3)*sin(pi*y)", {{mirror}, {mirror}}},
+    {true,
+     false,
+     "cos(pi*x/3)*(1 + cos(pi*y)) + 0.3",
+     "(pi/3)^2*cos(pi*x/3)*(1 + cos(pi*y)) + pi^2*cos(pi*x/3)*cos(pi*y)",
+     "(pi/3)*sin(pi*x/3)*(1 + cos(pi*y))",
+     "pi*cos(pi*x/3)*sin(pi*y)",
+     {{mirror}, {at(0.3)}}},
+    {false,
+     true,
+     "sin(4*pi*x/3)*sin(pi*y/4) + 0.5",
+     "((4*pi/3)^2 + (pi/4)^2)*sin(4*pi*x/3)*sin(pi*y/4)",
+     "-(4*pi/3)*cos(4*pi*x/3)*sin(pi*y/4)",
+     "-(pi/4)*sin(4*pi*x/3)*cos(pi*y/4)",
+     {{at(0), at(0.5)}, {at(0), mirror}}},
+    {true,
+     true,
+     "cos(pi*x/3)*cos(pi*y)",
+     "((pi/3)^2 + pi^2)*cos(pi*x/3)*cos(pi*y)",
+     "(pi/3)*sin(pi*x/3)*cos(pi*y)",
+     "pi*cos(pi*x/3)*sin(pi*y)",
+     {{mirror, mirror}, {at(0), mirror}}},
+    {true,
+     true,
+     "cos(4*pi*x/3)*cos(pi*y)",
+     "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)",
+     "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
+     "pi*cos(4*pi*x/3)*sin(pi*y)",
+     {{mirror, mirror}, {mirror, mirror}}},
+    {true,
+     false,
+     "cos(4*pi*x/3)*cos(pi*y)",
+     "((4*pi/3)^2 + pi^2)*cos(4*pi*x/3)*cos(pi*y)",
+     "(4*pi/3)*sin(4*pi*x/3)*cos(pi*y)",
+     "pi*cos(4*pi*x/3)*sin(pi*y)",
+     {{mirror}, {mirror}}},
     // A floating wall opposite to a potential, to a mirror, between mirrors, between potentials, and two that float.
-    {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
+    {true,
+     false,
+     "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
      "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{floats}, {at(1.7)}}, {-2 * (2 * pi / 3 + 1)}, {0.2}},
-    {true, false, "sin(pi*x/3)*(1 + cos(pi*y))", "(pi/3)^2*sin(pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(pi*x/3)*cos(pi*y)",
-     "-(pi/3)*cos(pi*x/3)*(1 + cos(pi*y))", "pi*sin(pi*x/3)*sin(pi*y)", {{floats}, {mirror}}, {-2 * pi / 3}, {0.0}},
-    {true, true, "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1",
+     "pi*sin(2*pi*x/3)*sin(pi*y)",
+     {{floats}, {at(1.7)}},
+     {-2 * (2 * pi / 3 + 1)},
+     {0.2}},
+    {true,
+     false,
+     "sin(pi*x/3)*(1 + cos(pi*y))",
+     "(pi/3)^2*sin(pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(pi*x/3)*cos(pi*y)",
+     "-(pi/3)*cos(pi*x/3)*(1 + cos(pi*y))",
+     "pi*sin(pi*x/3)*sin(pi*y)",
+     {{floats}, {mirror}},
+     {-2 * pi / 3},
+     {0.0}},
+    {true,
+     true,
+     "sin(2*pi*x/3)*(1 + cos(pi*y)) + 0.2 + x",
      "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{at(0.2), mirror}, {floats, mirror}},
-     {2 * (1 - 2 * pi / 3)}, {1.7}},
-    {true, true, "sin(2*pi*x/3)*sin(pi*y/4)", "((2*pi/3)^2 + (pi/4)^2)*sin(2*pi*x/3)*sin(pi*y/4)",
-     "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y/4)", "-(pi/4)*sin(2*pi*x/3)*cos(pi*y/4)", {{at(0), floats}, {at(0), mirror}}, {-0.75}, {0.0}},
-    {true, false, "sin(2*pi*x/3)*(1 + cos(pi*y)) + x",
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1",
+     "pi*sin(2*pi*x/3)*sin(pi*y)",
+     {{at(0.2), mirror}, {floats, mirror}},
+     {2 * (1 - 2 * pi / 3)},
+     {1.7}},
+    {true,
+     true,
+     "sin(2*pi*x/3)*sin(pi*y/4)",
+     "((2*pi/3)^2 + (pi/4)^2)*sin(2*pi*x/3)*sin(pi*y/4)",
+     "-(2*pi/3)*cos(2*pi*x/3)*sin(pi*y/4)",
+     "-(pi/4)*sin(2*pi*x/3)*cos(pi*y/4)",
+     {{at(0), floats}, {at(0), mirror}},
+     {-0.75},
+     {0.0}},
+    {true,
+     false,
+     "sin(2*pi*x/3)*(1 + cos(pi*y)) + x",
      "(2*pi/3)^2*sin(2*pi*x/3)*(1 + cos(pi*y)) + pi^2*sin(2*pi*x/3)*cos(pi*y)",
-     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1", "pi*sin(2*pi*x/3)*sin(pi*y)", {{floats}, {floats}},
-     {-2 * (2 * pi / 3 + 1), 2 * (1 - 2 * pi / 3)}, {0.0, 1.5}},
+     "-(2*pi/3)*cos(2*pi*x/3)*(1 + cos(pi*y)) - 1",
+     "pi*sin(2*pi*x/3)*sin(pi*y)",
+     {{floats}, {floats}},
+     {-2 * (2 * pi / 3 + 1), 2 * (1 - 2 * pi / 3)},
+     {0.0, 1.5}},
     // The same in one dimension.
     {true, false, "cos(pi*x/3) + 0.3", "(pi/3)^2*cos(pi*x/3)", "(pi/3)*sin(pi*x/3)", nullptr, {{mirror}, {at(0.3)}}},
     {true, false, "sin(pi*x/3) - 0.2", "(pi/3)^2*sin(pi*x/3)", "-(pi/3)*cos(pi*x/3)", nullptr, {{at(-0.2)}, {mirror}}},
     {true, false, "cos(4*pi*x/3)", "(4*pi/3)^2*cos(4*pi*x/3)", "(4*pi/3)*sin(4*pi*x/3)", nullptr, {{mirror}, {mirror}}},
     {true, false, "exp(x)", "-exp(x)", "-exp(x)", nullptr, {{floats}, {at(std::exp(1.5))}}, {-1.0}, {1.0}},
     {true, false, "exp(x)", "-exp(x)", "-exp(x)", nullptr, {{at(1.0)}, {floats}}, {std::exp(1.5)}, {std::exp(1.5)}},
-    {true, false, "sin(pi*x/3)", "(pi/3)^2*sin(pi*x/3)", "-(pi/3)*cos(pi*x/3)", nullptr, {{floats}, {mirror}}, {-pi / 3}, {0.0}},
-    {true, false, "exp(x) - 1", "-exp(x)", "-exp(x)", nullptr, {{floats}, {floats}}, {-1.0, std::exp(1.5)}, {0.0, std::exp(1.5) - 1}},
+    {true,
+     false,
+     "sin(pi*x/3)",
+     "(pi/3)^2*sin(pi*x/3)",
+     "-(pi/3)*cos(pi*x/3)",
+     nullptr,
+     {{floats}, {mirror}},
+     {-pi / 3},
+     {0.0}},
+    {true,
+     false,
+     "exp(x) - 1",
+     "-exp(x)",
+     "-exp(x)",
+     nullptr,
+     {{floats}, {floats}},
+     {-1.0, std::exp(1.5)},
+     {0.0, std::exp(1.5) - 1}},
 };
 
 TEST_CASE("potential and field between walls converge with the order of the elements") {
@@ -111,12 +197,14 @@ TEST_CASE("potential and field between walls converge with the order of the elem
         const double phi = error(g, poisson.potential().data(), c.phi);
         const double field =
             std::hypot(error(g, poisson.electric(0, 0), c.ex), c.ey ? error(g, poisson.electric(0, 1), c.ey) : 0.0);
-        INFO("order " << p << ", " << c.phi << ", walls " << c.wall_x << c.wall_y << ", " << n << " cells: " << phi << ", " << field);
+        INFO("order " << p << ", " << c.phi << ", walls " << c.wall_x << c.wall_y << ", " << n << " cells: " << phi
+                      << ", " << field);
         if (n == 16) {
           CHECK(std::log2(last[0] / phi) > p + 0.7);
           CHECK(std::log2(last[1] / field) > p - 0.25);
           CHECK(phi < (p == 1 ? 2e-2 : 1e-3));
-          for (std::size_t w = 0; w < c.found.size(); ++w) CHECK(poisson.wall_potential()[w] == Approx(c.found[w]).margin(p == 1 ? 2e-2 : 2e-4));
+          for (std::size_t w = 0; w < c.found.size(); ++w)
+            CHECK(poisson.wall_potential()[w] == Approx(c.found[w]).margin(p == 1 ? 2e-2 : 2e-4));
         }
         last[0] = phi, last[1] = field;
       }
@@ -132,10 +220,12 @@ TEST_CASE("between walls without charge the potential is that of the walls") {
   CHECK(error(g, poisson.electric(1, 1), "0*x") < 1e-12);
 }
 
-TEST_CASE("walls of one potential that meet have it in their corners, as does one without charge that floats beside them") {
+TEST_CASE(
+    "walls of one potential that meet have it in their corners, as does one without charge that floats beside them") {
   const ConfGrid g = plane(5, 3, true, true, serendipity);
-  for (const auto& walls : {PotentialWalls{{at(0.7), at(0.7)}, {at(0.7), at(0.7)}}, PotentialWalls{{at(0.7), floats}, {at(0.7), at(0.7)}},
-                            PotentialWalls{{floats, at(0.7)}, {floats, mirror}}}) {
+  for (const auto& walls :
+       {PotentialWalls{{at(0.7), at(0.7)}, {at(0.7), at(0.7)}}, PotentialWalls{{at(0.7), floats}, {at(0.7), at(0.7)}},
+        PotentialWalls{{floats, at(0.7)}, {floats, mirror}}}) {
     Poisson poisson(g, 1.0, walls);
     poisson.solve(std::vector<double>(g.size(), 0.0), 0);
     CHECK(error(g, poisson.potential().data(), "0.7 + 0*x") < 1e-12);

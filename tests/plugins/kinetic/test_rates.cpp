@@ -52,7 +52,8 @@ TEST_CASE("bump on the tail") {
 }
 
 /// Two cold beams along y with drift +-u; the wave vector lies in x (Weibel) or at 45 degrees (oblique).
-static VlasovMaxwell::Params beams(std::vector<int> cells, std::vector<int> velocity, const std::string& phase, const std::string& length) {
+static VlasovMaxwell::Params beams(std::vector<int> cells, std::vector<int> velocity, const std::string& phase,
+                                   const std::string& length) {
   VlasovMaxwell::Params p;
   p.parameters = {{"u", "0.3"}, {"vt", "0.1"}, {"a", "1e-4"}};
   p.domain = domain(std::vector<std::string>(cells.size(), "0"), std::vector<std::string>(cells.size(), length), cells);

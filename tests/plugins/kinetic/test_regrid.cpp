@@ -50,7 +50,8 @@ TEST_CASE("cells of half the width take over everything") {
   Stored stored(plasma(8, {8, 8}, 6.0));
   Run fine(stored.from(plasma(16, {16, 24}, 6.0)));
   fine.start();
-  for (const char* name : {"particles", "momentum_x", "momentum_y", "kinetic_energy", "electric_energy", "magnetic_energy", "square_electron"})
+  for (const char* name : {"particles", "momentum_x", "momentum_y", "kinetic_energy", "electric_energy",
+                           "magnetic_energy", "square_electron"})
     same(stored.run, fine, name, 2e-12);
 }
 
@@ -59,7 +60,8 @@ TEST_CASE("coarser cells and wider velocities keep density, momentum and energy"
   for (int order : {2, 1}) {
     Run coarse(stored.from(plasma(9, {14, 10}, 7.0, order)));
     coarse.start();
-    for (const char* name : {"particles", "momentum_x", "momentum_y", "kinetic_energy"}) same(stored.run, coarse, name, 2e-12);
+    for (const char* name : {"particles", "momentum_x", "momentum_y", "kinetic_energy"})
+      same(stored.run, coarse, name, 2e-12);
     // The density of each new cell, not only of all: that of the old expansion there, in cells of 4/3 of the width.
     const auto n = coarse.physics->species()[0]->moment(0), old = stored.run.physics->species()[0]->moment(0);
     double first = 0.0;  // integral over the first new cell = the first old one and a third of the second
@@ -89,7 +91,8 @@ TEST_CASE("a projection is as exact as the basis") {
   for (int n : {6, 12}) {
     Run coarse(stored.from(plasma(n, {2 * n, 2 * n}, 6.0)));
     coarse.start();
-    const double lost = stored.run("square_electron") - coarse("square_electron");  // of an L2 projection: the squared error
+    const double lost =
+        stored.run("square_electron") - coarse("square_electron");  // of an L2 projection: the squared error
     CHECK(lost > 0.0);
     if (last > 0.0) CHECK(std::log2(last / lost) > 2 * 3 - 1.0);
     last = lost;
@@ -109,15 +112,17 @@ TEST_CASE("what another run stored must fit") {
   };
   auto p = stored.from(plasma(8, {8, 8}, 6.0));
   p.domain.upper = {"5*pi"};
-  CHECK(refusal(p) == "start_from: dimension 1 of the domain goes from 0 to 12.5664 there and from 0 to 15.708 here; only the cells and the "
-                      "velocities may differ");
+  CHECK(refusal(p) ==
+        "start_from: dimension 1 of the domain goes from 0 to 12.5664 there and from 0 to 15.708 here; only the cells "
+        "and the velocities may differ");
   p = stored.from(plasma(8, {8, 8}, 6.0));
   p.species[0].name = "ion";
   CHECK(refusal(p) == "start_from: the file holds no distribution function of a species 'ion'");
   p = stored.from(plasma(8, {8, 8}, 6.0));
   p.species[0].velocity = {{"-6"}, {"6"}, {8}};
-  CHECK(refusal(p) == "start_from: species 'electron' was stored with 1 and 2 dimensions of configuration and velocity space, this deck has 1 "
-                      "and 1");
+  CHECK(refusal(p) ==
+        "start_from: species 'electron' was stored with 1 and 2 dimensions of configuration and velocity space, this "
+        "deck has 1 and 1");
   p = plasma(8, {8, 8}, 6.0);
   p.species[0].f0.clear();
   CHECK(refusal(p) == "species 'electron' needs 'f0', or the stage 'start_from'");

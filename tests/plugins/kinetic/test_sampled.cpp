@@ -40,7 +40,8 @@ TEST_CASE("moments and fields are those of the expansions at the centres") {
         const double x = centre(shown->axes[0], i), y = centre(shown->axes[1], j), n = 2 + 0.1 * x * y;
         const double* v = &field.values[(j * 12 + i) * field.components];
         if (field.name == "electron_density") CHECK(v[0] == Approx(n).epsilon(1e-4));
-        if (field.name == "electron_flux") CHECK((std::abs(v[0] - 0.5 * n) + std::abs(v[1] + 0.2 * n) + std::abs(v[2]) < 1e-3));
+        if (field.name == "electron_flux")
+          CHECK((std::abs(v[0] - 0.5 * n) + std::abs(v[1] + 0.2 * n) + std::abs(v[2]) < 1e-3));
         if (field.name == "E") CHECK((std::abs(v[0] - x * y) + std::abs(v[1] - 0.3 * x) + std::abs(v[2]) < 1e-12));
         if (field.name == "B") CHECK((std::abs(v[0]) + std::abs(v[1]) + std::abs(v[2] - 1 + y) < 1e-12));
       }
@@ -60,7 +61,8 @@ TEST_CASE("the distribution function over some axes is its integral over the oth
   for (std::int64_t j = 0; j < f.axes[1].cells(); ++j)
     for (std::int64_t i = 0; i < 30; ++i) {
       const double v = centre(f.axes[0], i), x = centre(f.axes[1], j);
-      const double wanted = (2 * 2 + 0.1 * x * 4) * std::exp(-0.5 * std::pow((v + 0.2) / 1.1, 2)) / (1.1 * std::sqrt(2 * M_PI));
+      const double wanted =
+          (2 * 2 + 0.1 * x * 4) * std::exp(-0.5 * std::pow((v + 0.2) / 1.1, 2)) / (1.1 * std::sqrt(2 * M_PI));
       CHECK(std::abs(f.fields[0].values[j * 30 + i] - wanted) < 0.04);
     }
   double sum = 0.0;  // parts have the values of their centres: the integral to the order of the midpoint rule
@@ -72,12 +74,12 @@ TEST_CASE("axes are named") {
   PhaseGrid grid;
   grid.cdim = grid.vdim = 2;
   CHECK(axes_of(grid, {"vx"}, "w") == std::vector<int>{2});
-  for (const auto& wrong : std::vector<std::vector<std::string>>{{}, {"vz"}, {"x", "x"}, {"x", "y", "vx", "vy"}})
-    try {
+  for (const auto& wrong : std::vector<std::vector<std::string>>{{}, {"vz"}, {"x", "x"}, {"x", "y", "vx", "vy"}}) try {
       axes_of(grid, wrong, "output 'distribution', species 'electron'");
       FAIL("no error");
     } catch (const InputError& e) {
-      CHECK(std::string(e.what()) == "output 'distribution', species 'electron': 'axes' needs one to three different ones of x, y, vx, vy");
+      CHECK(std::string(e.what()) ==
+            "output 'distribution', species 'electron': 'axes' needs one to three different ones of x, y, vx, vy");
     }
   grid.cdim = 1;
   CHECK(axes_of(grid, {}, "w") == std::vector<int>{0, 1, 2});

@@ -1,5 +1,5 @@
-// What ranks tell each other: every byte of a face arrives in its pass, by messages and in shared memory, whoever is late; sums of
-// moments are the same on all of them.
+// What ranks tell each other: every byte of a face arrives in its pass, by messages and in shared memory, whoever is
+// late; sums of moments are the same on all of them.
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -23,7 +23,9 @@ SlabMessages::Rows some_rows() {
   return out;
 }
 
-char value(int rank, bool up, int pass, std::int64_t byte) { return static_cast<char>(31 * rank + 7 * up + 3 * pass + byte); }
+char value(int rank, bool up, int pass, std::int64_t byte) {
+  return static_cast<char>(31 * rank + 7 * up + 3 * pass + byte);
+}
 
 /// Fills or compares one slab of a face; what a slab leaves out is not touched.
 template <class F>
@@ -51,7 +53,8 @@ TEST_CASE("faces travel slab by slab around a ring of ranks") {
     for (int s = -ahead; s < slabs; ++s) {
       if (s + ahead < slabs) {
         for (std::size_t face = 0; face < 2; ++face)
-          for_bytes(s + ahead, [&](std::int64_t b) { messages.packed(face)[b] = value(comm.rank(), face == 0, pass, b); });
+          for_bytes(s + ahead,
+                    [&](std::int64_t b) { messages.packed(face)[b] = value(comm.rank(), face == 0, pass, b); });
         dawdle(pass + s);
         messages.send(s + ahead);
       }

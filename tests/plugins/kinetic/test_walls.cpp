@@ -57,7 +57,8 @@ TEST_CASE("a reflecting wall is a plane of symmetry: half of two streams that me
     largest = std::max(largest, std::abs(e));
     worst = std::max(worst, std::abs(half.physics->fields()->electric(0, 0)[k] - e));
   }
-  INFO("E at the wall " << wall << ", largest coefficient " << largest << ", furthest from that of both streams " << worst);
+  INFO("E at the wall " << wall << ", largest coefficient " << largest << ", furthest from that of both streams "
+                        << worst);
   CHECK(worst < 1e-11);
   CHECK(largest > 0.05);
   CHECK(std::abs(wall) < 0.02);
@@ -89,7 +90,8 @@ TEST_CASE("a reflecting wall is a plane of symmetry in two dimensions") {
     VlasovPoisson::Params p;
     p.basis.order = 1;
     p.domain = mirrored ? domain({"0", "-4"}, {"2*pi", "4"}, {4, 8}) : domain({"0", "-4"}, {"2*pi", "0"}, {4, 4});
-    p.domain.lower_wall = {Wall::periodic, Wall::absorb}, p.domain.upper_wall = {Wall::periodic, mirrored ? Wall::absorb : Wall::reflect};
+    p.domain.lower_wall = {Wall::periodic, Wall::absorb},
+    p.domain.upper_wall = {Wall::periodic, mirrored ? Wall::absorb : Wall::reflect};
     p.species = {species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {6, 8},
                          "(1 + 0.3*cos(x)*cos(pi*y/8)) * maxwellian(vx) * maxwellian(vy)")};
     p.background = "0.8";
@@ -106,7 +108,8 @@ TEST_CASE("a reflecting wall is a plane of symmetry in two dimensions") {
       const int a = x * 16 + k, b = x * 32 + k;
       worst = std::max(worst, std::abs(density[a] - wanted[b]));
       for (int d = 0; d < 2; ++d)
-        field = std::max(field, std::abs(half.physics->fields()->electric(0, d)[a] - both.physics->fields()->electric(0, d)[b]));
+        field = std::max(
+            field, std::abs(half.physics->fields()->electric(0, d)[a] - both.physics->fields()->electric(0, d)[b]));
     }
   INFO("density " << worst << ", field " << field);
   CHECK(worst < 1e-12);
@@ -114,7 +117,8 @@ TEST_CASE("a reflecting wall is a plane of symmetry in two dimensions") {
 }
 
 /// Plasma that a wall at x = 12 absorbs, and what becomes of the wall at x = 0.
-static VlasovPoisson::Params bounded(Wall lower, std::vector<std::string> potential, double dt, std::vector<int> ranks = {}) {
+static VlasovPoisson::Params bounded(Wall lower, std::vector<std::string> potential, double dt,
+                                     std::vector<int> ranks = {}) {
   VlasovPoisson::Params p;
   p.parameters = {{"m", "16"}, {"vi", "0.25"}};
   p.domain = domain({"0"}, {"12"}, {16});
@@ -128,7 +132,9 @@ static VlasovPoisson::Params bounded(Wall lower, std::vector<std::string> potent
   return p;
 }
 
-static double charge_of(const Vlasov& physics) { return physics.species()[1]->particles() - physics.species()[0]->particles(); }
+static double charge_of(const Vlasov& physics) {
+  return physics.species()[1]->particles() - physics.species()[0]->particles();
+}
 
 /// Kinetic energy per time that goes through the upper end, by quadrature.
 static double energy_flux(const Vlasov& physics) {
@@ -147,7 +153,8 @@ static double energy_flux(const Vlasov& physics) {
       for (int q = 0; q < 4; ++q) {
         double value = 0.0;
         for (int k = 0; k < solver.basis().modes; ++k)
-          value += f[k] * legendre(solver.basis().exponents[k][0], 1.0) * legendre(solver.basis().exponents[k][1], nodes[q]);
+          value +=
+              f[k] * legendre(solver.basis().exponents[k][0], 1.0) * legendre(solver.basis().exponents[k][1], nodes[q]);
         const double v = centre + half * nodes[q];
         sum += weights[q] * half * 0.5 * s->mass() * v * v * v * value;
       }
@@ -159,7 +166,8 @@ static double energy_flux(const Vlasov& physics) {
 TEST_CASE("a floating wall keeps what it absorbs: charge and energy add up") {
   double error[2];
   for (int fine : {0, 1}) {
-    KineticRun<VlasovPoisson> run(bounded(Wall::reflect, {"symmetry", "floating"}, fine ? 0.01 : 0.02, {Comm().size(), 1}));
+    KineticRun<VlasovPoisson> run(
+        bounded(Wall::reflect, {"symmetry", "floating"}, fine ? 0.01 : 0.02, {Comm().size(), 1}));
     run.start();
     const double before = charge_of(*run.physics), energy = run("total_energy"), electrons = run("particles_electron");
     double absorbed = 0.0, flux = energy_flux(*run.physics), time = 0.0;
@@ -170,7 +178,8 @@ TEST_CASE("a floating wall keeps what it absorbs: charge and energy add up") {
       flux = now, time = run.state.time;
     }
     const double wall = run("wall_charge_upper_x");
-    INFO("plasma " << charge_of(*run.physics) << ", wall " << wall << ", at first " << before << ", electrons left " << run("particles_electron"));
+    INFO("plasma " << charge_of(*run.physics) << ", wall " << wall << ", at first " << before << ", electrons left "
+                   << run("particles_electron"));
     CHECK(std::abs(charge_of(*run.physics) + wall - before) < 1e-12 * electrons);
     CHECK(wall < -0.3);
     CHECK(field_at_end(*run.physics) == Approx(-wall).epsilon(0.05));  // Gauss's law, and E = 0 at the mirror
@@ -193,7 +202,8 @@ TEST_CASE("floating walls at both ends, and one beside a potential") {
   CHECK(upper > lower + 0.02);  // the plasma drifts upwards, and its ions are slow
   const ConfGrid& grid = both.physics->species()[0]->conf();
   CHECK(both("wall_potential_lower_x") == 0.0);
-  CHECK(both("wall_potential_upper_x") == Approx(-grid.integral(both.physics->fields()->electric(0, 0))).epsilon(1e-10));
+  CHECK(both("wall_potential_upper_x") ==
+        Approx(-grid.integral(both.physics->fields()->electric(0, 0))).epsilon(1e-10));
   CHECK(both("wall_potential_upper_x") > 0.1);
   CHECK(field_at_end(*both.physics) == Approx(-upper).epsilon(0.05));
   KineticRun<VlasovPoisson> one(bounded(Wall::absorb, {"0", "floating"}, 0.02), MPI_COMM_SELF);
@@ -247,8 +257,10 @@ TEST_CASE("two dimensions: what walls absorb and what is left add up") {
   p.domain.lower_wall = p.domain.upper_wall = {Wall::absorb, Wall::periodic};
   p.wall_potential = WallPotentialParams{{"floating", "0"}, {"floating", "0"}};
   const std::string shape = "(1 - 0.2*cos(2*pi*y/6)) * ";
-  p.species = {species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {8, 6}, shape + "maxwellian(vx, 0.2)*maxwellian(vy)"),
-               species("ion", "1", "25", {"-1", "-1"}, {"1", "1"}, {6, 6}, shape + "maxwellian(vx, 0, 0.2)*maxwellian(vy, 0, 0.2)")};
+  p.species = {
+      species("electron", "-1", "1", {"-5", "-5"}, {"5", "5"}, {8, 6}, shape + "maxwellian(vx, 0.2)*maxwellian(vy)"),
+      species("ion", "1", "25", {"-1", "-1"}, {"1", "1"}, {6, 6},
+              shape + "maxwellian(vx, 0, 0.2)*maxwellian(vy, 0, 0.2)")};
   KineticRun<VlasovPoisson> run(p, MPI_COMM_SELF);
   run.start();
   const double before = charge_of(*run.physics);

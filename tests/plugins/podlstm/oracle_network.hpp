@@ -1,6 +1,6 @@
 #pragma once
-// A network of the search space, written down straight from its genome: float64, one sample, one time and one cell after the
-// other, no graph. Weights are taken in the order in which the layers ask for them.
+// A network of the search space, written down straight from its genome: float64, one sample, one time and one cell
+// after the other, no graph. Weights are taken in the order in which the layers ask for them.
 #include <cmath>
 #include <vector>
 
@@ -84,8 +84,10 @@ inline Sequence network(const Genome& genome, Cell cell, Sequence input, Weights
       if (from != to) p = w.take(), b = w.take();
       for (std::size_t t = 0; t < out.size(); ++t)
         for (std::size_t j = 0; j < to; ++j) {
-          if (from == to) out[t][j] += anchors[a][t][j];
-          else out[t][j] += b[j];
+          if (from == to)
+            out[t][j] += anchors[a][t][j];
+          else
+            out[t][j] += b[j];
           for (std::size_t i = 0; from != to && i < from; ++i) out[t][j] += anchors[a][t][i] * p[i * to + j];
         }
     }
@@ -98,27 +100,32 @@ inline Sequence network(const Genome& genome, Cell cell, Sequence input, Weights
   return value;
 }
 
-inline double mean_square(const Genome& genome, Cell cell, Head head, const train::FlatBuffer& buffer, const train::Sample& sample, int past,
-                          int features, int modes, int moved = -1, const std::vector<double>& direction = {}, double step = 0.0) {
+inline double mean_square(const Genome& genome, Cell cell, Head head, const train::FlatBuffer& buffer,
+                          const train::Sample& sample, int past, int features, int modes, int moved = -1,
+                          const std::vector<double>& direction = {}, double step = 0.0) {
   Weights w{buffer, moved, direction, step};
-  const float *x = static_cast<const float*>(sample.fields.at("window").data), *y = static_cast<const float*>(sample.fields.at("target").data);
+  const float *x = static_cast<const float*>(sample.fields.at("window").data),
+              *y = static_cast<const float*>(sample.fields.at("target").data);
   Sequence input;
   for (int t = 0; t < past; ++t) input.emplace_back(x + t * features, x + (t + 1) * features);
   const Sequence value = network(genome, cell, input, w);
   std::vector<double> out;
   if (head == Head::recurrent) {
-    for (const auto& row : recurrent(cell, value, static_cast<std::size_t>(modes), w)) out.insert(out.end(), row.begin(), row.end());
+    for (const auto& row : recurrent(cell, value, static_cast<std::size_t>(modes), w))
+      out.insert(out.end(), row.begin(), row.end());
   } else {
     const auto dense = w.take(), b = w.take();
     for (std::size_t j = 0; j < b.size(); ++j) {
       double s = b[j];
       for (std::size_t t = 0; t < value.size(); ++t)
-        for (std::size_t i = 0; i < value[t].size(); ++i) s += value[t][i] * dense[(t * value[t].size() + i) * b.size() + j];
+        for (std::size_t i = 0; i < value[t].size(); ++i)
+          s += value[t][i] * dense[(t * value[t].size() + i) * b.size() + j];
       out.push_back(s);
     }
   }
   double sum = 0.0;
-  for (std::size_t j = 0; j < out.size(); ++j) sum += (out[j] - y[j]) * (out[j] - y[j]) / static_cast<double>(out.size());
+  for (std::size_t j = 0; j < out.size(); ++j)
+    sum += (out[j] - y[j]) * (out[j] - y[j]) / static_cast<double>(out.size());
   return sum;
 }
 

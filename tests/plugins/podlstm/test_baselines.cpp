@@ -38,7 +38,9 @@ TEST_CASE("each baseline is exact where its model holds", "[baselines]") {
     const double w = 2.0 * M_PI * day / 365.2425;
     return 2.0 + std::cos(w + k) + 0.3 * std::sin(3.0 * w);
   });
-  const auto wave = stretch(90, [](double day, int k) { return std::exp(-0.0005 * day) * std::cos(0.05 * day + k) + (k ? 0.5 * std::sin(0.021 * day) : 0.0); });
+  const auto wave = stretch(90, [](double day, int k) {
+    return std::exp(-0.0005 * day) * std::cos(0.05 * day + k) + (k ? 0.5 * std::sin(0.021 * day) : 0.0);
+  });
   CHECK(r2_of(1, annual) == Approx(1.0).margin(1e-6));
   CHECK(r2_of(4, annual) == Approx(1.0).margin(1e-6));
   CHECK(r2_of(2, wave) == Approx(1.0).margin(1e-5));
@@ -47,7 +49,9 @@ TEST_CASE("each baseline is exact where its model holds", "[baselines]") {
 }
 
 TEST_CASE("harmonics + ridge of the last time is that of windows of one time", "[baselines]") {
-  const auto s = stretch(120, [](double day, int k) { return std::cos(2.0 * M_PI * day / 365.2425 + k) + std::sin(0.05 * day * (1 + k)) + 0.2 * std::sin(0.9 * day + k); });
+  const auto s = stretch(120, [](double day, int k) {
+    return std::cos(2.0 * M_PI * day / 365.2425 + k) + std::sin(0.05 * day * (1 + k)) + 0.2 * std::sin(0.9 * day + k);
+  });
   const auto starts = all_starts(window_count(s, eight, "test"));
   auto later = starts;
   for (auto& start : later) start += eight.past - 1;
@@ -115,7 +119,8 @@ TEST_CASE("folds: every window validates once and shares no time with the fitted
   }
   // What lies in the hole is not looked at: the forecast of another block stays as it was when it changes.
   Stretch changed = s;
-  for (std::int64_t t = splits[1].hole_first; t < splits[1].hole_last; ++t) changed.a(t, 0) += 100.0 + static_cast<double>(t % 3);
+  for (std::int64_t t = splits[1].hole_first; t < splits[1].hole_last; ++t)
+    changed.a(t, 0) += 100.0 + static_cast<double>(t % 3);
   for (auto& method : baselines({})) {
     method->fit({s, eight, splits[1]});
     const Matrix before = method->predict(s, splits[3].validation, eight);
@@ -161,12 +166,25 @@ TEST_CASE("baselines of the authors' coefficients", "[baselines][data]") {
 
 TEST_CASE("bad windows", "[messages]") {
   const auto s = stretch(20, [](double day, int k) { return std::sin(day) + k; });
-  auto says = [](auto action) { try { action(); } catch (const InputError& e) { return std::string(e.what()); } return std::string("no error"); };
-  CHECK(says([&] { window_count(s, {16, 8}, "training"); }) ==
-        "window: 16 + 8 times do not fit the training series of 20 times; shorten window or horizon, or give a longer series");
+  auto says = [](auto action) {
+    try {
+      action();
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  CHECK(says([&] {
+          window_count(s, {16, 8}, "training");
+        }) ==
+        "window: 16 + 8 times do not fit the training series of 20 times; shorten window or horizon, or give a longer "
+        "series");
   CHECK(says([&] { blocked_split(20, 0.2, 16, eight); }) ==
-        "validation: 20 windows less 4 for validation and a gap of 16 leave none to fit; lower validation or gap, or give a longer series");
+        "validation: 20 windows less 4 for validation and a gap of 16 leave none to fit; lower validation or gap, or "
+        "give a longer series");
   CHECK(says([&] { fold_splits(20, 2, 15, eight); }) ==
-        "folds: 2 blocks of 20 windows with gaps of 15 leave none to fit or none to validate; lower folds or gap, or give a longer series");
-  CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) == "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
+        "folds: 2 blocks of 20 windows with gaps of 15 leave none to fit or none to validate; lower folds or gap, or "
+        "give a longer series");
+  CHECK(says([&] { blocked_split(0, 0.2, 0, eight); }) ==
+        "validation: a share of 0.2 of 0 windows leaves the validation block empty; raise it");
 }

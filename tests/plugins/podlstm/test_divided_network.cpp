@@ -18,7 +18,8 @@ std::vector<train::SamplePtr> samples(std::uint64_t number) {
   std::vector<train::SamplePtr> out;
   for (std::uint64_t b = 0; b < 3; ++b) {
     auto values = std::make_shared<std::vector<float>>();
-    for (std::uint64_t i = 0; i < past * (features + modes); ++i) values->push_back(static_cast<float>(Random4(9 + number, Stream::test, b, i).normal(0)));
+    for (std::uint64_t i = 0; i < past * (features + modes); ++i)
+      values->push_back(static_cast<float>(Random4(9 + number, Stream::test, b, i).normal(0)));
     auto s = std::make_shared<train::Sample>();
     s->fields["window"] = io::tensor_of(values->data(), {past, features});
     s->fields["target"] = io::tensor_of(values->data() + past * features, {past, modes});
@@ -31,7 +32,8 @@ std::vector<train::SamplePtr> samples(std::uint64_t number) {
 void step(Run& run, StackedLstm& network) {
   const int own = 8 / run.comm.size(), turns = run.model.turns();
   run.model.sum(own, [&](int s, auto weights, auto gradients, const train::ReadyCallback& ready) {
-    const int number = 8 * static_cast<int>(run.steps) + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
+    const int number =
+        8 * static_cast<int>(run.steps) + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
     if (number % 5 == 4) return false;  // fewer samples than slices
     const double one[] = {1.0};
     train::TermSum term[1];
@@ -50,11 +52,13 @@ void compare(StackedLstm& network) {
     for (int k = 0; k < steps; ++k) step(reference, network);
     const auto expected = reference.weights();
     for (int stage = 0; stage <= 3; ++stage) {
-      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split, true);
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split,
+              true);
       for (int k = 0; k < steps; ++k) step(run, network);
       INFO("stage " << stage << ", split " << split);
       CHECK(same_bits(run.weights(), expected));
-      const std::int64_t numbers = run.model.layout().size(), size = numbers * (split ? 2 : 4), n = comm.size(), slices = 8 / n;
+      const std::int64_t numbers = run.model.layout().size(), size = numbers * (split ? 2 : 4), n = comm.size(),
+                         slices = 8 / n;
       const std::int64_t sent = stage < 2 ? 2 : stage == 2 ? 1 + slices : 3 * slices;
       CHECK(bytes_of(run.model, "") == steps * sent * size * (n - 1) / n);
       const auto& memory = run.model.memory();
@@ -70,7 +74,8 @@ void compare(StackedLstm& network) {
 
 TEST_CASE("divided recurrent networks: the same weights, bytes and memory by the formulas") {
   // Two layers and projections of skips; nodes without weights are in between.
-  StackedLstm deep({{1, 1, 1, 0, 1, 0, 1, 0, 2, 0, 0, 0, 0, 1}, Cell::lstm, Head::recurrent}, past, features, past, modes);
+  StackedLstm deep({{1, 1, 1, 0, 1, 0, 1, 0, 2, 0, 0, 0, 0, 1}, Cell::lstm, Head::recurrent}, past, features, past,
+                   modes);
   CHECK(deep.modules().size() >= 4);
   CHECK(deep.modules().front() == 0);
   compare(deep);

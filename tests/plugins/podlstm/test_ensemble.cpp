@@ -23,7 +23,8 @@ Stretch series(std::int64_t n) {
   for (std::int64_t t = 0; t < n; ++t) {
     const double x = static_cast<double>(t);
     s.days.push_back(7.0 * x);
-    s.a(t, 0) = 10.0 * std::cos(2.0 * M_PI * 7.0 * x / 365.2425) + std::pow(std::sin(0.09 * x), 3) + 0.4 * std::cos(0.31 * x);
+    s.a(t, 0) =
+        10.0 * std::cos(2.0 * M_PI * 7.0 * x / 365.2425) + std::pow(std::sin(0.09 * x), 3) + 0.4 * std::cos(0.31 * x);
     s.a(t, 1) = std::sin(0.09 * x) * std::cos(0.31 * x);
   }
   return s;
@@ -36,11 +37,14 @@ MemberOptions residual() {
   return o;
 }
 
-std::vector<double> array(const std::string& file, const std::string& name) { return io::File::open(file).read<std::vector<double>>(name); }
+std::vector<double> array(const std::string& file, const std::string& name) {
+  return io::File::open(file).read<std::vector<double>>(name);
+}
 
 }  // namespace
 
-TEST_CASE("an untrained residual network is the linear forecast, a trained one is better where it was fitted", "[ensemble]") {
+TEST_CASE("an untrained residual network is the linear forecast, a trained one is better where it was fitted",
+          "[ensemble]") {
   Stage stage;
   const auto s = series(160);
   const auto starts = all_starts(window_count(s, eight, "training"));
@@ -62,17 +66,21 @@ TEST_CASE("an untrained residual network is the linear forecast, a trained one i
 
 TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other windows", "[ensemble]") {
   Stage stage;
-  const auto field = stage.file("field"), pod = stage.file("pod"), search = stage.file("search"), forecast = stage.file("forecast");
+  const auto field = stage.file("field"), pod = stage.file("pod"), search = stage.file("search"),
+             forecast = stage.file("forecast");
   auto in = [&](const std::string& folder) {
     if (stage.comm.root()) std::filesystem::create_directories(folder);
     stage.comm.barrier();
     stage.context.run_directory = folder;
   };
   in(field), stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
-  in(pod), stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
+  in(pod), stage.run("pod",
+                     "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   const std::string where = "data: {series: {file: " + pod + "/pod.h5}, folds: 2";
-  in(search), stage.run("search", "{" + where + "}, network: {inputs: residual, calendar: 1, epochs: 3}, trials: 3, population: 2, sample: 1, "
-                                  "seeds_per_trial: 2, ensemble: {members: 2, seeds: 2, plain_epochs: 2}}");
+  in(search),
+      stage.run("search", "{" + where +
+                              "}, network: {inputs: residual, calendar: 1, epochs: 3}, trials: 3, population: 2, "
+                              "sample: 1, seeds_per_trial: 2, ensemble: {members: 2, seeds: 2, plain_epochs: 2}}");
   if (stage.comm.root()) {  // whatever share validation chose
     io::File file = io::File::append(search + "/ensemble.h5");
     file.set_attribute("linear_share", 0.25);
@@ -80,11 +88,15 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
   }
   in(forecast), stage.run("forecast", "{" + where + "}, ensemble: " + search + "/ensemble.h5}");
   CHECK(stage.message("forecast", "{" + where + ", window: 6}, ensemble: " + search + "/ensemble.h5}")
-            .find("forecasts 2 modes over 8 times from 8, but the series has 2 modes, horizon is 8 and window 6") != std::string::npos);
-  CHECK(stage.message("forecast", "{" + where + "}, ensemble: " + pod + "/pod.h5}").find("is no ensemble") != std::string::npos);
+            .find("forecasts 2 modes over 8 times from 8, but the series has 2 modes, horizon is 8 and window 6") !=
+        std::string::npos);
+  CHECK(stage.message("forecast", "{" + where + "}, ensemble: " + pod + "/pod.h5}").find("is no ensemble") !=
+        std::string::npos);
   if (!stage.comm.root()) return;
-  const auto before = search + "/forecast.h5", after = forecast + "/forecast.h5", name = std::string("4 networks (25 % linear)");
-  const auto networks = array(before, "forecast/ensemble of found networks"), line = array(before, "forecast/harmonics + ridge (chosen)");
+  const auto before = search + "/forecast.h5", after = forecast + "/forecast.h5",
+             name = std::string("4 networks (25 % linear)");
+  const auto networks = array(before, "forecast/ensemble of found networks"),
+             line = array(before, "forecast/harmonics + ridge (chosen)");
   const auto apart = array(before, "spread/ensemble of found networks");
   const auto mixed = array(after, "forecast/" + name), spread = array(after, "spread/" + name);
   REQUIRE(mixed.size() == line.size());
@@ -95,7 +107,8 @@ TEST_CASE("a stored ensemble repeats the search's own forecast and refuses other
   CHECK(*std::max_element(spread.begin(), spread.end()) > 1e-3);
 }
 
-TEST_CASE("a search that goes on after its test years were forecast counts that they are forecast again", "[ensemble]") {
+TEST_CASE("a search that goes on after its test years were forecast counts that they are forecast again",
+          "[ensemble]") {
   Stage stage;
   const auto field = stage.file("field"), pod = stage.file("pod"), search = stage.file("search");
   auto in = [&](const std::string& folder) {
@@ -104,24 +117,29 @@ TEST_CASE("a search that goes on after its test years were forecast counts that 
     stage.context.run_directory = folder;
   };
   in(field), stage.run("example_field", "{weeks: 120, latitudes: 6, longitudes: 12}");
-  in(pod), stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
+  in(pod),
+      stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 80}");
   in(search);
   for (int times = 1; times <= 3; ++times) {
     stage.context.resume = times > 1;
-    stage.run("search", "{data: {series: {file: " + pod + "/pod.h5}}, network: {epochs: 2}, strategy: random, trials: " + std::to_string(times < 3 ? 2 : 4) +
-                            ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
+    stage.run("search", "{data: {series: {file: " + pod +
+                            "/pod.h5}}, network: {epochs: 2}, strategy: random, trials: " +
+                            std::to_string(times < 3 ? 2 : 4) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
     stage.comm.barrier();
     if (!stage.comm.root()) continue;
     const io::File file = io::File::open(search + "/journal.h5");
     CHECK(file.group("selection").attribute<std::int32_t>("test_evaluations") == times);
     CHECK(file.group("selection").attribute<std::int64_t>("trials") == (times < 3 ? 2 : 4));
     const auto& said = stage.log.warnings();
-    CHECK(std::ranges::count_if(said, [](const auto& w) { return w.text.starts_with("this search has forecast the test years "); }) == times - 1);
+    CHECK(std::ranges::count_if(said, [](const auto& w) {
+            return w.text.starts_with("this search has forecast the test years ");
+          }) == times - 1);
   }
   if (!stage.comm.root()) return;
   REQUIRE(!stage.log.warnings().empty());
-  CHECK(stage.log.warnings().back().text == "this search has forecast the test years 2 time(s) before: whatever was changed since, they test it no longer; "
-                                            "keep other years for that");
+  CHECK(stage.log.warnings().back().text ==
+        "this search has forecast the test years 2 time(s) before: whatever was changed since, they test it no longer; "
+        "keep other years for that");
 }
 
 TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[ensemble]") {
@@ -133,17 +151,21 @@ TEST_CASE("a group of ranks rewards a trial with the same bits as one rank", "[e
     stage.context.run_directory = folder;
   };
   in(field), stage.run("example_field", "{weeks: 150, latitudes: 6, longitudes: 12}");
-  in(pod), stage.run("pod", "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
+  in(pod), stage.run("pod",
+                     "{field: {files: [" + field + "/field.h5], array: sst, missing: land}, modes: 2, training: 100}");
   std::vector<std::vector<Trial>> trials;
   for (int size : {1, stage.comm.size()}) {
     const auto folder = stage.file("search_" + std::to_string(size));
-    in(folder), stage.run("search", "{data: {series: {file: " + pod + "/pod.h5}, folds: 2}, network: {epochs: 3}, trials: 4, strategy: random, seeds_per_trial: 2, "
-                                    "ranks_per_trial: " + std::to_string(size) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
+    in(folder), stage.run("search", "{data: {series: {file: " + pod +
+                                        "/pod.h5}, folds: 2}, network: {epochs: 3}, trials: 4, strategy: random, "
+                                        "seeds_per_trial: 2, ranks_per_trial: " +
+                                        std::to_string(size) + ", ensemble: {members: 1, seeds: 1, plain_epochs: 2}}");
     stage.comm.barrier();
     trials.push_back(read_trials(folder + "/journal.h5"));
     std::ranges::sort(trials.back(), {}, &Trial::number);
   }
-  for (std::size_t k = 0; k < 4; ++k) CHECK((trials[0][k].genome == trials[1][k].genome && trials[0][k].reward == trials[1][k].reward));
+  for (std::size_t k = 0; k < 4; ++k)
+    CHECK((trials[0][k].genome == trials[1][k].genome && trials[0][k].reward == trials[1][k].reward));
 }
 
 TEST_CASE("windows as samples: scaled by the training years, neighbours share times", "[ensemble]") {
@@ -158,7 +180,10 @@ TEST_CASE("windows as samples: scaled by the training years, neighbours share ti
   }
   stage.comm.barrier();
   auto make = [&](const std::string& more) {
-    auto set = stage.registry.make<train::Dataset>("forecast_windows", deck::parse("{series: {file: " + path + ", training: 21}, window: 3, horizon: 2" + more + "}", "test"), stage.context);
+    auto set = stage.registry.make<train::Dataset>(
+        "forecast_windows",
+        deck::parse("{series: {file: " + path + ", training: 21}, window: 3, horizon: 2" + more + "}", "test"),
+        stage.context);
     set->open(stage.context);
     return set;
   };
@@ -171,11 +196,12 @@ TEST_CASE("windows as samples: scaled by the training years, neighbours share ti
   const auto* window = static_cast<const float*>(sample->fields.at("window").data);
   const auto* target = static_cast<const float*>(sample->fields.at("target").data);
   for (int t = 0; t < 3; ++t) {
-    CHECK(window[2 * t] == Approx((6.0 + t) / 20.0));        // 0 to 20 in the training years
+    CHECK(window[2 * t] == Approx((6.0 + t) / 20.0));  // 0 to 20 in the training years
     CHECK(window[2 * t + 1] == Approx(1.0 - (6.0 + t) / 20.0));
   }
   CHECK(target[2] == Approx(10.0 / 20.0));
-  CHECK_THROWS_WITH(make(", range: [4, 18]"), "range: [4, 18] of 17 windows holds none or reaches beyond them; give 0 <= first < last <= 17");
+  CHECK_THROWS_WITH(make(", range: [4, 18]"),
+                    "range: [4, 18] of 17 windows holds none or reaches beyond them; give 0 <= first < last <= 17");
 }
 
 TEST_CASE("a network whose loss is no number says in which epoch", "[ensemble]") {

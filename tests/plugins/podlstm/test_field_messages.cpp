@@ -39,13 +39,14 @@ TEST_CASE("numbers that are not there", "[messages]") {
   Bad bad;
   for (int t = 0; t < 4; ++t) bad.q[static_cast<std::size_t>(6 * t + 4)] = std::nan("");
   CHECK(bad.says("}, modes: 1}") ==
-        "'q' is NaN or missing in 4 of 4 snapshots at lat 30, lon 120 (first in snapshot 0) and no mask leaves that cell out; "
-        "name a mask, or say missing: land");
+        "'q' is NaN or missing in 4 of 4 snapshots at lat 30, lon 120 (first in snapshot 0) and no mask leaves that "
+        "cell out; name a mask, or say missing: land");
   CHECK(bad.says(", missing: land}, modes: 1}") == "no error");
   bad.q[6 * 2 + 1] = std::nan("");
   CHECK(bad.says(", missing: land}, modes: 1}") ==
-        "'q' is NaN or missing in 1 of 4 snapshots at lat -30, lon 120 (first in snapshot 2) and no mask leaves that cell out; "
-        "say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training snapshots)");
+        "'q' is NaN or missing in 1 of 4 snapshots at lat -30, lon 120 (first in snapshot 2) and no mask leaves that "
+        "cell out; say missing: drop (leave such cells out) or missing: fill (use the cell's mean over the training "
+        "snapshots)");
   CHECK(bad.says(", missing: drop}, modes: 1}") == "no error");
   CHECK(bad.says(", missing: fill}, modes: 1}") == "no error");
 }
@@ -57,7 +58,8 @@ TEST_CASE("what fills holes of the training snapshots does not depend on later o
     std::vector<double> q, time;
     for (int t = 0; t < times; ++t) {
       time.push_back(7.0 * t);
-      for (int c = 0; c < cells; ++c) q.push_back((t < training ? 1.0 : later) * (3.0 + std::sin(c + 2.0 * t) + 0.1 * t));
+      for (int c = 0; c < cells; ++c)
+        q.push_back((t < training ? 1.0 : later) * (3.0 + std::sin(c + 2.0 * t) + 0.1 * t));
     }
     q[cells * 3 + 1] = q[cells * 5 + 4] = q[cells * 10 + 2] = std::nan("");
     const auto path = stage.file("holes.h5");
@@ -80,15 +82,17 @@ TEST_CASE("what fills holes of the training snapshots does not depend on later o
 
 TEST_CASE("times and sizes", "[messages]") {
   Bad bad;
-  CHECK(bad.says("}, modes: 5}") == "modes: 5 asked for, but there are only 4 training snapshots; ask for at most 4 or add snapshots");
-  CHECK(bad.says("}, modes: 4}") == "modes: 4 asked for, but the training snapshots vary in 3 direction(s) only; ask for at most 3");
+  CHECK(bad.says("}, modes: 5}") ==
+        "modes: 5 asked for, but there are only 4 training snapshots; ask for at most 4 or add snapshots");
+  CHECK(bad.says("}, modes: 4}") ==
+        "modes: 4 asked for, but the training snapshots vary in 3 direction(s) only; ask for at most 3");
   CHECK(bad.says("}, modes: 1, training: 9}") == "training: 9 snapshots asked for, but 'q' has 4");
   CHECK(bad.says("}, modes: 1, buffer: 1e-6}") ==
         "buffer: one cell takes 3.05e-05 MiB (4 snapshots in float64); give at least that");
   bad.time[2] = 7;
   CHECK(bad.says("}, modes: 1}") ==
-        "times of 'q' do not increase: snapshot 2 is at 7, the one before at 7 (days since 2000-01-01); sort the snapshots, or "
-        "list the files in order");
+        "times of 'q' do not increase: snapshot 2 is at 7, the one before at 7 (days since 2000-01-01); sort the "
+        "snapshots, or list the files in order");
 }
 
 #ifdef CAMBIUM_HAVE_NETCDF
@@ -105,7 +109,8 @@ TEST_CASE("a classic NetCDF file with packed numbers", "[field]") {
   nc_put_att_text(file, time, "units", unit.size(), unit.c_str());
   const double scale = 0.01, offset = 5.0;
   const short missing = 32767;
-  nc_put_att_double(file, sst, "scale_factor", NC_FLOAT, 1, &scale), nc_put_att_double(file, sst, "add_offset", NC_FLOAT, 1, &offset);
+  nc_put_att_double(file, sst, "scale_factor", NC_FLOAT, 1, &scale),
+      nc_put_att_double(file, sst, "add_offset", NC_FLOAT, 1, &offset);
   nc_put_att_short(file, sst, "missing_value", NC_SHORT, 1, &missing);
   nc_enddef(file);
   const float lats[] = {-10, 10};
@@ -139,5 +144,6 @@ TEST_CASE("a classic NetCDF file without libnetcdf", "[messages]") {
   if (reads_classic_netcdf()) return;
   if (stage.comm.root()) io::write_file_atomically(stage.file("c.nc"), std::string("CDF\x01", 4));
   stage.comm.barrier();
-  CHECK(stage.message("pod", "{field: {files: ['" + stage.file("c.nc") + "'], array: q}}").find("libnetcdf-dev") != std::string::npos);
+  CHECK(stage.message("pod", "{field: {files: ['" + stage.file("c.nc") + "'], array: q}}").find("libnetcdf-dev") !=
+        std::string::npos);
 }

@@ -20,10 +20,12 @@ struct Net {
   train::FlatLayout layout;
   train::FlatBuffer weights, gradients;
   Net(const Genome& genome, Cell cell, Head head)
-      : net({genome, cell, head}, past, features, past, modes), layout(net.parameters(), 1 << 20), weights(layout, DType::f32), gradients(layout, DType::f32) {
+      : net({genome, cell, head}, past, features, past, modes), layout(net.parameters(), 1 << 20),
+        weights(layout, DType::f32), gradients(layout, DType::f32) {
     net.initialise(weights.views(), 7);
     for (std::size_t k = 0; k < layout.tensors().size(); ++k)  // biases, too, so that every path is seen
-      for (std::size_t i = 0; float& w : weights.values<float>(k)) w += 0.2f * static_cast<float>(Random4(5, Stream::test, k, i++).normal(0));
+      for (std::size_t i = 0; float& w : weights.values<float>(k))
+        w += 0.2f * static_cast<float>(Random4(5, Stream::test, k, i++).normal(0));
   }
 };
 
@@ -31,7 +33,9 @@ std::vector<train::SamplePtr> samples(int n) {
   std::vector<train::SamplePtr> out;
   for (int b = 0; b < n; ++b) {
     auto values = std::make_shared<std::vector<float>>();
-    for (int i = 0; i < past * (features + modes); ++i) values->push_back(static_cast<float>(Random4(9, Stream::test, static_cast<std::uint64_t>(b), static_cast<std::uint64_t>(i)).normal(0)));
+    for (int i = 0; i < past * (features + modes); ++i)
+      values->push_back(static_cast<float>(
+          Random4(9, Stream::test, static_cast<std::uint64_t>(b), static_cast<std::uint64_t>(i)).normal(0)));
     auto s = std::make_shared<train::Sample>();
     s->id = b;
     s->fields["window"] = io::tensor_of(values->data(), {past, features});
@@ -75,8 +79,10 @@ TEST_CASE("function-equal genomes have one canonical form", "[genome]") {
   CHECK(text(one) == text(late));
   CHECK(text(one) != text({3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   CHECK(text({2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) == text({0, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
-  CHECK(text({0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) == text({0, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));  // both reach the input
-  CHECK(text({0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) != text({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));  // relu(2 x)
+  CHECK(text({0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) ==
+        text({0, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));  // both reach the input
+  CHECK(text({0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) !=
+        text({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));  // relu(2 x)
 }
 
 TEST_CASE("projection only where widths differ, ReLU only with a skip", "[genome]") {
@@ -98,10 +104,12 @@ TEST_CASE("networks compute what their genome says", "[network]") {
   for (Cell cell : {Cell::lstm, Cell::gru})
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
-        INFO(genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm") << (head == Head::dense ? " dense" : " recurrent"));
+        INFO(genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
+                                 << (head == Head::dense ? " dense" : " recurrent"));
         Net n(genome, cell, head);
         double expected = 0.0;
-        for (const auto& sample : s) expected += oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes);
+        for (const auto& sample : s)
+          expected += oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes);
         CHECK(loss(n, s) == Approx(expected).epsilon(2e-5));
       }
 }
@@ -112,11 +120,13 @@ TEST_CASE("gradients are those of finite differences", "[network]") {
     for (Head head : {Head::recurrent, Head::dense})
       for (const auto& genome : genomes) {
         Net n(genome, cell, head);
-        INFO(genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm") << (head == Head::dense ? " dense" : " recurrent"));
+        INFO(genome_text(genome) << (cell == Cell::gru ? " gru" : " lstm")
+                                 << (head == Head::dense ? " dense" : " recurrent"));
         train::TermSum sum;
         const double one = 1.0;
         std::vector<int> ready;
-        n.net.gradient(s, n.weights.views(), {&one, 1}, n.gradients.views(), {&sum, 1}, [&](int k) { ready.push_back(k); });
+        n.net.gradient(s, n.weights.views(), {&one, 1}, n.gradients.views(), {&sum, 1},
+                       [&](int k) { ready.push_back(k); });
         CHECK(std::set<int>(ready.begin(), ready.end()).size() == n.layout.tensors().size());
         for (std::size_t k = 0; k < n.layout.tensors().size(); ++k) {
           // along a random direction of this tensor, by the float64 oracle: central differences
@@ -131,8 +141,10 @@ TEST_CASE("gradients are those of finite differences", "[network]") {
           const double step = 1e-5;
           double difference = 0.0;
           for (const auto& sample : s)
-            difference += oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes, static_cast<int>(k), direction, step) -
-                          oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes, static_cast<int>(k), direction, -step);
+            difference += oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes,
+                                              static_cast<int>(k), direction, step) -
+                          oracle::mean_square(genome, cell, head, n.weights, *sample, past, features, modes,
+                                              static_cast<int>(k), direction, -step);
           INFO(n.layout.tensors()[k].info.name);
           CHECK(slope == Approx(difference / (2.0 * step)).epsilon(1e-4).margin(1e-5));
         }
@@ -140,8 +152,17 @@ TEST_CASE("gradients are those of finite differences", "[network]") {
 }
 
 TEST_CASE("a genome out of range", "[messages]") {
-  auto says = [](const Genome& g) { try { GenomeSpace().require(g); } catch (const InputError& e) { return std::string(e.what()); } return std::string("no error"); };
-  CHECK(says({1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) == "genome: number 3 is 7, expected 0 to 6 (the node of a layer)");
-  CHECK(says({1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) == "genome: number 2 is 2, expected 0 to 1 (a skip connection: 0 absent, 1 present)");
+  auto says = [](const Genome& g) {
+    try {
+      GenomeSpace().require(g);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  CHECK(says({1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) ==
+        "genome: number 3 is 7, expected 0 to 6 (the node of a layer)");
+  CHECK(says({1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) ==
+        "genome: number 2 is 2, expected 0 to 1 (a skip connection: 0 absent, 1 present)");
   CHECK(says({1, 2}) == "genome: 2 numbers, expected 14 for 5 layers");
 }

@@ -94,8 +94,8 @@ TEST_CASE("energies of modes are the squared singular values", "[pod]") {
   for (bool weighted : {false, true})
     for (PodMethod method : {PodMethod::snapshots, PodMethod::randomized})
       for (double buffer : {1e9, 8.0 * n_time * 4}) {  // everything at once; four cells at a time
-        Field field(params_of(stage.file("field.h5")), weighted ? AreaWeights::cos_latitude : AreaWeights::none, training,
-                    buffer, stage.context);
+        Field field(params_of(stage.file("field.h5")), weighted ? AreaWeights::cos_latitude : AreaWeights::none,
+                    training, buffer, stage.context);
         const Basis b = compute_basis(field, {5, method, 10, 60, 1e-11}, stage.context);
         const auto expected = oracle_energies(s, weighted);
         for (std::size_t k = 0; k < 5; ++k) CHECK(b.energy[k] == Approx(expected[k]).epsilon(1e-10));
@@ -117,11 +117,12 @@ TEST_CASE("mean, modes and coefficients give the field back", "[pod]") {
     for (std::int64_t i = 0; i < std::ssize(b.index); ++i) {
       double q = b.mean[static_cast<std::size_t>(i)];
       for (std::int64_t k = 0; k < b.modes.rows; ++k) q += b.coefficients(t, k) * b.modes(k, i);
-      const double error = std::abs(q - s.q[static_cast<std::size_t>(t * n_lat * n_lon + b.index[static_cast<std::size_t>(i)])]);
+      const double error =
+          std::abs(q - s.q[static_cast<std::size_t>(t * n_lat * n_lon + b.index[static_cast<std::size_t>(i)])]);
       (t < training ? worst : beyond) = std::max(t < training ? worst : beyond, error);
     }
-  CHECK(stage.comm.max(worst) < 1e-9);    // all training fluctuations are spanned
-  CHECK(stage.comm.max(beyond) > 1e-3);   // the others are only projected
+  CHECK(stage.comm.max(worst) < 1e-9);   // all training fluctuations are spanned
+  CHECK(stage.comm.max(beyond) > 1e-3);  // the others are only projected
   CHECK(b.truncation(0, training) < 1e-6);
 }
 
@@ -133,7 +134,8 @@ TEST_CASE("randomized modes equal exact ones", "[pod]") {
   const Basis random = compute_basis(field, {4, PodMethod::randomized, 6, 60, 1e-11}, stage.context);
   CHECK(random.converged);
   double worst = 0.0;
-  for (std::size_t i = 0; i < exact.modes.a.size(); ++i) worst = std::max(worst, std::abs(exact.modes.a[i] - random.modes.a[i]));
+  for (std::size_t i = 0; i < exact.modes.a.size(); ++i)
+    worst = std::max(worst, std::abs(exact.modes.a[i] - random.modes.a[i]));
   CHECK(stage.comm.max(worst) < 1e-8);
 }
 
@@ -149,7 +151,8 @@ TEST_CASE("five modes of ERSSTv5", "[pod][data]") {
   for (PodMethod method : {PodMethod::snapshots, PodMethod::randomized})
     for (bool area : {false, true}) {
       if (method == PodMethod::randomized && area) continue;
-      const double buffer = method == PodMethod::snapshots ? 1048576.0 : 67108864.0;  // of the 16 MiB that all cells take
+      const double buffer =
+          method == PodMethod::snapshots ? 1048576.0 : 67108864.0;  // of the 16 MiB that all cells take
       Field field(p, area ? AreaWeights::cos_latitude : AreaWeights::none, 84, buffer, stage.context);
       const Basis b = compute_basis(field, {5, method, 10, 60, 1e-11}, stage.context);
       double sum = 0.0;

@@ -33,7 +33,8 @@ Result count_twos(const Job& job) {
 
 SearchOptions options(std::int64_t trials, Strategy strategy) {
   SearchOptions o;
-  o.trials = trials, o.strategy.strategy = strategy, o.strategy.population = 20, o.strategy.sample = 6, o.log_every = 1 << 20;
+  o.trials = trials, o.strategy.strategy = strategy, o.strategy.population = 20, o.strategy.sample = 6,
+  o.log_every = 1 << 20;
   return o;
 }
 
@@ -78,7 +79,10 @@ TEST_CASE("every trial is finished once, equal networks are evaluated once, and 
   for (Strategy strategy : {Strategy::evolution, Strategy::random, Strategy::tpe}) {
     Run run;
     const auto o = options(150, strategy);
-    const auto report = run.search(o, [](const Job& job, const auto& breathe) { breathe(); return count_twos(job); });
+    const auto report = run.search(o, [](const Job& job, const auto& breathe) {
+      breathe();
+      return count_twos(job);
+    });
     if (!run.comm.root()) continue;
     const auto trials = read_trials(run.file("journal.h5"));
     each_number_once(trials, 150);
@@ -136,7 +140,10 @@ TEST_CASE("a search goes on from its journal", "[search]") {
     CHECK(std::ssize(run.journal->trials()) == 25);
   }
   std::int64_t again = 0;
-  run.search(options(60, Strategy::evolution), [&](const Job& job, const auto&) { again += job.number < 25; return count_twos(job); });
+  run.search(options(60, Strategy::evolution), [&](const Job& job, const auto&) {
+    again += job.number < 25;
+    return count_twos(job);
+  });
   CHECK(run.comm.sum(again) == 0);
   if (run.comm.root()) each_number_once(run.journal->trials(), 60);
 }
@@ -168,7 +175,8 @@ TEST_CASE("a torn line of the log is cut off, and what stands before it is kept"
 
 TEST_CASE("hopeless trials end at a rung", "[search]") {
   std::vector<Trial> finished(8);
-  for (std::size_t k = 0; k < 8; ++k) finished[k].rungs = {static_cast<double>(k), k < 4 ? std::nan("") : static_cast<double>(10 + k)};
+  for (std::size_t k = 0; k < 8; ++k)
+    finished[k].rungs = {static_cast<double>(k), k < 4 ? std::nan("") : static_cast<double>(10 + k)};
   SearchOptions o;
   o.rungs = 2, o.keep = 0.25;
   const auto t = thresholds_of(finished, o);
@@ -267,7 +275,8 @@ TEST_CASE("groups of ranks evaluate together and find what single ranks find", "
       return whole;
     };
     SearchReport report;
-    CHECK(groups.search(small_space(), options(40, Strategy::random), run.journal ? &*run.journal : nullptr, parts, run.context, report));
+    CHECK(groups.search(small_space(), options(40, Strategy::random), run.journal ? &*run.journal : nullptr, parts,
+                        run.context, report));
     run.comm.barrier();
     if (!run.comm.root()) continue;
     CHECK(report.evaluators == run.comm.size() / size);

@@ -7,7 +7,8 @@
 
 namespace cambium::submatrix::test {
 
-/// H and S (row-major, n x n) and the sizes of their blocks. Blocks without any element are not stored, also on the diagonal.
+/// H and S (row-major, n x n) and the sizes of their blocks. Blocks without any element are not stored, also on the
+/// diagonal.
 struct DensePair {
   std::vector<int> sizes;
   std::vector<double> h, s;
@@ -17,7 +18,16 @@ struct DensePair {
   MatrixSystem system(const Comm& comm, double electrons) const {
     auto layout = std::make_shared<const BlockLayout>(sizes);
     const std::vector<double> cost(sizes.size(), 1.0);
-    MatrixSystem out{layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), static_cast<std::int64_t>(sizes.size()), electrons, {}, {}, "dense", {}};
+    MatrixSystem out{layout,
+                     ColumnRanges::balanced(cost, comm.size()),
+                     BlockColumns(layout),
+                     BlockColumns(layout),
+                     static_cast<std::int64_t>(sizes.size()),
+                     electrons,
+                     {},
+                     {},
+                     "dense",
+                     {}};
     for (int c = out.ranges.begin(comm.rank()); c < out.ranges.end(comm.rank()); ++c)
       for (auto [from, to] : {std::pair(&h, &out.hamiltonian), std::pair(&s, &out.overlap)}) {
         to->start_column(c);
@@ -54,7 +64,9 @@ struct DensePair {
 };
 
 /// Energy of `occupied` levels with two electrons each.
-inline double band_energy(const std::vector<double>& levels, int occupied) { return 2.0 * std::accumulate(levels.begin(), levels.begin() + occupied, 0.0); }
+inline double band_energy(const std::vector<double>& levels, int occupied) {
+  return 2.0 * std::accumulate(levels.begin(), levels.begin() + occupied, 0.0);
+}
 
 /// 2 Tr(D M) of distributed matrices.
 inline double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
@@ -63,7 +75,8 @@ inline double trace(const BlockColumns& d, const BlockColumns& m, const Comm& co
     const BlockColumn column = d.column(c);
     for (std::size_t e = 0; e < column.rows.size(); ++e)
       if (const double* other = m.block(column.rows[e], c))
-        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k) sum += column.block(e)[k] * other[k];
+        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k)
+          sum += column.block(e)[k] * other[k];
   }
   return 2.0 * comm.sum(sum);
 }

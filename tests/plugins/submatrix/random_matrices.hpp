@@ -17,8 +17,8 @@ inline std::vector<double> generalised_levels(std::vector<double> h, std::vector
   return value;
 }
 
-/// Blocks on a lattice in one, two or three dimensions, displaced at random; elements are random and fall off exponentially with the
-/// distance, up to a range. Everything about a system follows from its seed.
+/// Blocks on a lattice in one, two or three dimensions, displaced at random; elements are random and fall off
+/// exponentially with the distance, up to a range. Everything about a system follows from its seed.
 class RandomSystem {
  public:
   explicit RandomSystem(std::uint64_t seed) : seed_(seed) {
@@ -36,7 +36,8 @@ class RandomSystem {
 
   /// In [low, high), a number of its own for every `what`.
   double draw(std::uint64_t what, double low, double high) const {
-    return low + (high - low) * Random4(seed_, Stream::test, what, 1000 + static_cast<std::uint64_t>(attempt_)).uniform(0);
+    return low +
+           (high - low) * Random4(seed_, Stream::test, what, 1000 + static_cast<std::uint64_t>(attempt_)).uniform(0);
   }
   bool orthogonal() const { return orthogonal_; }
   int blocks() const { return layout_->blocks(); }
@@ -45,11 +46,21 @@ class RandomSystem {
   const std::vector<double>& levels() const { return levels_; }
   double gap() const { return levels_[pairs_] - levels_[pairs_ - 1]; }
   /// Of the exact levels at the number of electrons.
-  double band_energy() const { return 2.0 * std::accumulate(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(pairs_), 0.0); }
+  double band_energy() const {
+    return 2.0 * std::accumulate(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(pairs_), 0.0);
+  }
 
   MatrixSystem system(const Comm& comm) const {
-    MatrixSystem out{layout_, ColumnRanges::balanced(std::vector<double>(static_cast<std::size_t>(blocks()), 1.0), comm.size()), BlockColumns(layout_), BlockColumns(layout_), blocks(), electrons(),
-                     {}, {}, "random", {}};
+    MatrixSystem out{layout_,
+                     ColumnRanges::balanced(std::vector<double>(static_cast<std::size_t>(blocks()), 1.0), comm.size()),
+                     BlockColumns(layout_),
+                     BlockColumns(layout_),
+                     blocks(),
+                     electrons(),
+                     {},
+                     {},
+                     "random",
+                     {}};
     const auto fill = [&](const std::vector<double>& dense, BlockColumns& matrix) {
       const auto n = layout_->dimension();
       for (int b = out.ranges.begin(comm.rank()); b < out.ranges.end(comm.rank()); ++b) {
@@ -59,7 +70,8 @@ class RandomSystem {
           double* block = matrix.add_block(a);
           for (int i = 0; i < layout_->size(a); ++i)
             for (int j = 0; j < layout_->size(b); ++j)
-              block[i * layout_->size(b) + j] = dense[static_cast<std::size_t>((layout_->offset(a) + i) * n + layout_->offset(b) + j)];
+              block[i * layout_->size(b) + j] =
+                  dense[static_cast<std::size_t>((layout_->offset(a) + i) * n + layout_->offset(b) + j)];
         }
       }
       matrix.finish();
@@ -72,11 +84,16 @@ class RandomSystem {
  private:
   double distance(int a, int b) const {
     double sum = 0.0;
-    for (std::size_t k = 0; k < 3; ++k) sum += (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]) * (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      sum += (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]) *
+             (x_[static_cast<std::size_t>(a)][k] - x_[static_cast<std::size_t>(b)][k]);
     return std::sqrt(sum);
   }
   void make() {
-    const int dimensions = 1 + static_cast<int>(draw(1, 0.0, 3.0)), side = dimensions == 1 ? static_cast<int>(draw(2, 20.0, 90.0)) : dimensions == 2 ? static_cast<int>(draw(2, 4.0, 9.0)) : static_cast<int>(draw(2, 3.0, 5.0));
+    const int dimensions = 1 + static_cast<int>(draw(1, 0.0, 3.0)),
+              side = dimensions == 1   ? static_cast<int>(draw(2, 20.0, 90.0))
+                     : dimensions == 2 ? static_cast<int>(draw(2, 4.0, 9.0))
+                                       : static_cast<int>(draw(2, 3.0, 5.0));
     x_.clear(), pairs_ = 0;
     std::vector<int> sizes;
     const int most = 1 + static_cast<int>(draw(3, 0.0, 3.0));
@@ -85,14 +102,18 @@ class RandomSystem {
     for (int b = 0; b < all; ++b) {
       const int at[3] = {b % side, b / side % side, b / (side * side)};
       auto& x = x_.emplace_back();
-      for (std::size_t k = 0; k < 3; ++k) x[k] = at[k] + (static_cast<int>(k) < dimensions ? displaced * draw(1000 + static_cast<std::uint64_t>(3 * b) + k, -1.0, 1.0) : 0.0);
+      for (std::size_t k = 0; k < 3; ++k)
+        x[k] = at[k] + (static_cast<int>(k) < dimensions
+                            ? displaced * draw(1000 + static_cast<std::uint64_t>(3 * b) + k, -1.0, 1.0)
+                            : 0.0);
       sizes.push_back(1 + static_cast<int>(draw(100000 + static_cast<std::uint64_t>(b), 0.0, most)));
     }
     layout_ = std::make_shared<const BlockLayout>(sizes);
     orthogonal_ = draw(5, 0.0, 1.0) < 0.5;
     range_ = draw(6, 1.2, 6.0);
     least_gap_ = draw(7, 0.05, 0.2);
-    const double decay = draw(8, 0.3, 1.2), coupling = draw(9, 0.03, 0.25) / dimensions, overlap = orthogonal_ ? 0.0 : draw(10, 0.02, 0.2) / dimensions, disorder = draw(11, 0.0, 0.2);
+    const double decay = draw(8, 0.3, 1.2), coupling = draw(9, 0.03, 0.25) / dimensions,
+                 overlap = orthogonal_ ? 0.0 : draw(10, 0.02, 0.2) / dimensions, disorder = draw(11, 0.0, 0.2);
     const auto n = static_cast<std::size_t>(layout_->dimension());
     h_.assign(n * n, 0.0), s_.assign(n * n, 0.0);
     for (int a = 0; a < all; ++a)
@@ -101,10 +122,12 @@ class RandomSystem {
         const double fall = a == b ? 1.0 : std::exp(-(distance(a, b) - 1.0) / decay);
         for (int i = 0; i < sizes[static_cast<std::size_t>(a)]; ++i)
           for (int j = 0; j < sizes[static_cast<std::size_t>(b)]; ++j) {
-            const auto row = static_cast<std::size_t>(layout_->offset(a) + i), column = static_cast<std::size_t>(layout_->offset(b) + j);
+            const auto row = static_cast<std::size_t>(layout_->offset(a) + i),
+                       column = static_cast<std::size_t>(layout_->offset(b) + j);
             if (column > row) continue;
             const std::uint64_t element = 1000000 + 2 * (row * n + column);
-            double h = coupling * fall * draw(element, -1.0, 1.0), s = a == b ? 0.0 : overlap * fall * draw(element + 1, -1.0, 1.0);
+            double h = coupling * fall * draw(element, -1.0, 1.0),
+                   s = a == b ? 0.0 : overlap * fall * draw(element + 1, -1.0, 1.0);
             if (row == column) {
               const bool occupied = sizes[static_cast<std::size_t>(a)] == 1 ? a % 2 == 0 : i == 0;
               pairs_ += occupied ? 1 : 0;

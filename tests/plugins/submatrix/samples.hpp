@@ -10,7 +10,8 @@
 
 extern "C" {
 void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*);
-void dsygv_(const int*, const char*, const char*, const int*, double*, const int*, double*, const int*, double*, double*, const int*, int*);
+void dsygv_(const int*, const char*, const char*, const int*, double*, const int*, double*, const int*, double*,
+            double*, const int*, int*);
 }
 
 namespace cambium::submatrix::test {
@@ -29,7 +30,8 @@ inline std::vector<double> random_symmetric(int n, unsigned seed) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   std::vector<double> a(static_cast<std::size_t>(n * n));
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= i; ++j) a[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)] = uniform(engine);
+    for (int j = 0; j <= i; ++j)
+      a[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)] = uniform(engine);
   return a;
 }
 
@@ -46,7 +48,8 @@ inline Dense dense_eigen(std::vector<double> a, int n) {
   dsyev_("V", "L", &n, a.data(), &n, out.value.data(), work.data(), &size, &info);
   out.vector.resize(a.size());
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) out.vector[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)];
+    for (int j = 0; j < n; ++j)
+      out.vector[static_cast<std::size_t>(i * n + j)] = a[static_cast<std::size_t>(j * n + i)];
   return out;
 }
 
@@ -72,14 +75,24 @@ class Chain {
   MatrixSystem system(const Comm& comm) const {
     auto layout = std::make_shared<const BlockLayout>(sizes_);
     const std::vector<double> cost(static_cast<std::size_t>(blocks_), 1.0);
-    MatrixSystem out{layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), blocks_, 2.0 * blocks_, {}, {}, "chain", {}};
+    MatrixSystem out{layout,
+                     ColumnRanges::balanced(cost, comm.size()),
+                     BlockColumns(layout),
+                     BlockColumns(layout),
+                     blocks_,
+                     2.0 * blocks_,
+                     {},
+                     {},
+                     "chain",
+                     {}};
     for (int b = out.ranges.begin(comm.rank()); b < out.ranges.end(comm.rank()); ++b) {
       out.overlap.start_column(b);
       out.hamiltonian.start_column(b);
       for (int a = std::max(0, b - range()); a <= std::min(blocks_ - 1, b + range()); ++a) {
         double *s = out.overlap.add_block(a), *h = out.hamiltonian.add_block(a);
         for (int i = 0; i < size(a); ++i)
-          for (int j = 0; j < size(b); ++j) s[i * size(b) + j] = overlap(a, i, b, j), h[i * size(b) + j] = hamiltonian(a, i, b, j);
+          for (int j = 0; j < size(b); ++j)
+            s[i * size(b) + j] = overlap(a, i, b, j), h[i * size(b) + j] = hamiltonian(a, i, b, j);
       }
     }
     out.overlap.finish();

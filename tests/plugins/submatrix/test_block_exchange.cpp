@@ -57,7 +57,9 @@ TEST_CASE("columns of other ranks arrive with their rows, and only those asked f
       std::vector<int> expected;
       for (int r = std::max(0, column - 2); r <= std::min(blocks - 1, column + 2); ++r) {
         const bool listed = std::find(wanted.begin(), wanted.end(), r) != wanted.end();
-        const bool sent = rows == WantedRows::owned ? ranges.owner(r) == rank : rows == WantedRows::all || (listed && (rows == WantedRows::among_wanted || r <= column));
+        const bool sent = rows == WantedRows::owned ? ranges.owner(r) == rank
+                                                    : rows == WantedRows::all ||
+                                                          (listed && (rows == WantedRows::among_wanted || r <= column));
         if (sent) expected.push_back(r);
       }
       CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
@@ -74,7 +76,8 @@ TEST_CASE("blocks below the threshold of their column are not sent, diagonal blo
   const BlockColumns own = band(layout, ranges.begin(rank), ranges.end(rank)), all = band(layout, 0, blocks);
   std::vector<int> wanted;
   std::vector<double> least;
-  for (int b = 0; b < blocks; ++b) wanted.push_back(b), least.push_back(b % 3 == 0 ? 0.0 : b % 3 == 1 ? all.column(b).norms[0] * (1.0 + 1e-5) : 1e40);
+  for (int b = 0; b < blocks; ++b)
+    wanted.push_back(b), least.push_back(b % 3 == 0 ? 0.0 : b % 3 == 1 ? all.column(b).norms[0] * (1.0 + 1e-5) : 1e40);
   std::int64_t bytes = 0;
   const ColumnSet set = fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, least);
   for (int b : wanted) {
@@ -86,7 +89,8 @@ TEST_CASE("blocks below the threshold of their column are not sent, diagonal blo
     CHECK(std::vector<int>(c.rows.begin(), c.rows.end()) == expected);
     CHECK(right_values(c, b, *layout));
   }
-  CHECK_THROWS_WITH(fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, std::vector<double>{1.0}), "fetch_columns: one threshold for each wanted column");
+  CHECK_THROWS_WITH(fetch_columns(own, ranges, wanted, WantedRows::all, world.comm, bytes, std::vector<double>{1.0}),
+                    "fetch_columns: one threshold for each wanted column");
 }
 
 TEST_CASE("a matrix keeps its values when columns change owners") {

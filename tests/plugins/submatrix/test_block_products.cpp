@@ -27,7 +27,9 @@ void check_panels(int rows, int n, int k, double tolerance) {
   for (int r = 0; r < rows; ++r)
     for (int j = 0; j < n; ++j) {
       double sum = 0.0;
-      for (int p = 0; p < k; ++p) sum += static_cast<double>(x[static_cast<std::size_t>(r * k + p)]) * static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]);
+      for (int p = 0; p < k; ++p)
+        sum += static_cast<double>(x[static_cast<std::size_t>(r * k + p)]) *
+               static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]);
       worst = std::max(worst, std::abs(sum - static_cast<double>(c[static_cast<std::size_t>(r * ld + j)])));
     }
   CHECK(worst < tolerance * k);
@@ -37,7 +39,9 @@ void check_panels(int rows, int n, int k, double tolerance) {
   for (int p = 0; p < k; ++p)
     for (int r = 0; r < rows; ++r) {
       double sum = 0.0;
-      for (int j = 0; j < n; ++j) sum += static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]) * static_cast<double>(c[static_cast<std::size_t>(r * ld + j)]);
+      for (int j = 0; j < n; ++j)
+        sum += static_cast<double>(a[static_cast<std::size_t>(p * ld + j)]) *
+               static_cast<double>(c[static_cast<std::size_t>(r * ld + j)]);
       worst = std::max(worst, std::abs(sum - static_cast<double>(g[static_cast<std::size_t>(p * rows + r)])));
     }
   CHECK(worst < tolerance * n * k);
@@ -60,9 +64,14 @@ TEST_CASE("Z M Z against plain loops, whole and on a pattern") {
   const MatrixSystem system = chain.system(world.comm);
   std::int64_t bytes = 0;
   double flops = 0.0;
-  const BlockColumns all = congruence(system.overlap, system.hamiltonian, system.ranges, world.comm, {0.0, 0.0, {}}, bytes, flops);
+  const BlockColumns all =
+      congruence(system.overlap, system.hamiltonian, system.ranges, world.comm, {0.0, 0.0, {}}, bytes, flops);
   const BlockColumns some = congruence(system.overlap, system.hamiltonian, system.ranges, world.comm,
-                                       {0.0, 0.0, [](int column) { return std::vector<int>{std::max(0, column - 1), std::max(0, column - 1) + 1}; }}, bytes, flops);
+                                       {0.0, 0.0,
+                                        [](int column) {
+                                          return std::vector<int>{std::max(0, column - 1), std::max(0, column - 1) + 1};
+                                        }},
+                                       bytes, flops);
   const auto s = [&](int a, int i, int b, int j) { return chain.overlap(a, i, b, j); };
   double worst = 0.0;
   for (int c : all.columns()) {
@@ -75,7 +84,8 @@ TEST_CASE("Z M Z against plain loops, whole and on a pattern") {
           for (int p = 0; p < 14; ++p)
             for (int k = 0; k < chain.size(p); ++k)
               for (int q = 0; q < 14; ++q)
-                for (int l = 0; l < chain.size(q); ++l) sum += s(r, i, p, k) * chain.hamiltonian(p, k, q, l) * s(q, l, c, j);
+                for (int l = 0; l < chain.size(q); ++l)
+                  sum += s(r, i, p, k) * chain.hamiltonian(p, k, q, l) * s(q, l, c, j);
           worst = std::max(worst, std::abs(sum - all.block(r, c)[i * chain.size(c) + j]));
           const double* block = some.block(r, c);
           if (block) worst = std::max(worst, std::abs(sum - block[i * chain.size(c) + j]));
@@ -90,7 +100,8 @@ TEST_CASE("blocks wider than a register") {
   x.clear(23);
   y.clear(23);
   std::vector<double> values(5 * 23), a(23 * 5);
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::sin(1.0 + static_cast<double>(k)), a[k] = std::cos(static_cast<double>(k));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = std::sin(1.0 + static_cast<double>(k)), a[k] = std::cos(static_cast<double>(k));
   x.set(1, values.data());
   y.add_product(0, a.data(), 1, x);
   std::vector<double> out(23 * 23);

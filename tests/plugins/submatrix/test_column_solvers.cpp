@@ -21,7 +21,9 @@ struct Gapped {
   std::vector<double> dense;
   int n;
 
-  explicit Gapped(int blocks, double coupling = 0.15) : layout(std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 4))), matrix(layout), n(4 * blocks) {
+  explicit Gapped(int blocks, double coupling = 0.15)
+      : layout(std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 4))),
+        matrix(layout), n(4 * blocks) {
     dense = random_symmetric(n, 5);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
@@ -43,7 +45,8 @@ struct Gapped {
   /// Largest difference of the block column of f(A) from the dense one, and of the trace.
   double worst(ColumnSolver& solver, int column, const MatrixFunction& f) {
     std::int64_t bytes = 0;
-    const ColumnSet set = fetch_columns(matrix, ColumnRanges{{0, layout->blocks()}}, {}, WantedRows::all, world.comm, bytes);
+    const ColumnSet set =
+        fetch_columns(matrix, ColumnRanges{{0, layout->blocks()}}, {}, WantedRows::all, world.comm, bytes);
     const double trace = solver.decompose(principal_index(matrix, column, 0.0), set, 0.0, f).trace(f);
     std::vector<double> out;
     solver.column(f, out);
@@ -53,7 +56,9 @@ struct Gapped {
       for (int q = 0; q < 4; ++q) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j)
-          sum += exact.vector[static_cast<std::size_t>(i * n + j)] * exact.vector[static_cast<std::size_t>((4 * column + q) * n + j)] * f(exact.value[static_cast<std::size_t>(j)]);
+          sum += exact.vector[static_cast<std::size_t>(i * n + j)] *
+                 exact.vector[static_cast<std::size_t>((4 * column + q) * n + j)] *
+                 f(exact.value[static_cast<std::size_t>(j)]);
         difference = std::max(difference, std::abs(sum - out[static_cast<std::size_t>(i * 4 + q)]));
         if (i == 4 * column + q) exact_trace += sum;
       }
@@ -136,7 +141,8 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         lanczos.extend(60);
         REQUIRE(lanczos.exhausted());
         const int k = lanczos.projected_rows();
-        std::vector<double> t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(width * k)), basis(static_cast<std::size_t>(k * ld));
+        std::vector<double> t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(width * k)),
+            basis(static_cast<std::size_t>(k * ld));
         for (int p = 0; p < k; p += width) {
           std::fill(unit.begin(), unit.end(), 0.0);
           for (int q = 0; q < width; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
@@ -147,15 +153,20 @@ TEST_CASE("a Krylov space that nearly fills the submatrix keeps an orthogonal ba
         for (int p = 0; p < k; ++p)
           for (int q = 0; q < p; ++q) {
             double dot = 0.0;
-            for (int i = 0; i < n; ++i) dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
+            for (int i = 0; i < n; ++i)
+              dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
             orthogonal = std::max(orthogonal, std::abs(dot));
           }
         lanczos.projected(t.data());
         const Dense krylov = dense_eigen(t, k), exact = dense_eigen(dense, n);
         double found = 0.0, wanted = 0.0;
         for (int q = 0; q < width; ++q) {
-          for (int j = 0; j < k; ++j) found += std::pow(krylov.vector[static_cast<std::size_t>(q * k + j)], 2) * step(krylov.value[static_cast<std::size_t>(j)]);
-          for (int j = 0; j < n; ++j) wanted += std::pow(exact.vector[static_cast<std::size_t>((centre + q) * n + j)], 2) * step(exact.value[static_cast<std::size_t>(j)]);
+          for (int j = 0; j < k; ++j)
+            found += std::pow(krylov.vector[static_cast<std::size_t>(q * k + j)], 2) *
+                     step(krylov.value[static_cast<std::size_t>(j)]);
+          for (int j = 0; j < n; ++j)
+            wanted += std::pow(exact.vector[static_cast<std::size_t>((centre + q) * n + j)], 2) *
+                      step(exact.value[static_cast<std::size_t>(j)]);
         }
         trace_error = std::max(trace_error, std::abs(found - wanted));
       }
@@ -196,7 +207,8 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
   lanczos.extend(14);
   const int k = lanczos.projected_rows();
   REQUIRE(k == 56);
-  std::vector<double> basis(static_cast<std::size_t>(k * ld)), t(static_cast<std::size_t>(k * k)), unit(static_cast<std::size_t>(4 * k), 0.0);
+  std::vector<double> basis(static_cast<std::size_t>(k * ld)), t(static_cast<std::size_t>(k * k)),
+      unit(static_cast<std::size_t>(4 * k), 0.0);
   for (int p = 0; p < k; p += 4) {
     std::fill(unit.begin(), unit.end(), 0.0);
     for (int q = 0; q < 4; ++q) unit[static_cast<std::size_t>(q * k + p + q)] = 1.0;
@@ -211,7 +223,9 @@ TEST_CASE("the basis stays orthogonal and the projected matrix is that of A") {
       double dot = 0.0, form = 0.0;
       for (int i = 0; i < n; ++i) {
         dot += basis[static_cast<std::size_t>(p * ld + i)] * basis[static_cast<std::size_t>(q * ld + i)];
-        for (int j = 0; j < n; ++j) form += basis[static_cast<std::size_t>(p * ld + i)] * a[static_cast<std::size_t>(i * ld + j)] * basis[static_cast<std::size_t>(q * ld + j)];
+        for (int j = 0; j < n; ++j)
+          form += basis[static_cast<std::size_t>(p * ld + i)] * a[static_cast<std::size_t>(i * ld + j)] *
+                  basis[static_cast<std::size_t>(q * ld + j)];
       }
       orthogonal = std::max(orthogonal, std::abs(dot - (p == q)));
       projected = std::max(projected, std::abs(form - t[static_cast<std::size_t>(p * k + q)]));

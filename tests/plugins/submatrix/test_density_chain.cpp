@@ -21,7 +21,9 @@ DensityOptions tight(double eps) {
   return options;
 }
 
-double band_energy(const std::vector<double>& levels, int occupied) { return 2.0 * std::accumulate(levels.begin(), levels.begin() + occupied, 0.0); }
+double band_energy(const std::vector<double>& levels, int occupied) {
+  return 2.0 * std::accumulate(levels.begin(), levels.begin() + occupied, 0.0);
+}
 
 /// 2 Tr(D M) of distributed matrices.
 double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
@@ -30,7 +32,8 @@ double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
     const BlockColumn column = d.column(c);
     for (std::size_t e = 0; e < column.rows.size(); ++e)
       if (const double* other = m.block(column.rows[e], c))
-        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k) sum += column.block(e)[k] * other[k];
+        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k)
+          sum += column.block(e)[k] * other[k];
   }
   return 2.0 * comm.sum(sum);
 }
@@ -125,7 +128,8 @@ TEST_CASE("the energy-weighted density matrix of sign iterations, wherever the o
       moved.start_column(c);
       for (int r : system.hamiltonian.column(c).rows) {
         double* block = moved.add_block(r);
-        for (int k = 0; k < chain.size(r) * chain.size(c); ++k) block[k] = system.hamiltonian.block(r, c)[k] + (mu - middle) * system.overlap.block(r, c)[k];
+        for (int k = 0; k < chain.size(r) * chain.size(c); ++k)
+          block[k] = system.hamiltonian.block(r, c)[k] + (mu - middle) * system.overlap.block(r, c)[k];
       }
     }
     moved.finish();
@@ -196,7 +200,8 @@ TEST_CASE("any number of ranks gives the same result") {
     double worst = 0.0;
     for (int c : together.density.columns())
       for (int r : together.density.column(c).rows)
-        for (int k = 0; k < chain.size(r) * chain.size(c); ++k) worst = std::max(worst, std::abs(together.density.block(r, c)[k] - single.density.block(r, c)[k]));
+        for (int k = 0; k < chain.size(r) * chain.size(c); ++k)
+          worst = std::max(worst, std::abs(together.density.block(r, c)[k] - single.density.block(r, c)[k]));
     CHECK(worst < 1e-12);
   }
 }

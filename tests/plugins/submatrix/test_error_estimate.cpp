@@ -32,8 +32,10 @@ DensityOptions options_of(const RandomSystem& random) {
   out.electrons = random.electrons();
   out.orthogonal = random.orthogonal();
   const double which = random.draw(22, 0.0, 1.0);
-  if (which < 0.3) out.solver = SolverKind::diagonalise;
-  else if (which < 0.4) out.precision = Precision::float32;
+  if (which < 0.3)
+    out.solver = SolverKind::diagonalise;
+  else if (which < 0.4)
+    out.precision = Precision::float32;
   if (!random.orthogonal() && which < 0.1) out.form = Form::local;
   out.sample = random.draw(23, 0.0, 1.0) < 0.5 ? 8 : 16;
   return out;
@@ -59,10 +61,16 @@ Counts try_random(std::uint64_t first, int trials) {
     out.covered += v.covered() ? 1 : 0;
     out.width.push_back(v.margin / std::max(std::abs(v.missing), 1e-14));
     if ((std::getenv("CAMBIUM_TRIALS") || !v.covered()) && world.comm.root())
-      std::cout << "seed " << seed << ": " << (v.covered() ? "covered" : "MISSED") << ", missing " << v.missing * mev << ", stated " << v.stated * mev << " +- " << v.margin * mev << " meV/block (sampling "
-                << result.error.sampling * mev << "); eps " << options.eps << ", blocks " << random.blocks() << ", drawn " << result.error.submatrices << (random.orthogonal() ? ", S = 1" : "") << (options.form == Form::local ? ", local" : "")
-                << (options.solver == SolverKind::diagonalise ? ", diagonalise" : "") << ", gap " << random.gap() << " mu " << result.mu << " in " << random.levels()[random.pairs() - 1] << " " << random.levels()[random.pairs()] << ", n " << result.columns.mean_dimension << " eps " << result.error.by_eps * mev << " beyond " << result.error.beyond * mev << " grown " << result.error.grown << " cost " << result.error.cost
-                << std::endl;
+      std::cout << "seed " << seed << ": " << (v.covered() ? "covered" : "MISSED") << ", missing " << v.missing * mev
+                << ", stated " << v.stated * mev << " +- " << v.margin * mev << " meV/block (sampling "
+                << result.error.sampling * mev << "); eps " << options.eps << ", blocks " << random.blocks()
+                << ", drawn " << result.error.submatrices << (random.orthogonal() ? ", S = 1" : "")
+                << (options.form == Form::local ? ", local" : "")
+                << (options.solver == SolverKind::diagonalise ? ", diagonalise" : "") << ", gap " << random.gap()
+                << " mu " << result.mu << " in " << random.levels()[random.pairs() - 1] << " "
+                << random.levels()[random.pairs()] << ", n " << result.columns.mean_dimension << " eps "
+                << result.error.by_eps * mev << " beyond " << result.error.beyond * mev << " grown "
+                << result.error.grown << " cost " << result.error.cost << std::endl;
   }
   std::sort(out.width.begin(), out.width.end());
   return out;
@@ -73,7 +81,8 @@ Counts try_random(std::uint64_t first, int trials) {
 TEST_CASE("200 random systems: exact energies lie in the stated interval in 95 of 100 cases") {
   const Counts counts = try_random(1, 200);
   const double median = counts.width[counts.width.size() / 2];
-  std::cout << counts.covered << " of " << counts.trials << " covered (seeds from 1); margin over the error: median " << median << ", 90 % " << counts.width[counts.width.size() * 9 / 10] << std::endl;
+  std::cout << counts.covered << " of " << counts.trials << " covered (seeds from 1); margin over the error: median "
+            << median << ", 90 % " << counts.width[counts.width.size() * 9 / 10] << std::endl;
   CHECK(counts.covered >= 190);
   CHECK(median < 3.0);  // an interval that holds everything says nothing
 }
@@ -81,7 +90,8 @@ TEST_CASE("200 random systems: exact energies lie in the stated interval in 95 o
 TEST_CASE("2,000 more random systems", "[.long]") {
   const char* first = std::getenv("CAMBIUM_SEED");
   const Counts counts = try_random(first ? std::strtoull(first, nullptr, 10) : 100000, 2000);
-  std::cout << counts.covered << " of " << counts.trials << " covered; margin over the error: median " << counts.width[counts.width.size() / 2] << std::endl;
+  std::cout << counts.covered << " of " << counts.trials << " covered; margin over the error: median "
+            << counts.width[counts.width.size() / 2] << std::endl;
   CHECK(counts.covered >= 1900);
 }
 
@@ -104,8 +114,11 @@ TEST_CASE("shipped water: the exact energy lies in the stated interval, whatever
         const Verdict v = judged(result, *reference.band_energy, options, static_cast<double>(system.atoms));
         ++trials, covered += v.covered() ? 1 : 0;
         if ((std::getenv("CAMBIUM_TRIALS") || !v.covered()) && world.comm.root())
-          std::cout << "water " << n[0] << ", eps " << eps << ", seed " << seed << ": missing " << v.missing * mev << ", stated " << v.stated * mev << " +- " << v.margin * mev << " meV/atom, sampling " << result.error.sampling * mev
-                    << ", eps " << result.error.by_eps * mev << ", beyond " << result.error.beyond * mev << ", grown " << result.error.grown << " of " << result.error.submatrices << ", cost " << result.error.cost << std::endl;
+          std::cout << "water " << n[0] << ", eps " << eps << ", seed " << seed << ": missing " << v.missing * mev
+                    << ", stated " << v.stated * mev << " +- " << v.margin * mev << " meV/atom, sampling "
+                    << result.error.sampling * mev << ", eps " << result.error.by_eps * mev << ", beyond "
+                    << result.error.beyond * mev << ", grown " << result.error.grown << " of "
+                    << result.error.submatrices << ", cost " << result.error.cost << std::endl;
         CHECK(v.margin < 3.0 * std::abs(v.missing));
         CHECK(std::abs(v.missing - v.stated) < 0.5 * std::abs(v.missing));
       }

@@ -12,14 +12,16 @@ namespace {
 
 std::vector<StratifiedSample::Unit> units(int count, std::uint64_t seed) {
   std::vector<StratifiedSample::Unit> out;
-  for (int k = 0; k < count; ++k) out.push_back({3 * k, std::exp(2.0 * Random4(seed, Stream::test, static_cast<std::uint64_t>(k), 0).normal(0))});
+  for (int k = 0; k < count; ++k)
+    out.push_back({3 * k, std::exp(2.0 * Random4(seed, Stream::test, static_cast<std::uint64_t>(k), 0).normal(0))});
   return out;
 }
 
 }  // namespace
 
 TEST_CASE("a sample is drawn from the seed, without repetition, and is complete where there is no more") {
-  const StratifiedSample a(units(500, 1), 16, 7), b(units(500, 1), 16, 7), c(units(500, 1), 16, 8), all(units(10, 1), 5, 7);
+  const StratifiedSample a(units(500, 1), 16, 7), b(units(500, 1), 16, 7), c(units(500, 1), 16, 8),
+      all(units(10, 1), 5, 7);
   CHECK(a.drawn() == b.drawn());
   CHECK(a.drawn() != c.drawn());
   CHECK(std::set<int>(a.drawn().begin(), a.drawn().end()).size() == 16);
@@ -30,7 +32,8 @@ TEST_CASE("a sample is drawn from the seed, without repetition, and is complete 
   CHECK(all.sum(ones).total == Approx(25.0));
   CHECK(all.sum(ones).half_width == 0.0);
   CHECK(StratifiedSample(units(10, 1), 0, 7).drawn().empty());
-  for (int size : {1, 2, 3, 5, 7, 9, 10, 17, 249}) CHECK(StratifiedSample(units(500, 1), size, 7).drawn().size() == static_cast<std::size_t>(size));
+  for (int size : {1, 2, 3, 5, 7, 9, 10, 17, 249})
+    CHECK(StratifiedSample(units(500, 1), size, 7).drawn().size() == static_cast<std::size_t>(size));
 }
 
 TEST_CASE("what is the same everywhere is told apart from what is known") {
@@ -52,7 +55,10 @@ TEST_CASE("sums of heavy-tailed values lie in their intervals in 95 of 100 cases
     const auto all = units(300, seed);
     std::vector<double> value;
     double exact = 0.0;
-    for (const auto& unit : all) value.push_back(unit.score * (1.0 + 0.5 * Random4(seed, Stream::test, static_cast<std::uint64_t>(unit.id), 1).normal(0))), exact += value.back();
+    for (const auto& unit : all)
+      value.push_back(unit.score *
+                      (1.0 + 0.5 * Random4(seed, Stream::test, static_cast<std::uint64_t>(unit.id), 1).normal(0))),
+          exact += value.back();
     const StratifiedSample sample(all, 16, seed);
     std::vector<double> seen;
     for (int id : sample.drawn()) seen.push_back(value[static_cast<std::size_t>(id / 3)]);

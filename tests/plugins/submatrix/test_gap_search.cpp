@@ -14,7 +14,8 @@ using namespace cambium::submatrix::test;
 
 namespace {
 
-/// Molecules of two functions that do not see each other, whose lower level is `level(b)`; the upper ones lie from 0.3 to 0.5.
+/// Molecules of two functions that do not see each other, whose lower level is `level(b)`; the upper ones lie from 0.3
+/// to 0.5.
 struct Isolated {
   int blocks;
   std::function<double(int)> level;
@@ -25,9 +26,19 @@ struct Isolated {
   MatrixSystem system(const Comm& comm) const {
     auto layout = std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(blocks), 2));
     const std::vector<double> cost(static_cast<std::size_t>(blocks), 1.0);
-    MatrixSystem out{layout, ColumnRanges::balanced(cost, comm.size()), BlockColumns(layout), BlockColumns(layout), blocks, 2.0 * blocks, {}, {}, "isolated", {}};
+    MatrixSystem out{layout,
+                     ColumnRanges::balanced(cost, comm.size()),
+                     BlockColumns(layout),
+                     BlockColumns(layout),
+                     blocks,
+                     2.0 * blocks,
+                     {},
+                     {},
+                     "isolated",
+                     {}};
     for (int b = out.ranges.begin(comm.rank()); b < out.ranges.end(comm.rank()); ++b) {
-      const double angle = 6.28 * fraction(b, 0.5698402909980532), c = std::cos(angle), s = std::sin(angle), low = level(b), high = upper(b);
+      const double angle = 6.28 * fraction(b, 0.5698402909980532), c = std::cos(angle), s = std::sin(angle),
+                   low = level(b), high = upper(b);
       out.hamiltonian.start_column(b);
       double* h = out.hamiltonian.add_block(b);
       h[0] = low * c * c + high * s * s, h[3] = low * s * s + high * c * c, h[1] = h[2] = (low - high) * c * s;
@@ -60,12 +71,15 @@ TEST_CASE("occupied and empty states in the middle of the gap are counted in sys
   World world;
   for (const auto& [blocks, defects] : {std::pair(300, 1), std::pair(9000, 1), std::pair(60000, 6)}) {
     // Levels of the defects, in the gap from -0.6 to 0.3.
-    const Isolated molecules{blocks, [blocks, defects](int b) { return b % (blocks / defects) == blocks / defects / 2 ? -0.295 + 0.01 * b / blocks : valence(b); }};
+    const Isolated molecules{blocks, [blocks, defects](int b) {
+                               return b % (blocks / defects) == blocks / defects / 2 ? -0.295 + 0.01 * b / blocks
+                                                                                     : valence(b);
+                             }};
     for (const double charge : {0.0, -2.0 * defects, -2.0 * (defects / 2)}) {
       const double electrons = 2.0 * blocks + charge;
       const DensityResult result = solved(molecules, electrons, world);
-      INFO(blocks << " blocks, " << defects << " defects, charge " << charge << ": N " << std::setprecision(12) << result.electrons << ", E off by "
-                  << result.energy - molecules.energy(electrons));
+      INFO(blocks << " blocks, " << defects << " defects, charge " << charge << ": N " << std::setprecision(12)
+                  << result.electrons << ", E off by " << result.energy - molecules.energy(electrons));
       CHECK(std::abs(result.electrons - electrons) < 1e-6);
       CHECK(std::abs(result.energy - molecules.energy(electrons)) < 1e-9 * std::abs(result.energy));
     }
@@ -99,17 +113,21 @@ TEST_CASE("where truncation moves the count by more than half an electron, mu st
   options.orthogonal = true;
   options.eps = 0.1, options.electrons = 2.0 * blocks, options.sample = 0;
   const auto result = density_matrix(system, options, world.context);
-  INFO("N off by " << result.electrons - options.electrons << ", gap from " << result.gap_low << " to " << result.gap_high);
+  INFO("N off by " << result.electrons - options.electrons << ", gap from " << result.gap_low << " to "
+                   << result.gap_high);
   CHECK(result.electrons - options.electrons > 1.0);  // five times what 4,000 blocks have, 0.3
   CHECK(result.electrons - options.electrons < 2.0);
   CHECK(result.gap_high - result.gap_low > 1.0);
   REQUIRE(warn_of_count(options, result.electrons, false, world.log));
-  CHECK(world.log.warnings().back().text == fmt::format("the number of electrons is off by {:+.4g}: the submatrices have no gap at 40000 electrons, and mu is in the one next to it; "
-                                                        "choose a smaller eps than 0.1", result.electrons - options.electrons));
+  CHECK(world.log.warnings().back().text ==
+        fmt::format("the number of electrons is off by {:+.4g}: the submatrices have no gap at 40000 electrons, and mu "
+                    "is in the one next to it; choose a smaller eps than 0.1",
+                    result.electrons - options.electrons));
   CHECK(!warn_of_count(options, options.electrons + 0.4, false, world.log));
   REQUIRE(warn_of_count(options, options.electrons + 0.6, true, world.log));
-  CHECK(world.log.warnings().back().text == "the number of electrons is off by +0.6: the submatrices have no gap at 40000 electrons, and mu is in the one next to it; choose a longer "
-                                            "reach of matrices.tight_binding");
+  CHECK(world.log.warnings().back().text ==
+        "the number of electrons is off by +0.6: the submatrices have no gap at 40000 electrons, and mu is in the one "
+        "next to it; choose a longer reach of matrices.tight_binding");
 }
 
 TEST_CASE("random molecules of any size with states all over the gap, at every number of electrons that has a gap") {
@@ -127,7 +145,8 @@ TEST_CASE("random molecules of any size with states all over the gap, at every n
     pair.h.assign(n * n, 0.0), pair.s.assign(n * n, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       // Two bands, and every tenth level anywhere between them.
-      pair.h[i * n + i] = engine() % 10 == 0 ? 0.5 * uniform(engine) : (uniform(engine) < 0.0 ? -0.9 : 0.9) + 0.15 * uniform(engine);
+      pair.h[i * n + i] =
+          engine() % 10 == 0 ? 0.5 * uniform(engine) : (uniform(engine) < 0.0 ? -0.9 : 0.9) + 0.15 * uniform(engine);
       pair.s[i * n + i] = 1.0;
       for (std::size_t j = 0; j < i; ++j) {
         const double fall = std::exp(-1.2 * std::abs(block[i] - block[j]));
@@ -144,7 +163,8 @@ TEST_CASE("random molecules of any size with states all over the gap, at every n
       options.eps = options.eps_overlap = 1e-7, options.electrons = electrons;
       options.sample = 0;
       const auto result = density_matrix(pair.system(world.comm, electrons), options, world.context);
-      INFO("seed " << seed << ", " << electrons << " electrons, gap " << levels[k] - levels[k - 1] << ": N off by " << result.electrons - electrons << ", E by " << result.energy - exact);
+      INFO("seed " << seed << ", " << electrons << " electrons, gap " << levels[k] - levels[k - 1] << ": N off by "
+                   << result.electrons - electrons << ", E by " << result.energy - exact);
       CHECK(std::abs(result.electrons - electrons) < 1e-4);
       CHECK(std::abs(result.energy - exact) < 1e-5);
       CHECK(result.mu > levels[k - 1]);

@@ -59,7 +59,8 @@ TEST_CASE("a ring is cut into arcs of the length that costs least") {
   const int columns = 48, reach = 6;
   const BlockLayout layout(std::vector<int>(columns, 2));
   const BlockPattern pattern = ring(columns, reach);
-  // An arc of g columns has g + 2 reach blocks: of arcs of equal length 6 are cheapest, (18 / 13)^3 / 6 of single columns, 4 or 8 little dearer.
+  // An arc of g columns has g + 2 reach blocks: of arcs of equal length 6 are cheapest, (18 / 13)^3 / 6 of single
+  // columns, 4 or 8 little dearer.
   const Grouping found = choose_groups(pattern, layout, {}, {GroupBy::graph, 0}, cube);
   check_partition(found.groups, columns);
   CHECK(found.by == "graph");
@@ -67,7 +68,8 @@ TEST_CASE("a ring is cut into arcs of the length that costs least") {
   double by_hand = 0.0;
   for (const auto& g : found.groups) {
     std::vector<int> rows;
-    for (int c : g) rows.insert(rows.end(), pattern[static_cast<std::size_t>(c)].begin(), pattern[static_cast<std::size_t>(c)].end());
+    for (int c : g)
+      rows.insert(rows.end(), pattern[static_cast<std::size_t>(c)].begin(), pattern[static_cast<std::size_t>(c)].end());
     std::sort(rows.begin(), rows.end());
     by_hand += std::pow(2.0 * static_cast<double>(std::unique(rows.begin(), rows.end()) - rows.begin()), 3);
   }
@@ -91,13 +93,17 @@ TEST_CASE("bisection in space gives compact groups of the size that was asked fo
     REQUIRE(g.size() == 8);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       double low = 1e9, high = -1e9;
-      for (int c : g) low = std::min(low, centres[static_cast<std::size_t>(c)][axis]), high = std::max(high, centres[static_cast<std::size_t>(c)][axis]);
+      for (int c : g)
+        low = std::min(low, centres[static_cast<std::size_t>(c)][axis]),
+        high = std::max(high, centres[static_cast<std::size_t>(c)][axis]);
       CHECK(high - low == Approx(3.0));
     }
   }
 }
 
-TEST_CASE("groups have the energy of whole problems, and come nearer to the filtered matrix than single columns at the same eps") {
+TEST_CASE(
+    "groups have the energy of whole problems, and come nearer to the filtered matrix than single columns at the same "
+    "eps") {
   World world;
   const Chain chain(blocks);
   const auto levels = chain.levels();
@@ -112,9 +118,12 @@ TEST_CASE("groups have the energy of whole problems, and come nearer to the filt
       CHECK(result.columns.submatrices < blocks / 3);
       CHECK(result.error.idempotency < 1e-6);
     }
-    // What a submatrix method adds is the distance to the function of the whole filtered matrix, one group of all columns.
+    // What a submatrix method adds is the distance to the function of the whole filtered matrix, one group of all
+    // columns.
     for (double eps : {1e-2, 1e-3, 1e-4, 1e-5}) {
-      const auto energy = [&](GroupBy by, int size) { return density_matrix(system, options_of(eps, solver, by, size), world.context).energy; };
+      const auto energy = [&](GroupBy by, int size) {
+        return density_matrix(system, options_of(eps, solver, by, size), world.context).energy;
+      };
       const double whole = energy(GroupBy::graph, blocks), single = std::abs(energy(GroupBy::none, 0) - whole);
       for (int size : {2, 4, 8}) CHECK(std::abs(energy(GroupBy::graph, size) - whole) < 0.9 * single);
     }
@@ -132,8 +141,10 @@ TEST_CASE("both solvers give the same for groups, however wide they are against 
   const MatrixSystem system = placed(chain, world.comm);
   for (double eps : {1e-2, 1e-4})
     for (int size : {2, 3, 5, 8, 13}) {
-      const auto dense = density_matrix(system, options_of(eps, SolverKind::diagonalise, GroupBy::space, size), world.context);
-      const auto krylov = density_matrix(system, options_of(eps, SolverKind::lanczos, GroupBy::space, size), world.context);
+      const auto dense =
+          density_matrix(system, options_of(eps, SolverKind::diagonalise, GroupBy::space, size), world.context);
+      const auto krylov =
+          density_matrix(system, options_of(eps, SolverKind::lanczos, GroupBy::space, size), world.context);
       CHECK(krylov.energy == Approx(dense.energy).epsilon(1e-10));
       CHECK(krylov.electrons == Approx(dense.electrons).epsilon(1e-10));
     }
@@ -167,7 +178,8 @@ TEST_CASE("auto is never predicted to cost more than single columns") {
     const auto result = density_matrix(system, options_of(1e-5, solver, GroupBy::automatic), world.context);
     CHECK(result.groups.predicted <= 1.0);
     CHECK((result.groups.by == "none") == (result.columns.submatrices == blocks));
-    const double forced = density_matrix(system, options_of(1e-5, solver, GroupBy::space, 4), world.context).groups.predicted;
+    const double forced =
+        density_matrix(system, options_of(1e-5, solver, GroupBy::space, 4), world.context).groups.predicted;
     CHECK(result.groups.predicted <= forced);
   }
 }
@@ -187,10 +199,12 @@ TEST_CASE("groups are the same, and so is the result, on any number of ranks") {
       CHECK(std::abs(together.error.energy_change - single.error.energy_change) < 1e-12);
       CHECK(together.groups.predicted == Approx(single.groups.predicted).epsilon(1e-14));
       double worst = 0.0;
-      for (const auto& [a, b] : {std::pair(&together.density, &single.density), std::pair(&*together.energy_weighted, &*single.energy_weighted)})
+      for (const auto& [a, b] : {std::pair(&together.density, &single.density),
+                                 std::pair(&*together.energy_weighted, &*single.energy_weighted)})
         for (int c : a->columns())
           for (int r : a->column(c).rows)
-            for (int k = 0; k < chain.size(r) * chain.size(c); ++k) worst = std::max(worst, std::abs(a->block(r, c)[k] - b->block(r, c)[k]));
+            for (int k = 0; k < chain.size(r) * chain.size(c); ++k)
+              worst = std::max(worst, std::abs(a->block(r, c)[k] - b->block(r, c)[k]));
       CHECK(worst < 1e-12);
     }
 }

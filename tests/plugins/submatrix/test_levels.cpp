@@ -1,5 +1,5 @@
-// Learning of mu and band energies: moments, labels, the network's gradient, the search that starts from a prediction, and the
-// judgement of block columns.
+// Learning of mu and band energies: moments, labels, the network's gradient, the search that starts from a prediction,
+// and the judgement of block columns.
 #include <iostream>
 #include <numeric>
 
@@ -24,7 +24,8 @@ namespace {
 
 CrystalInput diamond(int cells, double displacement) {
   CrystalInput out;
-  out.lattice.type = LatticeType::diamond, out.lattice.a = 3.556, out.lattice.cells = {cells, cells, cells}, out.lattice.species = {"C"};
+  out.lattice.type = LatticeType::diamond, out.lattice.a = 3.556, out.lattice.cells = {cells, cells, cells},
+  out.lattice.species = {"C"};
   out.lattice.displacement = displacement;
   return out;
 }
@@ -41,7 +42,8 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
 /// A model that knows the answer, but for an error of each level and of each column.
 class Oracle : public LevelPredictor {
  public:
-  Oracle(const LevelSample& exact, const MatrixSystem& system, double off, double tolerance) : exact_(exact), system_(system), off_(off), tolerance_(tolerance) {}
+  Oracle(const LevelSample& exact, const MatrixSystem& system, double off, double tolerance)
+      : exact_(exact), system_(system), off_(off), tolerance_(tolerance) {}
   int krylov_blocks() const override { return 3; }
   double tolerance() const override { return tolerance_; }
   LevelPrediction predict(const std::vector<Spectrum>& local, int functions, const Comm& comm) const override {
@@ -62,8 +64,10 @@ class Oracle : public LevelPredictor {
 /// A solver that is wrong in one block column.
 class Broken : public ColumnSolver {
  public:
-  Broken(std::unique_ptr<ColumnSolver> right, int column, double shift) : right_(std::move(right)), column_(column), shift_(shift) {}
-  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps, const MatrixFunction& f) override {
+  Broken(std::unique_ptr<ColumnSolver> right, int column, double shift)
+      : right_(std::move(right)), column_(column), shift_(shift) {}
+  const Spectrum& decompose(const PrincipalIndex& index, const ColumnSet& columns, double eps,
+                            const MatrixFunction& f) override {
     spectrum_ = right_->decompose(index, columns, eps, f);
     if (index.column == column_)
       for (double& x : spectrum_.node) x += x < 0.0 ? shift_ : 0.0;
@@ -119,7 +123,8 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
     for (int r = 0; r < n / width; ++r) {
       double* block = blocks.add_block(r);
       for (int i = 0; i < width; ++i)
-        for (int j = 0; j < width; ++j) block[i * width + j] = h[static_cast<std::size_t>((r * width + i) * n + c * width + j)];
+        for (int j = 0; j < width; ++j)
+          block[i * width + j] = h[static_cast<std::size_t>((r * width + i) * n + c * width + j)];
     }
   }
   blocks.finish();
@@ -132,7 +137,9 @@ TEST_CASE("moments are traces of Chebyshev polynomials, exact below twice the Kr
   KrylovOptions few;
   few.first = few.most = 4, few.tolerance = 0.0;
   std::vector<double> krylov;
-  add_moments(make_lanczos<double>(n / width, few)->decompose(principal_index(blocks, 0, 0.0), set, 0.0, [](double) { return 0.0; }), window, width, count, krylov);
+  add_moments(make_lanczos<double>(n / width, few)
+                  ->decompose(principal_index(blocks, 0, 0.0), set, 0.0, [](double) { return 0.0; }),
+              window, width, count, krylov);
   for (std::size_t k = 0; k < 7; ++k) CHECK(krylov[k] == Approx(wanted[k]).margin(1e-12));
   CHECK(std::abs(krylov[7] - wanted[7]) > 1e-6);  // of order 8: beyond what four blocks know
 }
@@ -169,11 +176,13 @@ TEST_CASE("configurations differ by frame and seed, not by rank, and strain stay
   const World world, alone(MPI_COMM_SELF);
   CrystalInput input = diamond(2, 0.1);
   input.strain = 0.02;
-  const MatrixSystem here = crystal_matrices(input, 5, 7, world.comm), whole = crystal_matrices(input, 5, 7, alone.comm);
+  const MatrixSystem here = crystal_matrices(input, 5, 7, world.comm),
+                     whole = crystal_matrices(input, 5, 7, alone.comm);
   for (int c : here.hamiltonian.columns())
     for (int r : here.hamiltonian.column(c).rows)
       for (int k = 0; k < 16; ++k) CHECK(here.hamiltonian.block(r, c)[k] == whole.hamiltonian.block(r, c)[k]);
-  const MatrixSystem frame = crystal_matrices(input, 6, 7, alone.comm), seed = crystal_matrices(input, 5, 8, alone.comm);
+  const MatrixSystem frame = crystal_matrices(input, 6, 7, alone.comm),
+                     seed = crystal_matrices(input, 5, 8, alone.comm);
   CHECK(frame.centres[3] != whole.centres[3]);
   CHECK(seed.centres[3] != whole.centres[3]);
   input.lattice.displacement = 0.0;
@@ -193,7 +202,8 @@ TEST_CASE("the gradient of local_levels is the slope of its loss") {
   LocalLevels::Params params;
   params.layers = {5, 4};
   LocalLevels network(params, world.context);
-  network.restore(R"({"window": [-1.0, 1.0], "functions": 2, "moment_mean": [0.1, 0.2], "moment_scale": [0.5, 2.0], "mean": [-1.0, -0.3, 0.2], "scale": [0.3, 0.1, 0.2]})");
+  network.restore(
+      R"({"window": [-1.0, 1.0], "functions": 2, "moment_mean": [0.1, 0.2], "moment_scale": [0.5, 2.0], "mean": [-1.0, -0.3, 0.2], "scale": [0.3, 0.1, 0.2]})");
   std::vector<std::vector<double>> values;
   std::vector<train::SamplePtr> samples;
   values.reserve(100);
@@ -201,13 +211,15 @@ TEST_CASE("the gradient of local_levels is the slope of its loss") {
     auto sample = std::make_shared<train::Sample>();
     const auto add = [&](const char* name, std::vector<std::int64_t> shape, std::vector<double> numbers) {
       values.push_back(std::move(numbers));
-      TensorRef t = shape.size() == 2 ? io::tensor_of(values.back().data(), {shape[0], shape[1]}) : io::tensor_of(values.back());
+      TensorRef t =
+          shape.size() == 2 ? io::tensor_of(values.back().data(), {shape[0], shape[1]}) : io::tensor_of(values.back());
       sample->fields.emplace(name, t);
     };
     std::vector<double> moments, energy;
     for (int k = 0; k < 2 * columns; ++k) moments.push_back(std::sin(3.0 * k + static_cast<double>(columns)));
     for (int k = 0; k < columns; ++k) energy.push_back(-1.0 + 0.2 * std::cos(2.0 * k));
-    add("moments", {columns, 2}, moments), add("band_energy", {columns}, energy), add("levels", {2}, {-0.25, 0.1}), add("window", {2}, {-1.0, 1.0}), add("functions", {1}, {2.0});
+    add("moments", {columns, 2}, moments), add("band_energy", {columns}, energy), add("levels", {2}, {-0.25, 0.1}),
+        add("window", {2}, {-1.0, 1.0}), add("functions", {1}, {2.0});
     samples.push_back(sample);
   }
   std::vector<std::vector<double>> weights, gradients;
@@ -217,7 +229,8 @@ TEST_CASE("the gradient of local_levels is the slope of its loss") {
     for (auto extent : p.shape) n *= extent;
     weights.emplace_back(static_cast<std::size_t>(n)), gradients.emplace_back(static_cast<std::size_t>(n), 0.0);
   }
-  for (std::size_t k = 0; k < weights.size(); ++k) w.push_back(io::tensor_of(weights[k])), g.push_back(io::tensor_of(gradients[k]));
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    w.push_back(io::tensor_of(weights[k])), g.push_back(io::tensor_of(gradients[k]));
   network.initialise(w, 3);
   const double share[2] = {0.7, 1.9};
   const auto loss = [&] {
@@ -264,13 +277,16 @@ TEST_CASE("a search that starts near the gap finds the same mu in fewer evaluati
       const ElectronCount guided(spectra, kt, world.comm);
       const ElectronCount::Gap start{-0.1 + off, 0.1 + off};
       CHECK(guided.mu_of(electrons, 0.5, &start) == Approx(mu).margin(1e-12));
-      if (world.comm.root()) std::cout << "kT " << kt << ", prediction off by " << off << ": " << guided.evaluations() << " evaluations, " << without << " without\n";
+      if (world.comm.root())
+        std::cout << "kT " << kt << ", prediction off by " << off << ": " << guided.evaluations() << " evaluations, "
+                  << without << " without\n";
       if (std::abs(off) < 0.1) CHECK(guided.evaluations() < without);
     }
   }
 }
 
-TEST_CASE("a density matrix that starts from a prediction is the same, and names the column that went wrong, and no other") {
+TEST_CASE(
+    "a density matrix that starts from a prediction is the same, and names the column that went wrong, and no other") {
   World world, alone(MPI_COMM_SELF);
   const MatrixSystem system = crystal_matrices(diamond(2, 0.08), 3, 11, world.comm);
   const LevelSample exact = DenseLevels(crystal_matrices(diamond(2, 0.08), 3, 11, alone.comm)).sample({-1.3, 1.0}, 5);
@@ -286,7 +302,9 @@ TEST_CASE("a density matrix that starts from a prediction is the same, and names
   CHECK(found.prediction->energy_difference < 1e-6);
   CHECK(found.columns.evaluated_twice <= plain.columns.evaluated_twice + 2);
   const int wrong = 17;
-  options.make_solver = [&](const KrylovOptions& krylov) { return std::make_unique<Broken>(make_saturated_lanczos(*system.bonds, krylov), wrong, -0.01); };
+  options.make_solver = [&](const KrylovOptions& krylov) {
+    return std::make_unique<Broken>(make_saturated_lanczos(*system.bonds, krylov), wrong, -0.01);
+  };
   const auto doctored = density_matrix(system, options, world.context);
   REQUIRE(doctored.prediction->suspects.size() == 1);
   CHECK(doctored.prediction->suspects[0].column == wrong);

@@ -20,7 +20,9 @@ const std::vector<double> h{-0.5, 0.1, 0.02, 0.1, 0.3, 0.05, 0.02, 0.05, -0.4};
 std::string text(bool upper, const std::string& header) {
   std::string out = header;
   for (int i = 0; i < 3; ++i)
-    for (int j = upper ? i : 0; j < 3; ++j) out += "       " + std::to_string(i + 1) + "       " + std::to_string(j + 1) + "  " + std::to_string(h[static_cast<std::size_t>(3 * i + j)]) + "E+000\n";
+    for (int j = upper ? i : 0; j < 3; ++j)
+      out += "       " + std::to_string(i + 1) + "       " + std::to_string(j + 1) + "  " +
+             std::to_string(h[static_cast<std::size_t>(3 * i + j)]) + "E+000\n";
   return out;
 }
 
@@ -30,7 +32,8 @@ std::string binary() {
   const auto add = [&](const void* p, std::size_t n) { out.append(static_cast<const char*>(p), n); };
   for (std::int32_t i = 1; i <= 3; ++i)
     for (std::int32_t j = i; j <= 3; ++j) {
-      add(&marker, 4), add(&i, 4), add(&j, 4), add(&h[static_cast<std::size_t>(3 * (i - 1) + j - 1)], 8), add(&marker, 4);
+      add(&marker, 4), add(&i, 4), add(&j, 4), add(&h[static_cast<std::size_t>(3 * (i - 1) + j - 1)], 8),
+          add(&marker, 4);
     }
   return out;
 }
@@ -50,7 +53,8 @@ TEST_CASE("every format gives the same Hamiltonian, block by block") {
   World world(MPI_COMM_SELF);
   MatrixInput input;
   input.molecule = {1, 2};
-  for (const std::string& content : {text(false, ""), text(true, ""), binary(), text(true, "%%MatrixMarket matrix coordinate real symmetric\n% note\n3 3 6\n"),
+  for (const std::string& content : {text(false, ""), text(true, ""), binary(),
+                                     text(true, "%%MatrixMarket matrix coordinate real symmetric\n% note\n3 3 6\n"),
                                      text(false, "%%MatrixMarket matrix coordinate real general\n3 3 9\n")}) {
     input.hamiltonian = scratch.file("h");
     io::write_file_atomically(input.hamiltonian, content);
@@ -72,11 +76,17 @@ TEST_CASE("every format gives the same Hamiltonian, block by block") {
 
 TEST_CASE("a matrix file that cannot be used says why") {
   const Scratch scratch("submatrix_files");
-  CHECK(problem(scratch, "1 1 2.0\n1 2\n") == "FILE:2: expected row, column and value, found 2 words; was the file truncated?");
-  CHECK(problem(scratch, "1 1 2.0\n1 2 0.1\n") == "FILE: row 2, the last one, has no diagonal element; was the file truncated? If that element is zero, write it");
-  CHECK(problem(scratch, "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.0\n2 2 1.0\n") == "FILE: 3 elements announced, 2 found; the file is truncated");
-  CHECK(problem(scratch, "%%MatrixMarket matrix array real general\n") == "FILE:1: expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
-  CHECK(problem(scratch, binary().substr(0, 100)) == "FILE: 100 bytes are no whole number of records of 24; the file is truncated or no binary CSR file of CP2K");
+  CHECK(problem(scratch, "1 1 2.0\n1 2\n") ==
+        "FILE:2: expected row, column and value, found 2 words; was the file truncated?");
+  CHECK(
+      problem(scratch, "1 1 2.0\n1 2 0.1\n") ==
+      "FILE: row 2, the last one, has no diagonal element; was the file truncated? If that element is zero, write it");
+  CHECK(problem(scratch, "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1.0\n2 2 1.0\n") ==
+        "FILE: 3 elements announced, 2 found; the file is truncated");
+  CHECK(problem(scratch, "%%MatrixMarket matrix array real general\n") ==
+        "FILE:1: expected '%%MatrixMarket matrix coordinate real symmetric' (or general)");
+  CHECK(problem(scratch, binary().substr(0, 100)) ==
+        "FILE: 100 bytes are no whole number of records of 24; the file is truncated or no binary CSR file of CP2K");
   CHECK(problem(scratch, "0 1 2.0\n") == "FILE: row 0, column 1; rows and columns are counted from 1");
   World world(MPI_COMM_SELF);
   MatrixInput input;
@@ -84,5 +94,7 @@ TEST_CASE("a matrix file that cannot be used says why") {
   io::write_file_atomically(input.hamiltonian, text(false, ""));
   input.molecule = {4, 1, 1};
   CHECK(message([&] { read_matrices(input, world.context); }) ==
-        input.hamiltonian + " has 3 rows, which are no whole number of molecules of 6 functions; 'molecule' holds the functions of each atom of one molecule");
+        input.hamiltonian +
+            " has 3 rows, which are no whole number of molecules of 6 functions; 'molecule' holds the functions of "
+            "each atom of one molecule");
 }

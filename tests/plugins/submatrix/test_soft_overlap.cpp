@@ -10,7 +10,8 @@ using namespace cambium::submatrix::test;
 
 namespace {
 
-std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, std::size_t n, bool transpose_b) {
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, std::size_t n,
+                            bool transpose_b) {
   std::vector<double> out(n * n, 0.0);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 0; k < n; ++k)
@@ -21,9 +22,9 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
 /// Where the function is that another one nearly copies.
 enum class Copies { inside, across };
 
-/// Molecules with a gap in an orthogonal basis, H0, seen in another basis T: H = T H0 T^T and S = T T^T, so that the levels are those of H0
-/// whatever T is. In every third molecule the third function is a copy, but for `part` of what it was, of the first or of the second one of
-/// the next molecule: S has eigenvalues of about part^2 / 2 there.
+/// Molecules with a gap in an orthogonal basis, H0, seen in another basis T: H = T H0 T^T and S = T T^T, so that the
+/// levels are those of H0 whatever T is. In every third molecule the third function is a copy, but for `part` of what
+/// it was, of the first or of the second one of the next molecule: S has eigenvalues of about part^2 / 2 there.
 struct Soft {
   DensePair pair;
   int occupied = 0;
@@ -46,10 +47,16 @@ struct Soft {
       }
     for (int b = 0; b < blocks; ++b) {
       const auto size = static_cast<std::size_t>(pair.sizes[static_cast<std::size_t>(b)]);
-      for (std::size_t i = 0; i < size; ++i) h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine), t[(first + i) * n + first + i] = 1.0;
+      for (std::size_t i = 0; i < size; ++i)
+        h[(first + i) * n + first + i] = i < 1 ? -0.6 + 0.1 * uniform(engine) : 0.5 + 0.2 * uniform(engine),
+                                    t[(first + i) * n + first + i] = 1.0;
       const std::size_t copied = copies == Copies::inside ? first : first + size + 1;
       if (b % 3 == 1 && b + 1 < blocks)
-        for (std::size_t j = 0; j < n; ++j) t[(first + 2) * n + j] = std::sqrt(1.0 - part * part) * (copies == Copies::inside ? t[copied * n + j] : j == copied ? 1.0 : 0.0) + part * t[(first + 2) * n + j];
+        for (std::size_t j = 0; j < n; ++j)
+          t[(first + 2) * n + j] = std::sqrt(1.0 - part * part) * (copies == Copies::inside ? t[copied * n + j]
+                                                                   : j == copied            ? 1.0
+                                                                                            : 0.0) +
+                                   part * t[(first + 2) * n + j];
       first += size;
     }
     occupied = blocks;
@@ -108,7 +115,8 @@ TEST_CASE("what canonical orthogonalisation leaves out is what a diagonalisation
           options.form = form, options.solver = form == Form::local ? SolverKind::diagonalise : SolverKind::lanczos;
           options.energy_weighted = true;
           const auto result = density_matrix(system, options, world.context);
-          INFO("seed " << seed << ", part " << part << ", form " << static_cast<int>(form) << ": E off by " << mev_per_block(result.energy - exact, system) << " meV a block, N by "
+          INFO("seed " << seed << ", part " << part << ", form " << static_cast<int>(form) << ": E off by "
+                       << mev_per_block(result.energy - exact, system) << " meV a block, N by "
                        << result.electrons - options.electrons << ", " << result.left_out << " left out");
           CHECK(std::abs(mev_per_block(result.energy - exact, system)) < 2e-3);
           CHECK(std::abs(result.electrons - options.electrons) < 1e-5);
@@ -120,7 +128,8 @@ TEST_CASE("what canonical orthogonalisation leaves out is what a diagonalisation
       }
 }
 
-TEST_CASE("a nearly singular overlap is warned of with its smallest eigenvalue, and refused where S^-1/2 cannot be had") {
+TEST_CASE(
+    "a nearly singular overlap is warned of with its smallest eigenvalue, and refused where S^-1/2 cannot be had") {
   World world;
   for (unsigned seed = 0; seed < 4; ++seed)
     for (const Form form : {Form::orthogonal, Form::local}) {
@@ -138,13 +147,15 @@ TEST_CASE("a nearly singular overlap is warned of with its smallest eigenvalue, 
       REQUIRE(own.log.warnings().size() == 1);
       const std::string text = own.log.warnings().front().text;
       CHECK(text.starts_with("S is nearly singular: an eigenvalue of "));
-      CHECK(text.find(" (counted from 0), which magnifies errors of truncation; compare with overlap_threshold: 1e-5, which leaves out such combinations of functions, "
-                      "or with blocks of S below 1e-08") != std::string::npos);
+      CHECK(text.find(" (counted from 0), which magnifies errors of truncation; compare with overlap_threshold: 1e-5, "
+                      "which leaves out such combinations of functions, or with blocks of S below 1e-08") !=
+            std::string::npos);
       const MatrixSystem bad = singular.pair.system(world.comm, 2.0 * singular.occupied);
       const std::string refused = message([&] { density_matrix(bad, with_form(exactly(singular)), world.context); });
       CHECK(refused.starts_with("S is nearly singular: an eigenvalue of "));
       CHECK(refused.find(" near block ") != std::string::npos);
-      CHECK(refused.find(" (counted from 0), less than 1e-06; add overlap_threshold: 1e-5, which leaves out such combinations of functions, or leave the most diffuse "
-                         "functions out of the basis") != std::string::npos);
+      CHECK(refused.find(" (counted from 0), less than 1e-06; add overlap_threshold: 1e-5, which leaves out such "
+                         "combinations of functions, or leave the most diffuse functions out of the basis") !=
+            std::string::npos);
     }
 }

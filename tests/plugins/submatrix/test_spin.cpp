@@ -28,7 +28,8 @@ MatrixSystem polarised(const Chain& chain, const Comm& comm) {
     for (std::size_t e = 0; e < h.rows.size(); ++e) {
       double* block = down.add_block(h.rows[e]);
       const double* s = out.overlap.block(h.rows[e], c);
-      for (int k = 0; k < out.layout->size(h.rows[e]) * out.layout->size(c); ++k) block[k] = h.block(e)[k] + splitting * s[k];
+      for (int k = 0; k < out.layout->size(h.rows[e]) * out.layout->size(c); ++k)
+        block[k] = h.block(e)[k] + splitting * s[k];
     }
   }
   down.finish();
@@ -51,7 +52,8 @@ double trace(const BlockColumns& d, const BlockColumns& m, const Comm& comm) {
     const BlockColumn column = d.column(c);
     for (std::size_t e = 0; e < column.rows.size(); ++e)
       if (const double* other = m.block(column.rows[e], c))
-        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k) sum += column.block(e)[k] * other[k];
+        for (int k = 0; k < d.layout().size(column.rows[e]) * d.layout().size(c); ++k)
+          sum += column.block(e)[k] * other[k];
   }
   return comm.sum(sum);
 }
@@ -78,7 +80,8 @@ void write_file(const std::string& path, const Chain& chain, bool lattice) {
         for (int c = 0; c < functions; ++c) {
           const auto b = static_cast<std::size_t>(c);
           if (std::abs(block[a] - block[b]) > chain.range()) continue;
-          const double s = chain.overlap(block[a], place[a], block[b], place[b]), h = chain.hamiltonian(block[a], place[a], block[b], place[b]);
+          const double s = chain.overlap(block[a], place[a], block[b], place[b]),
+                       h = chain.hamiltonian(block[a], place[a], block[b], place[b]);
           indices.push_back(c), data.push_back(name == "S" ? s : name == "K" ? h : h + splitting * s);
         }
         indptr.push_back(std::ssize(data));
@@ -89,7 +92,9 @@ void write_file(const std::string& path, const Chain& chain, bool lattice) {
   });
 }
 
-double lowest(const std::vector<double>& levels, int count, double shift) { return std::accumulate(levels.begin(), levels.begin() + count, 0.0) + count * shift; }
+double lowest(const std::vector<double>& levels, int count, double shift) {
+  return std::accumulate(levels.begin(), levels.begin() + count, 0.0) + count * shift;
+}
 
 }  // namespace
 
@@ -161,7 +166,8 @@ TEST_CASE("equal channels are the answer without spin, and any number of ranks g
     const auto &a = together.channel[s].density, &b = single.channel[s].density;
     for (int c : a.columns())
       for (int r : a.column(c).rows)
-        for (int k = 0; k < chain.size(r) * chain.size(c); ++k) worst = std::max(worst, std::abs(a.block(r, c)[k] - b.block(r, c)[k]));
+        for (int k = 0; k < chain.size(r) * chain.size(c); ++k)
+          worst = std::max(worst, std::abs(a.block(r, c)[k] - b.block(r, c)[k]));
   }
   CHECK(worst < 1e-12);
 }

@@ -53,7 +53,8 @@ TEST_CASE("a matrix file that is not what it should be") {
   SECTION("not symmetric") {
     m.k[1] = 0.2;
     CHECK(m.problem(scratch) ==
-          ": K: not symmetric: 0.2 at row 0, column 1, but 0.1 in the mirrored place; the submatrix method needs a symmetric matrix");
+          ": K: not symmetric: 0.2 at row 0, column 1, but 0.1 in the mirrored place; the submatrix method needs a "
+          "symmetric matrix");
   }
   SECTION("not finite") {
     m.s[5] = std::nan("");
@@ -61,7 +62,8 @@ TEST_CASE("a matrix file that is not what it should be") {
   }
   SECTION("block sizes") {
     m.basis = 4;
-    CHECK(m.problem(scratch) == ": the blocks of block_sizes_atom add up to 3 functions, but the matrices have 4 rows (n_basis)");
+    CHECK(m.problem(scratch) ==
+          ": the blocks of block_sizes_atom add up to 3 functions, but the matrices have 4 rows (n_basis)");
   }
   SECTION("molecules") {
     m.molecule = {0, 0};
@@ -70,7 +72,8 @@ TEST_CASE("a matrix file that is not what it should be") {
   SECTION("shortened") {
     m.k.pop_back();
     CHECK(m.problem(scratch) ==
-          ": /K is no CSR matrix of 3 rows: indptr has 4 entries and ends at 9, indices 9, data 8; was the file truncated?");
+          ": /K is no CSR matrix of 3 rows: indptr has 4 entries and ends at 9, indices 9, data 8; was the file "
+          "truncated?");
   }
 }
 
@@ -88,7 +91,8 @@ TEST_CASE("wrong unit, missing file, neither mu nor electrons") {
   input.file = Small().write(scratch);
   input.unit = "eV";
   CHECK(message([&] { read_matrices(input, world.context); }) ==
-        "matrices.unit is eV, but '" + input.file + "' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out");
+        "matrices.unit is eV, but '" + input.file +
+            "' is in Cambium's HDF5 layout, whose energies are in hartree; leave 'unit' out");
   input = {};
   input.file = "none.h5";
   CHECK(message([&] { read_matrices(input, world.context); }) == "matrix file 'none.h5' does not exist");
@@ -97,23 +101,25 @@ TEST_CASE("wrong unit, missing file, neither mu nor electrons") {
 TEST_CASE("S that is not positive definite names value and block") {
   World world(MPI_COMM_SELF);
   const auto layout = std::make_shared<const BlockLayout>(std::vector<int>{1, 1, 1});
-  MatrixSystem system{layout, ColumnRanges{{0, 3}}, BlockColumns(layout), BlockColumns(layout), 3, 2.0, {}, {}, "bad", {}};
+  MatrixSystem system{layout, ColumnRanges{{0, 3}}, BlockColumns(layout), BlockColumns(layout), 3, 2.0, {}, {}, "bad",
+                      {}};
   for (int c = 0; c < 3; ++c)
     for (auto* m : {&system.hamiltonian, &system.overlap}) {
       m->start_column(c);
-      for (int r = 0; r < 3; ++r) *m->add_block(r) = r == c ? 1.0 : r + c == 3 ? 1.5 : 0.0;  // blocks 1 and 2 overlap too much
+      for (int r = 0; r < 3; ++r)
+        *m->add_block(r) = r == c ? 1.0 : r + c == 3 ? 1.5 : 0.0;  // blocks 1 and 2 overlap too much
     }
   system.hamiltonian.finish();
   system.overlap.finish();
   DensityOptions options;
   options.electrons = 2.0;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
-        "S is not positive definite: an eigenvalue of -0.5 near block 1 (counted from 0); look for atoms that coincide there, or for "
-        "functions that depend linearly on others");
+        "S is not positive definite: an eigenvalue of -0.5 near block 1 (counted from 0); look for atoms that coincide "
+        "there, or for functions that depend linearly on others");
   options.form = Form::local, options.solver = SolverKind::diagonalise;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
-        "S is not positive definite: the submatrix of block 1 (counted from 0) has no Cholesky factor; look for atoms that coincide there, or for "
-        "functions that depend linearly on others");
+        "S is not positive definite: the submatrix of block 1 (counted from 0) has no Cholesky factor; look for atoms "
+        "that coincide there, or for functions that depend linearly on others");
 }
 
 namespace {
@@ -136,17 +142,20 @@ TEST_CASE("numbers of electrons that cannot be") {
   DensityOptions options;
   options.electrons = 40.5;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
-        "electrons is 40.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: 1000 K)");
+        "electrons is 40.5: without temperature it must be a whole number; mend it, or add a temperature (temperature: "
+        "1000 K)");
   options.kt = 0.01;
   CHECK(message([&] { density_matrix(system, options, world.context); }) == "no error");
   options.electrons = 96.0;
   CHECK(message([&] { density_matrix(system, options, world.context); }) ==
-        "electrons is 96, but 47 functions hold at most 94; give the number of electrons of these matrices, without those of the cores");
+        "electrons is 96, but 47 functions hold at most 94; give the number of electrons of these matrices, without "
+        "those of the cores");
   options.mu = 0.0;
   CHECK(message([&] { density_matrix(system, options, world.context); }) == "no error");
 }
 
-TEST_CASE("an eps beyond every coupling, iterations that end early and Krylov spaces that do not converge are warned of") {
+TEST_CASE(
+    "an eps beyond every coupling, iterations that end early and Krylov spaces that do not converge are warned of") {
   World world(MPI_COMM_SELF);
   const Chain chain(20);
   const MatrixSystem system = chain.system(world.comm);
@@ -156,7 +165,8 @@ TEST_CASE("an eps beyond every coupling, iterations that end early and Krylov sp
     options.eps = 0.5, options.eps_overlap = 1e-5;
     INFO(warnings_of(system, options));
     CHECK(warnings_of(system, options).starts_with("eps = 0.5 hartree drops blocks that amount to "));
-    CHECK(warnings_of(system, options).find(": energy and density are not those of the matrices; choose a smaller eps\n") != std::string::npos);
+    CHECK(warnings_of(system, options)
+              .find(": energy and density are not those of the matrices; choose a smaller eps\n") != std::string::npos);
     options.eps = 1e-3;
     CHECK(warnings_of(system, options).empty());
   }
@@ -166,7 +176,8 @@ TEST_CASE("an eps beyond every coupling, iterations that end early and Krylov sp
     options.solver = SolverKind::newton_schulz, options.precision = Precision::bfloat16;
     const std::string text = warnings_of(system, options);
     CHECK(text.starts_with("bfloat16 factors end the iteration of the sign function at |X^2 - I| = "));
-    CHECK(text.find(" per row, so that energies are off by some tens to hundreds of meV/atom; choose precision: float32 or float64\n") != std::string::npos);
+    CHECK(text.find(" per row, so that energies are off by some tens to hundreds of meV/atom; choose precision: "
+                    "float32 or float64\n") != std::string::npos);
     options.precision = Precision::float32;
     CHECK(warnings_of(system, options).empty());
   }
@@ -178,8 +189,9 @@ TEST_CASE("an eps beyond every coupling, iterations that end early and Krylov sp
       return of_all;
     }());
     INFO(text);
-    CHECK(text.find("had not converged after the last Krylov block and were diagonalised: states lie too near to mu, or krylov_tolerance is too small; "
-                    "solver: diagonalise leaves out the Krylov blocks\n") != std::string::npos);
+    CHECK(text.find("had not converged after the last Krylov block and were diagonalised: states lie too near to mu, "
+                    "or krylov_tolerance is too small; solver: diagonalise leaves out the Krylov blocks\n") !=
+          std::string::npos);
   }
 }
 
@@ -195,7 +207,8 @@ TEST_CASE("a chemical potential in no gap and a lost electron are warned of") {
   const std::string text = warnings_of(system, options);
   CHECK(text.find("lies in no gap: half an electron on either side lies within") != std::string::npos);
   CHECK(text.find("metals need an electronic temperature (temperature: 1000 K)") != std::string::npos);
-  CHECK(text.find("more than 0.01 per block: eps = 1e-05 is too large, or mu is that of another charge") != std::string::npos);
+  CHECK(text.find("more than 0.01 per block: eps = 1e-05 is too large, or mu is that of another charge") !=
+        std::string::npos);
 }
 
 TEST_CASE("a deck with eps of 1 or more") {

@@ -15,7 +15,9 @@ namespace {
 constexpr int functions = 3;
 const std::vector<Cell> positive{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, -1, 0}};
 
-double coupling(std::size_t cell, int row, int column) { return 0.1 * std::sin(1.0 + 5.0 * static_cast<double>(cell) + 3.0 * row + 1.7 * column); }
+double coupling(std::size_t cell, int row, int column) {
+  return 0.1 * std::sin(1.0 + 5.0 * static_cast<double>(cell) + 3.0 * row + 1.7 * column);
+}
 double onsite(int row, int column) { return row == column ? 1.0 * row - 1.0 : 0.05 * (row + column); }
 
 /// M(R) of the whole cell: M(-R) is the transpose of M(R).
@@ -52,7 +54,9 @@ TEST_CASE("a block stands between the cells that its lattice vector joins, not t
   const World world;
   const Cell n{3, 4, 5};
   const MatrixSystem system = supercell(crystal(), n, world.comm);
-  const auto number = [&](int i, int j, int k, int b) { return ((wrap(i, n[0]) * n[1] + wrap(j, n[1])) * n[2] + wrap(k, n[2])) * 2 + b; };
+  const auto number = [&](int i, int j, int k, int b) {
+    return ((wrap(i, n[0]) * n[1] + wrap(j, n[1])) * n[2] + wrap(k, n[2])) * 2 + b;
+  };
   const int first[2] = {0, 1};
   double worst = 0.0, mirrored = 0.0;
   for (int i = 0; i < n[0]; ++i)
@@ -69,7 +73,8 @@ TEST_CASE("a block stands between the cells that its lattice vector joins, not t
                 for (int q = 0; q <= b; ++q) {
                   const double found = block[p * (b + 1) + q];
                   worst = std::max(worst, std::abs(found - element(cell, first[a] + p, first[b] + q)));
-                  mirrored = std::max(mirrored, std::abs(found - element({-cell[0], -cell[1], -cell[2]}, first[a] + p, first[b] + q)));
+                  mirrored = std::max(
+                      mirrored, std::abs(found - element({-cell[0], -cell[1], -cell[2]}, first[a] + p, first[b] + q)));
                 }
             }
   CHECK(worst == 0.0);
@@ -87,7 +92,8 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
     for (std::size_t e = 0; e < c.rows.size(); ++e)
       for (int i = 0; i < system.layout->size(c.rows[e]); ++i)
         for (int j = 0; j < system.layout->size(column); ++j)
-          a[static_cast<std::size_t>((system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) + j)] = c.block(e)[i * system.layout->size(column) + j];
+          a[static_cast<std::size_t>((system.layout->offset(c.rows[e]) + i) * size + system.layout->offset(column) +
+                                     j)] = c.block(e)[i * system.layout->size(column) + j];
   }
   const Dense dense = dense_eigen(a, size);
   // A Hermitian matrix as a real one of twice the size: every eigenvalue twice.
@@ -100,9 +106,13 @@ TEST_CASE("the spectrum of a supercell is that of the k points it holds") {
           for (int j = 0; j < functions; ++j) {
             std::complex<double> sum = 0.0;
             for (const Cell& cell : cells())
-              sum += element(cell, i, j) * std::polar(1.0, 2.0 * M_PI * (1.0 * x * cell[0] / n[0] + 1.0 * y * cell[1] / n[1] + 1.0 * z * cell[2] / n[2]));
+              sum +=
+                  element(cell, i, j) *
+                  std::polar(1.0, 2.0 * M_PI *
+                                      (1.0 * x * cell[0] / n[0] + 1.0 * y * cell[1] / n[1] + 1.0 * z * cell[2] / n[2]));
             const int w = 2 * functions;
-            m[static_cast<std::size_t>(i * w + j)] = m[static_cast<std::size_t>((i + functions) * w + j + functions)] = sum.real();
+            m[static_cast<std::size_t>(i * w + j)] = m[static_cast<std::size_t>((i + functions) * w + j + functions)] =
+                sum.real();
             m[static_cast<std::size_t>(i * w + j + functions)] = -sum.imag();
             m[static_cast<std::size_t>((i + functions) * w + j)] = sum.imag();
           }

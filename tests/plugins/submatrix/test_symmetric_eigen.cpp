@@ -13,18 +13,22 @@ TEST_CASE("a block column of a function of a symmetric matrix") {
     auto copy = a;
     SymmetricSpectrum spectrum;
     spectrum.compute(copy.data(), n, n, first, width);
-    std::vector<double> sorted(spectrum.values().begin(), spectrum.values().end()), f(sorted.size()), out(static_cast<std::size_t>(width * n));
+    std::vector<double> sorted(spectrum.values().begin(), spectrum.values().end()), f(sorted.size()),
+        out(static_cast<std::size_t>(width * n));
     for (std::size_t j = 0; j < f.size(); ++j) f[j] = std::exp(sorted[j]) + sorted[j] * (sorted[j] < 0.0);
     spectrum.column(f, out.data());
     std::sort(sorted.begin(), sorted.end());
     double values = 0.0, worst = 0.0, trace = 0.0, exact_trace = 0.0, scale = 0.0;
-    for (int j = 0; j < n; ++j) values = std::max(values, std::abs(sorted[static_cast<std::size_t>(j)] - exact.value[static_cast<std::size_t>(j)]));
+    for (int j = 0; j < n; ++j)
+      values =
+          std::max(values, std::abs(sorted[static_cast<std::size_t>(j)] - exact.value[static_cast<std::size_t>(j)]));
     for (int q = 0; q < width; ++q)
       for (int i = 0; i < n; ++i) {
         double sum = 0.0;
         for (int j = 0; j < n; ++j) {
           const double e = exact.value[static_cast<std::size_t>(j)];
-          sum += exact.vector[static_cast<std::size_t>(i * n + j)] * exact.vector[static_cast<std::size_t>((first + q) * n + j)] * (std::exp(e) + e * (e < 0.0));
+          sum += exact.vector[static_cast<std::size_t>(i * n + j)] *
+                 exact.vector[static_cast<std::size_t>((first + q) * n + j)] * (std::exp(e) + e * (e < 0.0));
         }
         scale = std::max(scale, std::abs(sum));
         worst = std::max(worst, std::abs(sum - out[static_cast<std::size_t>(q * n + i)]));
@@ -53,7 +57,8 @@ TEST_CASE("tridiagonal QL on matrices that split and with equal eigenvalues") {
 TEST_CASE("eigenvectors of a tridiagonal matrix are applied, and applied backwards") {
   constexpr int n = 61, w = TridiagonalEigen::row_width;
   std::vector<double> d(n), e(n), diagonal, off;
-  for (std::size_t i = 0; i < n; ++i) d[i] = std::sin(3.0 * static_cast<double>(i)), e[i] = std::cos(static_cast<double>(i * i));
+  for (std::size_t i = 0; i < n; ++i)
+    d[i] = std::sin(3.0 * static_cast<double>(i)), e[i] = std::cos(static_cast<double>(i * i));
   diagonal = d, off = e;
   TridiagonalEigen eigen;
   REQUIRE(eigen.compute(n, d.data(), e.data()));

@@ -11,13 +11,14 @@ using namespace cambium;
 using namespace cambium::submatrix;
 using cambium::test::Evaluation;
 using cambium::test::PeriodicSystem;
-using cambium::test::PotentialCase;
 using cambium::test::Position;
+using cambium::test::PotentialCase;
 
 namespace {
 
 /// Diamond, cells^3 cubic cells of 8 atoms with random displacements.
-PotentialCase diamond(const char* symbol, const std::string& set, double a, int cells, double noise, TightBinding::Params params, test::World& world) {
+PotentialCase diamond(const char* symbol, const std::string& set, double a, int cells, double noise,
+                      TightBinding::Params params, test::World& world) {
   if (!set.empty()) params.parameters = set;
   PotentialCase c;
   c.box = Box::orthogonal(cells * a, cells * a, cells * a);
@@ -59,11 +60,16 @@ struct Crystal {
 /// Parabola through three lattice constants.
 Crystal relaxed(const char* symbol, const char* set, double guess, int cells, test::World& world) {
   const double h = 0.005 * guess;
-  const double below = energy_per_atom(symbol, set, guess - h, cells, world), at = energy_per_atom(symbol, set, guess, cells, world), above = energy_per_atom(symbol, set, guess + h, cells, world);
-  const double slope = (above - below) / (2.0 * h), curvature = (above - 2.0 * at + below) / (h * h), a = guess - slope / curvature;
+  const double below = energy_per_atom(symbol, set, guess - h, cells, world),
+               at = energy_per_atom(symbol, set, guess, cells, world),
+               above = energy_per_atom(symbol, set, guess + h, cells, world);
+  const double slope = (above - below) / (2.0 * h), curvature = (above - 2.0 * at + below) / (h * h),
+               a = guess - slope / curvature;
   const auto model = tight_binding_model(symbol, set);
-  const Crystal out{a, 2.0 * (model.e_s + model.e_p) - at + 0.5 * slope * slope / curvature, curvature * 8.0 / (9.0 * a) * 160.21766};
-  std::cout << symbol << " " << set << ", " << 8 * cells * cells * cells << " atoms: a " << out.a << " A, cohesive energy " << out.cohesive << " eV/atom, B " << out.bulk << " GPa\n";
+  const Crystal out{a, 2.0 * (model.e_s + model.e_p) - at + 0.5 * slope * slope / curvature,
+                    curvature * 8.0 / (9.0 * a) * 160.21766};
+  std::cout << symbol << " " << set << ", " << 8 * cells * cells * cells << " atoms: a " << out.a
+            << " A, cohesive energy " << out.cohesive << " eV/atom, B " << out.bulk << " GPa\n";
   return out;
 }
 
@@ -79,7 +85,8 @@ double largest_difference(const Evaluation& a, const Evaluation& b) {
 TEST_CASE("the carbon tails join on") {
   const auto c = tight_binding_model("C");
   for (double r : {c.r1, c.d1}) {
-    const auto low = r == c.r1 ? c.scaling(r - 1e-9) : c.repulsion(r - 1e-9), high = r == c.r1 ? c.scaling(r + 1e-9) : c.repulsion(r + 1e-9);
+    const auto low = r == c.r1 ? c.scaling(r - 1e-9) : c.repulsion(r - 1e-9),
+               high = r == c.r1 ? c.scaling(r + 1e-9) : c.repulsion(r + 1e-9);
     CHECK(low.value == Approx(high.value).epsilon(1e-3));
     CHECK(low.slope == Approx(high.slope).epsilon(2e-3));
   }
@@ -89,7 +96,8 @@ TEST_CASE("the carbon tails join on") {
 
 TEST_CASE("the parameters are those of the element") {
   CHECK(tight_binding_model("Si").e_s == -12.2);
-  CHECK_THROWS_WITH(tight_binding_model("C", "bowler"), "tight_binding: the parameters 'bowler' are not for C; C has xu, Si has bowler and goodwin");
+  CHECK_THROWS_WITH(tight_binding_model("C", "bowler"),
+                    "tight_binding: the parameters 'bowler' are not for C; C has xu, Si has bowler and goodwin");
   const auto si = tight_binding_model("Si", "bowler");
   for (double r : {2.8, 3.2}) {
     CHECK(si.scaling(r - 1e-9).value == Approx(si.scaling(r + 1e-9).value).margin(1e-8));
@@ -99,7 +107,8 @@ TEST_CASE("the parameters are those of the element") {
   }
 }
 
-// Against a sum over 4 x 4 x 4 k points of the cell of two atoms (written independently, in numpy): 64 atoms are its 2 x 2 x 2.
+// Against a sum over 4 x 4 x 4 k points of the cell of two atoms (written independently, in numpy): 64 atoms are its 2
+// x 2 x 2.
 TEST_CASE("diamond of carbon and of silicon") {
   test::World world;
   const Crystal carbon = relaxed("C", "xu", 3.555, 2, world);
@@ -136,7 +145,8 @@ TEST_CASE("forces are the slope of the energy, exactly, and momentum is conserve
             s.update(moved);
             return test::evaluate(*c.potential, s, list, world, {true, false}).energy;
           };
-          const double h = 1e-3, slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
+          const double h = 1e-3,
+                       slope = (8.0 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12.0 * h);
           worst = std::max(worst, std::abs(slope + at.forces[i][k]) / test::largest(at.forces));
         }
       INFO(symbol << " at " << temperature << " K");
@@ -178,7 +188,8 @@ TEST_CASE("a longer reach makes forces better") {
     auto other = diamond("C", "", 3.56, 2, 0.2, params, world);
     const Evaluation found = other.evaluate(s, world, {true, false});
     const double worst = largest_difference(found, reference);
-    std::cout << "reach " << reach << " A: largest force error " << worst << " eV/A, energy " << (found.energy - reference.energy) / 64.0 << " eV/atom\n";
+    std::cout << "reach " << reach << " A: largest force error " << worst << " eV/A, energy "
+              << (found.energy - reference.energy) / 64.0 << " eV/atom\n";
     CHECK(worst < before);
     before = worst;
   }

@@ -1,4 +1,5 @@
-// Submatrices of atoms by bond order: what they hold, when they change, and what they cost in forces and in energy conservation.
+// Submatrices of atoms by bond order: what they hold, when they change, and what they cost in forces and in energy
+// conservation.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -30,13 +31,16 @@ struct Diamond {
   Box box;
   std::vector<Position> x;
 
-  Diamond(int cells, double noise, const Element& of = carbon) : element(of), box(Box::orthogonal(cells * of.lattice, cells * of.lattice, cells * of.lattice)) {
+  Diamond(int cells, double noise, const Element& of = carbon)
+      : element(of), box(Box::orthogonal(cells * of.lattice, cells * of.lattice, cells * of.lattice)) {
     const double fcc[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
     for (int c = 0; c < 8 * cells * cells * cells; ++c) {
       const int cell[3] = {c / 8 / cells / cells, c / 8 / cells % cells, c / 8 % cells};
       const Random4 random(5, Stream::lattice_noise, static_cast<std::uint64_t>(c), 0);
       Position p;
-      for (std::size_t k = 0; k < 3; ++k) p[k] = of.lattice * (cell[k] + fcc[c % 8 / 2][k] + 0.25 * (c % 2)) + noise * random.uniform(static_cast<int>(k));  // inside the cell
+      for (std::size_t k = 0; k < 3; ++k)
+        p[k] = of.lattice * (cell[k] + fcc[c % 8 / 2][k] + 0.25 * (c % 2)) +
+               noise * random.uniform(static_cast<int>(k));  // inside the cell
       x.push_back(p);
     }
   }
@@ -50,7 +54,8 @@ struct Run {
   test::World& world;
   double mass = 0.0;  ///< eV ps^2/A^2
 
-  Run(const Diamond& crystal, const TightBinding::Params& params, test::World& w) : system(crystal.system()), potential(params, w.context), world(w) {
+  Run(const Diamond& crystal, const TightBinding::Params& params, test::World& w)
+      : system(crystal.system()), potential(params, w.context), world(w) {
     const std::vector<Species> species{{crystal.element.symbol, crystal.element.mass}};
     potential.bind(species);
     mass = crystal.element.mass * 1.0364269e-4;
@@ -118,7 +123,9 @@ TEST_CASE("a cluster has the crystal's gap, with either solver") {
   CHECK(difference(a, b).largest < 1e-6);
 }
 
-TEST_CASE("submatrices hold the atoms above eps of the whole density matrix, and keep them while atoms move within the skin") {
+TEST_CASE(
+    "submatrices hold the atoms above eps of the whole density matrix, and keep them while atoms move within the "
+    "skin") {
   test::World world;
   const Diamond crystal(2, 0.1);
   const double eps = 1e-3, skin = 0.3;
@@ -171,7 +178,8 @@ std::vector<Position> velocities(std::size_t n, double temperature, double mass)
   std::vector<Position> out(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Random4 random(9, Stream::velocities, i, 0);
-    for (std::size_t k = 0; k < 3; ++k) out[i][k] = std::sqrt(12.0 * boltzmann * temperature / mass) * (random.uniform(static_cast<int>(k)) - 0.5);
+    for (std::size_t k = 0; k < 3; ++k)
+      out[i][k] = std::sqrt(12.0 * boltzmann * temperature / mass) * (random.uniform(static_cast<int>(k)) - 0.5);
   }
   return out;
 }
@@ -205,9 +213,11 @@ Line fit(std::span<const double> values, double dt) {
   double tt = 0.0, te = 0.0, mean = 0.0;
   for (double e : values) mean += (e - values[0]) / n;
   const auto time = [&](std::size_t k) { return dt * (static_cast<double>(k) - 0.5 * (n - 1.0)); };
-  for (std::size_t k = 0; k < values.size(); ++k) tt += time(k) * time(k), te += time(k) * (values[k] - values[0] - mean);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    tt += time(k) * time(k), te += time(k) * (values[k] - values[0] - mean);
   Line out{te / tt, 0.0};
-  for (std::size_t k = 0; k < values.size(); ++k) out.around += std::pow(values[k] - values[0] - mean - out.slope * time(k), 2) / n;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    out.around += std::pow(values[k] - values[0] - mean - out.slope * time(k), 2) / n;
   out.around = std::sqrt(out.around);
   return out;
 }
@@ -218,12 +228,14 @@ void measure_drift(const std::vector<double>& energy, double dt, Row& row) {
   row.drift = whole.slope, row.spread = whole.around;
   const std::size_t windows = 4, length = energy.size() / windows;
   double squares = 0.0;
-  for (std::size_t w = 0; w < windows; ++w) squares += std::pow(fit(std::span(energy).subspan(w * length, length), dt).slope - whole.slope, 2);
+  for (std::size_t w = 0; w < windows; ++w)
+    squares += std::pow(fit(std::span(energy).subspan(w * length, length), dt).slope - whole.slope, 2);
   row.drift_error = std::sqrt(squares / static_cast<double>(windows * (windows - 1)));
 }
 
 /// A row for each eps. Each row is printed as one JSON object.
-std::vector<Row> table(int cells, const std::vector<double>& eps, int steps, double dt, double temperature, test::World& world, const Element& element = carbon) {
+std::vector<Row> table(int cells, const std::vector<double>& eps, int steps, double dt, double temperature,
+                       test::World& world, const Element& element = carbon) {
   const Diamond crystal(cells, 0.1, element);
   const auto atoms = static_cast<double>(crystal.x.size());
   Run exact(crystal, TightBinding::Params{}, world);
@@ -244,11 +256,16 @@ std::vector<Row> table(int cells, const std::vector<double>& eps, int steps, dou
       for (std::size_t k = 0; k < swing.size(); ++k) swing[k] -= integrator[k];
       measure_drift(swing, dt, row);
     }
-    std::cout << fmt::format("{{\"eps\": {}, \"cell_atoms\": {}, \"submatrix_atoms\": {:.1f}, \"gap_ev\": {:.3f}, \"force_error_largest\": {:.3g}, \"force_error_rms\": {:.3g}, ", e, atoms,
-                             row.atoms, row.gap, row.force.largest, row.force.rms)
-              << fmt::format("\"energy_error_ev_per_atom\": {:.3g}, \"steps\": {}, \"timestep_ps\": {}, \"temperature\": {}, \"drift_ev_per_atom_ps\": {:.3g}, \"drift_error\": {:.3g}, "
-                             "\"around_ev_per_atom\": {:.3g}, \"choices\": {}}}",
-                             row.energy, steps, dt, temperature, row.drift, row.drift_error, row.spread, run.potential.choices())
+    std::cout << fmt::format(
+                     "{{\"eps\": {}, \"cell_atoms\": {}, \"submatrix_atoms\": {:.1f}, \"gap_ev\": {:.3f}, "
+                     "\"force_error_largest\": {:.3g}, \"force_error_rms\": {:.3g}, ",
+                     e, atoms, row.atoms, row.gap, row.force.largest, row.force.rms)
+              << fmt::format(
+                     "\"energy_error_ev_per_atom\": {:.3g}, \"steps\": {}, \"timestep_ps\": {}, \"temperature\": {}, "
+                     "\"drift_ev_per_atom_ps\": {:.3g}, \"drift_error\": {:.3g}, \"around_ev_per_atom\": {:.3g}, "
+                     "\"choices\": {}}}",
+                     row.energy, steps, dt, temperature, row.drift, row.drift_error, row.spread,
+                     run.potential.choices())
               << std::endl;
     out.push_back(row);
   }
@@ -265,7 +282,8 @@ void check_shrink(const std::vector<Row>& rows) {
 
 }  // namespace
 
-// At 0.3 Å and 0.5 Å the gap is 0.64 and 0.23 eV; at 0.5 Å the widest one within 2 % of the electrons is another, of 0.71 eV.
+// At 0.3 Å and 0.5 Å the gap is 0.64 and 0.23 eV; at 0.5 Å the widest one within 2 % of the electrons is another, of
+// 0.71 eV.
 TEST_CASE("mu is in the gap of silicon, however small: forces by eps are those of a diagonalisation") {
   test::World world;
   for (double noise : {0.3, 0.5}) {
@@ -287,8 +305,9 @@ TEST_CASE("silicon without a gap is refused at zero temperature, and has all its
   test::World world;
   const Diamond crystal(2, 0.6, silicon);
   Run cold(crystal, by_eps(1e-5), world);
-  CHECK_THROWS_WITH(cold(), "no gap of the submatrices holds 256 electrons: the nearest that is wide enough, of 0.75 eV, holds 252.0; metals and liquids "
-                            "need an electronic temperature, for example temperature: 1000 K");
+  CHECK_THROWS_WITH(cold(),
+                    "no gap of the submatrices holds 256 electrons: the nearest that is wide enough, of 0.75 eV, holds "
+                    "252.0; metals and liquids need an electronic temperature, for example temperature: 1000 K");
   TightBinding::Params params = by_eps(1e-5);
   params.temperature = 1000.0;
   Run warm(crystal, params, world);
@@ -301,8 +320,8 @@ TEST_CASE("forces and the conservation of energy get better with eps") {
   check_shrink(table(2, {1e-2, 1e-3, 1e-4}, 15, 1e-3, 600.0, world));
 }
 
-// What README tabulates, see tests/bench/tight_binding_truncation.py. Submatrices of 512 atoms never meet themselves through the
-// cell's faces; dynamics of as many takes hours.
+// What README tabulates, see tests/bench/tight_binding_truncation.py. Submatrices of 512 atoms never meet themselves
+// through the cell's faces; dynamics of as many takes hours.
 TEST_CASE("force errors at eps 1e-4, 1e-5 and 1e-6, 512 atoms", "[.long]") {
   test::World world;
   const auto rows = table(4, {1e-4, 1e-5, 1e-6}, 0, 1e-3, 1000.0, world);

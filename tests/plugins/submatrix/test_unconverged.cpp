@@ -8,7 +8,8 @@ using namespace cambium::submatrix::test;
 
 namespace {
 
-/// Every block sees every other, levels are dense around the narrow gap in the middle: no short Krylov space knows on which side a level lies.
+/// Every block sees every other, levels are dense around the narrow gap in the middle: no short Krylov space knows on
+/// which side a level lies.
 DensePair narrow(int blocks, int size, double gap, unsigned seed) {
   DensePair out;
   out.sizes.assign(static_cast<std::size_t>(blocks), size);
@@ -19,7 +20,8 @@ DensePair narrow(int blocks, int size, double gap, unsigned seed) {
     const double level = (k < n / 2 ? -0.5 * gap : 0.5 * gap) + 0.8 * (2 * k + 1 - n) / n;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
-        out.h[static_cast<std::size_t>(i * n + j)] += level * eigen.vector[static_cast<std::size_t>(i * n + k)] * eigen.vector[static_cast<std::size_t>(j * n + k)];
+        out.h[static_cast<std::size_t>(i * n + j)] += level * eigen.vector[static_cast<std::size_t>(i * n + k)] *
+                                                      eigen.vector[static_cast<std::size_t>(j * n + k)];
   }
   for (int i = 0; i < n; ++i) out.s[static_cast<std::size_t>(i * n + i)] = 1.0;
   return out;
@@ -29,7 +31,9 @@ DensePair narrow(int blocks, int size, double gap, unsigned seed) {
 
 TEST_CASE("a submatrix that block Lanczos does not solve is diagonalised, and the run says how many are") {
   World world;
-  for (const auto& [blocks, size, precision] : {std::tuple(150, 1, Precision::float64), std::tuple(90, 2, Precision::float64), std::tuple(150, 1, Precision::float32)}) {
+  for (const auto& [blocks, size, precision] :
+       {std::tuple(150, 1, Precision::float64), std::tuple(90, 2, Precision::float64),
+        std::tuple(150, 1, Precision::float32)}) {
     const DensePair pair = narrow(blocks, size, 1e-3, 4);
     const auto levels = pair.levels();
     const int n = pair.n();
@@ -40,8 +44,9 @@ TEST_CASE("a submatrix that block Lanczos does not solve is diagonalised, and th
     options.sample = 0;
     const auto result = density_matrix(pair.system(world.comm, n), options, world.context);
     const double exact = band_energy(levels, n / 2);
-    INFO(blocks << " blocks of " << size << ": " << result.columns.diagonalised << " diagonalised, E off by " << result.energy - exact << ", N by " << result.electrons - n
-                << ", residual " << result.columns.worst_residual);
+    INFO(blocks << " blocks of " << size << ": " << result.columns.diagonalised << " diagonalised, E off by "
+                << result.energy - exact << ", N by " << result.electrons - n << ", residual "
+                << result.columns.worst_residual);
     const double accuracy = precision == Precision::float32 ? 1e-5 : 1e-9;
     CHECK(std::abs(result.electrons - n) < accuracy * n);
     CHECK(std::abs(result.energy - exact) < accuracy * n);

@@ -61,8 +61,9 @@ Errors evaluate(const std::string& path, int copies, const DensityOptions& chang
   const auto result = density_matrix(system, options, world.context);
   const double per_atom = mev / static_cast<double>(system.atoms), defect = result.electrons - system.electrons;
   const double error = (result.energy - *reference.band_energy) * per_atom;
-  std::cout << path.substr(path.rfind('/') + 1) << " " << copies << " eps " << options.eps << ": n " << result.columns.mean_dimension << ", E " << error
-            << " meV/atom, N " << defect << std::endl;  // long runs: what is known stays known
+  std::cout << path.substr(path.rfind('/') + 1) << " " << copies << " eps " << options.eps << ": n "
+            << result.columns.mean_dimension << ", E " << error << " meV/atom, N " << defect
+            << std::endl;  // long runs: what is known stays known
   const double mu = 0.5 * (*reference.homo + *reference.lumo) * per_atom;
   return {result.columns.mean_dimension, error, defect, error - mu * defect, mu};
 }
@@ -79,13 +80,15 @@ void compare(bool quick) {
     const auto path = data(row.file);
     if (!path) return;
     const Errors found = evaluate(*path, row.n, with_eps(row.eps, row.eps > 5e-5 ? 1e-7 : 1e-8));
-    INFO(row.file << " " << row.n << " eps " << row.eps << ": n " << found.dimension << ", E " << found.energy << ", N " << found.electrons << ", E - mu N " << found.grand);
+    INFO(row.file << " " << row.n << " eps " << row.eps << ": n " << found.dimension << ", E " << found.energy << ", N "
+                  << found.electrons << ", E - mu N " << found.grand);
     CHECK(found.dimension == Approx(row.dimension).epsilon(0.01));
     CHECK(std::abs(found.energy - row.error) < 0.01 * std::abs(row.error) + row.digit);
     if (row.electrons == 0.0) continue;
     CHECK(found.electrons == Approx(row.electrons).epsilon(0.03));
     // E - mu N, which has no cancellation, no worse than the table's two digits of N allow to say.
-    CHECK(std::abs(found.grand) < std::abs(row.error - found.mu * row.electrons) + row.digit + 0.03 * std::abs(found.mu * row.electrons));
+    CHECK(std::abs(found.grand) <
+          std::abs(row.error - found.mu * row.electrons) + row.digit + 0.03 * std::abs(found.mu * row.electrons));
   }
 }
 
@@ -105,7 +108,8 @@ void compare_local(bool quick) {
     DensityOptions options = with_eps(row.eps, row.eps);
     options.form = Form::local, options.solver = SolverKind::diagonalise;
     const Errors found = evaluate(*path, row.n, options);
-    INFO(row.file << " " << row.n << " eps " << row.eps << ": n " << found.dimension << ", E " << found.energy << ", N " << found.electrons);
+    INFO(row.file << " " << row.n << " eps " << row.eps << ": n " << found.dimension << ", E " << found.energy << ", N "
+                  << found.electrons);
     CHECK(found.dimension == Approx(row.dimension).epsilon(0.01));
     CHECK(std::abs(found.energy - row.error) < 0.01 * std::abs(row.error) + row.digit);
     CHECK(found.electrons == Approx(row.electrons).epsilon(0.04));

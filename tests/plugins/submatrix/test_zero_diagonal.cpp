@@ -12,8 +12,8 @@ using namespace cambium::submatrix::test;
 
 namespace {
 
-/// Pairs of blocks of 1 to 3 functions whose own energies are all zero: bonding and antibonding levels of each pair lie around -1 and 1,
-/// and couplings between pairs fall off.
+/// Pairs of blocks of 1 to 3 functions whose own energies are all zero: bonding and antibonding levels of each pair lie
+/// around -1 and 1, and couplings between pairs fall off.
 DensePair bipartite(unsigned seed, double overlap) {
   std::mt19937 engine(seed);
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
@@ -33,7 +33,8 @@ DensePair bipartite(unsigned seed, double overlap) {
       if (block[i] == block[j]) continue;
       const bool partners = block[i] / 2 == block[j] / 2;
       const double fall = std::exp(-0.8 * std::abs(block[i] / 2 - block[j] / 2));
-      out.h[i * n + j] = out.h[j * n + i] = partners ? (place[i] == place[j] ? -1.0 : 0.1 * uniform(engine)) : 0.05 * fall * uniform(engine);
+      out.h[i * n + j] = out.h[j * n + i] =
+          partners ? (place[i] == place[j] ? -1.0 : 0.1 * uniform(engine)) : 0.05 * fall * uniform(engine);
       out.s[i * n + j] = out.s[j * n + i] = overlap * (partners ? 0.3 : fall) * uniform(engine);
     }
   }
@@ -51,13 +52,16 @@ TEST_CASE("a block of zeros on the diagonal keeps its place in its own submatrix
       const auto levels = pair.levels();
       const double exact = band_energy(levels, pair.n() / 2);
       const MatrixSystem system = pair.system(world.comm, electrons);
-      for (const auto& [form, solver] : {std::pair(Form::orthogonal, SolverKind::lanczos), std::pair(Form::orthogonal, SolverKind::diagonalise), std::pair(Form::local, SolverKind::diagonalise)}) {
+      for (const auto& [form, solver] :
+           {std::pair(Form::orthogonal, SolverKind::lanczos), std::pair(Form::orthogonal, SolverKind::diagonalise),
+            std::pair(Form::local, SolverKind::diagonalise)}) {
         DensityOptions options;
         options.eps = options.eps_overlap = 1e-10, options.krylov_tolerance = 1e-9;
         options.form = form, options.solver = solver;
         options.electrons = electrons;
         const auto result = density_matrix(system, options, world.context);
-        INFO("seed " << seed << ", overlap " << overlap << ", form " << static_cast<int>(form) << ": N " << result.electrons << " of " << electrons << ", E " << result.energy << " of " << exact);
+        INFO("seed " << seed << ", overlap " << overlap << ", form " << static_cast<int>(form) << ": N "
+                     << result.electrons << " of " << electrons << ", E " << result.energy << " of " << exact);
         CHECK(result.electrons == Approx(electrons).epsilon(1e-8));
         CHECK(result.energy == Approx(exact).epsilon(1e-8));
         CHECK(trace(result.density, system.hamiltonian, world.comm) == Approx(exact).epsilon(1e-7));
@@ -82,7 +86,8 @@ TEST_CASE("filtering and products keep the diagonal") {
   const MatrixSystem system = pair.system(world.comm, pair.n());
   std::int64_t bytes = 0;
   double flops = 0.0;
-  const BlockColumns product = congruence(system.overlap, system.hamiltonian, system.ranges, world.comm, {1e-12, 0.5, {}}, bytes, flops);
+  const BlockColumns product =
+      congruence(system.overlap, system.hamiltonian, system.ranges, world.comm, {1e-12, 0.5, {}}, bytes, flops);
   for (const BlockColumns* matrix : {&product, static_cast<const BlockColumns*>(nullptr)}) {
     const BlockColumns own = matrix ? *matrix : filtered(system.hamiltonian, 0.5);
     for (int c : own.columns()) {
@@ -104,7 +109,9 @@ TEST_CASE("a Matrix Market file without its zeros is whole") {
   input.molecule = {1, 1, 1, 1};
   input.blocks = BlockKind::atom;
   // Hückel's butadiene with beta = -0.1 hartree: levels -+0.1 (1 +- sqrt(5)) / 2.
-  io::write_file_atomically(input.hamiltonian, "%%MatrixMarket matrix coordinate real symmetric\n%\n4 4 3\n2 1 -1e-1\n3 2 -1e-1\n4 3 -1e-1\n");
+  io::write_file_atomically(
+      input.hamiltonian,
+      "%%MatrixMarket matrix coordinate real symmetric\n%\n4 4 3\n2 1 -1e-1\n3 2 -1e-1\n4 3 -1e-1\n");
   const MatrixSystem system = read_matrices(input, world.context);
   DensityOptions options;
   options.eps = 1e-12, options.electrons = 4.0;

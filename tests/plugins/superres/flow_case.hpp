@@ -12,10 +12,13 @@
 namespace cambium::superres::testing {
 
 inline const std::vector<std::string> boussinesq{"dt(b) + u*dx(b) + w*dz(b) - P*(dxx(b) + dzz(b)) = 0",
-                                          "dt(u) + u*dx(u) + w*dz(u) + dx(p) - P*(dxx(u) + dzz(u)) = 0", "dx(u) + dz(w) = 0"};
+                                                 "dt(u) + u*dx(u) + w*dz(u) + dx(p) - P*(dxx(u) + dzz(u)) = 0",
+                                                 "dx(u) + dz(w) = 0"};
 
 inline std::string state_of(std::array<int, 3> grid, bool wraps) {
-  return nlohmann::json{{"grid", grid}, {"wraps", wraps}, {"mean", {0.1, 0.2, -0.1, 0.0}}, {"deviation", {0.5, 2.0, 1.5, 0.8}}}.dump();
+  return nlohmann::json{
+      {"grid", grid}, {"wraps", wraps}, {"mean", {0.1, 0.2, -0.1, 0.0}}, {"deviation", {0.5, 2.0, 1.5, 0.8}}}
+      .dump();
 }
 
 /// A periodic flow, seen whole, and places in it with made-up values.
@@ -29,7 +32,8 @@ inline FieldData flow() {
   for (std::size_t f = 0; f < 4; ++f)
     for (double t : data.axis[0])
       for (double x : data.axis[1])
-        for (double z : data.axis[2]) data.values[f].push_back(std::sin(1.0 + t + f) * std::cos(M_PI * x + f) * z * (1.1 - z));
+        for (double z : data.axis[2])
+          data.values[f].push_back(std::sin(1.0 + t + f) * std::cos(M_PI * x + f) * z * (1.1 - z));
   return data;
 }
 

@@ -39,8 +39,9 @@ TEST_CASE("a divided U-Net: the same weights, bytes and memory by the formulas")
 }
 
 TEST_CASE("a divided continuous network with equations: the decoder is one module") {
-  Made made("meshfree_flow_net", "{features: 4, levels: 1, latent: 6, decoder: [12, 8], equations: ['dt(b) + u*dx(b) + w*dz(b) - 0.01*(dxx(b) + dzz(b)) = 0', "
-                                 "'dx(u) + dz(w) = 0'], gamma: 0.3}");
+  Made made("meshfree_flow_net",
+            "{features: 4, levels: 1, latent: 6, decoder: [12, 8], equations: ['dt(b) + u*dx(b) + w*dz(b) - "
+            "0.01*(dxx(b) + dzz(b)) = 0', 'dx(u) + dz(w) = 0'], gamma: 0.3}");
   CHECK(made.network->modules().size() == 5);  // in, down0, mid, out, decoder
   check_stages({*made.network, batch(16), {1.0, 0.3}}, 3);
 }

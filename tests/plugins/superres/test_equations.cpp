@@ -58,8 +58,10 @@ FieldData roll(int nx, int nz) {
       for (int i = 0; i < nx; ++i) {
         const double angle = m * M_PI * data.axis[1][i];
         const std::size_t at = static_cast<std::size_t>(i) * nz + k;
-        if (kind == "theta") b[at] += c * value * std::cos(angle);
-        else u[at] -= 2.0 * c * slope * std::sin(angle), w[at] += c * value * m * M_PI * std::cos(angle);
+        if (kind == "theta")
+          b[at] += c * value * std::cos(angle);
+        else
+          u[at] -= 2.0 * c * slope * std::sin(angle), w[at] += c * value * m * M_PI * std::cos(angle);
       }
     }
   }
@@ -107,13 +109,15 @@ TEST_CASE("messages of equations point at the column") {
   CHECK_THROWS_WITH(parsed("dt(b) + w*dy(b) = 0"),
                     "equation 1, column 12: 'dy' asks for a derivative along 'y', but the axes are t, x, z\n"
                     "  dt(b) + w*dy(b) = 0\n             ^");
-  CHECK_THROWS_WITH(parsed("dxxx(b) = 0"),
-                    "equation 1, column 1: derivatives beyond the second are not carried; introduce a field for the inner one\n"
-                    "  dxxx(b) = 0\n  ^");
+  CHECK_THROWS_WITH(
+      parsed("dxxx(b) = 0"),
+      "equation 1, column 1: derivatives beyond the second are not carried; introduce a field for the inner one\n"
+      "  dxxx(b) = 0\n  ^");
   CHECK_THROWS_WITH(parsed("lap(b) = 0"),
                     "equation 1, column 1: 'lap' is no derivative; write dt(..), dx(..), dz(..), dxx(..), dxz(..)\n"
                     "  lap(b) = 0\n  ^");
-  CHECK_THROWS_WITH(parsed("u / w = 0"), "equation 1, column 5: only a number or a constant can divide\n  u / w = 0\n      ^");
+  CHECK_THROWS_WITH(parsed("u / w = 0"),
+                    "equation 1, column 5: only a number or a constant can divide\n  u / w = 0\n      ^");
   CHECK_THROWS_WITH(parsed("dx(u = 0"), "equation 1, column 6: ')' is expected here\n  dx(u = 0\n       ^");
 }
 
@@ -135,8 +139,8 @@ TEST_CASE("the exact roll obeys the equations, and not those with x and z swappe
   CHECK(wrong.better()->first == 1);
   CHECK(wrong.better()->second == 2);
   const auto text = refusal(wrong, 0.05, 1);
-  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves leave a residual of 1.07 of its largest term, allowed is "
-                                     "0.05; with x and z exchanged it is "));
+  CHECK_THAT(text, Catch::StartsWith("equation 1: the data themselves leave a residual of 1.07 of its largest term, "
+                                     "allowed is 0.05; with x and z exchanged it is "));
   CHECK_THAT(text, Catch::EndsWith(": these axes are swapped in the equation"));
 }
 
@@ -165,7 +169,8 @@ TEST_CASE("vectors of Dedalus and trajectories of The Well give the fields that 
   {
     auto file = io::File::create(dedalus);
     file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x), file.write("/scales/z_hash_cd34", z);
-    file.write("/tasks/pressure", io::tensor_of(p.data(), {3, 4, 2})), file.write("/tasks/buoyancy", io::tensor_of(b.data(), {3, 4, 2}));
+    file.write("/tasks/pressure", io::tensor_of(p.data(), {3, 4, 2})),
+        file.write("/tasks/buoyancy", io::tensor_of(b.data(), {3, 4, 2}));
     file.write("/tasks/u", io::tensor_of(vector.data(), {3, 2, 4, 2}));
     auto other = io::File::create(well);
     other.write("/dimensions/time", t), other.write("/dimensions/x", x), other.write("/dimensions/y", z);
@@ -181,7 +186,8 @@ TEST_CASE("vectors of Dedalus and trajectories of The Well give the fields that 
     for (int f = 0; f < 4; ++f)
       for (int i = 0; i < 4; ++i) CHECK(data.at(f, 1, i, 1) == value(f, 2, i, 1));
   }
-  CHECK_THROWS_WITH(read_fields(well, {"q"}, 2, true), "'" + well + "' has no field 'q' (it has: buoyancy, pressure, velocity)");
+  CHECK_THROWS_WITH(read_fields(well, {"q"}, 2, true),
+                    "'" + well + "' has no field 'q' (it has: buoyancy, pressure, velocity)");
 }
 
 TEST_CASE("fields are read from the last frames and bad ones are named") {
@@ -193,7 +199,8 @@ TEST_CASE("fields are read from the last frames and bad ones are named") {
   for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k);
   auto write = [&](const std::vector<double>& values) {
     auto file = io::File::create(path);
-    file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x), file.create_group("/scales/z").write("1.0", z);
+    file.write("/scales/sim_time", t), file.write("/scales/x_hash_ab12", x),
+        file.create_group("/scales/z").write("1.0", z);
     file.write("/tasks/b", io::tensor_of(values.data(), {4, 3, 2}));
     file.write("/tasks/thin", io::tensor_of(values.data(), {4, 2, 3}));
   };
@@ -207,6 +214,7 @@ TEST_CASE("fields are read from the last frames and bad ones are named") {
                     "field 'thin' of '" + path + "' has shape (4, 2, 3), its coordinates ask for (4, 3, 2)");
   b[19] = std::nan("");
   write(b);
-  CHECK_THROWS_WITH(read_fields(path, {"b"}, 2, true),
-                    "field 'b' of '" + path + "' is not finite at t = 3, x = 0, z = 0.4; leave that frame out or mask it");
+  CHECK_THROWS_WITH(
+      read_fields(path, {"b"}, 2, true),
+      "field 'b' of '" + path + "' is not finite at t = 3, x = 0, z = 0.4; leave that frame out or mask it");
 }

@@ -35,7 +35,7 @@ FieldData cells(int nt, int nx, int nz, double k) {
 TEST_CASE("flow statistics of turning cells are those on paper") {
   const double k = M_PI, nu = 0.01;
   const auto s = flow_statistics(cells(1, 64, 64, k), nu, {0, 1, 2}).front();
-  const double energy = (M_PI * M_PI + k * k) / 8.0;                       // means of sin^2 cos^2 are 1/4
+  const double energy = (M_PI * M_PI + k * k) / 8.0;  // means of sin^2 cos^2 are 1/4
   const double strain = 2.0 * k * k * M_PI * M_PI / 4.0 + 0.5 * std::pow(k * k - M_PI * M_PI, 2) / 4.0;
   CHECK(s.values[0] == Approx(energy).epsilon(1e-3));
   CHECK(s.values[1] == Approx(std::sqrt(energy)).epsilon(1e-3));
@@ -61,7 +61,8 @@ TEST_CASE("linear resampling is exact for linear functions at any ratio") {
   CHECK(back.nx() == 4);  // 6 steps of one point as 3 of two: the nearest to 2.3
   CHECK(back.nz() == 4);  // 5 steps as 3 of 1.67, which is nearer to 2 than 2.5
   for (int axis = 0; axis < 3; ++axis) back = resampled(back, axis, data.axis[axis], 2);
-  for (std::size_t n = 0; n < data.values[0].size(); ++n) REQUIRE(back.values[0][n] == Approx(data.values[0][n]).margin(1e-12));
+  for (std::size_t n = 0; n < data.values[0].size(); ++n)
+    REQUIRE(back.values[0][n] == Approx(data.values[0][n]).margin(1e-12));
 }
 
 TEST_CASE("a whole ratio keeps every so many-th frame as it is, both ends included") {
@@ -101,8 +102,8 @@ TEST_CASE("a grid too coarse for the Rayleigh number is warned of") {
   Plates run("{rayleigh: 1e9, cells: [32, 16], end_time: 1}");
   REQUIRE(run.context().log.warnings().size() == 1);
   CHECK(run.context().log.warnings()[0].text ==
-        "cells of 0.0625 are coarser than pi Kolmogorov lengths (0.00665) of Rayleigh number 1e+09: expect wiggles at the scale of "
-        "the grid; take about 304 x 152 cells, or a smaller Rayleigh number");
+        "cells of 0.0625 are coarser than pi Kolmogorov lengths (0.00665) of Rayleigh number 1e+09: expect wiggles at "
+        "the scale of the grid; take about 304 x 152 cells, or a smaller Rayleigh number");
   Plates fine("{rayleigh: 1e6, cells: [256, 128], end_time: 1}");
   CHECK(fine.context().log.warnings().empty());
 }
@@ -110,9 +111,11 @@ TEST_CASE("a grid too coarse for the Rayleigh number is warned of") {
 TEST_CASE("grids that cannot be computed on are refused") {
   CHECK_THROWS_WITH(Plates("{rayleigh: 1e4, cells: [31, 16], end_time: 1}"),
                     Catch::Contains("the first of 'cells' must be even, for the transforms along x"));
-  CHECK_THROWS_WITH(Plates("{rayleigh: 1e4, cells: [2, 16], end_time: 1}"), Catch::Contains("'cells' must be at least [4, 4]"));
-  CHECK_THROWS_WITH(Slab::make(Grid::make(8, 6, 1, 1, 0, true), 0, 4),
-                    "4 ranks cannot share 6 rows of cells: every rank needs two; run on at most 3 ranks or take more cells along z");
+  CHECK_THROWS_WITH(Plates("{rayleigh: 1e4, cells: [2, 16], end_time: 1}"),
+                    Catch::Contains("'cells' must be at least [4, 4]"));
+  CHECK_THROWS_WITH(
+      Slab::make(Grid::make(8, 6, 1, 1, 0, true), 0, 4),
+      "4 ranks cannot share 6 rows of cells: every rank needs two; run on at most 3 ranks or take more cells along z");
 }
 
 TEST_CASE("a run is steady from the moment on that its averages stay near the mean") {
@@ -124,7 +127,8 @@ TEST_CASE("a run is steady from the moment on that its averages stay near the me
   }
   // The average over a window from t on is 2 - 2 exp(-t) (1 - exp(-window)) / window.
   CHECK(time_mean(series, 20.0, 30.0) == Approx(2.0).epsilon(1e-6));
-  CHECK(settled_at(series, 2.0, 4.0, 0.05).value() == Approx(std::log((1.0 - std::exp(-4.0)) / (4.0 * 0.05))).margin(0.03));
+  CHECK(settled_at(series, 2.0, 4.0, 0.05).value() ==
+        Approx(std::log((1.0 - std::exp(-4.0)) / (4.0 * 0.05))).margin(0.03));
   CHECK(settled_at(series, -2.0, 4.0, 0.05) == std::nullopt);
   CHECK(settled_at(series, 2.0, 100.0, 0.05) == std::nullopt);  // longer than the run
   auto leaves = series;

@@ -121,19 +121,24 @@ TEST_CASE("values on plates are exact, whatever the weights, and derivatives are
   for (auto& w : weights.memory.back()) w = 0.7;  // biases of the last layer: the decoder itself does not vanish
   const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
   const double h = 1e-4;
-  const std::vector<double> places{0.3, 0.9, 0.0, 0.8, 1.3, 1.0, 0.4, 1.1, 0.2, 0.4, 1.1, 0.2 - h, 0.4, 1.1, 0.2 + h, 0.4, 1.1 - h, 0.2, 0.4, 1.1 + h, 0.2};
+  const std::vector<double> places{0.3,     0.9, 0.0, 0.8,     1.3, 1.0,     0.4, 1.1, 0.2,     0.4, 1.1,
+                                   0.2 - h, 0.4, 1.1, 0.2 + h, 0.4, 1.1 - h, 0.2, 0.4, 1.1 + h, 0.2};
   const std::vector<train::SamplePtr> one{windows.sample({0, 0, 0}, places, std::vector<float>(28), 0)};
   net.with_weights(weights.views, [&] {
     const auto jets = net.jets(train::TorchBatch(one, torch::kFloat64));
-    auto value = [&](const MultiIndex& d, int point, int field) { return jets[net.basis().find(d)][point][field].item<double>(); };
+    auto value = [&](const MultiIndex& d, int point, int field) {
+      return jets[net.basis().find(d)][point][field].item<double>();
+    };
     CHECK(value({}, 0, 1) == Approx(0.5));
     CHECK(value({}, 1, 1) == Approx(-0.5));
     for (int plate : {0, 1})
       for (int field : {2, 3}) CHECK(value({}, plate, field) == Approx(0.0).margin(1e-12));
     CHECK(std::abs(value({}, 0, 0)) > 1e-3);  // p is free
     for (int field = 0; field < 4; ++field) {
-      CHECK(value({0, 0, 1}, 2, field) == Approx((value({}, 4, field) - value({}, 3, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
-      CHECK(value({0, 1, 0}, 2, field) == Approx((value({}, 6, field) - value({}, 5, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
+      CHECK(value({0, 0, 1}, 2, field) ==
+            Approx((value({}, 4, field) - value({}, 3, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
+      CHECK(value({0, 1, 0}, 2, field) ==
+            Approx((value({}, 6, field) - value({}, 5, field)) / (2 * h)).epsilon(1e-5).margin(1e-6));
       const double bend = (value({}, 4, field) - 2 * value({}, 2, field) + value({}, 3, field)) / (h * h);
       CHECK(value({0, 0, 2}, 2, field) == Approx(bend).epsilon(1e-3).margin(1e-3));
     }
@@ -166,19 +171,23 @@ TEST_CASE("answers do not depend on where a periodic window begins, and are the 
   net.initialise(weights.views, 5);
   const Windows windows(flow(), {3, 4, 5}, {1, 1, 1});
   const std::vector<double> places{0.4, 1.9, 0.2, 0.9, 2.05, 0.5};
-  const std::vector<train::SamplePtr> two{windows.sample({0, 0, 0}, places, {}, 0), windows.sample({0, 2, 0}, places, {}, 1)};
+  const std::vector<train::SamplePtr> two{windows.sample({0, 0, 0}, places, {}, 0),
+                                          windows.sample({0, 2, 0}, places, {}, 1)};
   std::vector<double> answer(16);
   auto view = io::tensor_of(answer.data(), {2, 2, 4});
   net.infer(two, weights.views, std::span(&view, 1));
-  for (std::size_t k = 0; k < 8; ++k) CHECK(answer[k] == Approx(answer[k + 8]).epsilon(0.2).margin(0.05));  // pooling starts elsewhere
-  for (auto& w : weights.memory[weights.memory.size() - 2]) w = 0.0;  // the decoder's last layer
+  for (std::size_t k = 0; k < 8; ++k)
+    CHECK(answer[k] == Approx(answer[k + 8]).epsilon(0.2).margin(0.05));  // pooling starts elsewhere
+  for (auto& w : weights.memory[weights.memory.size() - 2]) w = 0.0;      // the decoder's last layer
   net.infer(two, weights.views, std::span(&view, 1));
   for (std::size_t k = 0; k < 8; ++k) CHECK(answer[k] == Approx(answer[k + 8]).epsilon(1e-6).margin(1e-7));
 }
 
 TEST_CASE("expansions are exact for quadratics, also of a stream function") {
   LatentCells cells{{{{0, 0.5, 1.2, 1.5}, {0, 0.3, 0.5, 0.9, 1.0}, {0.02, 0.1, 0.3, 0.62, 0.9}}}, false};
-  auto f = [](double t, double x, double z) { return 1 + t - 2 * x + 3 * z + t * t + 0.5 * x * x - z * z + t * x - 2 * t * z + x * z; };
+  auto f = [](double t, double x, double z) {
+    return 1 + t - 2 * x + 3 * z + t * t + 0.5 * x * x - z * z + t * x - 2 * t * z + x * z;
+  };
   std::vector<double> values, u, w;
   for (double t : cells.axis[0])
     for (double x : cells.axis[1])
@@ -200,14 +209,16 @@ TEST_CASE("expansions are exact for quadratics, also of a stream function") {
   expand({stream_function_of(cells, u, w)}, query, 0, basis, rows.data());
   const double *p = places.data(), ux = (1 + p[0]) * (1 + 2 * p[2] - p[1]);
   double sum = 0.0;
-  for (int corner = 0; corner < 8; ++corner) sum += query.weight[corner] * rows[basis.find({0, 0, 1}) * query.rows() + corner];
+  for (int corner = 0; corner < 8; ++corner)
+    sum += query.weight[corner] * rows[basis.find({0, 0, 1}) * query.rows() + corner];
   CHECK(sum == Approx(ux).epsilon(0.02));  // second order in time and space together
 }
 
 TEST_CASE("the U-Net reads the same samples, at any ratio, and begins as their linear interpolation") {
   World world;
   FlowUnet::Params params;
-  params.features = 4, params.levels = 1, params.ratio = GENERATE(std::array<std::int64_t, 3>{2, 3, 2}, std::array<std::int64_t, 3>{1, 1, 1});
+  params.features = 4, params.levels = 1,
+  params.ratio = GENERATE(std::array<std::int64_t, 3>{2, 3, 2}, std::array<std::int64_t, 3>{1, 1, 1});
   params.precision = FlowNetwork::Precision::float64;
   FlowUnet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
@@ -225,7 +236,8 @@ TEST_CASE("the U-Net reads the same samples, at any ratio, and begins as their l
   std::vector<double> answer(4);
   auto view = io::tensor_of(answer.data(), {1, 1, 4});
   net.infer(std::span(&sample, 1), weights.views, std::span(&view, 1));
-  for (std::size_t f = 0; f < 4; ++f) CHECK(answer[f] == Approx(0.5 * (data.at(f, 1, 1, 2) + data.at(f, 1, 2, 2))).margin(1e-6));
+  for (std::size_t f = 0; f < 4; ++f)
+    CHECK(answer[f] == Approx(0.5 * (data.at(f, 1, 1, 2) + data.at(f, 1, 2, 2))).margin(1e-6));
 }
 
 TEST_CASE("answers refined by their equations obey them, keep to the samples and leave the weights alone") {
@@ -244,7 +256,8 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
   std::vector<double> points;
   constexpr int places = 40;
   for (int p = 0; p < places; ++p) {
-    const double t = 1.1 * ((7 * p) % places + 0.5) / places, x = 0.2 + 1.8 * (p + 0.5) / places, z = 0.05 + 0.8 * ((13 * p) % places) / places;
+    const double t = 1.1 * ((7 * p) % places + 0.5) / places, x = 0.2 + 1.8 * (p + 0.5) / places,
+                 z = 0.05 + 0.8 * ((13 * p) % places) / places;
     for (double d : {-h, h}) points.insert(points.end(), {t, x + d, z});
     for (double d : {-h, h}) points.insert(points.end(), {t, x, z + d});
   }
@@ -287,7 +300,8 @@ TEST_CASE("answers refined by their equations obey them, keep to the samples and
   const auto plain = answer(nullptr), refined = answer(&how), again = answer(&how), after = answer(nullptr);
   how.weights_rate = 0.0;
   const auto vectors_only = answer(&how);
-  CAPTURE(divergence(plain), divergence(vectors_only), divergence(refined), misfit(plain), misfit(vectors_only), misfit(refined));
+  CAPTURE(divergence(plain), divergence(vectors_only), divergence(refined), misfit(plain), misfit(vectors_only),
+          misfit(refined));
   CHECK(divergence(vectors_only) < 0.4 * divergence(plain));
   CHECK(divergence(refined) < divergence(vectors_only));
   CHECK(misfit(refined) < 0.7 * misfit(vectors_only));

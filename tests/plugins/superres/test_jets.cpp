@@ -18,12 +18,14 @@ struct Example {
   torch::Tensor points, latents;
   std::vector<torch::Tensor> weights;
 
-  Example(Activation sigma, std::vector<int> widths, int outputs, std::int64_t n, bool carries = false, bool few = false) {
+  Example(Activation sigma, std::vector<int> widths, int outputs, std::int64_t n, bool carries = false,
+          bool few = false) {
     shape.carries = carries;
     if (few) cells = {{{{0.0, 1.2}, {0.0, 0.2, 0.5, 0.8, 1.0}, {0.02, 0.1, 0.4, 0.9}}}, true};
     shape.latent = 5, shape.widths = std::move(widths), shape.outputs = outputs, shape.activation = sigma;
     torch::manual_seed(3);
-    const auto low = torch::tensor({0.0, 0.0, 0.02}, torch::kFloat64), high = torch::tensor({1.2, 1.0, 0.9}, torch::kFloat64);
+    const auto low = torch::tensor({0.0, 0.0, 0.02}, torch::kFloat64),
+               high = torch::tensor({1.2, 1.0, 0.9}, torch::kFloat64);
     points = (low + (high - low) * torch::rand({n, 3}, torch::kFloat64)).requires_grad_(true);
     latents = torch::randn({cells.size(), shape.vector()}, torch::kFloat64).requires_grad_(true);
     for (int l = 0; l < shape.layers(); ++l) {
@@ -38,8 +40,10 @@ struct Example {
     return decode(std::make_shared<const DecoderQuery<double>>(std::move(query)), latents, weights);
   }
   torch::Tensor nested(const JetBasis& basis, Blend blend) const {
-    return nested_jets(basis, blend == Blend::spline ? decoded_once(shape, cells, points, latents, weights)
-                                                     : decoded(shape, cells, blend, points, latents, weights), points);
+    return nested_jets(basis,
+                       blend == Blend::spline ? decoded_once(shape, cells, points, latents, weights)
+                                              : decoded(shape, cells, blend, points, latents, weights),
+                       points);
   }
   std::vector<torch::Tensor> gradients(const torch::Tensor& y) const {
     torch::manual_seed(9);
@@ -77,7 +81,9 @@ TEST_CASE("jets and their gradients equal nested differentiation to 1e-10") {
   torch::set_num_threads(1);
   const JetBasis basis(boussinesq);
   CHECK(basis.size() == 6);
-  SECTION("softplus, linear blending") { compare(Example(Activation::softplus, {24, 16, 8}, 4, 37), basis, Blend::trilinear); }
+  SECTION("softplus, linear blending") {
+    compare(Example(Activation::softplus, {24, 16, 8}, 4, 37), basis, Blend::trilinear);
+  }
   SECTION("tanh") { compare(Example(Activation::tanh, {24, 16, 8}, 4, 37), basis, Blend::c2); }
   SECTION("swish") { compare(Example(Activation::swish, {24, 16, 8}, 4, 37), basis, Blend::c3); }
 }
@@ -93,7 +99,8 @@ TEST_CASE("jets of third and mixed order, as a stream function needs them") {
 
 TEST_CASE("jets where latent vectors are blended by splines, and their gradients") {
   torch::set_num_threads(1);
-  compare(Example(Activation::swish, {7, 5}, 4, 135, true, true), JetBasis(boussinesq), Blend::spline);  // more points than a chunk has
+  compare(Example(Activation::swish, {7, 5}, 4, 135, true, true), JetBasis(boussinesq),
+          Blend::spline);  // more points than a chunk has
   compare(Example(Activation::tanh, {6}, 3, 3, false, true), JetBasis({{0, 2, 1}}), Blend::spline);
 }
 
@@ -112,7 +119,8 @@ TEST_CASE("splines are exact for cubics on any nodes, with continuous second der
       const auto at = axis.at(x);
       double value = 0.0, slope = 0.0, third = 0.0;
       for (int j = 0; j < SplineAxis::most; ++j)
-        value += at.weight[j][0] * c[at.spline[j]], slope += at.weight[j][1] * c[at.spline[j]], third += at.weight[j][3] * c[at.spline[j]];
+        value += at.weight[j][0] * c[at.spline[j]], slope += at.weight[j][1] * c[at.spline[j]],
+            third += at.weight[j][3] * c[at.spline[j]];
       CHECK(value == Approx(f(x)));
       CHECK(slope == Approx(1 + (degree > 1 ? 4 * x : 0.0) + (degree > 2 ? -9 * x * x : 0.0)));
       CHECK(third == Approx(degree > 2 ? -18.0 : 0.0).margin(1e-9));

@@ -1,4 +1,5 @@
-// Points that the data hide: bodies in a flow take no part in residuals, scores and samples, whatever numbers stand there.
+// Points that the data hide: bodies in a flow take no part in residuals, scores and samples, whatever numbers stand
+// there.
 #include <cmath>
 #include <set>
 
@@ -104,19 +105,23 @@ TEST_CASE("crops draw no hidden point and no window that lies under the mask who
   const auto path = scratch.file("crops.h5");
   write(path, 1e6, {nx, nz});
   Crops::Params p;
-  p.data = {path}, p.ratio = {1, 2, 2}, p.scales = {1.0}, p.crop = {2, 3, 3}, p.points = 30, p.samples = 200, p.frames = nt;
+  p.data = {path}, p.ratio = {1, 2, 2}, p.scales = {1.0}, p.crop = {2, 3, 3}, p.points = 30, p.samples = 200,
+  p.frames = nt;
   Crops crops(p, context);
   crops.open(context);
   std::vector<std::int64_t> ids;
   for (std::int64_t k = 0; k < 200; ++k) ids.push_back(k);
   std::set<double> heights;
   for (const auto& sample : crops.read(ids)) {
-    const auto *points = static_cast<const double*>(sample->fields.at("points").data);
-    const auto *values = static_cast<const float*>(sample->fields.at("values").data), *coarse = static_cast<const float*>(sample->fields.at("coarse").data);
+    const auto* points = static_cast<const double*>(sample->fields.at("points").data);
+    const auto *values = static_cast<const float*>(sample->fields.at("values").data),
+               *coarse = static_cast<const float*>(sample->fields.at("coarse").data);
     for (int n = 0; n < 30; ++n) {
       const double* at = points + 3 * n;
-      REQUIRE_FALSE(body(static_cast<int>(std::lround(at[1] * nx / 2.0)) % nx, static_cast<int>(std::lround(at[2] * nz - 0.5))));
-      for (int f = 0; f < 4; ++f) REQUIRE(values[4 * n + f] == Approx(formula(f, at[0], at[1], at[2])).epsilon(1e-5).margin(1e-5));
+      REQUIRE_FALSE(
+          body(static_cast<int>(std::lround(at[1] * nx / 2.0)) % nx, static_cast<int>(std::lround(at[2] * nz - 0.5))));
+      for (int f = 0; f < 4; ++f)
+        REQUIRE(values[4 * n + f] == Approx(formula(f, at[0], at[1], at[2])).epsilon(1e-5).margin(1e-5));
       heights.insert(at[2]);
     }
     for (std::int64_t n = 0; n < sample->fields.at("coarse").elements(); ++n) REQUIRE(std::fabs(coarse[n]) < 10.0);
@@ -130,7 +135,8 @@ TEST_CASE("bodies of The Well hide points, ends of the domain do not") {
   const std::vector<double> t{0, 1, 2}, x{0, 1, 2, 3}, z{0, 0.4, 0.8};
   std::vector<float> b;
   for (int run = 0; run < 2; ++run)
-    for (int n = 0; n < 36; ++n) b.push_back(run == 1 && n % 12 == 5 ? NAN : static_cast<float>(n));  // the point x = 1, z = 0.8
+    for (int n = 0; n < 36; ++n)
+      b.push_back(run == 1 && n % 12 == 5 ? NAN : static_cast<float>(n));  // the point x = 1, z = 0.8
   std::vector<int> ends{1, 0, 1}, bodies(2 * 3 * 4, 0);
   bodies[12 + 2 * 4 + 1] = 1;  // trajectory 1, z = 0.8, x = 1: the axes of this mask are y, x
   {

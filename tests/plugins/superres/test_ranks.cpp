@@ -105,7 +105,8 @@ TEST_CASE("ghosts arrive whole where the sender's halo is gone before anyone has
   if (late) halo->finish(fields, 0, 1);
   halo.reset();
   if (late) {
-    const int below = Slab::begin(8, comm.rank(), comm.size()) - Slab::begin(8, comm.rank() - 1, comm.size());  // rows of the rank below
+    const int below = Slab::begin(8, comm.rank(), comm.size()) -
+                      Slab::begin(8, comm.rank() - 1, comm.size());  // rows of the rank below
     int wrong = 0;
     for (int i = 0; i < pitch; ++i) {
       wrong += fields(0, 0, i) != value(comm.rank() - 1, below, i);
@@ -121,10 +122,11 @@ TEST_CASE("a restart gives the same bits") {
   const SharedScratch scratch(straight.comm());
   const std::string path = scratch.file("restart.h5");
   for (int k = 0; k < 17; ++k) straight.advance();
-  io::write_checkpoint(path, straight.state(), straight.comm(), io::provenance_of(straight.context()), [&](io::Group& root) {
-    auto group = root.create_group("physics");
-    straight.physics().save(group);
-  });
+  io::write_checkpoint(path, straight.state(), straight.comm(), io::provenance_of(straight.context()),
+                       [&](io::Group& root) {
+                         auto group = root.create_group("physics");
+                         straight.physics().save(group);
+                       });
   {
     const io::Checkpoint checkpoint(path, resumed.comm());
     checkpoint.restore(resumed.state(), [](std::int64_t) {});

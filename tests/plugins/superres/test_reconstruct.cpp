@@ -28,9 +28,12 @@ std::string silent(Workshop& shop, const std::string& path) {
   const auto data = read_fields(path, all_fields, 100, {});
   const auto out = shop.scratch.file("silent.h5");
   auto file = io::File::create(out);
-  file.write("/scales/sim_time", data.axis[0]), file.write("/scales/x", data.axis[1]), file.write("/scales/z", data.axis[2]);
+  file.write("/scales/sim_time", data.axis[0]), file.write("/scales/x", data.axis[1]),
+      file.write("/scales/z", data.axis[2]);
   for (std::size_t f = 0; f < 4; ++f)
-    file.write("/tasks/" + data.names[f], io::tensor_of(data.values[f].data(), {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
+    file.write("/tasks/" + data.names[f],
+               io::tensor_of(data.values[f].data(),
+                             {std::ssize(data.axis[0]), std::ssize(data.axis[1]), std::ssize(data.axis[2])}));
   return out;
 }
 
@@ -38,9 +41,11 @@ std::string silent(Workshop& shop, const std::string& path) {
 
 TEST_CASE("a cavity is rebuilt between its walls, not around a period") {
   Workshop shop;
-  const auto s = shop.reconstruct("{data: " + cavity(shop) + ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9}");
+  const auto s =
+      shop.reconstruct("{data: " + cavity(shop) + ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9}");
   CAPTURE(s.at("rel_l2_b"), s.at("rel_l2_u"), s.at("rel_l2_w"), s.at("nmae_dissipation"), s.at("nmae_integral_length"));
-  CHECK(s.at("rel_l2_b")[1] < 0.04);  // around a period 0.66, 0.080 and 0.51; eight samples see little of the layers at the walls
+  CHECK(s.at("rel_l2_b")[1] <
+        0.04);  // around a period 0.66, 0.080 and 0.51; eight samples see little of the layers at the walls
   CHECK(s.at("rel_l2_u")[1] < 0.07);
   CHECK(s.at("rel_l2_w")[1] < 0.30);
   for (const auto& [name, values] : s)
@@ -69,8 +74,11 @@ TEST_CASE("a file that does not say whether x is periodic is judged by its value
 TEST_CASE("what is written of a reconstruction says what x does at its ends") {
   Workshop shop;
   const auto data = cavity(shop);
-  shop.reconstruct("{data: " + data + ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9, write: {method: cubic, points: [3, 20, 20]}}");
-  CHECK(ends_of_x(read_fields(shop.scratch.file("reconstruction.h5"), all_fields, 9, {})) == "x ends at walls, as the file says");
+  shop.reconstruct(
+      "{data: " + data +
+      ", rayleigh: 1e5, prandtl: 0.71, ratio: [1, 4, 4], frames: 9, write: {method: cubic, points: [3, 20, 20]}}");
+  CHECK(ends_of_x(read_fields(shop.scratch.file("reconstruction.h5"), all_fields, 9, {})) ==
+        "x ends at walls, as the file says");
 }
 
 TEST_CASE("between walls the integral length is that of the flow") {
@@ -92,20 +100,24 @@ TEST_CASE("between walls the integral length is that of the flow") {
 
 TEST_CASE("the nudged solver is the simulation where it sees every point, and between frames") {
   Workshop shop;
-  const auto s = shop.reconstruct("{data: " + layer(shop) + ", rayleigh: 1e5, ratio: [8, 1, 1], frames: 9, methods: [linear, cubic, nudged]}");
+  const auto s = shop.reconstruct("{data: " + layer(shop) +
+                                  ", rayleigh: 1e5, ratio: [8, 1, 1], frames: 9, methods: [linear, cubic, nudged]}");
   CAPTURE(s.at("rel_l2_p"), s.at("rel_l2_b"), s.at("rel_l2_u"), s.at("rel_l2_w"));
   CHECK(s.at("rel_l2_b")[0] > 0.02);  // straight from the first frame to the last one
-  for (const char* name : {"rel_l2_b", "rel_l2_u", "rel_l2_w"}) CHECK(s.at(name)[2] < 0.07 * s.at(name)[0]);  // velocities pass from centres to faces
+  for (const char* name : {"rel_l2_b", "rel_l2_u", "rel_l2_w"})
+    CHECK(s.at(name)[2] < 0.07 * s.at(name)[0]);  // velocities pass from centres to faces
 }
 
 TEST_CASE("the nudged solver knows more of a flow than interpolation does, if it has the flow's numbers") {
   Workshop shop;
   const auto data = layer(shop);
   const auto with = [&](const std::string& rayleigh) {
-    return shop.reconstruct("{data: " + data + ", rayleigh: " + rayleigh + ", ratio: [4, 6, 4], frames: 9, methods: [linear, cubic, nudged]}");
+    return shop.reconstruct("{data: " + data + ", rayleigh: " + rayleigh +
+                            ", ratio: [4, 6, 4], frames: 9, methods: [linear, cubic, nudged]}");
   };
   const auto right = with("1e5"), wrong = with("1e4");
-  CAPTURE(right.at("rel_l2_b"), right.at("rel_l2_u"), right.at("rel_l2_w"), wrong.at("rel_l2_w"), right.at("divergence"));
+  CAPTURE(right.at("rel_l2_b"), right.at("rel_l2_u"), right.at("rel_l2_w"), wrong.at("rel_l2_w"),
+          right.at("divergence"));
   for (const char* name : {"rel_l2_b", "rel_l2_u", "rel_l2_w"}) {
     CHECK(right.at(name)[2] < 0.9 * right.at(name)[1]);
     CHECK(right.at(name)[2] < 0.7 * wrong.at(name)[2]);
@@ -117,7 +129,9 @@ TEST_CASE("the nudged solver knows more of a flow than interpolation does, if it
 
 TEST_CASE("the nudged solver computes a cavity between its walls") {
   Workshop shop;
-  const auto s = shop.reconstruct("{data: " + cavity(shop) + ", rayleigh: 1e5, prandtl: 0.71, ratio: [2, 4, 4], frames: 9, methods: [linear, cubic, nudged]}");
+  const auto s = shop.reconstruct(
+      "{data: " + cavity(shop) +
+      ", rayleigh: 1e5, prandtl: 0.71, ratio: [2, 4, 4], frames: 9, methods: [linear, cubic, nudged]}");
   CAPTURE(s.at("rel_l2_b"), s.at("rel_l2_u"), s.at("rel_l2_w"));
   for (const char* name : {"rel_l2_b", "rel_l2_u", "rel_l2_w"}) CHECK(s.at(name)[2] < s.at(name)[1]);
 }

@@ -68,7 +68,8 @@ TEST_CASE("crops hold the fine fields at their points, inside their nodes, aroun
   std::vector<std::int64_t> ids{0, 1, 2, 3, 4, 5};
   double smallest = 1e9, largest = -1e9;
   for (const auto& sample : crops.read(ids)) {
-    const auto t = numbers(*sample, "t"), x = numbers(*sample, "x"), z = numbers(*sample, "z"), points = numbers(*sample, "points");
+    const auto t = numbers(*sample, "t"), x = numbers(*sample, "x"), z = numbers(*sample, "z"),
+               points = numbers(*sample, "points");
     CHECK(x.back() - x.front() == Approx(2.0));
     const auto* values = static_cast<const float*>(sample->fields.at("values").data);
     for (std::size_t p = 0; p < points.size() / 3; ++p) {
@@ -76,7 +77,8 @@ TEST_CASE("crops hold the fine fields at their points, inside their nodes, aroun
       REQUIRE((at[0] >= t.front() - 1e-9 && at[0] <= t.back() + 1e-9));
       REQUIRE((at[1] >= x.front() - 1e-9 && at[1] <= x.back() + 1e-9));
       REQUIRE((at[2] >= z.front() - 1e-9 && at[2] <= z.back() + 1e-9));
-      for (std::size_t f = 0; f < 4; ++f) REQUIRE(values[4 * p + f] == Approx(formula(f, at[0], at[1], at[2])).epsilon(1e-5).margin(1e-5));
+      for (std::size_t f = 0; f < 4; ++f)
+        REQUIRE(values[4 * p + f] == Approx(formula(f, at[0], at[1], at[2])).epsilon(1e-5).margin(1e-5));
       smallest = std::min(smallest, x.front()), largest = std::max(largest, x.front());
     }
     const auto* coarse = static_cast<const float*>(sample->fields.at("coarse").data);
@@ -106,18 +108,19 @@ TEST_CASE("crops of several sampling rates have the same samples, further apart"
   }
   p.crop = {3, 0, 3};
   Crops uneven(p, world.context);
-  CHECK_THROWS_WITH(uneven.open(world.context), "'" + path + "' gives crops of another size than '" + path +
-                                                    "'; name 'crop' in samples instead of 0, or use files of one grid and one scale");
+  CHECK_THROWS_WITH(uneven.open(world.context),
+                    "'" + path + "' gives crops of another size than '" + path +
+                        "'; name 'crop' in samples instead of 0, or use files of one grid and one scale");
 }
 
 TEST_CASE("crops that the data cannot give are refused") {
   const auto coarse = coarsened(flow(), {2, 4, 3});
   CHECK_THROWS_WITH(Windows(coarse, {8, 0, 0}, {2, 4, 3}),
-                    "a crop of 8 coarse samples along t is larger than the domain: 'flow.h5' has 5 of them at ratio 2; give a crop of at "
-                    "most 5, a smaller ratio or more frames");
+                    "a crop of 8 coarse samples along t is larger than the domain: 'flow.h5' has 5 of them at ratio 2; "
+                    "give a crop of at most 5, a smaller ratio or more frames");
   CHECK_THROWS_WITH(Windows(coarse, {0, 5, 0}, {2, 4, 3}),
-                    "a crop of 5 coarse samples along x is larger than the domain: 'flow.h5' has 4 of them at ratio 4; give a crop of at "
-                    "most 4, a smaller ratio or more points");
+                    "a crop of 5 coarse samples along x is larger than the domain: 'flow.h5' has 4 of them at ratio 4; "
+                    "give a crop of at most 4, a smaller ratio or more points");
   CHECK_THROWS_WITH(Windows(coarse, {0, 0, 1}, {2, 4, 3}),
                     "a crop of 1 coarse sample along z has no cell to decode in; give 2 or more");
   World world;
@@ -136,12 +139,13 @@ TEST_CASE("a model is not asked beyond its samples") {
   const auto coarse = coarsened(flow(), {2, 4, 3});
   const Places late{std::vector<double>{1.0, 2.5}, {0.5}, {0.5}};
   CHECK_THROWS_WITH(decoded_in_windows(none, "model.h5", coarse, {2, 4, 3}, late),
-                    "a place at t = 2.5 lies outside the coarse samples of 'flow.h5', which span t = 0 to 2; a model knows nothing beyond "
-                    "them: ask within");
+                    "a place at t = 2.5 lies outside the coarse samples of 'flow.h5', which span t = 0 to 2; a model "
+                    "knows nothing beyond them: ask within");
   none.info.type = "mlp";
   const Places inside{std::vector<double>{1.0}, {0.5}, {0.5}};
   CHECK_THROWS_WITH(decoded_in_windows(none, "model.h5", coarse, {2, 4, 3}, inside),
-                    "model 'model.h5' is of type 'mlp', which does not read coarse samples of a flow; give a meshfree_flow_net or a flow_unet");
+                    "model 'model.h5' is of type 'mlp', which does not read coarse samples of a flow; give a "
+                    "meshfree_flow_net or a flow_unet");
 }
 
 namespace {
@@ -155,17 +159,21 @@ class Plane : public train::Network {
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<train::TermInfo> terms() const override { return {}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {}; }
-  void gradient(std::span<const train::SamplePtr>, std::span<const TensorRef>, std::span<const double>, std::span<const TensorRef>,
-                std::span<train::TermSum>, const train::ReadyCallback&) override {}
+  void gradient(std::span<const train::SamplePtr>, std::span<const TensorRef>, std::span<const double>,
+                std::span<const TensorRef>, std::span<train::TermSum>, const train::ReadyCallback&) override {}
   void evaluate(std::span<const train::SamplePtr>, std::span<const TensorRef>, std::span<train::TermSum>) override {}
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   std::string state() const override { return "{}"; }
   void restore(const std::string&) override {}
-  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef>, std::span<const TensorRef> outputs) override {
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef>,
+             std::span<const TensorRef> outputs) override {
     const auto points = numbers(*samples[0], "points");
     auto* out = static_cast<double*>(outputs[0].data);
     for (std::size_t p = 0; p < points.size() / 3; ++p)
-      for (std::size_t f = 0; f < 4; ++f) out[4 * p + f] = points[3 * p] + 10.0 * points[3 * p + 2] + static_cast<double>(f);
+      for (std::size_t f = 0; f < 4; ++f)
+        out[4 * p + f] = points[3 * p] + 10.0 * points[3 * p + 2] + static_cast<double>(f);
     ++asked;
   }
   int asked = 0;
@@ -183,11 +191,13 @@ TEST_CASE("overlapping windows give every place its weighted mean") {
     model.layout = std::make_unique<train::FlatLayout>(plane.parameters(), 1000);
     model.weights = train::FlatBuffer(*model.layout, DType::f64);
     model.info.fields = {{{"coarse", "", {4, 3, width, 4}, DType::f32}, 0.0, 1.0}};
-    const auto places = spanning_places(coarse, {7, 10, 6}, {0.0, 2.0}, {coarse.axis[2].front(), coarse.axis[2].back()});
+    const auto places =
+        spanning_places(coarse, {7, 10, 6}, {0.0, 2.0}, {coarse.axis[2].front(), coarse.axis[2].back()});
     const auto out = decoded_in_windows(model, "model.h5", coarse, {2, 4, 3}, places);
     CHECK(plane.asked > 2);
     for (std::size_t t = 0; t < 7; ++t)
       for (std::size_t x = 0; x < 10; ++x)
-        for (std::size_t z = 0; z < 6; ++z) REQUIRE(out.at(1, t, x, z) == Approx(places[0][t] + 10.0 * places[2][z] + 1.0));
+        for (std::size_t z = 0; z < 6; ++z)
+          REQUIRE(out.at(1, t, x, z) == Approx(places[0][t] + 10.0 * places[2][z] + 1.0));
   }
 }

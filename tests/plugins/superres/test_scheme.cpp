@@ -117,8 +117,9 @@ TEST_CASE("explicit terms converge to the derivatives that they stand for") {
         const double hw = advect(w, xc, zf) - nu * kx * kx * w(xc, zf) + b(xc, zf);
         const double hb = advect(b, xc, zc) - 0.7 * kx * kx * b(xc, zc);
         size = std::max({size, std::fabs(hu), std::fabs(hw), std::fabs(hb)});
-        error = std::max({error, std::fabs(t(field_u, k + 1, margin + i) - hu), std::fabs(t(field_w, k + 1, margin + i) - hw),
-                          std::fabs(t(field_b, k + 1, margin + i) - hb)});
+        error =
+            std::max({error, std::fabs(t(field_u, k + 1, margin + i) - hu),
+                      std::fabs(t(field_w, k + 1, margin + i) - hw), std::fabs(t(field_b, k + 1, margin + i) - hb)});
       }
     return error / size;
   };

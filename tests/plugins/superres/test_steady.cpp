@@ -1,5 +1,5 @@
-// Steady states: rolls against Nusselt numbers of a Fourier-Chebyshev Newton solution (8 digits), the exact identities, and
-// the heated cavity of de Vahl Davis.
+// Steady states: rolls against Nusselt numbers of a Fourier-Chebyshev Newton solution (8 digits), the exact identities,
+// and the heated cavity of de Vahl Davis.
 #include "tests/plugins/superres/convection_case.hpp"
 
 using namespace cambium::superres::test;
@@ -7,8 +7,10 @@ using namespace cambium::superres::test;
 namespace {
 
 std::string rolls(double rayleigh, int nx, int nz) {
-  return fmt::format("{{rayleigh: {}, width: 2, cells: [{}, {}], end_time: 1000, courant: 1.5, initial: {{noise: 0, amplitude: "
-                     "0.1}}}}", rayleigh, nx, nz);
+  return fmt::format(
+      "{{rayleigh: {}, width: 2, cells: [{}, {}], end_time: 1000, courant: 1.5, initial: {{noise: 0, amplitude: "
+      "0.1}}}}",
+      rayleigh, nx, nz);
 }
 
 double steady_rolls(double rayleigh, int nx, int nz, double tolerance = 1e-7) {
@@ -17,7 +19,8 @@ double steady_rolls(double rayleigh, int nx, int nz, double tolerance = 1e-7) {
 }
 
 double cavity(double rayleigh, int n, double tolerance = 1e-6) {
-  Square run(fmt::format("{{rayleigh: {}, prandtl: 0.71, cells: [{}, {}], end_time: 2000, courant: 1.5}}", rayleigh, n, n));
+  Square run(
+      fmt::format("{{rayleigh: {}, prandtl: 0.71, cells: [{}, {}], end_time: 2000, courant: 1.5}}", rayleigh, n, n));
   return steady_value(run, nusselt_low, tolerance, 1900.0);
 }
 
@@ -30,7 +33,8 @@ TEST_CASE("steady rolls carry the heat of the exact solution") {
 
 TEST_CASE("the Nusselt number converges with the second order of the grid") {
   const double exact = 2.64866409;
-  const double coarse = std::fabs(steady_rolls(1e4, 32, 32) / exact - 1.0), fine = std::fabs(steady_rolls(1e4, 64, 64) / exact - 1.0);
+  const double coarse = std::fabs(steady_rolls(1e4, 32, 32) / exact - 1.0),
+               fine = std::fabs(steady_rolls(1e4, 64, 64) / exact - 1.0);
   INFO("errors " << coarse << " and " << fine);
   CHECK(std::log2(coarse / fine) >= 1.9);
 }

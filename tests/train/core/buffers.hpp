@@ -7,8 +7,7 @@ namespace cambium::train::testing {
 /// Parameters of odd sizes, of which every second has no decay.
 inline std::vector<ParameterInfo> some_parameters(int tensors) {
   std::vector<ParameterInfo> out;
-  for (int k = 0; k < tensors; ++k)
-    out.push_back({"p" + std::to_string(k), {1 + k % 7, 5 + 3 * (k % 11)}, k % 2 == 0});
+  for (int k = 0; k < tensors; ++k) out.push_back({"p" + std::to_string(k), {1 + k % 7, 5 + 3 * (k % 11)}, k % 2 == 0});
   return out;
 }
 
@@ -24,6 +23,8 @@ inline void fill(FlatBuffer& buffer, std::uint64_t id, double size = 1.0) {
 }
 
 template <class T>
-std::vector<T> numbers(const FlatBuffer& buffer) { return packed<T>(buffer); }
+std::vector<T> numbers(const FlatBuffer& buffer) {
+  return packed<T>(buffer);
+}
 
 }  // namespace cambium::train::testing

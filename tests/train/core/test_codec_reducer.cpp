@@ -40,7 +40,9 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
     for (int rank = 0; rank < comm.size(); ++rank) add_rank(exact, rank);
     const auto expected = as_double(exact);
     // Two encodings of normal numbers: relative errors 0.0045 at most (bf16), 0.0091 and 0.17 each.
-    for (const auto& [codec, bits, bound] : {std::tuple{WireCodec::none, 32.0, 1e-6}, {WireCodec::bf16, 16.0, 0.005}, {WireCodec::int8, 8.25, 0.014},
+    for (const auto& [codec, bits, bound] : {std::tuple{WireCodec::none, 32.0, 1e-6},
+                                             {WireCodec::bf16, 16.0, 0.005},
+                                             {WireCodec::int8, 8.25, 0.014},
                                              {WireCodec::int4, 4.25, 0.26}}) {
       CodecReducer reducer(mesh, layout, codec);
       FlatBuffer gradients(layout, dtype);
@@ -48,7 +50,8 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
       reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
       const auto found = as_double(gradients);
       double error = 0, size = 0;
-      for (std::size_t k = 0; k < found.size(); ++k) error += std::pow(found[k] - expected[k], 2), size += std::pow(expected[k], 2);
+      for (std::size_t k = 0; k < found.size(); ++k)
+        error += std::pow(found[k] - expected[k], 2), size += std::pow(expected[k], 2);
       INFO("codec of " << bits << " bits, " << comm.size() << " ranks");
       CHECK(std::sqrt(error / size) <= bound);
       if (comm.size() > 1 && codec != WireCodec::none) CHECK(std::sqrt(error / size) > bound / 10);
@@ -57,13 +60,15 @@ TEST_CASE("sums through codecs are the same on every rank and near the exact one
       CHECK(std::memcmp(first.data(), found.data(), sizeof(double) * found.size()) == 0);
       std::int64_t bytes = 0;
       for (const auto& row : reducer.traffic().rows()) bytes += row.bytes;
-      const std::int64_t ranks = comm.size(), pieces = (layout.size() + 127) / 128, share = (pieces + ranks - 1) / ranks * 128;
+      const std::int64_t ranks = comm.size(), pieces = (layout.size() + 127) / 128,
+                         share = (pieces + ranks - 1) / ranks * 128;
       CHECK(8 * bytes == static_cast<std::int64_t>(2 * bits * static_cast<double>(share * (ranks - 1))));
     }
   }
 }
 
-TEST_CASE("sums within a bound: each number of each tensor lies within it, the same on every rank, in shorter messages") {
+TEST_CASE(
+    "sums within a bound: each number of each tensor lies within it, the same on every rank, in shorter messages") {
   using Kind = lowp::LossyBound::Kind;
   const Comm comm;
   const Mesh mesh(comm);
@@ -93,10 +98,13 @@ TEST_CASE("sums within a bound: each number of each tensor lies within it, the s
         // Ranges of parts, and of their sum, are at most those of normal numbers: within 5 deviations each side here.
         const double width = t == 2 ? 1e-3 : 1.0, parts = static_cast<double>(comm.size());
         const double range = bound.kind == Kind::relative ? 10.0 * width : 1.0, once = bound.value * range;
-        const double most = comm.size() == 1 ? 0.0 : (parts - 1.0) * once + once * (bound.kind == Kind::relative ? std::sqrt(parts) : 1.0);
+        const double most = comm.size() == 1
+                                ? 0.0
+                                : (parts - 1.0) * once + once * (bound.kind == Kind::relative ? std::sqrt(parts) : 1.0);
         for (std::int64_t k = 0; k < parameters[t].shape[0]; ++k, ++at) {
           const double error = std::abs(found[at] - expected[at]);
-          if (error > most + 1e-6 * width) FAIL("tensor " << t << ", element " << k << ": " << error << " beyond " << most);
+          if (error > most + 1e-6 * width)
+            FAIL("tensor " << t << ", element " << k << ": " << error << " beyond " << most);
           largest = std::max(largest, error / once);
         }
       }
@@ -162,7 +170,8 @@ TEST_CASE("sums through codecs have the exact sum as their expectation, and depe
     reducer.begin_step(9, step);
     reducer.sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback&) { add_rank(into, comm.rank()); });
     last = as_double(gradients);
-    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += last[k] / steps, one += std::pow(last[k] - expected[k], 2) / steps;
+    for (std::size_t k = 0; k < mean.size(); ++k)
+      mean[k] += last[k] / steps, one += std::pow(last[k] - expected[k], 2) / steps;
   }
   double error = 0;
   for (std::size_t k = 0; k < mean.size(); ++k) error += std::pow(mean[k] - expected[k], 2);

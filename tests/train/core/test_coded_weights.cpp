@@ -55,7 +55,8 @@ Errors errors_of(const typename N::Params& params, Dataset& data, World& world, 
     if (!infos[k].linear || infos[k].shape[0] < 32 || infos[k].shape[1] < 16) continue;
     const auto dense = coded.matrix(static_cast<int>(k)).dense();
     const auto values = meant.values<float>(k);
-    const auto inputs = static_cast<std::size_t>(infos[k].shape[0]), outputs = static_cast<std::size_t>(infos[k].shape[1]);
+    const auto inputs = static_cast<std::size_t>(infos[k].shape[0]),
+               outputs = static_cast<std::size_t>(infos[k].shape[1]);
     for (std::size_t i = 0; i < inputs; ++i)
       for (std::size_t o = 0; o < outputs; ++o) values[i * outputs + o] = dense[o * inputs + i];
   }
@@ -109,7 +110,8 @@ TEST_CASE("a transformer in few bits is the transformer that these bits mean, an
       before = std::abs(found.coded - found.full);
     }
   }
-  CHECK(errors_of<Transformer>(p, data, world, 0).coded == Approx(errors_of<Transformer>(p, data, world, 0).plain).epsilon(1e-5));
+  CHECK(errors_of<Transformer>(p, data, world, 0).coded ==
+        Approx(errors_of<Transformer>(p, data, world, 0).plain).epsilon(1e-5));
 }
 
 TEST_CASE("a transformer trained with ternary products loses nothing by ternary weights") {

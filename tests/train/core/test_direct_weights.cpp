@@ -32,7 +32,8 @@ std::vector<float> weights_of(const DirectWeights& direct, const FlatLayout& lay
   return packed<float>(whole);
 }
 
-DirectParams params(DirectParams::Weights weights, DirectParams::Rounding rounding = DirectParams::Rounding::stochastic) {
+DirectParams params(DirectParams::Weights weights,
+                    DirectParams::Rounding rounding = DirectParams::Rounding::stochastic) {
   DirectParams p;
   p.weights = weights, p.rounding = rounding;
   return p;
@@ -40,7 +41,9 @@ DirectParams params(DirectParams::Weights weights, DirectParams::Rounding roundi
 
 }  // namespace
 
-TEST_CASE("packed numbers are those of the grid; rounding at random is without bias, the same for one address, cut at the ends") {
+TEST_CASE(
+    "packed numbers are those of the grid; rounding at random is without bias, the same for one address, cut at the "
+    "ends") {
   for (int limit : {1, 127}) {
     const Grid grid{limit, 0.5f};
     const std::size_t n = 40001;
@@ -82,7 +85,8 @@ TEST_CASE("no copy in full: what is held is bits by parameters, windows come and
     DirectWeights direct(params(weights), network, adam, layout, 9);
     direct.start(first);
     auto states = make_states(adam, layout, DType::f32);
-    const std::int64_t linear = 64 * 32 + 32 * 16, held = (weights == DirectParams::Weights::int8 ? linear : linear / 4) + 4 * 48;
+    const std::int64_t linear = 64 * 32 + 32 * 16,
+                       held = (weights == DirectParams::Weights::int8 ? linear : linear / 4) + 4 * 48;
     CHECK(direct.memory().now(Held::weights) == held);
     for (int step = 1; step <= 3; ++step) {
       fill(gradients, static_cast<std::uint64_t>(step));
@@ -106,7 +110,8 @@ TEST_CASE("weights stay on their grids, move by the gradient in the mean, repeat
   FlatBuffer first(layout, DType::f32), gradients(layout, DType::f32);
   fill(first, 5, 0.1);
   for (float& g : gradients.values<float>()) g = 1.0f;
-  DirectWeights direct(params(DirectParams::Weights::int8), network, sgd, layout, 9), again(params(DirectParams::Weights::int8), network, sgd, layout, 9);
+  DirectWeights direct(params(DirectParams::Weights::int8), network, sgd, layout, 9),
+      again(params(DirectParams::Weights::int8), network, sgd, layout, 9);
   direct.start(first), again.start(first);
   const auto before = weights_of(direct, layout);
   std::vector<FlatBuffer> none;
@@ -145,7 +150,8 @@ TEST_CASE("rounding to the nearest freezes where random rounding goes on") {
   fill(first, 5, 0.1);
   fill(gradients, 6);
   std::vector<FlatBuffer> none;
-  DirectWeights nearest(params(DirectParams::Weights::ternary, DirectParams::Rounding::nearest), network, sgd, layout, 9);
+  DirectWeights nearest(params(DirectParams::Weights::ternary, DirectParams::Rounding::nearest), network, sgd, layout,
+                        9);
   DirectWeights random(params(DirectParams::Weights::ternary), network, sgd, layout, 9);
   nearest.start(first), random.start(first);
   for (int step = 1; step <= 5; ++step) {
@@ -163,6 +169,6 @@ TEST_CASE("networks without layers of their own are refused") {
   Sgd sgd({}, world.context);
   const FlatLayout layout(network.parameters(), 100000);
   CHECK_THROWS_WITH(DirectWeights(params(DirectParams::Weights::int8), network, sgd, layout, 9),
-                    "direct keeps the matrices of linear layers in few bits, but this network names none of its layers; take mlp, transformer or "
-                    "deep_potential, or remove direct");
+                    "direct keeps the matrices of linear layers in few bits, but this network names none of its "
+                    "layers; take mlp, transformer or deep_potential, or remove direct");
 }

@@ -12,7 +12,8 @@ TEST_CASE("tensors begin at multiples of what is asked for") {
   const auto parameters = some_parameters(9);
   std::vector<int> odd, even;
   for (int k = 0; k < 9; ++k) (k % 2 ? odd : even).push_back(k);
-  for (const FlatLayout& layout : {FlatLayout(parameters, 300, 512, 128), FlatLayout(parameters, {odd, even}, 512, 128)}) {
+  for (const FlatLayout& layout :
+       {FlatLayout(parameters, 300, 512, 128), FlatLayout(parameters, {odd, even}, 512, 128)}) {
     for (const auto& tensor : layout.tensors()) CHECK(tensor.offset % 128 == 0);
     for (const auto& group : layout.groups()) CHECK(group.elements() % 512 == 0);
   }

@@ -18,8 +18,10 @@ ExpressionSet made(World& world, bool classes) {
   ExpressionSet::Params p;
   p.samples = 50;
   p.box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}};
-  if (classes) p.target = {{"c", "step(x) + step(y - 1)"}};
-  else p.target = {{"u", "sin(3*x)*y"}, {"v", "5 + 10*x*y"}};
+  if (classes)
+    p.target = {{"c", "step(x) + step(y - 1)"}};
+  else
+    p.target = {{"u", "sin(3*x)*y"}, {"v", "5 + 10*x*y"}};
   return ExpressionSet(p, world.context);
 }
 
@@ -36,8 +38,8 @@ double loss(Mlp& net, std::span<const SamplePtr> samples, FlatBuffer& weights) {
 TEST_CASE("gradients are those of finite differences, for every activation and goal") {
   World world;
   for (auto goal : {Mlp::Goal::regression, Mlp::Goal::classification})
-    for (auto activation : {Mlp::Activation::tanh, Mlp::Activation::relu, Mlp::Activation::sigmoid, Mlp::Activation::gelu,
-                            Mlp::Activation::silu}) {
+    for (auto activation : {Mlp::Activation::tanh, Mlp::Activation::relu, Mlp::Activation::sigmoid,
+                            Mlp::Activation::gelu, Mlp::Activation::silu}) {
       Mlp::Params p;
       p.layers = {7, 5};
       p.activation = activation;

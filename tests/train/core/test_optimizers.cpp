@@ -28,7 +28,8 @@ using Real = long double;
 using Tensors = std::vector<std::vector<Real>>;
 
 /// One tensor's plain update: weights, gradient, two states, step, rate, decay flag.
-using Oracle = std::function<void(std::vector<Real>&, const std::vector<Real>&, std::vector<Real>&, std::vector<Real>&, int, Real, bool)>;
+using Oracle = std::function<void(std::vector<Real>&, const std::vector<Real>&, std::vector<Real>&, std::vector<Real>&,
+                                  int, Real, bool)>;
 
 Real norm(const std::vector<Real>& x) {
   Real sum = 0;
@@ -87,17 +88,18 @@ TEST_CASE("adam and adamw") {
     AdamParams p{0.9, 0.99, 1e-6, 0.1};
     Adam adam({p}, ctx);
     AdamW adamw({p}, ctx);
-    follow(decoupled ? static_cast<Optimizer&>(adamw) : adam, [&](auto& w, const auto& g, auto& m, auto& v, int t, Real rate, bool decays) {
-      const Real beta = decays ? 0.1L : 0.0L;
-      for (std::size_t i = 0; i < w.size(); ++i) {
-        const Real d = g[i] + (decoupled ? 0.0L : beta * w[i]);
-        m[i] = 0.9L * m[i] + 0.1L * d;
-        v[i] = 0.99L * v[i] + 0.01L * d * d;
-        const Real mh = m[i] / (1 - std::pow(0.9L, t)), vh = v[i] / (1 - std::pow(0.99L, t));
-        if (decoupled) w[i] *= 1 - rate * beta;
-        w[i] -= rate * mh / (std::sqrt(vh) + 1e-6L);
-      }
-    });
+    follow(decoupled ? static_cast<Optimizer&>(adamw) : adam,
+           [&](auto& w, const auto& g, auto& m, auto& v, int t, Real rate, bool decays) {
+             const Real beta = decays ? 0.1L : 0.0L;
+             for (std::size_t i = 0; i < w.size(); ++i) {
+               const Real d = g[i] + (decoupled ? 0.0L : beta * w[i]);
+               m[i] = 0.9L * m[i] + 0.1L * d;
+               v[i] = 0.99L * v[i] + 0.01L * d * d;
+               const Real mh = m[i] / (1 - std::pow(0.9L, t)), vh = v[i] / (1 - std::pow(0.99L, t));
+               if (decoupled) w[i] *= 1 - rate * beta;
+               w[i] -= rate * mh / (std::sqrt(vh) + 1e-6L);
+             }
+           });
   }
 }
 
@@ -122,7 +124,8 @@ TEST_CASE("lamb: Adam's direction at the size of each tensor") {
     for (std::size_t i = 0; i < w.size(); ++i) {
       m[i] = 0.9L * m[i] + 0.1L * g[i];
       v[i] = 0.99L * v[i] + 0.01L * g[i] * g[i];
-      u[i] = m[i] / (1 - std::pow(0.9L, t)) / (std::sqrt(v[i] / (1 - std::pow(0.99L, t))) + 1e-6L) + (decays ? 0.05L : 0.0L) * w[i];
+      u[i] = m[i] / (1 - std::pow(0.9L, t)) / (std::sqrt(v[i] / (1 - std::pow(0.99L, t))) + 1e-6L) +
+             (decays ? 0.05L : 0.0L) * w[i];
     }
     const Real trust = decays ? norm(w) / norm(u) : 1.0L;
     for (std::size_t i = 0; i < w.size(); ++i) w[i] -= rate * trust * u[i];

@@ -23,7 +23,8 @@ struct World : testing::World {
   }
   std::unique_ptr<LearningRate> rate(const std::string& keys) {
     const auto node = deck::parse(keys, "test");
-    return registry.make<LearningRate>(node["type"].text(), node.without([](const auto& k) { return k == "type"; }), context);
+    return registry.make<LearningRate>(node["type"].text(), node.without([](const auto& k) { return k == "type"; }),
+                                       context);
   }
 };
 
@@ -36,7 +37,8 @@ TEST_CASE("schedules are their formulas") {
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(25, 100) == Approx(0.5));
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(70, 100) == 0.0);
   REQUIRE(world.rate("{type: polynomial, start: 1, stop: 0.1, power: 2}")->at(50, 100) == Approx(0.1 + 0.9 * 0.25));
-  REQUIRE(world.rate("{type: cosine, start: 1, stop: 0.2}")->at(30, 100) == Approx(0.2 + 0.4 * (1 + std::cos(0.3 * std::numbers::pi))));
+  REQUIRE(world.rate("{type: cosine, start: 1, stop: 0.2}")->at(30, 100) ==
+          Approx(0.2 + 0.4 * (1 + std::cos(0.3 * std::numbers::pi))));
   REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(9, 100) == 1.0);
   REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(10, 100) == 0.5);
   REQUIRE(world.rate("{type: step, start: 1, factor: 0.5, at: [10, 20]}")->at(99, 100) == 0.25);
@@ -55,8 +57,9 @@ TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/
 
 TEST_CASE("sequences and warm-up join schedules without a gap") {
   World world;
-  const auto rate = world.rate("{type: sequence, pieces: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, "
-                               "{rate: {type: cosine, start: 1, stop: 0}}]}");
+  const auto rate = world.rate(
+      "{type: sequence, pieces: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, {rate: {type: cosine, start: 1, "
+      "stop: 0}}]}");
   REQUIRE(rate->at(5, 110) == Approx(0.5));
   REQUIRE(rate->at(10, 110) == Approx(1.0));
   REQUIRE(rate->at(60, 110) == Approx(0.5));

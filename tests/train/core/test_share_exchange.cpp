@@ -1,5 +1,5 @@
-// The exchange by shares: sums in the order of ranks whatever comes first, any length, several at a time; and the reducer on
-// more ranks than it serves.
+// The exchange by shares: sums in the order of ranks whatever comes first, any length, several at a time; and the
+// reducer on more ranks than it serves.
 #include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
@@ -12,7 +12,9 @@ namespace {
 
 template <class T>
 T value_of(int rank, int array, std::int64_t k) {
-  return static_cast<T>(Random4(static_cast<std::uint64_t>(rank), Stream::test, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(array)).normal(0));
+  return static_cast<T>(Random4(static_cast<std::uint64_t>(rank), Stream::test, static_cast<std::uint64_t>(k),
+                                static_cast<std::uint64_t>(array))
+                            .normal(0));
 }
 
 /// ((rank 0 + rank 1) + rank 2) + ...
@@ -29,11 +31,13 @@ void check_sums(const Comm& comm, DType dtype) {
   std::vector<std::vector<T>> arrays;
   for (int a = 0; a < 5; ++a) {
     arrays.emplace_back(static_cast<std::size_t>(lengths[a]));
-    for (std::int64_t k = 0; k < lengths[a]; ++k) arrays.back()[static_cast<std::size_t>(k)] = value_of<T>(comm.rank(), a, k);
+    for (std::int64_t k = 0; k < lengths[a]; ++k)
+      arrays.back()[static_cast<std::size_t>(k)] = value_of<T>(comm.rank(), a, k);
   }
   std::vector<ShareExchange> exchanges(5);
   for (int a = 0; a < 5; ++a)
-    exchanges[static_cast<std::size_t>(a)].start(reinterpret_cast<std::byte*>(arrays[static_cast<std::size_t>(a)].data()), lengths[a], dtype, comm, a);
+    exchanges[static_cast<std::size_t>(a)].start(
+        reinterpret_cast<std::byte*>(arrays[static_cast<std::size_t>(a)].data()), lengths[a], dtype, comm, a);
   // Ranks go on with the arrays in different orders, some without waiting first.
   for (int turn = 0; turn < comm.rank() * 3; ++turn) exchanges[static_cast<std::size_t>(turn % 5)].advance(false);
   for (int a = 0; a < 5; ++a) REQUIRE(exchanges[static_cast<std::size_t>(a)].advance(true));
@@ -63,7 +67,8 @@ TEST_CASE("the fast reducer sums on any number of ranks, by shares or by the lib
       reducer.sum(gradients, 2, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
         for (std::size_t k = layout.tensors().size(); k-- > 0;) {
           const auto values = into.values<double>(k);
-          for (std::size_t i = 0; i < values.size(); ++i) values[i] += 1.0 + comm.rank() + 100.0 * slice + static_cast<double>(k);
+          for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] += 1.0 + comm.rank() + 100.0 * slice + static_cast<double>(k);
           ready(static_cast<int>(k));
         }
       });

@@ -1,5 +1,5 @@
-// Sums where the gradients lie: the bits of a sum in the order of ranks, step after step, whoever is late and whatever order tensors come in;
-// the same bits as by messages.
+// Sums where the gradients lie: the bits of a sum in the order of ranks, step after step, whoever is late and whatever
+// order tensors come in; the same bits as by messages.
 #include <thread>
 
 #include "core/train/reduce/reducer.hpp"
@@ -50,12 +50,15 @@ std::vector<T> summed(const ReduceParams& params, DType dtype, int steps) {
   std::vector<T> all;
   for (int step = 0; step < steps; ++step) {
     if (step % comm.size() == comm.rank()) idle(1);
-    reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) { fill<T>(into, comm.rank(), comm.size(), step, ready); });
+    reducer->sum(gradients, 1, [&](int, FlatBuffer& into, const ReadyCallback& ready) {
+      fill<T>(into, comm.rank(), comm.size(), step, ready);
+    });
     if (step % comm.size() != comm.rank()) idle(1);  // the others may be a step ahead before this one looks
     for (std::size_t k = 0; k < layout.tensors().size(); ++k)
       for (std::size_t i = 0; i < gradients.values<T>(k).size(); ++i) {
         const T found = gradients.values<T>(k)[i];
-        if (found != sum_in_order<T>(comm.size(), step, k, i)) FAIL("step " << step << ", tensor " << k << ", element " << i);
+        if (found != sum_in_order<T>(comm.size(), step, k, i))
+          FAIL("step " << step << ", tensor " << k << ", element " << i);
         all.push_back(found);
       }
   }
@@ -86,5 +89,6 @@ TEST_CASE("a rank without samples takes part in a shared sum") {
     if (comm.rank() == comm.size() - 1) fill<double>(into, 5, 6, 3, ready);
   });
   for (std::size_t k = 0; k < layout.tensors().size(); ++k)
-    for (std::size_t i = 0; i < gradients.values<double>(k).size(); ++i) REQUIRE(gradients.values<double>(k)[i] == value_of<double>(5, 3, k, i));
+    for (std::size_t i = 0; i < gradients.values<double>(k).size(); ++i)
+      REQUIRE(gradients.values<double>(k)[i] == value_of<double>(5, 3, k, i));
 }

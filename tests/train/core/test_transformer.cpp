@@ -1,5 +1,5 @@
-// The transformer's gradients against finite differences, its blindness to what comes later, and the made language's entropy
-// against its texts.
+// The transformer's gradients against finite differences, its blindness to what comes later, and the made language's
+// entropy against its texts.
 #include <cmath>
 #include <map>
 
@@ -41,7 +41,9 @@ double loss(Transformer& net, std::span<const SamplePtr> samples, FlatBuffer& we
 
 }  // namespace
 
-TEST_CASE("gradients of a transformer are those of finite differences, and announced once from the last to the first module") {
+TEST_CASE(
+    "gradients of a transformer are those of finite differences, and announced once from the last to the first "
+    "module") {
   World world;
   Transformer net(small_model(), world.context);
   auto data = small_set(world);
@@ -55,7 +57,8 @@ TEST_CASE("gradients of a transformer are those of finite differences, and annou
   const double half[] = {0.5};
   TermSum term[1];
   std::vector<int> order, opened;
-  const ReadyCallback ready([&](int k) { order.push_back(k); }, [](int) {}, [&](int m) { opened.push_back(m); }, [](int) {});
+  const ReadyCallback ready([&](int k) { order.push_back(k); }, [](int) {}, [&](int m) { opened.push_back(m); },
+                            [](int) {});
   net.gradient(samples, weights.views(), half, gradients.views(), term, ready);
   CHECK(opened == std::vector<int>{3, 2, 1, 0});
   REQUIRE(order.size() == layout.tensors().size());
@@ -108,7 +111,8 @@ TEST_CASE("rounding of what enters products") {
   CHECK(matrix == std::vector<float>{0.5f, 0.0f, -0.5f, 0.5f});
 }
 
-TEST_CASE("the entropy of the language is the mean surprise of its texts, and surprises are of chances that sum to one") {
+TEST_CASE(
+    "the entropy of the language is the mean surprise of its texts, and surprises are of chances that sum to one") {
   Grammar::Params p;
   const Grammar grammar(p);
   CHECK(grammar.words().size() == 128);
@@ -120,7 +124,8 @@ TEST_CASE("the entropy of the language is the mean surprise of its texts, and su
     const auto text = grammar.text(static_cast<std::uint64_t>(k), length);
     REQUIRE(std::ssize(text.bytes) == length);
     double surprise = 0.0;
-    for (std::int64_t i = 1; i < length; ++i) surprise += static_cast<double>(text.surprise[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 1; i < length; ++i)
+      surprise += static_cast<double>(text.surprise[static_cast<std::size_t>(i)]);
     surprise /= static_cast<double>(length - 1);
     sum += surprise, square += surprise * surprise;
     for (auto byte : text.bytes) ++brackets[byte];

@@ -139,19 +139,16 @@ TEST_CASE("what is wrong with the files of a set") {
   write({.first = 10, .rows = 7, .width = 4});
   CHECK(refusal(world, scratch, named("other.h5")) ==
         "array '/x' has samples of shape (3) in 'part_0.h5' but (4) in 'other.h5'; all shards of a data set need the "
-        "same "
-        "shape");
+        "same shape");
   write({.first = 10, .rows = 7, .unit = "kcal/mol"});
   CHECK(refusal(world, scratch, named("other.h5")) ==
         "array '/x' has the unit 'eV' in 'part_0.h5' but the unit 'kcal/mol' in 'other.h5'; convert one of them and "
-        "correct "
-        "its attribute 'unit'");
+        "correct its attribute 'unit'");
   auto expects = shard_params(good);
   expects.fields[0].unit = "K";
   CHECK(refusal(world, scratch, expects) ==
         "array '/x' in 'part_0.h5' has the unit 'eV', the deck expects the unit 'K' for the field 'x'; correct the "
-        "deck's "
-        "key 'unit' or convert the array");
+        "deck's key 'unit' or convert the array");
   auto absent = shard_params(good);
   absent.fields[0].array = "y";
   CHECK(refusal(world, scratch, absent) == "'part_0.h5' has no dataset '/y'; '/' holds: label, x");
@@ -159,8 +156,7 @@ TEST_CASE("what is wrong with the files of a set") {
   world.comm.barrier();
   CHECK(refusal(world, scratch, shard_params(good)) ==
         "shard 'part_1.h5' is missing between 'part_0.h5' and 'part_2.h5' of 'part_*.h5'; copy it again, or list the "
-        "files "
-        "by name to train without it");
+        "files by name to train without it");
 }
 
 TEST_CASE("arrays of one file have as many samples as each other") {

@@ -1,4 +1,5 @@
-// Memory and messages that the plan predicts beside those that runs count: equal to the byte, for every division and mode.
+// Memory and messages that the plan predicts beside those that runs count: equal to the byte, for every division and
+// mode.
 #include <array>
 #include <map>
 
@@ -30,8 +31,8 @@ class Ones : public Network {
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<TermInfo> terms() const override { return {{"term", ""}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
-  void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>, std::span<const TensorRef> gradients,
-                std::span<TermSum>, const ReadyCallback& ready) override {
+  void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>,
+                std::span<const TensorRef> gradients, std::span<TermSum>, const ReadyCallback& ready) override {
     for (int l = 0; l < 3; ++l) ready.forward(l), ready.release(l);
     for (int l = 3; l-- > 0;) {
       ready.backward(l);
@@ -44,7 +45,9 @@ class Ones : public Network {
     }
   }
   void evaluate(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<TermSum>) override {}
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   std::string state() const override { return {}; }
   void restore(const std::string&) override {}
 
@@ -57,7 +60,8 @@ using Rows = std::map<std::string, std::pair<std::int64_t, double>>;
 Rows counted(const Traffic& traffic) {
   Rows out;
   for (const auto& row : traffic.rows())
-    if (row.collective != "whole copies") out[row.collective + " " + row.level] = {row.calls, static_cast<double>(row.bytes)};
+    if (row.collective != "whole copies")
+      out[row.collective + " " + row.level] = {row.calls, static_cast<double>(row.bytes)};
   return out;
 }
 
@@ -71,7 +75,9 @@ Rows predicted(const StepPlan& plan) {
 }
 
 PlannedModel planned_model(const Network& network, const Optimizer& optimizer) {
-  return {network.parameters(), network.modules(), network.dtype(), optimizer.states(network.dtype()), optimizer.elementwise(), 1};
+  return {network.parameters(),    network.modules(),
+          network.dtype(),         optimizer.states(network.dtype()),
+          optimizer.elementwise(), 1};
 }
 
 std::unique_ptr<Optimizer> optimizer_of(bool split, Context& context) {
@@ -91,8 +97,9 @@ struct World {
 TEST_CASE("divided training sends and holds what the plan says, to the byte") {
   World w;
   const int n = w.comm.size();
-  const std::vector<Mesh::Level> levels = n == 8 ? std::vector<Mesh::Level>{{"pair", 2}, {"node", 2}, {"world", 2}}
-                                                 : std::vector<Mesh::Level>{{"pair", n >= 2 ? 2 : 1}, {"world", n >= 2 ? n / 2 : 1}};
+  const std::vector<Mesh::Level> levels =
+      n == 8 ? std::vector<Mesh::Level>{{"pair", 2}, {"node", 2}, {"world", 2}}
+             : std::vector<Mesh::Level>{{"pair", n >= 2 ? 2 : 1}, {"world", n >= 2 ? n / 2 : 1}};
   const int all = static_cast<int>(levels.size());
   for (bool split : {false, true})
     for (bool ordered : {false, true})
@@ -103,12 +110,14 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             if (network.modules().empty() && g > 0) continue;
             const auto optimizer = optimizer_of(split, w.context);
             Partition partition;
-            partition.levels = levels, partition.weights = d, partition.gradients = g, partition.states = s, partition.whole_below = 100;
+            partition.levels = levels, partition.weights = d, partition.gradients = g, partition.states = s,
+            partition.whole_below = 100;
             const Mesh mesh(w.comm, levels);
             ShardedModel model(partition, mesh, network, *optimizer, {ordered, true, 1000});
             StepSettings settings;
             settings.reduce.mode = ordered ? ReduceParams::Mode::ordered : ReduceParams::Mode::fast;
-            settings.reduce.slices = 16, settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n, settings.partition = partition;
+            settings.reduce.slices = 16, settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n,
+            settings.partition = partition;
             const auto plan = plan_step(planned_model(network, *optimizer), settings);
             std::vector<double> table(static_cast<std::size_t>(2 * (ordered ? 16 : 2 * n)));
             model.sum(plan.slices, [&](int, auto weights, auto gradients, const ReadyCallback& ready) {
@@ -117,7 +126,8 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             });
             model.sum_small(table, mesh);
             model.step(*optimizer, 1.0, {}, 1e-3, 1);
-            INFO("weights " << d << " gradients " << g << " states " << s << " split " << split << " ordered " << ordered);
+            INFO("weights " << d << " gradients " << g << " states " << s << " split " << split << " ordered "
+                            << ordered);
             CHECK(counted(model.traffic()) == predicted(plan));
             CHECK(model.memory().now(Held::weights) == plan.weights);
             CHECK(model.memory().now(Held::gradients) == plan.gradients);
@@ -130,18 +140,23 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
   using Wire = lowp::WireCodec;
   World w;
   const int n = w.comm.size();
-  const std::vector<Mesh::Level> levels = n == 8 ? std::vector<Mesh::Level>{{"pair", 2}, {"node", 2}, {"world", 2}}
-                                                 : std::vector<Mesh::Level>{{"pair", n >= 2 ? 2 : 1}, {"world", n >= 2 ? n / 2 : 1}};
+  const std::vector<Mesh::Level> levels =
+      n == 8 ? std::vector<Mesh::Level>{{"pair", 2}, {"node", 2}, {"world", 2}}
+             : std::vector<Mesh::Level>{{"pair", n >= 2 ? 2 : 1}, {"world", n >= 2 ? n / 2 : 1}};
   const int all = static_cast<int>(levels.size());
   const Ones network(true);
   const auto optimizer = optimizer_of(false, w.context);
   const Mesh mesh(w.comm, levels);
-  for (const auto& [inner, outer] : {std::pair{Wire::none, Wire::none}, {Wire::int8, Wire::int4}, {Wire::none, Wire::bf16}})
-    for (const auto update : {WeightCodec::none, WeightCodec::bf16, WeightCodec::int8, WeightCodec::int4, WeightCodec::difference})
-      for (const auto& depth : {std::array{0, 0, 1}, {0, 0, all}, {0, all, all}, {1, all, all}, {all, all, all}, {1, 1, 1}}) {
+  for (const auto& [inner, outer] :
+       {std::pair{Wire::none, Wire::none}, {Wire::int8, Wire::int4}, {Wire::none, Wire::bf16}})
+    for (const auto update :
+         {WeightCodec::none, WeightCodec::bf16, WeightCodec::int8, WeightCodec::int4, WeightCodec::difference})
+      for (const auto& depth :
+           {std::array{0, 0, 1}, {0, 0, all}, {0, all, all}, {1, all, all}, {all, all, all}, {1, 1, 1}}) {
         const auto gather = depth[0] == 0 || update == WeightCodec::difference ? WeightCodec::none : update;
         Partition partition;
-        partition.levels = levels, partition.weights = depth[0], partition.gradients = depth[1], partition.states = depth[2];
+        partition.levels = levels, partition.weights = depth[0], partition.gradients = depth[1],
+        partition.states = depth[2];
         partition.whole_below = 100;
         partition.codecs = {std::vector<Wire>(levels.size(), outer), update, gather};
         partition.codecs.gradients.front() = inner;
@@ -155,7 +170,8 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
           return true;
         });
         model.step(*optimizer, 1.0, {}, 1e-3, 1);
-        INFO("weights " << depth[0] << " gradients " << depth[1] << " states " << depth[2] << " update " << static_cast<int>(update));
+        INFO("weights " << depth[0] << " gradients " << depth[1] << " states " << depth[2] << " update "
+                        << static_cast<int>(update));
         CHECK(counted(model.traffic()) == predicted(plan));
         CHECK(model.memory().now(Held::weights) == plan.weights);
         CHECK(model.memory().now(Held::gradients) == plan.gradients);
@@ -195,7 +211,8 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
     for (const auto codec : {Codec::none, Codec::bf16, Codec::int8, Codec::int4}) {
       if (mode == ReduceParams::Mode::ordered && codec != Codec::none) continue;
       StepSettings settings;
-      settings.reduce.mode = mode, settings.reduce.codec = codec, settings.reduce.slices = 8, settings.reduce.group = 4000;
+      settings.reduce.mode = mode, settings.reduce.codec = codec, settings.reduce.slices = 8,
+      settings.reduce.group = 4000;
       settings.ranks = w.comm.size();
       const auto plan = plan_step(planned_model(network, *optimizer), settings);
       const FlatLayout layout = layout_of(settings.reduce, network.parameters(), DType::f32);
@@ -206,7 +223,8 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
         const auto views = into.views();
         Ones(network).gradient({}, weights.views(), {}, views, {}, ready);
       });
-      std::vector<double> table(static_cast<std::size_t>(2 * (mode == ReduceParams::Mode::ordered ? 8 : w.comm.size())));
+      std::vector<double> table(
+          static_cast<std::size_t>(2 * (mode == ReduceParams::Mode::ordered ? 8 : w.comm.size())));
       reducer->sum_small(table, mesh);
       CHECK(counted(reducer->traffic()) == predicted(plan));
       CHECK(plan.weights == layout.size() * 4);

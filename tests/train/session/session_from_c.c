@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
   check(cambium_train_step(session, arrays, 2, &loss) == CAMBIUM_BAD_INPUT, "arrays of different lengths are refused");
   arrays[1].shape[0] = POINTS;
   x[3] = NAN;
-  check(cambium_train_step(session, arrays, 2, &loss) == CAMBIUM_NUMERICAL_FAILURE, "a bad number is a numerical failure");
+  check(cambium_train_step(session, arrays, 2, &loss) == CAMBIUM_NUMERICAL_FAILURE,
+        "a bad number is a numerical failure");
   check(cambium_train_steps(session) == 302, "and no step");
   x[3] = 0.5;
   check(cambium_train_step(session, arrays, 2, &loss) == CAMBIUM_DONE && loss < 1.0, "the weights were not touched");

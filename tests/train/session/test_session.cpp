@@ -55,7 +55,8 @@ TEST_CASE("uneven shares give the gradient of the whole, an empty one included")
   for (int r = 1; r < world.size(); ++r) cuts.push_back(r == 1 ? 31 : 31 + (r - 2) * 5);  // rank 1 has none of four
   cuts.push_back(48);
   const auto uneven = trained(world, "{mode: fast}", cuts, scratch.file("uneven.h5"));
-  const auto whole = trained(self, "{mode: fast}", {0, 48}, scratch.file("whole" + std::to_string(world.rank()) + ".h5"));
+  const auto whole =
+      trained(self, "{mode: fast}", {0, 48}, scratch.file("whole" + std::to_string(world.rank()) + ".h5"));
   REQUIRE(uneven.size() == whole.size());
   for (std::size_t k = 0; k < whole.size(); ++k) CHECK(uneven[k] == Approx(whole[k]).epsilon(1e-12).margin(1e-13));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// A network that names its modules, trained whole and divided among ranks: the same weights, bytes and memory by the formulas.
+// A network that names its modules, trained whole and divided among ranks: the same weights, bytes and memory by the
+// formulas.
 #include <malloc.h>
 
 #include "tests/catch.hpp"
@@ -14,11 +15,14 @@ struct Slices {
   std::vector<double> term_weights;
   std::int64_t skip = 0;
 
-  bool add(std::int64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  bool add(std::int64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+           const ReadyCallback& ready) {
     if (number < skip && number % 2 == 0) return false;
     std::vector<SamplePtr> batch;
     const auto n = std::ssize(samples);
-    if (number >= skip) batch = {samples[static_cast<std::size_t>(2 * number % n)], samples[static_cast<std::size_t>((2 * number + 1) % n)]};
+    if (number >= skip)
+      batch = {samples[static_cast<std::size_t>(2 * number % n)],
+               samples[static_cast<std::size_t>((2 * number + 1) % n)]};
     std::vector<TermSum> terms(term_weights.size());
     network.gradient(batch, weights, term_weights, gradients, terms, ready);
     return true;
@@ -26,7 +30,8 @@ struct Slices {
   void step(Run& run, int all = 8) {
     const int own = all / run.comm.size(), turns = run.model.turns();
     run.model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
-      return add(all * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights, gradients, ready);
+      return add(all * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights,
+                 gradients, ready);
     });
     ++run.steps;
     run.model.step(*run.optimizer, 1.0 / (2.0 * all), {}, 1e-2, run.steps);
@@ -48,7 +53,9 @@ inline std::vector<float> plainly(Slices& slices, int steps, int all = 8) {
   fill(weights, 5, 0.1);
   for (int step = 0; step < steps; ++step) {
     const auto views = weights.views();
-    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) { slices.add(all * step + s, views, into.views(), ready); });
+    reducer.sum(gradients, all, [&](int s, FlatBuffer& into, const ReadyCallback& ready) {
+      slices.add(all * step + s, views, into.views(), ready);
+    });
     scale(gradients, 1.0 / (2.0 * all));
     adam.step({weights, gradients, states, 1e-2, step + 1});
   }
@@ -63,12 +70,16 @@ inline void check_stages(Slices slices, int steps) {
   const auto whole = plainly(slices, steps);
   for (const float w : whole) REQUIRE(std::isfinite(w));
   for (int stage = 0; stage <= 3; ++stage) {
-    Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), slices.network, false, true);
+    Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), slices.network,
+            false, true);
     for (int k = 0; k < steps; ++k) slices.step(run);
     INFO("stage " << stage);
     CHECK(same_bits(run.weights(), whole));
     const std::int64_t size = run.model.layout().size() * 4;
-    const std::int64_t own = 8 / n, sent = stage == 0 ? 2 : stage == 1 ? 2 : stage == 2 ? 1 + own : 3 * own;  // every slice's gradient travels
+    const std::int64_t own = 8 / n, sent = stage == 0   ? 2
+                                           : stage == 1 ? 2
+                                           : stage == 2 ? 1 + own
+                                                        : 3 * own;  // every slice's gradient travels
     CHECK(bytes_of(run.model, "") == steps * sent * size * (n - 1) / n);
     const auto& memory = run.model.memory();
     CHECK(memory.now(Held::weights) == (stage >= 3 ? size / n : size));
@@ -78,7 +89,8 @@ inline void check_stages(Slices slices, int steps) {
     if (stage < 3 || n == 1) continue;
     std::int64_t largest = 0;
     for (const auto& group : run.model.layout().groups()) largest = std::max(largest, 4 * (group.end - group.begin));
-    CHECK(memory.peak(Held::windows) <= 4 * largest + size / n * own);  // this module's weights and the next one's, two gradients; sums of slices
+    CHECK(memory.peak(Held::windows) <=
+          4 * largest + size / n * own);  // this module's weights and the next one's, two gradients; sums of slices
     Run once(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), slices.network, false, true);
     slices.step(once, static_cast<int>(n));
     CHECK(bytes_of(once.model, "") == 3 * size * (n - 1) / n);

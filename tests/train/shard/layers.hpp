@@ -13,8 +13,8 @@
 
 namespace cambium::train::testing {
 
-/// Layers of a matrix and a bias, and no mathematics: the gradient of slice s is w sin-like noise of (s, step), which shows weights
-/// that were not gathered and gradients that were added twice.
+/// Layers of a matrix and a bias, and no mathematics: the gradient of slice s is w sin-like noise of (s, step), which
+/// shows weights that were not gathered and gradients that were added twice.
 class Layers : public Network {
  public:
   Layers(int layers, std::int64_t rows, std::int64_t columns, bool by_module = true)
@@ -37,14 +37,17 @@ class Layers : public Network {
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<TermInfo> terms() const override { return {}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {}; }
-  void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>, std::span<const TensorRef>,
-                std::span<TermSum>, const ReadyCallback&) override {}
+  void gradient(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<const double>,
+                std::span<const TensorRef>, std::span<TermSum>, const ReadyCallback&) override {}
   void evaluate(std::span<const SamplePtr>, std::span<const TensorRef>, std::span<TermSum>) override {}
-  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override { return {}; }
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
   std::string state() const override { return {}; }
   void restore(const std::string&) override {}
 
-  void slice(std::uint64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) const {
+  void slice(std::uint64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+             const ReadyCallback& ready) const {
     double read = 0.0;
     for (int l = 0; l < layers_; ++l) {
       ready.forward(l);
@@ -58,8 +61,10 @@ class Layers : public Network {
         const auto& w = weights[static_cast<std::size_t>(k)];
         const auto& g = gradients[static_cast<std::size_t>(k)];
         for (std::int64_t i = 0; i < w.elements(); ++i) {
-          const auto noise = static_cast<float>(Random4(number, Stream::test, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).uniform(0));
-          static_cast<float*>(g.data)[i] += static_cast<const float*>(w.data)[i] * noise + (noise - 0.5f) + static_cast<float>(1e-3 * read);
+          const auto noise = static_cast<float>(
+              Random4(number, Stream::test, static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k)).uniform(0));
+          static_cast<float*>(g.data)[i] +=
+              static_cast<const float*>(w.data)[i] * noise + (noise - 0.5f) + static_cast<float>(1e-3 * read);
         }
         ready(k);
       }
@@ -73,7 +78,8 @@ class Layers : public Network {
   bool by_module_;
 };
 
-inline Partition partition(const std::vector<Mesh::Level>& levels, int weights, int gradients, int states, std::int64_t whole_below = 0) {
+inline Partition partition(const std::vector<Mesh::Level>& levels, int weights, int gradients, int states,
+                           std::int64_t whole_below = 0) {
   Partition p;
   p.levels = levels, p.weights = weights, p.gradients = gradients, p.states = states, p.whole_below = whole_below;
   return p;
@@ -93,7 +99,8 @@ struct Run {
 
   Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
       : Run(parent, p, network, {ordered, overlap, 5000}, split) {}
-  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, bool split = false)
+  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings,
+      bool split = false)
       : Run(parent, p, network, settings, split ? make<SplitAdamW> : make<AdamW>) {}
   using Make = std::unique_ptr<Optimizer> (*)(Context&);
   Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, Make make)
@@ -174,7 +181,9 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 inline std::int64_t bytes_of(const ShardedModel& model, const std::string& collective, const std::string& level = {}) {
   std::int64_t sum = 0;
   for (const auto& row : model.traffic().rows())
-    if ((collective.empty() ? row.collective != "whole copies" : row.collective == collective) && (level.empty() || row.level == level)) sum += row.bytes;
+    if ((collective.empty() ? row.collective != "whole copies" : row.collective == collective) &&
+        (level.empty() || row.level == level))
+      sum += row.bytes;
   return sum;
 }
 

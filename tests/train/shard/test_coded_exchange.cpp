@@ -28,7 +28,8 @@ struct Ground {
   Interval whole{0, 4096 * comm.size()};
 
   float number(int rank, std::int64_t k) const {
-    return static_cast<float>(Random4(7, Stream::test, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(rank)).normal(0));
+    return static_cast<float>(
+        Random4(7, Stream::test, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(rank)).normal(0));
   }
   std::int64_t bytes(const std::string& collective, const std::string& level) const {
     std::int64_t sum = 0;
@@ -43,14 +44,18 @@ struct Ground {
 TEST_CASE("coded sums are the plain ones within what their bits allow") {
   Ground g;
   const double ranks = g.comm.size();
-  struct Arm { WireCodec inner, outer; double bound; };
+  struct Arm {
+    WireCodec inner, outer;
+    double bound;
+  };
   for (const auto& arm : {Arm{WireCodec::none, WireCodec::none, 1e-6}, Arm{WireCodec::bf16, WireCodec::bf16, 4e-3},
                           Arm{WireCodec::int8, WireCodec::int8, 0.02}, Arm{WireCodec::int8, WireCodec::int4, 0.25}}) {
     std::vector<WireCodec> codecs(static_cast<std::size_t>(g.depth), arm.inner);
     codecs.back() = arm.outer;
     std::vector<float> values;
     for (std::int64_t k = 0; k < g.whole.size(); ++k) values.push_back(g.number(g.comm.rank(), k));
-    reduce_coded(reinterpret_cast<std::byte*>(values.data()), g.whole, 0, g.depth, DType::f32, codecs, {3, 5, 11, 0}, g.wires);
+    reduce_coded(reinterpret_cast<std::byte*>(values.data()), g.whole, 0, g.depth, DType::f32, codecs, {3, 5, 11, 0},
+                 g.wires);
     const Interval mine = share_of(g.mesh, g.whole, g.depth);
     double error = 0.0, mean = 0.0;
     for (std::int64_t k = mine.begin; k < mine.end; ++k) {
@@ -89,18 +94,23 @@ TEST_CASE("gathered weights are the same on every rank, their owner included") {
     std::vector<float> own, all(static_cast<std::size_t>(g.whole.size()));
     for (std::int64_t k = mine.begin; k < mine.end; ++k) own.push_back(g.number(0, k));
     const auto before = g.bytes("gather", "world");
-    gather_coded(own, g.whole, g.depth, 0, codec, {3, 5, 11, 0}, g.wires, "gather", [&](Interval part, std::span<const float> numbers) {
-      std::copy(numbers.begin(), numbers.end(), all.begin() + part.begin);
-    });
+    gather_coded(own, g.whole, g.depth, 0, codec, {3, 5, 11, 0}, g.wires, "gather",
+                 [&](Interval part, std::span<const float> numbers) {
+                   std::copy(numbers.begin(), numbers.end(), all.begin() + part.begin);
+                 });
     double error = 0.0;
     for (std::int64_t k = 0; k < g.whole.size(); ++k) {
       const double off = static_cast<double>(all[static_cast<std::size_t>(k)]) - static_cast<double>(g.number(0, k));
       error += off * off / static_cast<double>(g.whole.size());
     }
-    CHECK(std::sqrt(error) < (codec == WeightCodec::none ? 1e-12 : codec == WeightCodec::bf16 ? 4e-3 : codec == WeightCodec::int8 ? 0.02 : 0.3));
+    CHECK(std::sqrt(error) < (codec == WeightCodec::none   ? 1e-12
+                              : codec == WeightCodec::bf16 ? 4e-3
+                              : codec == WeightCodec::int8 ? 0.02
+                                                           : 0.3));
     if (codec == WeightCodec::int4) {
       CHECK(std::sqrt(error) > 0.1);
-      if (g.depth == 1) CHECK((g.bytes("gather", "world") - before) * 2048 == (2048 / 2 + 4) * mine.size() * (g.comm.size() - 1));
+      if (g.depth == 1)
+        CHECK((g.bytes("gather", "world") - before) * 2048 == (2048 / 2 + 4) * mine.size() * (g.comm.size() - 1));
     }
     std::vector<double> first(all.begin(), all.end());
     g.comm.broadcast(std::span<double>(first));

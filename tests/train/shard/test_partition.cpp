@@ -30,7 +30,10 @@ TEST_CASE("presets are rows of one table") {
   check(three + "hybrid", 16, 1, 1, 1);
   check(three + "hpz", 16, 1, 3, 3);
   check(three + "frontier", 16, 1, 2, 3);
-  check("levels: [{name: pair, size: 2}, {name: node, size: 4}, {name: world}]\nweights: pair\ngradients: node\nstates: world", 16, 1, 2, 3);
+  check(
+      "levels: [{name: pair, size: 2}, {name: node, size: 4}, {name: world}]\nweights: pair\ngradients: node\nstates: "
+      "world",
+      16, 1, 2, 3);
   CHECK(partition_of(read(three + "frontier"), 16).levels[2].ranks == 2);
 }
 
@@ -44,11 +47,18 @@ TEST_CASE("a partition that cannot be is refused with the way out") {
           "the levels pair 2 x world 2 make 4 ranks, but 8 run; change the levels or start 4 ranks");
   refused("levels: [{name: pair}, {name: world}]\npreset: zero1", 4,
           "parallel.levels: 'pair' has no size; only the last level may leave it away");
-  refused("preset: hpz", 4, "preset hpz needs 2 levels, but parallel.levels has 1; for example levels: [{name: node, size: 4}, {name: world}]");
+  refused("preset: hpz", 4,
+          "preset hpz needs 2 levels, but parallel.levels has 1; for example levels: [{name: node, size: 4}, {name: "
+          "world}]");
   refused("states: rack", 4, "parallel.states names a level 'rack'; there are: world");
   refused("weights: world", 4,
-          "parallel divides weights over 1, gradients over 0 and states over 0 levels; each must be divided over no more levels than the next");
+          "parallel divides weights over 1, gradients over 0 and states over 0 levels; each must be divided over no "
+          "more levels than the next");
   CHECK_THROWS_WITH(read("preset: zero4"), Catch::Contains("zero4") && Catch::Contains("zero3"));
-  CHECK_THROWS_WITH(read("preset: zero1\nstates: world"), Catch::Contains("give one of: preset, or the levels of weights, gradients and states"));
-  CHECK_THROWS_WITH(read("whole_below: 10"), Catch::Contains("divides nothing: give a preset, for example preset: zero1, or the levels of weights, gradients and states"));
+  CHECK_THROWS_WITH(read("preset: zero1\nstates: world"),
+                    Catch::Contains("give one of: preset, or the levels of weights, gradients and states"));
+  CHECK_THROWS_WITH(
+      read("whole_below: 10"),
+      Catch::Contains(
+          "divides nothing: give a preset, for example preset: zero1, or the levels of weights, gradients and states"));
 }

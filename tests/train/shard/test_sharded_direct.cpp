@@ -1,4 +1,5 @@
-// Weights in few bits with states, gradients and the weights themselves divided: the same as whole ones, bit for bit, and no copy in full.
+// Weights in few bits with states, gradients and the weights themselves divided: the same as whole ones, bit for bit,
+// and no copy in full.
 #include "core/train/reduce/reducer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/shard/layers.hpp"
@@ -27,7 +28,8 @@ DirectParams direct(DirectParams::Weights weights) {
 }
 
 struct DirectRun : Run {
-  DirectRun(MPI_Comm parent, const Partition& p, const Network& network, const DirectParams& direct, bool ordered = true)
+  DirectRun(MPI_Comm parent, const Partition& p, const Network& network, const DirectParams& direct,
+            bool ordered = true)
       : Run(parent, p, network, {ordered, true, 5000, direct}) {}
 };
 
@@ -39,7 +41,9 @@ std::vector<float> plainly(const Layers& network, const DirectParams& params, in
   for (int step = 0; step < steps; ++step) {
     u.sum(all, step, [&](auto number, auto into, const auto& ready) {
       network.slice(number, weights.views(), into,
-                    ReadyCallback(ready, [&](int m) { weights.open(m); }, [&](int m) { weights.open(m); }, [&](int m) { weights.close(m); }));
+                    ReadyCallback(
+                        ready, [&](int m) { weights.open(m); }, [&](int m) { weights.open(m); },
+                        [&](int m) { weights.close(m); }));
     });
     weights.step(u.adam, u.gradients, u.states, 1e-2, step + 1);
   }
@@ -86,7 +90,8 @@ TEST_CASE("direct weights, divided: what is held and sent are their few bits") {
     const std::int64_t packed = kind == DirectParams::Weights::int8 ? matrices : matrices / 4;
     for (int stage = 0; stage <= 3; ++stage) {
       // Biases, which are float32, stay whole.
-      DirectRun run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1, 100), network, direct(kind), false);
+      DirectRun run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1, 100),
+                    network, direct(kind), false);
       run.step(network, comm.size());
       const auto& memory = run.model.memory();
       INFO("stage " << stage << ", packed " << packed << " bytes");
@@ -96,7 +101,8 @@ TEST_CASE("direct weights, divided: what is held and sent are their few bits") {
       CHECK(memory.now(Held::windows) == 0);
       // A layer in float32, its gradient and one that travels, the next one packed: never all weights.
       if (stage >= 2) CHECK(memory.peak(Held::windows) < 4 * 66 * 64 * 3 + packed / 3 + 4 * biases * 2 + 2000);
-      if (stage >= 1) CHECK(bytes_of(run.model, "gather update") == (stage == 3 ? 4 * biases : packed + 4 * biases) * (n - 1) / n);
+      if (stage >= 1)
+        CHECK(bytes_of(run.model, "gather update") == (stage == 3 ? 4 * biases : packed + 4 * biases) * (n - 1) / n);
       CHECK(bytes_of(run.model, "gather forward") == (stage == 3 ? packed * (n - 1) / n : 0));
       CHECK(bytes_of(run.model, "gather backward") == (stage == 3 ? packed * (n - 1) / n : 0));
     }
@@ -132,6 +138,7 @@ TEST_CASE("direct weights do not travel in other bits than their own") {
   AdamW adam({}, context);
   auto p = partition({{"world", comm.size()}}, 0, 0, 1);
   p.codecs.update = WeightCodec::int8;
-  CHECK_THROWS_WITH(ShardedModel(p, mesh, LinearLayers(2, 40, 32), adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
-                    "direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
+  CHECK_THROWS_WITH(
+      ShardedModel(p, mesh, LinearLayers(2, 40, 32), adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
+      "direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
 }

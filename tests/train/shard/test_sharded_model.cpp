@@ -1,5 +1,5 @@
-// Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for bit, whatever
-// is divided over however many ranks.
+// Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for
+// bit, whatever is divided over however many ranks.
 #include "tests/catch.hpp"
 #include "tests/train/shard/layers.hpp"
 
@@ -14,26 +14,32 @@ TEST_CASE("memory of every stage is bytes x parameters / ranks") {
   for (bool split : {false, true}) {
     const std::int64_t kept = split ? 2 : 4, states = split ? 10 : 8;
     for (int stage = 0; stage <= 3; ++stage) {
-      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split, false);
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split,
+              false);
       run.step(network, comm.size());
       const auto& memory = run.model.memory();
       const double parameters = static_cast<double>(run.model.layout().parameters());
       const double padding = static_cast<double>(run.model.layout().size()) / parameters;
       CHECK(padding < 1.01);
-      const auto expected = [&](std::int64_t bytes, bool divided) { return static_cast<double>(bytes) * parameters / static_cast<double>(divided ? n : 1); };
+      const auto expected = [&](std::int64_t bytes, bool divided) {
+        return static_cast<double>(bytes) * parameters / static_cast<double>(divided ? n : 1);
+      };
       CHECK(static_cast<double>(memory.now(Held::weights)) == Approx(padding * expected(kept, stage >= 3)));
       CHECK(static_cast<double>(memory.now(Held::gradients)) == Approx(padding * expected(kept, stage >= 2)));
       CHECK(static_cast<double>(memory.now(Held::states)) == Approx(padding * expected(states, stage >= 1)));
-      const double together = static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states)) / parameters;
+      const double together =
+          static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states)) /
+          parameters;
       if (stage == 0) CHECK(together == Approx(split ? 14.0 : 16.0).epsilon(0.01));
       if (stage == 3) CHECK(together == Approx((split ? 14.0 : 16.0) / static_cast<double>(n)).epsilon(0.01));
       CHECK(memory.now(Held::windows) == 0);
       CHECK(memory.now(Held::messages) == 0);
       CHECK(memory.now(Held::copies) == 0);
-      // Of three modules at most two are in use at a time: one's weights and gradient, and a gradient under way. The weights that are
-      // gathered ahead come on top.
+      // Of three modules at most two are in use at a time: one's weights and gradient, and a gradient under way. The
+      // weights that are gathered ahead come on top.
       const double module = parameters / 3.0, without = 1.05 * module * (split ? 4 + 2 + 4 + 2 + 2 : 4 + 4 + 4) + 1000;
-      CHECK(static_cast<double>(memory.peak(Held::windows)) < without + (stage == 3 ? 1.05 * module * static_cast<double>(kept) : 0.0));
+      CHECK(static_cast<double>(memory.peak(Held::windows)) <
+            without + (stage == 3 ? 1.05 * module * static_cast<double>(kept) : 0.0));
       if (stage < 3) continue;
       auto waiting = partition({{"world", comm.size()}}, 1, 1, 1);
       waiting.prefetch = false;
@@ -51,7 +57,8 @@ TEST_CASE("bytes on the wire are 2 P (N - 1) / N, and 3 with divided weights") {
   for (bool split : {false, true})
     for (int stage = 0; stage <= 3; ++stage)
       for (bool ordered : {false, true}) {
-        Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split, ordered);
+        Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split,
+                ordered);
         for (int k = 0; k < 2; ++k) run.step(network, comm.size());
         const std::int64_t size = run.model.layout().size() * (split ? 2 : 4);
         CHECK(bytes_of(run.model, "") == 2 * (stage == 3 ? 3 : 2) * size * (comm.size() - 1) / comm.size());
@@ -70,7 +77,8 @@ TEST_CASE("weights after 200 steps have the same bits whatever is divided over h
     for (int k = 0; k < 200; ++k) alone.step(network, 8, bounds);
     if (!split) CHECK(same_bits(alone.weights(), expected));
     for (int stage = split ? 1 : 0; stage <= 3; stage += split ? 2 : 1) {
-      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split, true, stage % 2 == 0);
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, split,
+              true, stage % 2 == 0);
       for (int k = 0; k < 200; ++k) run.step(network, 8, bounds);
       INFO("stage " << stage << ", split " << split);
       CHECK(same_bits(run.weights(), alone.weights()));
@@ -89,7 +97,8 @@ TEST_CASE("weights that are gathered ahead have the same bits and take the same 
       waiting.prefetch = false;
       Run ahead(MPI_COMM_WORLD, p, network, split, true), plain(MPI_COMM_WORLD, waiting, network, split, true);
       Run alone(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0, p.whole_below), network, split, true);
-      for (int k = 0; k < 9; ++k) ahead.step(network, 8, {}, k % 3), plain.step(network, 8, {}, k % 3), alone.step(network, 8, {}, k % 3);
+      for (int k = 0; k < 9; ++k)
+        ahead.step(network, 8, {}, k % 3), plain.step(network, 8, {}, k % 3), alone.step(network, 8, {}, k % 3);
       CHECK(same_bits(ahead.weights(), alone.weights()));
       CHECK(same_bits(plain.weights(), alone.weights()));
       for (const char* what : {"gather forward", "gather backward", "gather update", "reduce-scatter"})
@@ -107,11 +116,13 @@ TEST_CASE("a bounded norm is that of the mean gradient") {
   const FlatLayout layout(network.parameters(), 100000);
   FlatBuffer weights(layout, DType::f32), gradient(layout, DType::f32);
   fill(weights, 5, 0.1);
-  for (int s = 0; s < 8; ++s) network.slice(static_cast<std::uint64_t>(s), weights.views(), gradient.views(), ReadyCallback([](int) {}));
+  for (int s = 0; s < 8; ++s)
+    network.slice(static_cast<std::uint64_t>(s), weights.views(), gradient.views(), ReadyCallback([](int) {}));
   double square = 0.0;
   for (double tensor : squared_norms(gradient)) square += tensor / 64.0;
   CHECK(run.last_norm == Approx(std::sqrt(square)).epsilon(1e-6));
-  Run bounded(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 1), network, false, true), by_hand(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
+  Run bounded(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 1), network, false, true),
+      by_hand(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
   Clip value;
   value.value = 1e-4;
   bounded.step(network, 8, value), by_hand.step(network, 8, value);
@@ -171,7 +182,8 @@ TEST_CASE("a rank without samples takes part") {
   const Layers network(3, 40, 32);
   for (int stage = 0; stage <= 3; ++stage) {
     Run reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
-    Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, false, true);
+    Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), network, false,
+            true);
     for (int k = 0; k < 3; ++k) run.step(network, 8, {}, 5), reference.step(network, 8, {}, 5);
     CHECK(same_bits(run.weights(), reference.weights()));
   }
@@ -219,22 +231,23 @@ TEST_CASE("what cannot be divided is refused") {
     ShardedModel model(p, mesh, n, o, {});
   };
   CHECK_THROWS_WITH(make(0, 1, 1, whole, adam),
-                    "this network does not say which of its weights it is about to use, so that its weights and gradients cannot be divided; "
-                    "divide the states alone (parallel: {preset: zero1})");
+                    "this network does not say which of its weights it is about to use, so that its weights and "
+                    "gradients cannot be divided; divide the states alone (parallel: {preset: zero1})");
   CHECK_THROWS_WITH(make(0, 0, 1, network, lamb),
-                    "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, adamw, sgd or their "
-                    "split forms, or parallel: {preset: ddp}");
+                    "this optimizer needs the norms of whole tensors, so that its states cannot be divided; take adam, "
+                    "adamw, sgd or their split forms, or parallel: {preset: ddp}");
   CHECK_NOTHROW(make(0, 0, 0, network, lamb));
   SplitAdamW split({}, context);
   auto coded = partition(world, 0, 0, 1);
   coded.codecs.update = WeightCodec::difference;
   CHECK_THROWS_WITH(ShardedModel(coded, mesh, network, split, {}),
-                    "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove "
-                    "update and gather");
+                    "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, "
+                    "adamw or sgd, or remove update and gather");
   // Two layers of 1312 and 1344 weights, each padded to 1344: 16 bytes each are 43 kB on one rank.
   CHECK_THROWS_WITH(make(0, 0, 0, network, adam, 40000),
-                    "parallel.limit is 0.040 MB per rank, but 0.043 MB are needed: weights 0.011, gradients 0.011, states 0.011, windows and "
-                    "messages 0.000, and 0.011 more; divide more (parallel.preset zero1, zero2, zero3), start more ranks, or raise the limit");
+                    "parallel.limit is 0.040 MB per rank, but 0.043 MB are needed: weights 0.011, gradients 0.011, "
+                    "states 0.011, windows and messages 0.000, and 0.011 more; divide more (parallel.preset zero1, "
+                    "zero2, zero3), start more ranks, or raise the limit");
 }
 
 TEST_CASE("what does not fit one rank whole is trained divided by four") {
@@ -243,7 +256,8 @@ TEST_CASE("what does not fit one rank whole is trained divided by four") {
   const Layers network(2, 40, 32);
   auto limited = partition({{"world", comm.size()}}, 1, 1, 1);
   limited.limit = 40000;
-  Run run(MPI_COMM_WORLD, limited, network, false, true), reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
+  Run run(MPI_COMM_WORLD, limited, network, false, true),
+      reference(MPI_COMM_SELF, partition({{"world", 1}}, 0, 0, 0), network, false, true);
   for (int k = 0; k < 3; ++k) run.step(network, 8), reference.step(network, 8);
   CHECK(same_bits(run.weights(), reference.weights()));
   CHECK(run.model.memory().peak_in_steps() <= 40000);

@@ -30,7 +30,8 @@ struct Text {
   }
   Text() { network.fit_statistics(data, context); }
 
-  void slice(std::int64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  void slice(std::int64_t number, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+             const ReadyCallback& ready) {
     const std::int64_t id[] = {number % 64};
     const double one[] = {1.0};
     TermSum term[1];
@@ -39,7 +40,8 @@ struct Text {
   void step(Run& run) {
     const int own = 8 / run.comm.size(), turns = run.model.turns();
     run.model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
-      slice(8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights, gradients, ready);
+      slice(8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns, weights, gradients,
+            ready);
       return true;
     });
     ++run.steps;
@@ -59,7 +61,8 @@ TEST_CASE("a divided transformer: the same weights after up to 200 steps, bytes 
     const int many = comm.size() <= 2 ? 200 : 40;  // more ranks than cores take their time
     for (int k = 10; split && k < many; ++k) text.step(reference);
     for (int stage = split ? 3 : 0; stage <= 3; ++stage) {
-      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), text.network, split, true);
+      Run run(MPI_COMM_WORLD, partition({{"world", comm.size()}}, stage >= 3, stage >= 2, stage >= 1), text.network,
+              split, true);
       const int steps = stage == 3 && split ? many : 10;
       for (int k = 0; k < steps; ++k) text.step(run);
       INFO("stage " << stage << ", split " << split);
@@ -72,9 +75,11 @@ TEST_CASE("a divided transformer: the same weights after up to 200 steps, bytes 
       const std::int64_t slices = 8 / n, sent = stage == 0 ? 2 : stage == 1 ? 2 : stage == 2 ? 1 + slices : 3 * slices;
       CHECK(bytes_of(run.model, "") == steps * sent * size * (n - 1) / n);
       const auto& memory = run.model.memory();
-      const double held = static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states));
+      const double held =
+          static_cast<double>(memory.now(Held::weights) + memory.now(Held::gradients) + memory.now(Held::states));
       const double states = split ? 10 : 8, kept = split ? 2 : 4, parts = static_cast<double>(n);
-      const double formula = kept / (stage >= 3 ? parts : 1) + kept / (stage >= 2 ? parts : 1) + states / (stage >= 1 ? parts : 1);
+      const double formula =
+          kept / (stage >= 3 ? parts : 1) + kept / (stage >= 2 ? parts : 1) + states / (stage >= 1 ? parts : 1);
       CHECK(held / (padding * parameters) == Approx(formula));
       if (split && stage == 3) CHECK(held / parameters == Approx(14.0 / parts).epsilon(0.02));
     }

@@ -1,5 +1,5 @@
-// A deep convolutional network with residual blocks whose activations are whole, compressed or computed again: gradients beside each
-// other, and what a pass holds at most. This file sees no Torch.
+// A deep convolutional network with residual blocks whose activations are whole, compressed or computed again:
+// gradients beside each other, and what a pass holds at most. This file sees no Torch.
 #include <algorithm>
 #include <cmath>
 #include <regex>
@@ -27,12 +27,14 @@ struct Waves {
     for (std::int64_t k = 0; k < n; ++k) {
       for (std::int64_t i = 0; i < side; ++i)
         for (std::int64_t j = 0; j < side; ++j)
-          images.push_back(std::sin(0.3 * static_cast<double>((k % 2 ? j : i) * (1 + k / 2 % 5))) + 0.1 * std::sin(static_cast<double>(37 * k + 11 * i * j)));
+          images.push_back(std::sin(0.3 * static_cast<double>((k % 2 ? j : i) * (1 + k / 2 % 5))) +
+                           0.1 * std::sin(static_cast<double>(37 * k + 11 * i * j)));
       labels.push_back(static_cast<double>(k % 2));
     }
   }
   MemorySet set() {
-    const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, side, side}), ""}, {"label", io::tensor_of(labels.data(), {n}), ""}};
+    const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, side, side}), ""},
+                                        {"label", io::tensor_of(labels.data(), {n}), ""}};
     return MemorySet(arrays);
   }
 };
@@ -56,7 +58,8 @@ Passed pass(const std::string& activations) {
   Log log;
   Timing timing;
   Context context{world.comm, log, timing, &registry, 5, ".", "", "", nullptr, false, false};
-  auto network = registry.make<Network>("conv_net", deck::parse("{channels: [8], residual: 20, hidden: 16}", "test"), context);
+  auto network =
+      registry.make<Network>("conv_net", deck::parse("{channels: [8], residual: 20, hidden: 16}", "test"), context);
   auto set = Waves().set();
   network->fit_statistics(set, context);
   network->use_activations(deck::read<ActivationParams>(deck::parse(activations, "test")));
@@ -74,7 +77,8 @@ Passed pass(const std::string& activations) {
       TensorRef view;
       view.data = memory[k].data(), view.dtype = DType::f32, view.rank = static_cast<int>(infos[k].shape.size());
       std::int64_t stride = 1;
-      for (std::size_t axis = infos[k].shape.size(); axis-- > 0; stride *= infos[k].shape[axis]) view.shape[axis] = infos[k].shape[axis], view.stride[axis] = stride;
+      for (std::size_t axis = infos[k].shape.size(); axis-- > 0; stride *= infos[k].shape[axis])
+        view.shape[axis] = infos[k].shape[axis], view.stride[axis] = stride;
       of.push_back(view);
     }
     return of;
@@ -114,7 +118,8 @@ TEST_CASE("a deep network keeps a fifth of its activations, for a gradient as go
   CAPTURE(whole.kept, whole.all, compressed.kept, compressed.reading, compressed.all);
   CHECK(whole.kept > 5.0 * compressed.reading);
   CHECK(compressed.reading > compressed.kept);
-  // Gradients of arrays and the convolutions' copies in the order of their own are in this figure, and are as large as before.
+  // Gradients of arrays and the convolutions' copies in the order of their own are in this figure, and are as large as
+  // before.
   CHECK(whole.all > 3.0 * compressed.all);
   CHECK(compressed.all > compressed.kept);
   REQUIRE(whole.gradients.size() == compressed.gradients.size());

@@ -33,12 +33,16 @@ struct Waves {
     for (std::int64_t k = 0; k < n; ++k) {
       for (std::int64_t i = 0; i < side; ++i)
         for (std::int64_t j = 0; j < side; ++j)
-          images.push_back(std::sin(0.4 * static_cast<double>((k % 2 ? j : i) * (1 + k / 2 % 5))) + 0.1 * std::sin(static_cast<double>(37 * k + 11 * i * j)));
+          images.push_back(std::sin(0.4 * static_cast<double>((k % 2 ? j : i) * (1 + k / 2 % 5))) +
+                           0.1 * std::sin(static_cast<double>(37 * k + 11 * i * j)));
       labels.push_back(static_cast<double>(k % 2));
     }
-    const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, side, side}), ""}, {"label", io::tensor_of(labels.data(), {n}), ""}};
+    const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, side, side}), ""},
+                                        {"label", io::tensor_of(labels.data(), {n}), ""}};
     set = std::make_unique<MemorySet>(arrays);
-    network = registry.make<Network>("conv_net", deck::parse("{channels: [12, 8], residual: 1, hidden: 24, precision: " + precision + "}", "test"), context);
+    network = registry.make<Network>(
+        "conv_net", deck::parse("{channels: [12, 8], residual: 1, hidden: 24, precision: " + precision + "}", "test"),
+        context);
     network->fit_statistics(*set, context);
     if (!activations.empty()) network->use_activations(deck::read<ActivationParams>(deck::parse(activations, "test")));
   }

@@ -8,8 +8,8 @@
 #include "core/train/batch_plan.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/optimize/adam.hpp"
-#include "core/train/trainer/train.hpp"
 #include "core/train/torch/register.hpp"
+#include "core/train/trainer/train.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
 
@@ -36,7 +36,8 @@ TEST_CASE("4-bit gradients of a convolutional network: table", "[.table][data]")
   set.range = {0, 4096};
   Hdf5Dataset data(set, context);
   data.open(context);
-  auto network = registry.make<Network>("conv_net", deck::parse("{channels: [16, 32], hidden: 128, input: images, target: labels}", "test"), context);
+  auto network = registry.make<Network>(
+      "conv_net", deck::parse("{channels: [16, 32], hidden: 128, input: images, target: labels}", "test"), context);
   network->fit_statistics(data, context);
   const FlatLayout layout(network->parameters(), 1 << 24);
   for (std::uint64_t seed : {1, 2, 3}) {
@@ -58,7 +59,8 @@ TEST_CASE("4-bit gradients of a convolutional network: table", "[.table][data]")
         for (std::size_t k = 0; k < layout.tensors().size(); ++k) {
           const auto values = gradients.values<float>(k);
           if (layout.tensors()[k].info.shape.size() < 2 || std::ssize(values) < 128) continue;
-          test::write_tail(std::cout, "conv_net", static_cast<int>(seed), step, layout.tensors()[k].info.name, {values.begin(), values.begin() + std::ssize(values) / 128 * 128});
+          test::write_tail(std::cout, "conv_net", static_cast<int>(seed), step, layout.tensors()[k].info.name,
+                           {values.begin(), values.begin() + std::ssize(values) / 128 * 128});
         }
       adam.step({weights, gradients, states, 1e-3, step + 1});
     }

@@ -1,5 +1,5 @@
-// What Torch saves for the backward pass, compressed: the error of gradients beside its prediction, what is held, and that the rest
-// of a gradient does not change.
+// What Torch saves for the backward pass, compressed: the error of gradients beside its prediction, what is held, and
+// that the rest of a gradient does not change.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -15,23 +15,35 @@ namespace {
 
 /// Three convolutions with relu and maxima, two layers behind; smooth images, and a loss that asks for random classes.
 struct Net {
-  torch::nn::Sequential layers{
-      torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 8, 3).padding(1)),  torch::nn::ReLU(), torch::nn::MaxPool2d(2),
-      torch::nn::Conv2d(torch::nn::Conv2dOptions(8, 16, 3).padding(1)), torch::nn::ReLU(), torch::nn::MaxPool2d(2),
-      torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 3).padding(1)), torch::nn::ReLU(), torch::nn::Flatten(),
-      torch::nn::Linear(16 * 49, 64), torch::nn::ReLU(), torch::nn::Linear(64, 10)};
+  torch::nn::Sequential layers{torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 8, 3).padding(1)),
+                               torch::nn::ReLU(),
+                               torch::nn::MaxPool2d(2),
+                               torch::nn::Conv2d(torch::nn::Conv2dOptions(8, 16, 3).padding(1)),
+                               torch::nn::ReLU(),
+                               torch::nn::MaxPool2d(2),
+                               torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 3).padding(1)),
+                               torch::nn::ReLU(),
+                               torch::nn::Flatten(),
+                               torch::nn::Linear(16 * 49, 64),
+                               torch::nn::ReLU(),
+                               torch::nn::Linear(64, 10)};
   torch::Tensor images, labels;
 
   explicit Net(std::int64_t batch) {
     torch::manual_seed(5);
-    for (auto& p : layers->parameters()) torch::nn::init::normal_(p, 0.0, p.dim() > 1 ? std::sqrt(2.0 / static_cast<double>(p[0].numel())) : 0.1);
+    for (auto& p : layers->parameters())
+      torch::nn::init::normal_(p, 0.0, p.dim() > 1 ? std::sqrt(2.0 / static_cast<double>(p[0].numel())) : 0.1);
     const auto place = torch::arange(28).to(torch::kFloat32);
     const auto phase = torch::rand({batch, 1, 1, 1}) * 6.0, speed = 0.2 + 0.4 * torch::rand({batch, 1, 1, 1});
-    images = torch::sin(speed * place.view({1, 1, 28, 1}) + phase) * torch::cos(speed * place.view({1, 1, 1, 28}) - phase) +
-             0.1 * torch::randn({batch, 1, 28, 28});
+    images =
+        torch::sin(speed * place.view({1, 1, 28, 1}) + phase) * torch::cos(speed * place.view({1, 1, 1, 28}) - phase) +
+        0.1 * torch::randn({batch, 1, 28, 28});
     labels = torch::randint(0, 10, {batch});
   }
-  torch::Tensor loss() { return torch::nn::functional::cross_entropy(layers->forward(images), labels, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum)); }
+  torch::Tensor loss() {
+    return torch::nn::functional::cross_entropy(
+        layers->forward(images), labels, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum));
+  }
   std::vector<torch::Tensor> gradient(SavedTensors* saved, int passes = 1) {
     std::vector<torch::Tensor> out;
     for (int pass = 0; pass < passes; ++pass) {
@@ -77,7 +89,8 @@ TEST_CASE("the error of a gradient is what the bound predicts") {
       REQUIRE(slots.size() == 5);
       for (std::size_t layer = 0; layer < 5; ++layer) {
         const double measured = rms(rough[2 * layer] - exact[2 * layer]);
-        INFO("batch " << batch << ", bound " << params.bound << ", layer " << layer << ", measured " << measured << ", predicted " << slots[layer]->predicted);
+        INFO("batch " << batch << ", bound " << params.bound << ", layer " << layer << ", measured " << measured
+                      << ", predicted " << slots[layer]->predicted);
         CHECK(slots[layer]->predicted / measured > 0.8);
         CHECK(slots[layer]->predicted / measured < 1.25);
         // Biases see no activations, and signs of relu are exact.
@@ -121,7 +134,8 @@ TEST_CASE("an absurd bound makes another gradient") {
 
 TEST_CASE("a recomputed segment has the same gradient, bit for bit, and keeps its input alone") {
   torch::manual_seed(3);
-  torch::nn::Sequential block(torch::nn::Linear(64, 256), torch::nn::ReLU(), torch::nn::Linear(256, 64), torch::nn::Tanh());
+  torch::nn::Sequential block(torch::nn::Linear(64, 256), torch::nn::ReLU(), torch::nn::Linear(256, 64),
+                              torch::nn::Tanh());
   const torch::Tensor x = torch::randn({32, 64});
   const auto gradient = [&](bool again, SavedTensors& saved) {
     block->zero_grad();
@@ -129,7 +143,8 @@ TEST_CASE("a recomputed segment has the same gradient, bit for bit, and keeps it
     {
       const SavedTensors::Saving saving(saved, block->parameters());
       torch::Tensor y = x;
-      for (int k = 0; k < 3; ++k) y = again ? recomputed([&](const torch::Tensor& in) { return block->forward(in); }, y) : block->forward(y);
+      for (int k = 0; k < 3; ++k)
+        y = again ? recomputed([&](const torch::Tensor& in) { return block->forward(in); }, y) : block->forward(y);
       loss = y.square().sum();
     }
     saved.watch(loss);

@@ -217,8 +217,8 @@ TEST_CASE("what a Torch network refuses") {
   std::vector<TermSum> terms(2);
   TinyNet buffered(TorchNetwork::Precision::float32, false, true);
   CHECK_THROWS_WITH(buffered.parameters(),
-                    "the module keeps a buffer 'norm.running_mean' that training would change differently on "
-                    "every rank; use group or layer normalisation");
+                    "the module keeps a buffer 'norm.running_mean' that training would change differently on every "
+                    "rank; use group or layer normalisation");
   TinyNet net(TorchNetwork::Precision::float64);
   Buffers<double> weights(net), gradients(net);
   net.break_shape = true;

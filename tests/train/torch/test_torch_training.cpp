@@ -38,15 +38,10 @@ void write_bars(const std::string& path) {
 
 std::string keys_of(const std::string& data, const std::string& reduce, const std::string& precision) {
   return "{model: {type: conv_net, channels: [4], hidden: 8, precision: " + precision +
-         "}, "
-         "dataset: {type: hdf5, files: [" +
-         data +
-         "], fields: [{name: image}, {name: label}], range: [0, 200]}, "
-         "validation: {type: hdf5, files: [" +
-         data +
-         "], fields: [{name: image}, {name: label}], range: [200, 240]}, "
-         "loader: {type: buffered, memory: 0.01}, batch: 24, steps: 60, optimizer: adam, "
-         "learning_rate: {type: constant, start: 0.01}, reduce: {" +
+         "}, dataset: {type: hdf5, files: [" + data +
+         "], fields: [{name: image}, {name: label}], range: [0, 200]}, validation: {type: hdf5, files: [" + data +
+         "], fields: [{name: image}, {name: label}], range: [200, 240]}, loader: {type: buffered, memory: 0.01}, "
+         "batch: 24, steps: 60, optimizer: adam, learning_rate: {type: constant, start: 0.01}, reduce: {" +
          reduce + "}, validate: {every: 60}, log: 60}";
 }
 
@@ -85,7 +80,8 @@ TEST_CASE("a convolutional network learns to tell rows from columns, in every pr
   if (world.comm.root()) write_bars(scratch.file("bars.h5"));
   world.comm.barrier();
   for (const std::string precision : {"float32", "bfloat16", "float64"})
-    CHECK(train_in(scratch, world.comm, precision, keys_of(scratch.file("bars.h5"), "mode: fast", precision)).wrong < 0.1);
+    CHECK(train_in(scratch, world.comm, precision, keys_of(scratch.file("bars.h5"), "mode: fast", precision)).wrong <
+          0.1);
 }
 
 TEST_CASE("with ordered sums a Torch network ends with the same bits on any number of ranks") {
@@ -107,11 +103,15 @@ TEST_CASE("a host program gets a Torch network's outputs in its own memory, any 
   std::vector<double> images, labels;
   for (std::int64_t k = 0; k < n; ++k) {
     for (int i = 0; i < 8; ++i)
-      for (int j = 0; j < 8; ++j) images.push_back((k % 2 ? j : i) == 1 + k / 2 % 6 ? 2.0 : 0.01 * static_cast<double>((37 * k + 11 * i * j) % 80));
+      for (int j = 0; j < 8; ++j)
+        images.push_back((k % 2 ? j : i) == 1 + k / 2 % 6 ? 2.0
+                                                          : 0.01 * static_cast<double>((37 * k + 11 * i * j) % 80));
     labels.push_back(static_cast<double>(k % 2));
   }
-  const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, 8, 8}), ""}, {"label", io::tensor_of(labels.data(), {n}), ""}};
-  Session session(world.comm.handle(), "model: {type: conv_net, channels: [4], hidden: 8}\nlearning_rate: {type: constant, start: 0.003}\n",
+  const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, 8, 8}), ""},
+                                      {"label", io::tensor_of(labels.data(), {n}), ""}};
+  Session session(world.comm.handle(),
+                  "model: {type: conv_net, channels: [4], hidden: 8}\nlearning_rate: {type: constant, start: 0.003}\n",
                   register_torch);
   for (int k = 0; k < 12; ++k) session.step(arrays);
   REQUIRE(session.outputs().size() == 1);

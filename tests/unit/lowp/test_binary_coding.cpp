@@ -45,7 +45,8 @@ double worst_product(const BinaryCodedMatrix& m, std::int64_t batch) {
 }  // namespace
 
 TEST_CASE("products with binary-coded weights agree with plain sums over signs") {
-  for (auto [rows, columns] : {std::array<std::int64_t, 2>{1, 1}, {16, 32}, {17, 33}, {5, 3}, {130, 77}, {64, 1500}, {250, 2100}})
+  for (auto [rows, columns] :
+       {std::array<std::int64_t, 2>{1, 1}, {16, 32}, {17, 33}, {5, 3}, {130, 77}, {64, 1500}, {250, 2100}})
     for (int bits = 1; bits <= 4; ++bits)
       for (std::int64_t batch : {1, 2, 4, 5, 8, 11}) {
         INFO(rows << " x " << columns << ", " << bits << " bits, batch " << batch);
@@ -57,7 +58,8 @@ TEST_CASE("products with binary-coded weights agree with plain sums over signs")
 TEST_CASE("products with the transpose agree with plain sums over the same matrix") {
   for (auto [rows, columns] : {std::array<std::int64_t, 2>{1, 1}, {17, 33}, {48, 130}, {130, 77}})
     for (int bits = 0; bits <= 4; ++bits) {
-      const auto m = bits == 0 ? ternary_coded(normal(rows * columns, 1), rows, columns) : binary_coded(normal(rows * columns, bits), rows, columns, bits, 2);
+      const auto m = bits == 0 ? ternary_coded(normal(rows * columns, 1), rows, columns)
+                               : binary_coded(normal(rows * columns, bits), rows, columns, bits, 2);
       const auto y = normal(3 * rows, 6), w = m.dense();
       std::vector<float> x(static_cast<std::size_t>(3 * columns), 7.0f);
       multiply_transposed(m, transposed_planes(m), {y.data(), rows}, 3, false, {x.data(), columns});
@@ -114,7 +116,8 @@ TEST_CASE("ternary weights are rounded to the mean magnitude") {
 }
 
 TEST_CASE("messages of binary coding") {
-  CHECK(message([] { binary_coded(std::vector<float>(4), 2, 2, 5); }) == "weights of 5 bits; binary coding takes 1 to 4");
+  CHECK(message([] { binary_coded(std::vector<float>(4), 2, 2, 5); }) ==
+        "weights of 5 bits; binary coding takes 1 to 4");
 }
 
 TEST_CASE("calibration: products of samples come nearer, never farther, and keep their means") {
@@ -126,7 +129,8 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
   for (std::int64_t k = 0; k < samples; ++k)
     for (std::int64_t c = 0; c < columns; ++c) {
       float& v = x[static_cast<std::size_t>(k * columns + c)];
-      v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f + (c > 0 ? 0.5f * x[static_cast<std::size_t>(k * columns + c - 1)] : 0.0f);
+      v = v * (c % 5 == 0 ? 3.0f : 0.3f) + 0.7f +
+          (c > 0 ? 0.5f * x[static_cast<std::size_t>(k * columns + c - 1)] : 0.0f);
     }
   auto seen = x;
   for (std::size_t k = 0; k < seen.size(); ++k) seen[k] += 0.05f * noise[k] + 0.1f;
@@ -136,11 +140,13 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
     const auto meant = m.dense();
     double square = 0.0, off = 0.0;
     for (std::int64_t r = 0; r < rows; ++r) {
-      std::vector<double> d(static_cast<std::size_t>(samples), shift.empty() ? 0.0 : shift[static_cast<std::size_t>(r)]);
+      std::vector<double> d(static_cast<std::size_t>(samples),
+                            shift.empty() ? 0.0 : shift[static_cast<std::size_t>(r)]);
       double mean = 0.0;
       for (std::int64_t k = 0; k < samples; ++k) {
         for (std::int64_t c = 0; c < columns; ++c)
-          d[k] += static_cast<double>(meant[r * columns + c]) * seen[k * columns + c] - static_cast<double>(w[r * columns + c]) * x[k * columns + c];
+          d[k] += static_cast<double>(meant[r * columns + c]) * seen[k * columns + c] -
+                  static_cast<double>(w[r * columns + c]) * x[k * columns + c];
         mean += d[k] / samples;
       }
       for (double v : d) square += (v - mean) * (v - mean) / samples;
@@ -151,7 +157,8 @@ TEST_CASE("calibration: products of samples come nearer, never farther, and keep
   for (int bits = 1; bits <= 4; ++bits) {
     const auto plain = binary_coded(w, rows, columns, bits);
     const auto once = calibrated(plain, false, w, inputs, 1), better = calibrated(plain, false, w, inputs);
-    const double before = error(plain, {})[0], first = error(once.matrix, once.shift)[0], after = error(better.matrix, better.shift)[0];
+    const double before = error(plain, {})[0], first = error(once.matrix, once.shift)[0],
+                 after = error(better.matrix, better.shift)[0];
     INFO(bits << " bits: " << before << ' ' << first << ' ' << after);
     CHECK(after < 0.6 * before);
     CHECK(after < first);

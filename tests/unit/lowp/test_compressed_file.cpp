@@ -28,7 +28,8 @@ double largest_error(const io::Dataset& set, int t) {
   double most = 0.0;
   for (std::size_t k = 0; k < x.size(); ++k) {
     CHECK(std::isnan(x[k]) == std::isnan(stored[k]));
-    if (!std::isnan(x[k])) most = std::max(most, std::abs(static_cast<double>(stored[k]) - static_cast<double>(static_cast<T>(x[k]))));
+    if (!std::isnan(x[k]))
+      most = std::max(most, std::abs(static_cast<double>(stored[k]) - static_cast<double>(static_cast<T>(x[k]))));
   }
   return most;
 }
@@ -73,8 +74,9 @@ TEST_CASE("messages of compressed output") {
   Scratch scratch("compressed");
   auto file = io::File::create(scratch.file("b.h5"));
   const std::int64_t huge[2] = {65536, 65536}, row[1] = {4};
-  CHECK(message([&] { file.create_series("u", DType::f32, huge, {LossyBound::Kind::relative, 1e-4}); }) ==
-        "'/u' in '" + scratch.file("b.h5") +
-            "': a frame of 17.2 GB is too large to be compressed in one piece (at most 2); leave out 'compress'");
+  CHECK(message([&] {
+          file.create_series("u", DType::f32, huge, {LossyBound::Kind::relative, 1e-4});
+        }) == "'/u' in '" + scratch.file("b.h5") +
+                  "': a frame of 17.2 GB is too large to be compressed in one piece (at most 2); leave out 'compress'");
   CHECK_THROWS_AS(file.create_series("i", DType::i32, row, {LossyBound::Kind::relative, 1e-4}), InternalError);
 }

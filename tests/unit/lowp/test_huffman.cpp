@@ -33,12 +33,14 @@ TEST_CASE("symbols come back from a prefix code") {
     round_trip(symbols);
   }
   std::vector<std::uint16_t> every(200000);
-  for (std::size_t k = 0; k < every.size(); ++k) every[k] = static_cast<std::uint16_t>(Random4(2, Stream::test, k, 0).bits[0]);
+  for (std::size_t k = 0; k < every.size(); ++k)
+    every[k] = static_cast<std::uint16_t>(Random4(2, Stream::test, k, 0).bits[0]);
   round_trip(every);
 }
 
 TEST_CASE("a prefix code is as short as the entropy allows, and codes that would be too long are flattened") {
-  // Frequencies 1, 1, 2, 4, ..., 2^17: Huffman's code spends k bits on the k-th most frequent symbol, which is the entropy.
+  // Frequencies 1, 1, 2, 4, ..., 2^17: Huffman's code spends k bits on the k-th most frequent symbol, which is the
+  // entropy.
   std::vector<std::uint16_t> symbols{900, 901};
   double entropy_bits = 2 * 18;
   for (int k = 1; k <= 17; ++k) {

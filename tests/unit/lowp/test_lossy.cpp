@@ -20,8 +20,8 @@ std::size_t count(const Shape& shape) {
   return n;
 }
 
-/// Kinds of fields: 0 waves, 1 noise, 2 magnitudes from denormal to huge, 3 waves with gaps that are no numbers, 4 steps on a
-/// coarse grid, 5 raw bits.
+/// Kinds of fields: 0 waves, 1 noise, 2 magnitudes from denormal to huge, 3 waves with gaps that are no numbers, 4
+/// steps on a coarse grid, 5 raw bits.
 template <class T>
 std::vector<T> sample(const Shape& shape, int kind, std::uint64_t id) {
   std::vector<T> x(count(shape));
@@ -30,7 +30,8 @@ std::vector<T> sample(const Shape& shape, int kind, std::uint64_t id) {
     const double wave = std::sin(0.05 * k) + 0.3 * std::cos(0.011 * k + 1.0) + 1e-3 * r.normal(0);
     double v = wave;
     if (kind == 1) v = r.normal(0);
-    if (kind == 2) v = r.normal(0) * std::pow(10.0, (r.uniform(2) - 0.5) * 1.9 * std::numeric_limits<T>::max_exponent10);
+    if (kind == 2)
+      v = r.normal(0) * std::pow(10.0, (r.uniform(2) - 0.5) * 1.9 * std::numeric_limits<T>::max_exponent10);
     if (kind == 3 && r.bits[3] % 5 == 0) v = r.bits[2] % 3 == 0 ? -INFINITY : r.bits[2] % 3 == 1 ? INFINITY : NAN;
     if (kind == 4) v = std::round(2 * wave) + 0.5;
     x[k] = static_cast<T>(v);
@@ -86,8 +87,8 @@ std::size_t fuzz(const std::vector<Shape>& shapes, const std::vector<double>& bo
       for (auto predictor : {LossyPredictor::interpolation, LossyPredictor::lorenzo})
         for (double bound : bounds)
           for (auto what : {relative, absolute}) {
-            INFO("kind " << kind << ", bound " << bound << (what == relative ? " relative" : " absolute") << ", predictor "
-                         << static_cast<int>(predictor) << ", rank " << shape.size());
+            INFO("kind " << kind << ", bound " << bound << (what == relative ? " relative" : " absolute")
+                         << ", predictor " << static_cast<int>(predictor) << ", rank " << shape.size());
             CHECK(round_trip(x, shape, {what, bound}, predictor) <= 1.0);
             values += x.size();
           }
@@ -99,7 +100,8 @@ std::size_t fuzz(const std::vector<Shape>& shapes, const std::vector<double>& bo
 
 TEST_CASE("every value comes back within the bound, whatever the array holds") {
   const std::vector<double> bounds{1e-30, 1e-6, 1e-3, 0.5, 1e20};
-  std::size_t values = fuzz<float>({{0}, {1}, {2}, {17}, {5, 1}, {1, 9}, {3, 4}, {2, 3, 4}, {2, 3, 2, 5, 3, 2}, {}}, bounds);
+  std::size_t values =
+      fuzz<float>({{0}, {1}, {2}, {17}, {5, 1}, {1, 9}, {3, 4}, {2, 3, 4}, {2, 3, 2, 5, 3, 2}, {}}, bounds);
   values += fuzz<double>({{0}, {1}, {3}, {33}, {7, 1, 2}, {4, 5, 6}, {1, 1, 1, 1, 1, 4}}, bounds);
   values += fuzz<float>({{41, 67}, {11, 23, 31}, {220001}}, {1e-4, 1e-2});
   values += fuzz<double>({{64, 64}, {9, 8, 7, 10}, {70011}}, {1e-4, 1e-2});
@@ -133,7 +135,8 @@ TEST_CASE("a smooth field is small, and interpolation is better at it than diffe
   for (int i = 0, n = 0; i < 48; ++i)
     for (int j = 0; j < 48; ++j)
       for (int k = 0; k < 48; ++k, ++n)
-        x[n] = std::sin(0.1 * i) * std::cos(0.13 * j + 0.02 * i) + 0.3 * std::sin(0.6 * k) + 1e-4 * Random4(4, Stream::test, n, 0).normal(0);
+        x[n] = std::sin(0.1 * i) * std::cos(0.13 * j + 0.02 * i) + 0.3 * std::sin(0.6 * k) +
+               1e-4 * Random4(4, Stream::test, n, 0).normal(0);
   const auto interpolated = lossy_encode<double>(x, shape, {relative, 1e-3}, LossyPredictor::interpolation);
   const auto differences = lossy_encode<double>(x, shape, {relative, 1e-3}, LossyPredictor::lorenzo);
   CHECK(interpolated.size() < 8 * x.size() / 40);
@@ -167,16 +170,19 @@ TEST_CASE("damaged streams are refused or decoded, never more") {
 TEST_CASE("messages of the lossy codec") {
   const std::vector<float> x{1, 2, 3};
   for (double bound : {0.0, -1e-3})
-    CHECK(message([&] { lossy_encode<float>(x, Shape{3}, {relative, bound}); }) ==
-          "the error bound of a compressed array is " + std::string(bound == 0 ? "0" : "-0.001") +
-              "; give a positive number, such as 1e-4");
+    CHECK(message([&] {
+            lossy_encode<float>(x, Shape{3}, {relative, bound});
+          }) == "the error bound of a compressed array is " + std::string(bound == 0 ? "0" : "-0.001") +
+                    "; give a positive number, such as 1e-4");
   CHECK(message([&] { lossy_info(std::as_bytes(std::span(x))); }) ==
         "this is not an array compressed by Cambium, or only a part of one; copy it again from its source");
   auto cut = lossy_encode<float>(x, Shape{3}, {relative, 0.1});
   cut.pop_back();
   std::vector<float> z(3);
-  CHECK(message([&] { lossy_decode<float>(cut, z); }) == "a compressed array is damaged; copy it again from its source");
+  CHECK(message([&] { lossy_decode<float>(cut, z); }) ==
+        "a compressed array is damaged; copy it again from its source");
   std::vector<double> y(3);
-  CHECK(message([&] { lossy_decode<double>(lossy_encode<float>(x, Shape{3}, {relative, 0.1}), y); }) ==
-        "the compressed array has 3 values of 4 bytes, expected 3 of 8 bytes");
+  CHECK(message([&] {
+          lossy_decode<double>(lossy_encode<float>(x, Shape{3}, {relative, 0.1}), y);
+        }) == "the compressed array has 3 values of 4 bytes, expected 3 of 8 bytes");
 }

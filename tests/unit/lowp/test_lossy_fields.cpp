@@ -16,7 +16,8 @@ struct Result {
   double ratio, psnr, worst;  ///< worst: largest error / bound
 };
 
-Result compress(const std::vector<float>& x, const std::vector<std::int64_t>& shape, double bound, LossyPredictor predictor) {
+Result compress(const std::vector<float>& x, const std::vector<std::int64_t>& shape, double bound,
+                LossyPredictor predictor) {
   const auto bytes = lossy_encode<float>(x, shape, {LossyBound::Kind::relative, bound}, predictor);
   std::vector<float> y(x.size());
   lossy_decode<float>(bytes, y);
@@ -26,7 +27,8 @@ Result compress(const std::vector<float>& x, const std::vector<std::int64_t>& sh
     const double d = std::abs(static_cast<double>(x[k]) - y[k]);
     most = std::max(most, d), sum += d * d;
   }
-  return {4.0 * x.size() / bytes.size(), 20 * std::log10((high - low) / std::sqrt(sum / x.size())), most / (bound * (high - low))};
+  return {4.0 * x.size() / bytes.size(), 20 * std::log10((high - low) / std::sqrt(sum / x.size())),
+          most / (bound * (high - low))};
 }
 
 }  // namespace
@@ -38,13 +40,15 @@ TEST_CASE("real fields: the bound holds, ratio and error are those of a model of
     return;
   }
   const auto file = io::File::open(std::string(data) + "/fields/fields.h5");
-  // Ratio and PSNR at a relative bound of 1e-3 of a numpy model of SZ3 (cubic and linear interpolation, alpha 1.25, beta 2,
-  // Huffman's code), which is not SZ3 itself.
+  // Ratio and PSNR at a relative bound of 1e-3 of a numpy model of SZ3 (cubic and linear interpolation, alpha 1.25,
+  // beta 2, Huffman's code), which is not SZ3 itself.
   struct Case {
     const char* name;
     double ratio, psnr;
   };
-  for (const auto& c : {Case{"isabel/wind_speed_30", 7.9, 65.1}, {"viscous_fingers/run01_040", 18.1, 66.6}, {"era_interim/u", 21.7, 66.5}}) {
+  for (const auto& c : {Case{"isabel/wind_speed_30", 7.9, 65.1},
+                        {"viscous_fingers/run01_040", 18.1, 66.6},
+                        {"era_interim/u", 21.7, 66.5}}) {
     auto shape = file.dataset(c.name).shape();
     auto x = file.read<std::vector<float>>(c.name);
     if (shape.size() == 4) {  // the wind of January at 500 hPa

@@ -1,5 +1,5 @@
-// Gradients of networks in training, not made ones. Many of their tails lie between groups of 128, where each group's own scale meets
-// them; where they lie within groups, the randomised Hadamard transform halves the error.
+// Gradients of networks in training, not made ones. Many of their tails lie between groups of 128, where each group's
+// own scale meets them; where they lie within groups, the randomised Hadamard transform halves the error.
 #include <cmath>
 #include <iostream>
 
@@ -63,14 +63,16 @@ double mean_kurtosis_of_groups(const std::vector<float>& x) {
 
 }  // namespace
 
-TEST_CASE("4-bit gradients of a network in training: the randomised Hadamard transform leaves no more than the error of normal numbers") {
+TEST_CASE(
+    "4-bit gradients of a network in training: the randomised Hadamard transform leaves no more than the error of "
+    "normal numbers") {
   for (auto activation : {Mlp::Activation::relu, Mlp::Activation::tanh, Mlp::Activation::gelu})
     for (int steps : {0, 1000}) {
       const auto g = gradient_after(steps, activation);
       const double all = kurtosis(g), within = mean_kurtosis_of_groups(g);
       const double plain = error_of_4_bits(g, Transform::none), transformed = error_of_4_bits(g, Transform::randomised);
-      INFO("activation " << static_cast<int>(activation) << ", " << steps << " steps: kurtosis " << all << ", within groups " << within
-                         << "; error " << plain << ", transformed " << transformed);
+      INFO("activation " << static_cast<int>(activation) << ", " << steps << " steps: kurtosis " << all
+                         << ", within groups " << within << "; error " << plain << ", transformed " << transformed);
       CHECK(all > 30);
       CHECK(within < 0.3 * all);
       CHECK(transformed < 0.18);  // of normal numbers: 0.166
@@ -86,7 +88,8 @@ struct TensorGradient {
   std::vector<float> numbers;
 };
 
-/// Gradients of every matrix of a transformer after some steps of Adam on texts of the made language, 8 texts of 64 bytes each.
+/// Gradients of every matrix of a transformer after some steps of Adam on texts of the made language, 8 texts of 64
+/// bytes each.
 std::vector<TensorGradient> transformer_gradients(int steps, int width, std::uint64_t seed = 5) {
   Comm comm{MPI_COMM_SELF};
   Log log;
@@ -144,14 +147,17 @@ TEST_CASE("4-bit gradients of a transformer in training: the error of heavy-tail
     INFO(name);
     const double plain = error_of_4_bits(g, Transform::none, 4);
     CHECK(error_of_4_bits(g, Transform::randomised, 4) < 0.5 * plain);
-    CHECK(error_of_4_bits(g, Transform::of_32, 4) > 0.5 * plain);  // the columns of bytes that occur lie in one block of 32
+    CHECK(error_of_4_bits(g, Transform::of_32, 4) >
+          0.5 * plain);  // the columns of bytes that occur lie in one block of 32
   }
   CHECK(heavy >= 1);
 }
 
-// For docs/measured/low_precision_gradients.json: tail of each gradient and its error of 4 bits without and with the transform.
+// For docs/measured/low_precision_gradients.json: tail of each gradient and its error of 4 bits without and with the
+// transform.
 TEST_CASE("4-bit gradients of a transformer: table", "[.table]") {
   for (int seed : {5, 6, 7})
     for (int steps : {0, 10, 100, 300})
-      for (const auto& [name, g] : transformer_gradients(steps, 128, static_cast<std::uint64_t>(seed))) write_tail(std::cout, "transformer", seed, steps, name, g);
+      for (const auto& [name, g] : transformer_gradients(steps, 128, static_cast<std::uint64_t>(seed)))
+        write_tail(std::cout, "transformer", seed, steps, name, g);
 }

@@ -16,7 +16,8 @@ std::vector<float> sample(std::size_t n, int kind, std::uint64_t id) {
   for (std::size_t k = 0; k < n; ++k) {
     const Random4 r(12, Stream::test, k, id);
     const double normal = r.normal(0), uniform = 2 * r.uniform(2) - 1;
-    const double value[] = {normal, 5 * normal, 1000 * uniform, 10000 * uniform, 3.0, 1e-3 * normal - 9000, 100 * normal + 1e6};
+    const double value[] = {normal, 5 * normal,           1000 * uniform,    10000 * uniform,
+                            3.0,    1e-3 * normal - 9000, 100 * normal + 1e6};
     x[k] = static_cast<float>(value[kind]);
   }
   return x;

@@ -1,4 +1,5 @@
-// Activations: the bound holds for every element, zeros stay zeros and nothing else becomes one, whatever the array holds.
+// Activations: the bound holds for every element, zeros stay zeros and nothing else becomes one, whatever the array
+// holds.
 #include <cmath>
 #include <limits>
 
@@ -79,7 +80,8 @@ TEST_CASE("integers come back exactly, places of maxima in few bits") {
   std::vector<std::int64_t> back(places.size());
   decode_integers(bytes, back);
   CHECK(back == places);
-  const std::vector<std::int64_t> extremes{std::numeric_limits<std::int64_t>::min(), -1, 0, 1, std::numeric_limits<std::int64_t>::max()};
+  const std::vector<std::int64_t> extremes{std::numeric_limits<std::int64_t>::min(), -1, 0, 1,
+                                           std::numeric_limits<std::int64_t>::max()};
   std::vector<std::int64_t> again(extremes.size());
   decode_integers(encode_integers(extremes), again);
   CHECK(again == extremes);

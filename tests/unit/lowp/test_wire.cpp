@@ -58,10 +58,13 @@ TEST_CASE("bfloat16: nearest, ties to even, and without bias where asked") {
   for (std::uint32_t k = 0; k < 65536; ++k) {
     const auto half = static_cast<std::uint16_t>(k);
     const float x = from_bfloat16(half);
-    if (!std::isnan(x)) CHECK(to_bfloat16(x) == half);
-    else CHECK(std::isnan(from_bfloat16(to_bfloat16(x))));
+    if (!std::isnan(x))
+      CHECK(to_bfloat16(x) == half);
+    else
+      CHECK(std::isnan(from_bfloat16(to_bfloat16(x))));
     if (half % 0x8000 >= 0x7f7f) continue;
-    const float up = from_bfloat16(static_cast<std::uint16_t>(half + 1)), middle = static_cast<float>((double(x) + up) / 2);
+    const float up = from_bfloat16(static_cast<std::uint16_t>(half + 1)),
+                middle = static_cast<float>((double(x) + up) / 2);
     CHECK(to_bfloat16(middle) == (half % 2 ? half + 1 : half));
     CHECK(to_bfloat16(std::nextafter(middle, x)) == half);
     CHECK(to_bfloat16(std::nextafter(middle, up)) == half + 1);
@@ -91,7 +94,8 @@ TEST_CASE("groups: every number within one step, zero exact, groups on their own
       const auto y = through(format, x, {5, 1, 2, 0});
       for (std::int64_t k = 0; k < n; ++k) {
         float most = 0;
-        for (std::int64_t j = k / format.group * format.group; j < std::min(n, (k / format.group + 1) * format.group); ++j)
+        for (std::int64_t j = k / format.group * format.group; j < std::min(n, (k / format.group + 1) * format.group);
+             ++j)
           most = std::max(most, std::abs(x[j]));
         CHECK(std::abs(x[k] - y[k]) <= 1.00001f * most / (format.bits == 8 ? 127 : 7));
         if (x[k] == 0.0f) CHECK(y[k] == 0.0f);
@@ -158,7 +162,8 @@ TEST_CASE("the Hadamard transform of 32 is the matrix of signs, and its inverse 
   for (int k = 0; k < 96; ++k) CHECK(x[k] == Approx(original[k]).margin(1e-6));
 }
 
-TEST_CASE("the randomised Hadamard transform is the matrix of signs after signs of its own, and its inverse undoes it") {
+TEST_CASE(
+    "the randomised Hadamard transform is the matrix of signs after signs of its own, and its inverse undoes it") {
   std::vector<float> sign(128);  // of a number, as its transform's first entry has it
   for (int j = 0; j < 128; ++j) {
     std::vector<float> one(128);
@@ -173,7 +178,8 @@ TEST_CASE("the randomised Hadamard transform is the matrix of signs after signs 
   randomised_hadamard(x);
   for (int k = 0; k < 256; ++k) {
     double sum = 0;
-    for (int j = 0; j < 128; ++j) sum += (__builtin_popcount(k % 128 & j) % 2 ? -1.0 : 1.0) * sign[j] * original[k / 128 * 128 + j];
+    for (int j = 0; j < 128; ++j)
+      sum += (__builtin_popcount(k % 128 & j) % 2 ? -1.0 : 1.0) * sign[j] * original[k / 128 * 128 + j];
     CHECK(x[k] == Approx(sum).margin(1e-4));
   }
   inverse_randomised_hadamard(x);

@@ -37,7 +37,8 @@ double kurtosis(const Numbers& x) {
 /// |found - exact| / |exact|
 double relative_error(const Numbers& found, const Numbers& exact) {
   double difference = 0, size = 0;
-  for (std::size_t k = 0; k < exact.size(); ++k) difference += std::pow(double(found[k]) - exact[k], 2), size += std::pow(exact[k], 2);
+  for (std::size_t k = 0; k < exact.size(); ++k)
+    difference += std::pow(double(found[k]) - exact[k], 2), size += std::pow(exact[k], 2);
   return std::sqrt(difference / size);
 }
 
@@ -70,8 +71,8 @@ Numbers two_levels(const std::vector<Numbers>& ranks, bool transform) {
 }  // namespace
 
 TEST_CASE("errors of the formats on normal and heavy-tailed numbers") {
-  // References: another program's figures for these formats and distributions (16,384 numbers, numpy); of groups of 2048 that
-  // sample held eight, whose maxima happen to be small. Rounding at random makes an error of step / sqrt(6).
+  // References: another program's figures for these formats and distributions (16,384 numbers, numpy); of groups of
+  // 2048 that sample held eight, whose maxima happen to be small. Rounding at random makes an error of step / sqrt(6).
   const auto x = normal(1 << 17, 1);
   double steps = 0, size = 0;
   for (std::size_t g = 0; g < x.size(); g += 2048) {
@@ -97,7 +98,8 @@ TEST_CASE("errors of the formats on normal and heavy-tailed numbers") {
   CHECK(relative_error(back, tails) < 0.095);
 }
 
-TEST_CASE("the randomised Hadamard transform halves the error of heavy-tailed gradients and costs nothing on normal ones") {
+TEST_CASE(
+    "the randomised Hadamard transform halves the error of heavy-tailed gradients and costs nothing on normal ones") {
   for (bool heavy : {true, false}) {
     std::vector<Numbers> ranks;
     Numbers exact(1 << 15);
@@ -105,11 +107,14 @@ TEST_CASE("the randomised Hadamard transform halves the error of heavy-tailed gr
       ranks.push_back(heavy ? heavy_tailed(1 << 15, 10 + r) : normal(1 << 15, 10 + r));
       for (std::size_t k = 0; k < exact.size(); ++k) exact[k] += ranks.back()[k];
     }
-    const double plain = relative_error(two_levels(ranks, false), exact), transformed = relative_error(two_levels(ranks, true), exact);
+    const double plain = relative_error(two_levels(ranks, false), exact),
+                 transformed = relative_error(two_levels(ranks, true), exact);
     INFO("plain " << plain << ", transformed " << transformed);
     if (heavy) CHECK(kurtosis(ranks[0]) > 30);
-    if (heavy) CHECK(transformed < 0.5 * plain);
-    else CHECK(transformed < 1.05 * plain);
+    if (heavy)
+      CHECK(transformed < 0.5 * plain);
+    else
+      CHECK(transformed < 1.05 * plain);
   }
 }
 
@@ -130,7 +135,8 @@ TEST_CASE("weights sent as differences follow the owner's; sent themselves they 
     direct = through(int4_differences, owner, {3, 0, step, 0});
     update = difference_error = direct_error = 0;
     for (std::int64_t k = 0; k < n; ++k)
-      update += std::pow(3e-4 * change[k], 2), difference_error += std::pow(double(owner[k]) - model[k], 2), direct_error += std::pow(double(owner[k]) - direct[k], 2);
+      update += std::pow(3e-4 * change[k], 2), difference_error += std::pow(double(owner[k]) - model[k], 2),
+          direct_error += std::pow(double(owner[k]) - direct[k], 2);
   }
   // What one step leaves is in the next step's difference: the error stays below one update and does not grow.
   CHECK(std::sqrt(difference_error / update) < 0.35);

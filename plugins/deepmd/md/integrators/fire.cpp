@@ -11,7 +11,10 @@
 namespace cambium::deepmd {
 
 void Fire::Params::describe(deck::Describe<Params>& d) {
-  d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more").unit("eV/angstrom").positive().def(1e-4);
+  d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
+      .unit("eV/angstrom")
+      .positive()
+      .def(1e-4);
   d("largest_timestep", &Params::largest_timestep, "upper bound of the adaptive step").unit("ps").positive().def(0.01);
   d("largest_move", &Params::largest_move, "no atom moves farther in one step").unit("angstrom").positive().def(0.1);
 }
@@ -25,10 +28,13 @@ std::array<double, 3> products(const Dynamics& d) {
   const auto group = p.group;
   const std::uint32_t frozen = d.frozen();
   double fv = 0.0, ff = 0.0, vv = 0.0;
-  Kokkos::parallel_reduce("fire::products", Range(0, p.nlocal), KOKKOS_LAMBDA(int i, double& a, double& b, double& c) {
-    if (group(i) & frozen) return;
-    for (int k = 0; k < 3; ++k) a += f(i, k) * v(i, k), b += f(i, k) * f(i, k), c += v(i, k) * v(i, k);
-  }, fv, ff, vv);
+  Kokkos::parallel_reduce(
+      "fire::products", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, double& a, double& b, double& c) {
+        if (group(i) & frozen) return;
+        for (int k = 0; k < 3; ++k) a += f(i, k) * v(i, k), b += f(i, k) * f(i, k), c += v(i, k) * v(i, k);
+      },
+      fv, ff, vv);
   return {fv, ff, vv};
 }
 
@@ -37,11 +43,14 @@ double largest_norm(const Dynamics& d, const View<double* [3]>& a) {
   const auto group = p.group;
   const std::uint32_t frozen = d.frozen();
   double largest = 0.0;
-  Kokkos::parallel_reduce("fire::largest_norm", Range(0, p.nlocal), KOKKOS_LAMBDA(int i, double& m) {
-    if (group(i) & frozen) return;
-    const double n = a(i, 0) * a(i, 0) + a(i, 1) * a(i, 1) + a(i, 2) * a(i, 2);
-    if (n > m) m = n;
-  }, Kokkos::Max<double>(largest));
+  Kokkos::parallel_reduce(
+      "fire::largest_norm", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, double& m) {
+        if (group(i) & frozen) return;
+        const double n = a(i, 0) * a(i, 0) + a(i, 1) * a(i, 1) + a(i, 2) * a(i, 2);
+        if (n > m) m = n;
+      },
+      Kokkos::Max<double>(largest));
   return std::sqrt(largest);
 }
 
@@ -51,10 +60,11 @@ void mix(const Dynamics& d, double a, double b) {
   const auto v = p.v, f = p.f;
   const auto group = p.group;
   const std::uint32_t frozen = d.frozen();
-  Kokkos::parallel_for("fire::mix", Range(0, p.nlocal), KOKKOS_LAMBDA(int i) {
-    const double free = (group(i) & frozen) ? 0.0 : 1.0;
-    for (int k = 0; k < 3; ++k) v(i, k) = free * (a * v(i, k) + b * f(i, k));
-  });
+  Kokkos::parallel_for(
+      "fire::mix", Range(0, p.nlocal), KOKKOS_LAMBDA(int i) {
+        const double free = (group(i) & frozen) ? 0.0 : 1.0;
+        for (int k = 0; k < 3; ++k) v(i, k) = free * (a * v(i, k) + b * f(i, k));
+      });
 }
 
 }  // namespace
@@ -105,8 +115,9 @@ std::string Fire::summary() const {
 }
 
 std::vector<std::string> Fire::report() const {
-  return {fmt::format("largest force {:.3g} eV/Å ({})", largest_force_,
-                      finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance))};
+  return {fmt::format(
+      "largest force {:.3g} eV/Å ({})", largest_force_,
+      finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance))};
 }
 
 std::vector<Citation> Fire::citations() const {

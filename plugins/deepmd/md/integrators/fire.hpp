@@ -33,7 +33,7 @@ class Fire : public Integrator {
   Params params_;
   double dt_ = 0.0;
   double mixing_ = 0.1;
-  int downhill_ = 0;           ///< steps since the power was last negative
+  int downhill_ = 0;  ///< steps since the power was last negative
   double largest_force_ = 1e300;
   double power_ = 0.0, force2_ = 0.0, velocity2_ = 0.0, largest_velocity_ = 0.0;
 };

@@ -12,7 +12,10 @@ namespace cambium::deepmd {
 
 void Langevin::Params::describe(deck::Describe<Params>& d) {
   d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
-  d("damping_time", &Params::damping_time, "inverse friction: velocities forget in this time").unit("ps").positive().def(0.1);
+  d("damping_time", &Params::damping_time, "inverse friction: velocities forget in this time")
+      .unit("ps")
+      .positive()
+      .def(0.1);
 }
 
 /// v = c1 v + sqrt((1 - c1^2) kT/m) xi for every free atom; returns the change of kinetic energy on this rank (eV).
@@ -25,19 +28,22 @@ static double ornstein_uhlenbeck(Dynamics& d, double c1, double temperature, std
   const auto inv_m = d.inverse_masses();
   const double variance = (1.0 - c1 * c1) * constants::boltzmann * temperature / constants::mvv2e;
   double gained = 0.0;
-  Kokkos::parallel_reduce("md::langevin", Range(0, d.particles().nlocal), KOKKOS_LAMBDA(int i, double& sum) {
-    if (group(i) & frozen) return;
-    const double im = inv_m(static_cast<int>(x(i, 3)));
-    const Random4 random(seed, Stream::langevin, tag(i), step);
-    const double sigma = std::sqrt(variance * im);
-    double before = 0.0, after = 0.0;
-    for (int k = 0; k < 3; ++k) {
-      before += v(i, k) * v(i, k);
-      v(i, k) = c1 * v(i, k) + sigma * random.normal(k);
-      after += v(i, k) * v(i, k);
-    }
-    sum += 0.5 * constants::mvv2e / im * (after - before);
-  }, gained);
+  Kokkos::parallel_reduce(
+      "md::langevin", Range(0, d.particles().nlocal),
+      KOKKOS_LAMBDA(int i, double& sum) {
+        if (group(i) & frozen) return;
+        const double im = inv_m(static_cast<int>(x(i, 3)));
+        const Random4 random(seed, Stream::langevin, tag(i), step);
+        const double sigma = std::sqrt(variance * im);
+        double before = 0.0, after = 0.0;
+        for (int k = 0; k < 3; ++k) {
+          before += v(i, k) * v(i, k);
+          v(i, k) = c1 * v(i, k) + sigma * random.normal(k);
+          after += v(i, k) * v(i, k);
+        }
+        sum += 0.5 * constants::mvv2e / im * (after - before);
+      },
+      gained);
   return gained;
 }
 

@@ -15,7 +15,8 @@ class Langevin : public Integrator {
     double damping_time = 0.1;
     static void describe(deck::Describe<Params>& d);
   };
-  Langevin(const Params& params, Context& context) : params_(params), seed_(context.seed), is_root_(context.comm.root()) {}
+  Langevin(const Params& params, Context& context)
+      : params_(params), seed_(context.seed), is_root_(context.comm.root()) {}
 
   void before_forces(Dynamics&, const StepInfo&) override;
   void after_forces(Dynamics& d, const StepInfo& step) override { d.kick(0.5 * step.dt); }

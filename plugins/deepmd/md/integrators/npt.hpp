@@ -42,11 +42,11 @@ class Npt : public Integrator {
 
   Params params_;
   std::uint64_t seed_;
-  double reservoir_ = 0.0;       ///< eV, the same on every rank
-  double pressure_ = 0.0;        ///< bar, of the last step whose totals were computed
-  double temperature_ = 0.0;     ///< K
-  double virial_ = 0.0;          ///< eV, a third of the trace, of the same step: -dU/dlnV
-  double scaled_by_ = 0.0;       ///< change of ln V in this step, 0 when the cell rested
+  double reservoir_ = 0.0;    ///< eV, the same on every rank
+  double pressure_ = 0.0;     ///< bar, of the last step whose totals were computed
+  double temperature_ = 0.0;  ///< K
+  double virial_ = 0.0;       ///< eV, a third of the trace, of the same step: -dU/dlnV
+  double scaled_by_ = 0.0;    ///< change of ln V in this step, 0 when the cell rested
 };
 
 }  // namespace cambium::deepmd

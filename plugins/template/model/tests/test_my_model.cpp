@@ -28,8 +28,9 @@ struct World {
 /// A small data set, the network that has seen it, and its weights.
 struct Fixture {
   World world;
-  train::ExpressionSet set{{.samples = 9, .box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}}, .target = {{"z", "3 + sin(3*x)*y"}}},
-                           world.context};
+  train::ExpressionSet set{
+      {.samples = 9, .box = {{"x", {-1.0, 1.0}}, {"y", {0.0, 2.0}}}, .target = {{"z", "3 + sin(3*x)*y"}}},
+      world.context};
   MyModel model{{.units = 5}, world.context};
   std::vector<train::SamplePtr> samples;
   std::optional<train::FlatLayout> layout;
@@ -95,7 +96,8 @@ TEST_CASE("a basis function has the value of the formula") {
   plain.restore(R"({"mean": [0, 0], "scale": [1, 1], "target_mean": 0, "target_scale": 1, "unit": ""})");
   double y = 0.0;
   TensorRef out;
-  out.data = &y, out.rank = 2, out.shape[0] = out.shape[1] = 1, out.stride[0] = out.stride[1] = 1, out.dtype = DType::f64;
+  out.data = &y, out.rank = 2, out.shape[0] = out.shape[1] = 1, out.stride[0] = out.stride[1] = 1,
+  out.dtype = DType::f64;
   plain.infer(std::span(f.samples).subspan(0, 1), f.weights.views(), std::span(&out, 1));
   const auto* x = static_cast<const double*>(f.samples[0]->fields.at("input").data);
   CHECK(y == Approx(0.25 + 2.0 * std::exp(-0.5 * (x[0] * x[0] + x[1] * x[1]))));

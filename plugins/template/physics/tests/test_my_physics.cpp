@@ -94,6 +94,6 @@ TEST_CASE("the mean stays, and the error against the equation falls with the squ
 TEST_CASE("wrong keys are reported") {
   World world;
   CHECK_THROWS_WITH(MyPhysics(params(world.comm.size() - 1, 0.2, "1"), world.context),
-                    std::to_string(world.comm.size() - 1) + " cells cannot be shared by " + std::to_string(world.comm.size()) +
-                        " ranks; use more cells or fewer ranks");
+                    std::to_string(world.comm.size() - 1) + " cells cannot be shared by " +
+                        std::to_string(world.comm.size()) + " ranks; use more cells or fewer ranks");
 }

@@ -85,7 +85,9 @@ Result evaluate(MyPair& potential, const Positions& positions, World& world) {
   return result;
 }
 
-MyPair potential(World& world) { return MyPair({.depth = 0.35, .width = 1.4, .distance = 2.8, .cutoff = 6.0}, world.context); }
+MyPair potential(World& world) {
+  return MyPair({.depth = 0.35, .width = 1.4, .distance = 2.8, .cutoff = 6.0}, world.context);
+}
 
 /// dE/ds at s = 0 of a family of configurations, by central differences.
 double slope(MyPair& p, World& world, const std::function<void(Positions&, double)>& change) {
