@@ -73,7 +73,7 @@ inline double error_of_4_bits(const std::vector<float>& exact, Transform transfo
   return size > 0 ? std::sqrt(error / size) : 0.0;
 }
 
-/// A line of the table that tests/bench/low_precision_gradients.py reads.
+/// A line of the table that studies/low_precision_gradients.py reads.
 inline void write_tail(std::ostream& out, const std::string& network, int seed, int steps, const std::string& tensor,
                        const std::vector<float>& g) {
   out << std::setprecision(4) << "gradient " << network << ' ' << seed << ' ' << steps << ' ' << tensor << ' '

@@ -10,7 +10,7 @@
 
 #include "core/parallel/ghost_exchange.hpp"
 #include "core/parallel/random.hpp"
-#include "core/state/particles.hpp"
+#include "core/particles/particles.hpp"
 
 namespace cambium::test {
 

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/base/platform.hpp"
-#include "core/driver/cli.hpp"
+#include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "core/train/trainer/train.hpp"
 #include "plugins/plugin_list.hpp"
 
 /// Takes Kokkos' own arguments (--kokkos-threads=4) out of the command line. Given the others, some of its releases
@@ -33,10 +32,7 @@ int main(int argc, char** argv) {
     auto arguments = take_kokkos_arguments(argc, argv);
     int count = static_cast<int>(arguments.size()) - 1;
     Kokkos::ScopeGuard kokkos(count, arguments.data());
-    code = cambium::command_line(argc, argv, [](cambium::Registry& registry) {
-      cambium::train::register_training(registry);
-      cambium::register_plugins(registry);
-    });
+    code = cambium::command_line(argc, argv, cambium::register_everything);
   }
   MPI_Finalize();
   return code;

@@ -5,9 +5,9 @@
 
 #include "apps/lammps/host_atoms.hpp"
 #include "core/base/error.hpp"
+#include "core/plugin/committee.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/registry.hpp"
-#include "plugins/deepmd/deep_potential/deep_potential.hpp"
 #include "plugins/plugin_list.hpp"
 
 namespace cambium::lammps {
@@ -71,17 +71,13 @@ std::string PotentialBridge::citations() const {
   return text;
 }
 
-static const deepmd::ModelDeviation* deviation_of(const Potential& potential) {
-  const auto* model = dynamic_cast<const deepmd::DeepPotential*>(&potential);
-  return model ? model->deviation() : nullptr;
-}
-
-bool PotentialBridge::is_committee() const { return deviation_of(*parts_->potential) != nullptr; }
+bool PotentialBridge::is_committee() const { return parts_->potential->committee() != nullptr; }
 
 std::optional<HostDeviation> PotentialBridge::deviation() const {
-  const auto* d = deviation_of(*parts_->potential);
-  if (!d) return std::nullopt;
-  return HostDeviation{d->virial_max, d->virial_min, d->virial_rms, d->force_max, d->force_min, d->force_mean};
+  const Committee* committee = parts_->potential->committee();
+  if (!committee) return std::nullopt;
+  const Deviation& d = committee->deviation();
+  return HostDeviation{d.virial_max, d.virial_min, d.virial_rms, d.force_max, d.force_min, d.force_mean};
 }
 
 void PotentialBridge::compute(const HostArrays& arrays, const HostExchange& exchange, HostResults& results) {

@@ -9,6 +9,11 @@
 # that names them what it lacks.
 function(cambium_add_plugin name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;TORCH_SOURCES;TORCH_TYPES" ${ARGN})
+  foreach(library ${arg_LIBRARIES})
+    if(library STREQUAL "cambium_training" AND NOT CAMBIUM_TRAINING)
+      message(FATAL_ERROR "The plugin ${name} trains: it needs -DCAMBIUM_TRAINING=ON, or leave it out of CAMBIUM_PLUGINS")
+    endif()
+  endforeach()
   add_library(cambium_${name} STATIC ${arg_SOURCES})
   target_link_libraries(cambium_${name} PUBLIC cambium_core ${arg_LIBRARIES})
   target_compile_options(cambium_${name} PRIVATE ${CAMBIUM_WARNINGS})
@@ -25,14 +30,34 @@ function(cambium_add_plugin name)
   endforeach()
 endfunction()
 
-# cambium_plugin_options(name ...): adds the folder of every plugin that is not switched off by CAMBIUM_PLUGIN_<NAME>.
-macro(cambium_plugin_options)
-  foreach(plugin ${ARGN})
-    string(TOUPPER ${plugin} upper)
-    option(CAMBIUM_PLUGIN_${upper} "Build the plugin ${plugin}" ON)
-    if(CAMBIUM_PLUGIN_${upper})
-      add_subdirectory(${plugin})
+# cambium_choose_plugins(name ...): adds the folder of every plugin that CAMBIUM_PLUGINS names, of all where it is empty.
+# The others are named to a deck that asks for their types.
+macro(cambium_choose_plugins)
+  foreach(plugin ${CAMBIUM_PLUGINS})
+    if(NOT plugin IN_LIST ARGN)
+      message(FATAL_ERROR "CAMBIUM_PLUGINS names '${plugin}'; the plugins of this tree are: ${ARGN}")
     endif()
+  endforeach()
+  foreach(plugin ${ARGN})
+    if(NOT CAMBIUM_PLUGINS OR plugin IN_LIST CAMBIUM_PLUGINS)
+      add_subdirectory(${plugin})
+    else()
+      set_property(GLOBAL APPEND PROPERTY CAMBIUM_PLUGINS_LEFT_OUT ${plugin})
+    endif()
+  endforeach()
+endmacro()
+
+# Tells the list where the types of the plugins belong that this build leaves out: their names stand in register.cpp.
+macro(cambium_list_left_out)
+  get_property(left_out GLOBAL PROPERTY CAMBIUM_PLUGINS_LEFT_OUT)
+  foreach(plugin ${left_out})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register.cpp lines REGEX "registry.add<")
+    foreach(line ${lines})
+      if(line MATCHES "add<[^>]*>\\(\"([a-z0-9_]+)\"")
+        string(APPEND calls
+          "  registry.known_elsewhere(\"\", \"${CMAKE_MATCH_1}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
+      endif()
+    endforeach()
   endforeach()
 endmacro()
 
@@ -60,9 +85,10 @@ function(cambium_add_plugin_list)
     string(APPEND calls "  registry.set_plugin(\"${plugin}\");\n  ${plugin}::register_types(registry);\n")
     list(APPEND libraries cambium_${plugin})
   endforeach()
-  if(CAMBIUM_HAS_TORCH)
+  cambium_list_left_out()
+  if(CAMBIUM_HAS_TORCH AND CAMBIUM_TRAINING)
     cambium_list_torch_plugins()
-  else()
+  elseif(CAMBIUM_TRAINING)
     get_property(types GLOBAL PROPERTY CAMBIUM_TORCH_TYPES)
     foreach(entry torch:network:conv_net ${types})
       string(REPLACE ":" ";" entry ${entry})
@@ -71,6 +97,12 @@ function(cambium_add_plugin_list)
       list(GET entry 2 type)
       string(APPEND calls "  registry.known_elsewhere(\"${kind}\", \"${type}\", \"${plugin}\", \"-DCAMBIUM_TORCH=ON\");\n")
     endforeach()
+  endif()
+  set(training "")
+  if(CAMBIUM_TRAINING)
+    string(APPEND declarations "namespace train {\nvoid register_training(Registry&);\n}\n")
+    set(training "  train::register_training(registry);\n")
+    list(APPEND libraries cambium_training)
   endif()
   set(source ${PROJECT_BINARY_DIR}/generated/plugins/plugin_list.cpp)
   file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [=[
@@ -84,6 +116,10 @@ namespace cambium {
 @declarations@
 void register_plugins([[maybe_unused]] Registry& registry) {
 @calls@}
+
+void register_everything(Registry& registry) {
+@training@  register_plugins(registry);
+}
 
 }  // namespace cambium
 ]=])

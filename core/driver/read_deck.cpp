@@ -10,7 +10,7 @@
 #include "core/deck/override.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/driver/deck_file.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/plugin/loader.hpp"
 #include "core/plugin/registry.hpp"
 
@@ -30,8 +30,7 @@ std::string shared_text(const std::string& path, const Comm& comm) {
     std::ifstream in(path);
     if (!in)
       throw InputError(fmt::format(
-          "cannot read the deck '{}': give the path of a YAML file, for example inputs/deepmd/copper_melting.yaml",
-          path));
+          "cannot read the deck '{}': give the path of a YAML file, for example inputs/md/copper_melting.yaml", path));
     std::ostringstream all;
     all << in.rdbuf();
     text = all.str();

@@ -9,10 +9,10 @@
 #include "core/base/error.hpp"
 #include "core/deck/differences.hpp"
 #include "core/driver/deck_file.hpp"
+#include "core/driver/page/stage_files.hpp"
 #include "core/driver/run_directory.hpp"
-#include "core/driver/stage_files.hpp"
-#include "core/io/agree.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {

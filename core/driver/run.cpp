@@ -9,11 +9,11 @@
 
 #include "core/base/build_info.hpp"
 #include "core/deck/differences.hpp"
-#include "core/driver/banner.hpp"
+#include "core/driver/page/banner.hpp"
 #include "core/driver/run_directory.hpp"
-#include "core/io/agree.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/run_lock.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/run_lock.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
 

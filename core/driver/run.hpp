@@ -13,8 +13,8 @@ struct RunOptions {
 };
 
 /// Runs every stage of a deck in order; with context.resume, continues at the stage that was under way. Holds the run
-/// directory meanwhile (core/io/run_lock.hpp). InputError when another run holds it, or when it holds results and is
-/// not to be overwritten.
+/// directory meanwhile (core/io/run/run_lock.hpp). InputError when another run holds it, or when it holds results and
+/// is not to be overwritten.
 ExitCode run_stages(const ReadDeck& deck, const RunOptions& options, Context& context);
 
 /// Constructs every stage, prints its schedule, runs and writes nothing.

@@ -16,7 +16,7 @@
 #include "core/base/error.hpp"
 #include "core/deck/differences.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/io/checkpoint.hpp"
+#include "core/io/run/checkpoint.hpp"
 #include "core/plugin/physics.hpp"
 #include "core/plugin/task.hpp"
 #include "core/plugin/writer.hpp"

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "core/io/table_file.hpp"
+#include "core/io/tables/table_file.hpp"
 #include "core/parallel/context.hpp"
 #include "core/plugin/physics.hpp"
 
 namespace cambium {
 
-/// Observables of a run over its steps: thermo.csv and thermo.h5 in the run directory (core/io/table_file.hpp).
+/// Observables of a run over its steps: thermo.csv and thermo.h5 in the run directory (core/io/tables/table_file.hpp).
 class ThermoFile {
  public:
   /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is

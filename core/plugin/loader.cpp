@@ -15,7 +15,7 @@
 
 #include "core/base/build_info.hpp"
 #include "core/base/text.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/plugin/abi.hpp"
 
 namespace cambium {

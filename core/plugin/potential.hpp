@@ -4,34 +4,16 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/citation.hpp"
+#include "core/pair/forces.hpp"
 #include "core/parallel/context.hpp"
 #include "core/parallel/ghost_exchange.hpp"
-#include "core/state/neighbors.hpp"
-#include "core/state/particles.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/particles.hpp"
 
 namespace cambium {
 
-/// A work that a result rests on; entries used by a run go into its cite.bib.
-struct Citation {
-  std::string_view key;
-  std::string_view bibtex;
-};
-
-/// What the caller wants beyond forces. Kernels are free to skip the rest.
-struct ForceRequest {
-  bool totals = true;     ///< energy and virial of this rank
-  bool per_atom = false;  ///< per-atom energies and virials (implies totals)
-};
-
-/// Where a potential adds its results.
-struct ForceOutput {
-  View<double* [3]> f;  ///< eV/Å, owned and ghost rows; what is there stays and is added to; ghost rows are summed to
-                        ///< their owners by the caller when Potential::writes_ghost_forces()
-  double energy = 0.0;  ///< eV, owned atoms of this rank
-  double virial[9] = {};          ///< eV, W_ab = -sum dE/dr_a r_b, row-major; pressure = (2 E_kin/3 + tr W/3) / V
-  View<double*> atom_energy;      ///< eV, owned rows (when per_atom)
-  View<double* [9]> atom_virial;  ///< eV, owned and ghost rows (when per_atom), ghosts summed by the caller
-};
+class Committee;
 
 /// An interatomic potential: neighbour list in; energies, forces, virial out. Units metal: eV, Å.
 class Potential {
@@ -53,6 +35,8 @@ class Potential {
   /// One line for the banner: parameters in use, error of the cut-off, table error.
   virtual std::string summary() const { return {}; }
   virtual std::vector<Citation> citations() const { return {}; }
+  /// The committee whose disagreement is measured: the potential itself, or one among its terms; null without one.
+  virtual Committee* committee() { return nullptr; }
 };
 
 }  // namespace cambium

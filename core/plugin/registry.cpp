@@ -73,7 +73,7 @@ void Registry::known_elsewhere(std::string_view kind, std::string_view name, std
 
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
   for (const auto& e : elsewhere_)
-    if (e.kind == kind && e.name == name)
+    if ((e.kind.empty() || e.kind == kind) && e.name == name)
       return fmt::format("belongs to plugin '{}', which this build does not have ({})", e.plugin, e.how);
   return {};
 }

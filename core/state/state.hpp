@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
-#include "core/state/particles.hpp"
+#include "core/particles/particles.hpp"
 
 namespace cambium {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's picture, from three decks at full size:
 
-    cambium run inputs/deepmd/copper_melting.yaml
+    cambium run inputs/md/copper_melting.yaml
     cambium run inputs/kinetic/two_stream.yaml
     cambium run inputs/superres/rayleigh_benard.yaml
     python3 docs/pictures/three_runs.py runs docs/pictures/three_runs.png

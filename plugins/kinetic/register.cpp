@@ -1,14 +1,15 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/kinetic/bench/bench_kinetic.hpp"
-#include "plugins/kinetic/closure/heat_flux_kernel.hpp"
-#include "plugins/kinetic/closure/heat_flux_writer.hpp"
-#include "plugins/kinetic/closure/moment_fluid.hpp"
-#include "plugins/kinetic/output/conf_writer.hpp"
-#include "plugins/kinetic/output/point_writer.hpp"
+#include "plugins/kinetic/networks/heat_flux_kernel.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
+#include "plugins/kinetic/physics/moment_fluid.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 #include "plugins/kinetic/physics/vlasov_poisson.hpp"
+#include "plugins/kinetic/writers/distribution.hpp"
+#include "plugins/kinetic/writers/heat_flux.hpp"
+#include "plugins/kinetic/writers/moments.hpp"
+#include "plugins/kinetic/writers/points.hpp"
 
 namespace cambium::kinetic {
 
@@ -20,7 +21,7 @@ void register_types(Registry& registry) {
   registry.add<MomentFluid>("moment_fluid",
                             "electrons as a fluid of three moments, closed by a formula or a trained network");
 
-  registry.add<ConfWriter>("moments", "moments of every species and the fields over configuration space");
+  registry.add<MomentsWriter>("moments", "moments of every species and the fields over configuration space");
   registry.add<PointWriter>("points", "time series of moments and fields at points");
   registry.add<DistributionWriter>("distribution", "distribution functions of every species");
   registry.add<HeatFluxWriter>("heat_flux",

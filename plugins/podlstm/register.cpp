@@ -1,13 +1,13 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/podlstm/bench/bench_search.hpp"
-#include "plugins/podlstm/field/example_field.hpp"
-#include "plugins/podlstm/forecast/forecast_task.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
-#include "plugins/podlstm/pod/pod_task.hpp"
-#include "plugins/podlstm/search/search_task.hpp"
-#include "plugins/podlstm/series/window_set.hpp"
-#include "plugins/podlstm/tune/tune_task.hpp"
+#include "plugins/podlstm/datasets/forecast_windows.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
+#include "plugins/podlstm/tasks/example_field.hpp"
+#include "plugins/podlstm/tasks/forecast.hpp"
+#include "plugins/podlstm/tasks/pod.hpp"
+#include "plugins/podlstm/tasks/search.hpp"
+#include "plugins/podlstm/tasks/tune.hpp"
 
 namespace cambium::podlstm {
 

@@ -2,11 +2,11 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/submatrix/bench/bench_submatrix.hpp"
 #include "plugins/submatrix/bench/scaling.hpp"
-#include "plugins/submatrix/learn/local_levels.hpp"
-#include "plugins/submatrix/learn/local_spectra.hpp"
-#include "plugins/submatrix/learn/spectra_set.hpp"
-#include "plugins/submatrix/task/density_task.hpp"
-#include "plugins/submatrix/tight_binding/tight_binding.hpp"
+#include "plugins/submatrix/datasets/local_spectra.hpp"
+#include "plugins/submatrix/networks/local_levels.hpp"
+#include "plugins/submatrix/potentials/tight_binding.hpp"
+#include "plugins/submatrix/tasks/density_matrix.hpp"
+#include "plugins/submatrix/tasks/local_spectra.hpp"
 
 namespace cambium::submatrix {
 

@@ -1,14 +1,14 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/superres/bench/bench_rayleigh_benard.hpp"
-#include "plugins/superres/convection/cavity.hpp"
-#include "plugins/superres/convection/rayleigh_benard.hpp"
-#include "plugins/superres/equations/verify.hpp"
-#include "plugins/superres/evaluate/reconstruct.hpp"
-#include "plugins/superres/evaluate/spin_up.hpp"
-#include "plugins/superres/output/fields_writer.hpp"
-#include "plugins/superres/output/spectrum_writer.hpp"
-#include "plugins/superres/samples/crops.hpp"
+#include "plugins/superres/datasets/crops.hpp"
+#include "plugins/superres/physics/cavity.hpp"
+#include "plugins/superres/physics/rayleigh_benard.hpp"
+#include "plugins/superres/tasks/reconstruct.hpp"
+#include "plugins/superres/tasks/spin_up.hpp"
+#include "plugins/superres/tasks/verify.hpp"
+#include "plugins/superres/writers/fields.hpp"
+#include "plugins/superres/writers/spectrum.hpp"
 
 namespace cambium::superres {
 

@@ -15,7 +15,7 @@ import docblocks
 
 CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md",)  # guide.py
 FRAME = """run: {name: part}
-plugins: [deepmd, kinetic, podlstm, submatrix, superres]
+plugins: [md, deepmd, kinetic, podlstm, submatrix, superres]
 stages:
 """
 TRAIN = """  - train:

@@ -6,27 +6,21 @@
 #include <stdexcept>
 
 #include "core/base/timing.hpp"
-#include "core/io/csv.hpp"
+#include "core/io/tables/csv.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/artifact/artifact.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
 #include "plugins/plugin_list.hpp"
 
 namespace fuzz {
 
 namespace fs = std::filesystem;
 
-static void register_all(cambium::Registry& registry) {
-  cambium::train::register_training(registry);
-  cambium::register_plugins(registry);
-}
-
 int command(std::vector<std::string> words) {
   words.insert(words.begin(), "cambium");
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  return cambium::command_line(static_cast<int>(words.size()), pointers.data(), register_all);
+  return cambium::command_line(static_cast<int>(words.size()), pointers.data(), cambium::register_everything);
 }
 
 fs::path folder_with(const Places& places, const std::string& name, const fs::path& file) {

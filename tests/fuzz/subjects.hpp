@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/cli.hpp"
+#include "core/driver/command_line/cli.hpp"
 #include "core/parallel/comm.hpp"
 
 namespace fuzz {

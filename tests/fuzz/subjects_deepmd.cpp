@@ -1,13 +1,13 @@
 // Structures, labelled data, Deep Potentials, checkpoints of dynamics.
 #include <fstream>
 
-#include "core/io/extxyz_reader.hpp"
-#include "core/io/lammps_data_reader.hpp"
+#include "core/io/structures/checkpoint_structure.hpp"
+#include "core/io/structures/extxyz_reader.hpp"
+#include "core/io/structures/lammps_data_reader.hpp"
 #include "plugins/deepmd/data/extxyz_frames.hpp"
 #include "plugins/deepmd/data/npy.hpp"
-#include "plugins/deepmd/deep_potential/model.hpp"
-#include "plugins/deepmd/deep_potential/model_tree.hpp"
-#include "plugins/deepmd/md/checkpoint_structure.hpp"
+#include "plugins/deepmd/model/model.hpp"
+#include "plugins/deepmd/model/model_tree.hpp"
 #include "tests/fuzz/subjects.hpp"
 
 namespace fuzz {
@@ -156,7 +156,7 @@ static void models(const Places& places, std::vector<Subject>& out) {
 static void checkpoints(const Places& places, std::vector<Subject>& out) {
   const std::string deck = R"(
 run: {name: a}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

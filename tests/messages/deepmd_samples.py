@@ -7,7 +7,7 @@ H 1 1 2 0 0 -0.1
 """
 TRAIN = """
 run: {name: train, directory: train}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - train:
       model: {type: deep_potential, rcut: 4.0, rcut_smth: 1.0, neuron: [4, 4], axis_neuron: 2, fitting: [4, 4]}

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/cli.hpp"
+#include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
-#include "core/train/trainer/train.hpp"
 #include "plugins/plugin_list.hpp"
 #include "tests/messages/odd_dataset.hpp"
 
@@ -22,8 +21,7 @@ static int command(const std::string& line) {
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return cambium::command_line(static_cast<int>(words.size()), pointers.data(), [](cambium::Registry& registry) {
-    cambium::train::register_training(registry);
-    cambium::register_plugins(registry);
+    cambium::register_everything(registry);
     registry.add<cambium::OddDataset>("odd", "empty, or of uneven samples");
   });
 }

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/io/h5.hpp"
-#include "core/train/dataset.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/kinds/dataset.hpp"
 
 namespace cambium {
 

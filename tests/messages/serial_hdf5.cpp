@@ -1,5 +1,5 @@
-// core/io/h5_file.cpp as it is compiled where HDF5 came without MPI.
-#include "core/io/h5_internal.hpp"
+// core/io/hdf5/h5_file.cpp as it is compiled where HDF5 came without MPI.
+#include "core/io/hdf5/h5_internal.hpp"
 
 #undef H5_HAVE_PARALLEL
-#include "core/io/h5_file.cpp"
+#include "core/io/hdf5/h5_file.cpp"

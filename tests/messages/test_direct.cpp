@@ -4,15 +4,15 @@
 
 #include "apps/c/cambium_train.h"
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
-#include "core/lowp/lossy/codec.hpp"
+#include "core/codec/codec.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
-#include "core/state/lattice.hpp"
+#include "core/particles/lattice.hpp"
 #include "core/train/data/normalizer.hpp"
 #include "core/train/session/session.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages/odd_dataset.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::lowp;

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "plugins/deepmd/data/npy.hpp"
-#include "plugins/deepmd/deep_potential/model_tree.hpp"
+#include "plugins/deepmd/model/model_tree.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 

@@ -13,7 +13,8 @@ import sys
 
 import source_tree
 
-LAYERS = ["base", "parallel", "deck", "state", "numerics", "lowp", "io", "plugin", "driver", "train"]
+LAYERS = ["base", "parallel", "deck", "numerics", "sparse", "particles", "state", "pair", "lowp", "codec", "io", "plugin",
+          "driver", "train"]
 KOKKOS_HEADER = "core/parallel/kokkos.hpp"
 TORCH = re.compile(r"(^|/)(?<!/train/)(torch|ATen|c10)/")
 
@@ -46,8 +47,8 @@ def allowed(path, included):
 def check_sources(root):
     problems = []
     for path in source_tree.files(root, *source_tree.CPP):
-        if path.split("/")[0] not in ("core", "plugins", "apps", "tests"):
-            problems.append(f"{path}: C++ lives in core, plugins, apps or tests")
+        if path.split("/")[0] not in ("core", "plugins", "apps", "tests", "studies"):
+            problems.append(f"{path}: C++ lives in core, plugins, apps, tests or studies")
             continue
         if area(path)[0] == "core" and area(path)[1] not in LAYERS:
             problems.append(f"{path}: unknown layer (known: {', '.join(LAYERS)})")

@@ -11,10 +11,10 @@ NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 
 def faults(script):
     """Lines of the list that apt-get would not understand, with what is wrong."""
-    listed = re.search(r"<<'LIST'\n(.*?)^LIST$", script, re.S | re.M)
-    if not listed:
+    lists = re.findall(r"<<'LIST'\n(.*?)^LIST$", script, re.S | re.M)
+    if not lists:
         return ["quickstart: no list of packages between <<'LIST' and LIST"]
-    lines = listed.group(1).splitlines() + re.findall(r"echo '([^']*\|[^']*)'", script)
+    lines = [line for listed in lists for line in listed.splitlines()] + re.findall(r"echo '([^']*\|[^']*)'", script)
     return [
         f"quickstart: '{line}' is not one package name, or several joined by |: give each requirement a line of its own"
         for line in lines

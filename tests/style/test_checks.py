@@ -25,10 +25,10 @@ class Checks(unittest.TestCase):
 
     def test_layers(self):
         self.write("core/base/good.cpp", '#include "core/base/log.hpp"\n#include <vector>\n')
-        self.write("core/plugin/good.cpp", '#include "core/state/box.hpp"\n')
+        self.write("core/plugin/good.cpp", '#include "core/particles/box.hpp"\n')
         self.write("plugins/one/good.cpp", '#include "core/plugin/potential.hpp"\n#include "plugins/one/own.hpp"\n')
         self.assertEqual(layers.check_sources(self.root), [])
-        self.write("core/base/bad.cpp", '#include "core/state/box.hpp"\n')
+        self.write("core/base/bad.cpp", '#include "core/particles/box.hpp"\n')
         self.write("core/io/bad.cpp", '#include "plugins/one/own.hpp"\n')
         self.write("plugins/one/bad.cpp", '#include "plugins/two/own.hpp"\n#include <Kokkos_Core.hpp>\n')
         self.write("core/other/bad.cpp", "\n")

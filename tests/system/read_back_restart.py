@@ -22,7 +22,7 @@ except ImportError as error:
 CAMBIUM, MPIEXEC = sys.argv[1], sys.argv[2:]
 DECK = """
 run: {name: argon, seed: 2, directory: DIRECTORY}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

@@ -14,7 +14,7 @@ import program
 
 MD = """
 run: {name: gas, directory: "DIR", seed: SEED}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

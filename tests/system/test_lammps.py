@@ -80,7 +80,7 @@ def ours(folder, name):
     deck, _, _, species, _ = POTENTIALS[name]
     path = program.write(os.path.join(folder, "deck.yaml"), f"""
 run: {{name: same, directory: {folder}/run}}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md
@@ -194,7 +194,7 @@ run 100
     def ours(self, folder, potential, species):
         path = program.write(os.path.join(folder, "deck.yaml"), f"""
 run: {{name: same, directory: {folder}/run}}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

@@ -9,7 +9,7 @@ import program
 
 DECK = """
 run: {name: bad, directory: RUN}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md
@@ -64,7 +64,7 @@ class Messages(unittest.TestCase):
         code, _, error = program.run("run", "none.yaml", cwd=self.folder)
         self.assertEqual(code, 2)
         self.assertEqual(error, "cambium: cannot read the deck 'none.yaml': give the path of a YAML file, for example "
-                         "inputs/deepmd/copper_melting.yaml\n")
+                         "inputs/md/copper_melting.yaml\n")
 
     def test_unknown_command(self):
         code, _, error = program.run("rnu", "bad.yaml", cwd=self.folder)

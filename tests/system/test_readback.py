@@ -19,7 +19,7 @@ import kinetic_io  # noqa: E402
 
 ARGON = """
 run: {name: readback, seed: 4, directory: DIRECTORY}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

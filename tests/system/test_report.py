@@ -11,7 +11,7 @@ import program
 
 DECK = """
 run: {{name: melt, directory: {folder}/run}}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

@@ -15,7 +15,7 @@ import program
 
 MELT = """
 run: {name: melt, directory: DIR, seed: 7}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

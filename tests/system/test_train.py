@@ -281,7 +281,7 @@ class Training(unittest.TestCase):
 
     def judged(self, folder, model, dataset, *overrides):
         """What the stage evaluate says of a model and data that do not go together."""
-        text = "run: {name: judge}\nplugins: [deepmd]\nstages: [{evaluate: {model: %s, dataset: %s}}]\n" % (model, dataset)
+        text = "run: {name: judge}\nplugins: [md, deepmd]\nstages: [{evaluate: {model: %s, dataset: %s}}]\n" % (model, dataset)
         code, _, error = program.run("run", program.write(os.path.join(folder, "judge.yaml"), text), "--overwrite", *overrides, cwd=folder)
         self.assertEqual(code, 2, error)
         return error
@@ -306,7 +306,7 @@ class Training(unittest.TestCase):
                          for k in range(4))
         copper = program.write(os.path.join(folder, "copper.xyz"), frames.replace("{}", "Cu"))
         silver = program.write(os.path.join(folder, "silver.xyz"), frames.replace("{}", "Ag"))
-        deck = ("run: {name: net, directory: run}\nplugins: [deepmd]\nstages: [{train: {model: {type: deep_potential, rcut: 4.0, "
+        deck = ("run: {name: net, directory: run}\nplugins: [md, deepmd]\nstages: [{train: {model: {type: deep_potential, rcut: 4.0, "
                 "neuron: [4, 8], axis_neuron: 2, fitting: [8, 8]}, dataset: {type: extxyz, files: [%s]}, batch: 1, steps: 4, "
                 "learning_rate: {type: constant, start: 1e-3}}}]\n")
         code, _, error = program.run("run", program.write(os.path.join(folder, "net.yaml"), deck % copper), cwd=folder)

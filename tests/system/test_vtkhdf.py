@@ -13,7 +13,7 @@ import cambium_io  # noqa: E402
 
 ARGON = """
 run: {name: argon, seed: 4, directory: DIRECTORY}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

@@ -3,13 +3,13 @@
 #include <cstdio>
 
 #include "core/driver/thermo_file.hpp"
-#include "core/driver/trajectory_writers.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/checkpoint.hpp"
+#include "core/driver/writers/trajectory_writers.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/checkpoint.hpp"
 #include "core/state/tensor_of_view.hpp"
-#include "plugins/deepmd/observables/msd.hpp"
-#include "plugins/deepmd/observables/rdf.hpp"
-#include "plugins/deepmd/observables/vacf.hpp"
+#include "plugins/md/writers/msd.hpp"
+#include "plugins/md/writers/rdf.hpp"
+#include "plugins/md/writers/vacf.hpp"
 #include "tests/sample_particles.hpp"
 
 using namespace cambium;
@@ -22,17 +22,17 @@ std::vector<std::unique_ptr<Writer>> make_writers(Context& context) {
   h5md.velocities = h5md.forces = true;
   ExtxyzWriter::Params extxyz;
   extxyz.velocities = extxyz.forces = true;
-  deepmd::Rdf::Params rdf;
+  md::Rdf::Params rdf;
   rdf.bins = 50;
-  deepmd::Msd::Params msd;
+  md::Msd::Params msd;
   msd.length = 3;
-  deepmd::Vacf::Params vacf;
+  md::Vacf::Params vacf;
   vacf.length = 3;
   writers.push_back(std::make_unique<H5mdWriter>(h5md, context));
   writers.push_back(std::make_unique<ExtxyzWriter>(extxyz, context));
-  writers.push_back(std::make_unique<deepmd::Rdf>(rdf, context));
-  writers.push_back(std::make_unique<deepmd::Msd>(msd, context));
-  writers.push_back(std::make_unique<deepmd::Vacf>(vacf, context));
+  writers.push_back(std::make_unique<md::Rdf>(rdf, context));
+  writers.push_back(std::make_unique<md::Msd>(msd, context));
+  writers.push_back(std::make_unique<md::Vacf>(vacf, context));
   return writers;
 }
 

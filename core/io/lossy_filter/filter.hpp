@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/lowp/lossy/codec.hpp"
+#include "core/codec/codec.hpp"
 
 /// The lossy codec as a filter of HDF5: each chunk becomes one stream of lossy_encode(). Knows HDF5's headers, not its
 /// library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files

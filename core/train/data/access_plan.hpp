@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/train/batch_plan.hpp"
+#include "core/train/kinds/batch_plan.hpp"
 
 namespace cambium::train {
 

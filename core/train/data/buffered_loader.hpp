@@ -10,7 +10,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/data/access_plan.hpp"
-#include "core/train/loader.hpp"
+#include "core/train/kinds/loader.hpp"
 
 namespace cambium::train {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/train/data/shard_files.hpp"
 
 namespace cambium::train {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/train/data/hdf5_shards.hpp"
-#include "core/train/dataset.hpp"
+#include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 
 namespace cambium::train {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/dataset.hpp"
+#include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/train/dataset.hpp"
+#include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {
 

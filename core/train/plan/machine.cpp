@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium::train {
 
@@ -23,7 +23,7 @@ void Machine::Level::describe(deck::Describe<Level>& d) {
   d("latency", &Level::latency, "of one message").unit("s").non_negative().example("2 us");
 }
 
-static std::string problem_of(const Machine& m) {
+static std::string machine_problem(const Machine& m) {
   if (m.levels.empty())
     return "levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 "
            "us}]";
@@ -61,7 +61,7 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .at_most(1.0)
       .def(0.8);
   d("levels", &Machine::levels, "what joins the devices, the innermost first");
-  d.check(problem_of);
+  d.check(machine_problem);
 }
 
 Machine load_machine(const std::string& path, const Comm& comm) {

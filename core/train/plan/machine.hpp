@@ -6,7 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/train/reduce/mesh.hpp"
+#include "core/train/step/reduce/mesh.hpp"
 
 namespace cambium::train {
 

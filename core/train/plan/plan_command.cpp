@@ -10,7 +10,7 @@
 #include "core/driver/deck_file.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/plan/plan_report.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/run/train.hpp"
 
 namespace cambium::train {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/lowp/wire/message.hpp"
-#include "core/train/shard/grouping.hpp"
+#include "core/train/weights/divided/grouping.hpp"
 
 namespace cambium::train {
 
@@ -40,7 +40,7 @@ void add(StepPlan& plan, Exchange exchange) {
   plan.exchanges.push_back(std::move(exchange));
 }
 
-/// The step of a ShardedModel (core/train/shard).
+/// The step of a ShardedModel (core/train/weights/divided).
 class Divided {
  public:
   Divided(const PlannedModel& model, const StepSettings& settings, const WireBits& bits)
@@ -143,7 +143,7 @@ class Divided {
   StepPlan out_;
 };
 
-/// Whole gradients on every rank (core/train/reduce).
+/// Whole gradients on every rank (core/train/step/reduce).
 StepPlan plan_whole(const PlannedModel& model, const StepSettings& settings) {
   using Mode = ReduceParams::Mode;
   StepPlan plan;

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/train/optimize/optimizer.hpp"
 #include "core/train/plan/machine.hpp"
-#include "core/train/reduce/reducer.hpp"
-#include "core/train/shard/partition.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/divided/partition.hpp"
 
 namespace cambium::train {
 

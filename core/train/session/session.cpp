@@ -9,10 +9,11 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
+#include "core/train/run/validation.hpp"
 #include "core/train/session/start_kokkos.hpp"
-#include "core/train/trainer/train.hpp"
-#include "core/train/trainer/validation.hpp"
 
 namespace cambium::train {
 

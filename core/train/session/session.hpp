@@ -8,16 +8,16 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/artifact/artifact.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "core/train/network.hpp"
-#include "core/train/optimize/clip.hpp"
-#include "core/train/optimize/optimizer.hpp"
-#include "core/train/reduce/reducer.hpp"
-#include "core/train/schedule/learning_rate.hpp"
-#include "core/train/session/memory_set.hpp"
-#include "core/train/trainer/progress.hpp"
-#include "core/train/trainer/train_checkpoint.hpp"
+#include "core/train/data/memory_set.hpp"
+#include "core/train/kinds/network.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/run/progress.hpp"
+#include "core/train/run/train_checkpoint.hpp"
+#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/rates/learning_rate.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 
 namespace cambium::train {
 

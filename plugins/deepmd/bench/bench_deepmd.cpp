@@ -10,8 +10,8 @@
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/packed_gemm.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/deepmd/deep_potential/evaluate.hpp"
-#include "plugins/deepmd/deep_potential/random_model.hpp"
+#include "plugins/deepmd/engine/evaluate.hpp"
+#include "plugins/deepmd/model/random_model.hpp"
 
 namespace cambium::deepmd {
 

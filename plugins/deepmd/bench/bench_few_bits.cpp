@@ -9,8 +9,8 @@
 
 #include "core/base/timing.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/deepmd/deep_potential/few_bits.hpp"
-#include "plugins/deepmd/deep_potential/fitting_net.hpp"
+#include "plugins/deepmd/engine/few_bits.hpp"
+#include "plugins/deepmd/layers/fitting_net.hpp"
 
 namespace cambium::deepmd {
 

@@ -13,11 +13,11 @@
 #include "core/base/child.hpp"
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
-#include "core/io/agree.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "core/train/reduce/reducer.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 
 namespace cambium::deepmd {
 
@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Settings {
+struct TrainSettings {
   std::string system, peer;
   std::int64_t frame = 0;
   double seconds = 4.0;
@@ -37,7 +37,7 @@ struct Settings {
 /// A training run of one frame per rank and step, without the trainer's log and files.
 class Stepper {
  public:
-  Stepper(const Settings& settings, DType precision, train::Dataset& data, bool overlap, Context& context)
+  Stepper(const TrainSettings& settings, DType precision, train::Dataset& data, bool overlap, Context& context)
       : network_(params(settings, precision), context), mesh_(context.comm), adam_({}, context) {
     network_.fit_statistics(data, context);
     layout_ = std::make_unique<train::FlatLayout>(network_.parameters(), 1000000);
@@ -90,7 +90,7 @@ class Stepper {
   }
 
  private:
-  static DeepPotentialNetwork::Params params(const Settings& settings, DType precision) {
+  static DeepPotentialNetwork::Params params(const TrainSettings& settings, DType precision) {
     DeepPotentialNetwork::Params p;
     p.interpolation = settings.interpolation;
     p.type_map = {"O", "H"}, p.sel = {46, 92}, p.precision = precision, p.statistics_frames = 20;
@@ -109,7 +109,7 @@ class Stepper {
 };
 
 /// What the peer script prints; an empty object where there is no Python with PyTorch.
-Json run_peer(const std::string& model, const Settings& s) {
+Json run_peer(const std::string& model, const TrainSettings& s) {
   if (!std::filesystem::exists(s.peer)) return Json::object();
   const auto python = python_with({"torch", "h5py"});
   if (!python) return Json::object();
@@ -126,8 +126,8 @@ void keep_least(Json& least, const Json& turn) {
     least[name] = std::min(least[name].get<double>(), turn[name].get<double>());
 }
 
-Settings settings_of(const BenchOptions& options) {
-  Settings s;
+TrainSettings settings_of(const BenchOptions& options) {
+  TrainSettings s;
   const char* data = std::getenv("CAMBIUM_DATA");
   s.system = options.text("system");
   if (data && s.system.empty()) s.system = std::string(data) + "/deepmd/water/data_0";
@@ -143,7 +143,7 @@ Settings settings_of(const BenchOptions& options) {
 }
 
 /// One rank beside the peer, on rank 0.
-void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& out) {
+void single_rank(const TrainSettings& s, train::Dataset& data, Context& alone, Json& out) {
   const std::string folder =
       (std::filesystem::temp_directory_path() / fmt::format("cambium_bench_train_{}", wall_seconds())).string();
   std::filesystem::create_directories(folder);
@@ -161,7 +161,7 @@ void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& 
   out["frames_per_s_float32"] = 1e3 / ms32, out["frames_per_s_float64"] = 1e3 / ms64;
   std::filesystem::remove_all(folder);
   if (peer.empty()) {
-    out["check"] = "no peer: tests/bench/train_pytorch.py, or a python3 with torch and h5py, was not found";
+    out["check"] = "no peer: studies/train_pytorch.py, or a python3 with torch and h5py, was not found";
     return;
   }
   for (const char* name : {"float32", "float64"}) {
@@ -181,7 +181,7 @@ void single_rank(const Settings& s, train::Dataset& data, Context& alone, Json& 
 }  // namespace
 
 static Json measure_train(const BenchOptions& options, Context& context) {
-  const Settings s = settings_of(options);
+  const TrainSettings s = settings_of(options);
   DeepmdNpy data({{s.system}}, context);
   data.open(context);
   Json out;
@@ -221,7 +221,7 @@ Bench bench_train() {
        {"interpolation",
         "tolerance of the tabulated embedding networks; 0: not tabulated, below 0: as a deck without it", -1.0},
        {"shared_memory", "ranks of a node exchange gradients through shared memory", true},
-       {"peer", "script that times PyTorch", "tests/bench/train_pytorch.py"}},
+       {"peer", "script that times PyTorch", "studies/train_pytorch.py"}},
       {"seconds=0.7", "peer=none"}};
 }
 

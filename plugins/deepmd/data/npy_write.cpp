@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::deepmd {
 

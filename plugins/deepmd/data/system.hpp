@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/state/given_axes.hpp"
+#include "core/particles/given_axes.hpp"
 
 namespace cambium::deepmd {
 

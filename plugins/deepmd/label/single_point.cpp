@@ -1,6 +1,6 @@
 #include "plugins/deepmd/label/single_point.hpp"
 
-#include "plugins/deepmd/deep_potential/images.hpp"
+#include "plugins/deepmd/engine/images.hpp"
 
 namespace cambium::deepmd {
 

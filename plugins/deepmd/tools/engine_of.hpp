@@ -1,6 +1,6 @@
 #pragma once
 #include "plugins/deepmd/data/system.hpp"
-#include "plugins/deepmd/deep_potential/evaluate.hpp"
+#include "plugins/deepmd/engine/evaluate.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/extxyz.hpp"
-#include "core/io/extxyz_reader.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/structures/extxyz.hpp"
+#include "core/io/structures/extxyz_reader.hpp"
 #include "plugins/deepmd/data/system.hpp"
-#include "plugins/deepmd/deep_potential/evaluate.hpp"
+#include "plugins/deepmd/engine/evaluate.hpp"
 #include "plugins/deepmd/tools/engine_of.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 

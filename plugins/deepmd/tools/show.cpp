@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plugins/deepmd/deep_potential/table.hpp"
+#include "plugins/deepmd/layers/table.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {

@@ -4,7 +4,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/plugin/command.hpp"
-#include "plugins/deepmd/deep_potential/engine.hpp"
+#include "plugins/deepmd/engine/engine.hpp"
 
 namespace cambium::deepmd {
 

@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
-#include "core/train/artifact/artifact.hpp"
-#include "plugins/kinetic/closure/heat_flux_kernel.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/kinetic/networks/heat_flux_kernel.hpp"
 
 namespace cambium::kinetic {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
 

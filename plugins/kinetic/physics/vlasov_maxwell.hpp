@@ -1,6 +1,6 @@
 #pragma once
 #include "plugins/kinetic/fields/maxwell.hpp"
-#include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/kinetic/physics/vlasov.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 

@@ -15,11 +15,11 @@
 
 #include "core/base/child.hpp"
 #include "core/base/timing.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
-#include "core/train/batch_plan.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "plugins/podlstm/search/search.hpp"
 
 namespace cambium::podlstm {
@@ -218,7 +218,7 @@ Bench bench_search() {
           measure_search,
           {{"networks", "that one rank trains", 6},
            {"repeat", "trainings of each, of which the fastest counts", 3},
-           {"peer", "script that times PyTorch", "tests/bench/podlstm_torch.py"},
+           {"peer", "script that times PyTorch", "studies/podlstm_torch.py"},
            {"trial_seconds", "mean length of a trial on more ranks", 0.3}},
           {"networks=3", "peer=none"}};
 }

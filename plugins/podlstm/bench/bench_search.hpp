@@ -4,7 +4,7 @@
 namespace cambium::podlstm {
 
 /// `cambium bench search`: evaluations per hour and core of networks of the paper's space (20 epochs, batch 64), the
-/// same training by PyTorch in the same call where peer=SCRIPT (tests/bench/podlstm_torch.py) and python3 with torch
+/// same training by PyTorch in the same call where peer=SCRIPT (studies/podlstm_torch.py) and python3 with torch
 /// are there, and, on two or more ranks, the share of the time that workers are busy when trials differ in length.
 Bench bench_search();
 

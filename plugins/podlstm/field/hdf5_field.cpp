@@ -3,7 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/podlstm/field/field_file.hpp"
 
 namespace cambium::podlstm {

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/agree.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/provenance.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium::podlstm {
 

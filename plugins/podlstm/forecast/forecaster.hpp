@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/podlstm/series/windows.hpp"
 
 namespace cambium::podlstm {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
-#include "core/train/batch_plan.hpp"
-#include "core/train/optimize/adam.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/step/optimizers/adam.hpp"
 
 namespace cambium::podlstm {
 

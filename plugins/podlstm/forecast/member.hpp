@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/train/flat/buffer.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "plugins/podlstm/forecast/forecaster.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
 
 namespace cambium::podlstm {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/stop_request.hpp"
 
 namespace cambium::podlstm {

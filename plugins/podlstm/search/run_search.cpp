@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "plugins/podlstm/search/groups.hpp"
 #include "plugins/podlstm/search/search_keys.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/podlstm/network/genome.hpp"
+#include "plugins/podlstm/networks/genome.hpp"
 
 namespace cambium::podlstm {
 

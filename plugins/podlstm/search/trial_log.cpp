@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::podlstm {
 

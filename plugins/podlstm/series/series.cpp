@@ -7,8 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/agree.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/agree.hpp"
 #include "plugins/podlstm/field/field_file.hpp"
 
 namespace cambium::podlstm {

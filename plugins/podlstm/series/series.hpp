@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
 #include "plugins/podlstm/linear/dense.hpp"
 

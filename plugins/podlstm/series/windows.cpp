@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/train/batch_plan.hpp"
+#include "core/train/kinds/batch_plan.hpp"
 
 namespace cambium::podlstm {
 

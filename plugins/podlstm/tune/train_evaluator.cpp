@@ -6,10 +6,10 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
-#include "core/io/agree.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/trainer/trainer.hpp"
-#include "plugins/podlstm/tune/tune_task.hpp"
+#include "core/train/run/trainer.hpp"
+#include "plugins/podlstm/tasks/tune.hpp"
 
 namespace cambium::podlstm {
 

@@ -7,8 +7,8 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/io/atomic_file.hpp"
-#include "plugins/podlstm/tune/tune_task.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "plugins/podlstm/tasks/tune.hpp"
 
 namespace cambium::podlstm {
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/submatrix/bench/cp2k_peer.hpp"
 #include "plugins/submatrix/bench/measure.hpp"
 #include "plugins/submatrix/bench/scaling.hpp"
-#include "plugins/submatrix/task/report.hpp"
+#include "plugins/submatrix/report/report.hpp"
 
 namespace cambium::submatrix {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/bench/scaling.hpp"
 
 namespace cambium::submatrix {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
-#include "plugins/submatrix/task/report.hpp"
+#include "plugins/submatrix/report/report.hpp"
 
 namespace cambium::submatrix {
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <string>
 
-#include "plugins/submatrix/evaluate/density_matrix.hpp"
+#include "plugins/submatrix/density/density_matrix.hpp"
 
 namespace cambium::submatrix {
 

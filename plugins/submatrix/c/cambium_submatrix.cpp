@@ -4,9 +4,9 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "core/numerics/block_exchange.hpp"
+#include "core/sparse/block_exchange.hpp"
 #include "plugins/submatrix/c/csr.hpp"
-#include "plugins/submatrix/evaluate/spin_density.hpp"
+#include "plugins/submatrix/density/spin_density.hpp"
 
 namespace {
 

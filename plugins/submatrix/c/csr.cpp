@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "core/io/agree.hpp"
-#include "core/numerics/block_exchange.hpp"
-#include "plugins/submatrix/evaluate/principal.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/sparse/block_exchange.hpp"
+#include "plugins/submatrix/columns/principal.hpp"
 
 namespace cambium::submatrix {
 

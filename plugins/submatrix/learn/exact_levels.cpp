@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
-#include "plugins/submatrix/evaluate/dense_density.hpp"
+#include "plugins/submatrix/density/dense_density.hpp"
 
 namespace cambium::submatrix {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "plugins/submatrix/evaluate/column_solver.hpp"
+#include "plugins/submatrix/columns/column_solver.hpp"
 
 namespace cambium::submatrix {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5.hpp"
 
 namespace cambium::submatrix {
 

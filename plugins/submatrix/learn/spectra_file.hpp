@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/io/provenance.hpp"
+#include "core/io/run/provenance.hpp"
 #include "plugins/submatrix/learn/exact_levels.hpp"
 
 namespace cambium::submatrix {

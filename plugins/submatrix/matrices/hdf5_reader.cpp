@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/submatrix/matrices/checks.hpp"
 
 namespace cambium::submatrix {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/numerics/block_columns.hpp"
 #include "core/parallel/context.hpp"
+#include "core/sparse/block_columns.hpp"
 
 namespace cambium::submatrix {
 

@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
-#include "core/state/elements.hpp"
+#include "core/particles/elements.hpp"
 #include "plugins/submatrix/tight_binding/hopping.hpp"
 #include "plugins/submatrix/tight_binding/regions.hpp"
 

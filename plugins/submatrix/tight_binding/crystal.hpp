@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
-#include "core/state/lattice.hpp"
+#include "core/particles/lattice.hpp"
 #include "plugins/submatrix/matrices/matrix_system.hpp"
 
 namespace cambium::submatrix {

@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/numerics/block_columns.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/state/particles.hpp"
-#include "plugins/submatrix/tight_binding/edges.hpp"
+#include "core/particles/particles.hpp"
+#include "core/sparse/block_columns.hpp"
+#include "plugins/submatrix/columns/edges.hpp"
 
 namespace cambium::submatrix {
 

@@ -10,7 +10,7 @@
 #include "core/deck/node.hpp"
 #include "core/driver/advance.hpp"
 #include "core/io/gather.hpp"
-#include "plugins/superres/convection/rayleigh_benard.hpp"
+#include "plugins/superres/physics/rayleigh_benard.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "plugins/superres/convection/convection.hpp"
-#include "plugins/superres/output/centred_fields.hpp"
+#include "plugins/superres/sampling/centred_fields.hpp"
 
 namespace cambium::superres {
 

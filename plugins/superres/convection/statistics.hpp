@@ -1,9 +1,9 @@
 #pragma once
 #include <vector>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
-#include "plugins/superres/convection/flow.hpp"
+#include "plugins/superres/scheme/flow.hpp"
 
 namespace cambium::superres {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 
 namespace cambium::superres {
 

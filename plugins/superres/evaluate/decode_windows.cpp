@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/evaluate/refinement.hpp"
-#include "plugins/superres/evaluate/resampling.hpp"
 #include "plugins/superres/samples/window.hpp"
+#include "plugins/superres/sampling/resampling.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "plugins/superres/convection/cavity.hpp"
 #include "plugins/superres/convection/place_fields.hpp"
-#include "plugins/superres/convection/rayleigh_benard.hpp"
-#include "plugins/superres/evaluate/resampling.hpp"
+#include "plugins/superres/physics/cavity.hpp"
+#include "plugins/superres/physics/rayleigh_benard.hpp"
+#include "plugins/superres/sampling/resampling.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 
 namespace cambium::superres {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "core/train/dataset.hpp"
+#include "core/train/kinds/dataset.hpp"
 #include "plugins/superres/equations/field_data.hpp"
 
 namespace cambium::superres {

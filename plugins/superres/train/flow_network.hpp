@@ -1,5 +1,5 @@
 #pragma once
-#include "core/train/torch/torch_network.hpp"
+#include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/superres/decoder/latent_cells.hpp"
 
 namespace cambium::superres {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
-#include "core/train/mlp/field.hpp"
+#include "core/train/networks/mlp/field.hpp"
 
 namespace cambium::my_model {
 

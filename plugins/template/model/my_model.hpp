@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/train/network.hpp"
+#include "core/train/kinds/network.hpp"
 
 namespace cambium::my_model {
 

@@ -5,7 +5,7 @@ from table import Table
 
 DECK = """
 run: {name: copper, directory: out}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md
@@ -29,7 +29,7 @@ for message, formula in {
     says(message, S + f"integrator={{type: langevin, temperature: \"{formula}\", damping_time: 1}}")
 
 # Command line, run, stages
-says("a command is missing: `cambium run DECK`, for example `cambium run inputs/deepmd/copper_melting.yaml`; `cambium --help` lists the others",
+says("a command is missing: `cambium run DECK`, for example `cambium run inputs/md/copper_melting.yaml`; `cambium --help` lists the others",
      command=[])
 says("The following argument was not expected: --steps; a key of a deck is changed by key.path=value, for example "
      "stages[0].simulate.steps=100, and `cambium run --help` lists the options", command=["run", "deck.yaml", "--steps"])

@@ -8,7 +8,7 @@ from table import Table
 
 MD = """
 run: {name: copper, directory: out}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

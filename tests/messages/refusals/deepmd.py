@@ -10,7 +10,7 @@ from deepmd_samples import TRAIN
 
 DECK = """
 run: {name: argon, directory: out}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md
@@ -20,7 +20,7 @@ stages:
 """
 LABEL = """
 run: {name: label, directory: label}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - label:
       structure: {lattice: {type: fcc, a: 5.3, cells: [4, 4, 4], species: [Ar]}}
@@ -196,7 +196,7 @@ says("the stored state of the deep_potential is damaged: [json.exception.out_of_
      command=["restart", "damaged", T + "steps=2"])
 
 # A test of a model without data
-table.file("test.yaml", "run: {name: test, directory: test}\nplugins: [deepmd]\nstages:\n  - test: {model: model.dp, systems: []}\n")
+table.file("test.yaml", "run: {name: test, directory: test}\nplugins: [md, deepmd]\nstages:\n  - test: {model: model.dp, systems: []}\n")
 says("no system to test the model on; name folders of deepmd/npy data", deck="test.yaml")
 
 table.run()

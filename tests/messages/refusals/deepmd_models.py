@@ -8,7 +8,7 @@ from deepmd_samples import PAIR, TRAIN
 
 RUN = """
 run: {name: pair, directory: out}
-plugins: [deepmd]
+plugins: [md, deepmd]
 stages:
   - simulate:
       physics: md

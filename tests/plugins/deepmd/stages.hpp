@@ -5,11 +5,11 @@
 #include <sstream>
 
 #include "core/driver/simulate.hpp"
-#include "core/driver/trajectory_writers.hpp"
+#include "core/driver/writers/trajectory_writers.hpp"
 #include "core/plugin/registry.hpp"
-#include "plugins/deepmd/deep_potential/model_tree.hpp"
+#include "plugins/deepmd/model/model_tree.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
-#include "tests/plugins/deep_potential_samples.hpp"
+#include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
 namespace cambium::deepmd {
 void register_types(Registry& registry);

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/trainer/train.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/datasets/extxyz.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 #include "tests/shared_scratch.hpp"
 

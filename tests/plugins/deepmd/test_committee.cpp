@@ -2,8 +2,8 @@
 // label stage.
 #include <fmt/format.h>
 
-#include "core/io/extxyz_reader.hpp"
-#include "core/state/lattice.hpp"
+#include "core/io/structures/extxyz_reader.hpp"
+#include "core/particles/lattice.hpp"
 #include "tests/plugins/deepmd/stages.hpp"
 
 using namespace cambium;

@@ -1,8 +1,8 @@
 // A Deep Potential whose weights come and go network by network: the same bits as with all of them there, whatever is
 // divided among ranks; bytes and memory by the formulas.
 #include "core/train/plan/step_plan.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 #include "tests/train/shard/layers.hpp"

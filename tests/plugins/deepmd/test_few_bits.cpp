@@ -2,9 +2,9 @@
 // these bits mean.
 #include <cmath>
 
-#include "core/train/quantized/coded_weights.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "core/train/networks/quantized/coded_weights.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 

@@ -1,6 +1,6 @@
 // Energy networks of few bits in molecular dynamics: energies and forces of the model that the bits mean, in all forms
 // of their products.
-#include "plugins/deepmd/deep_potential/few_bits.hpp"
+#include "plugins/deepmd/engine/few_bits.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 
 using namespace cambium;

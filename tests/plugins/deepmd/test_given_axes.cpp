@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "core/base/constants.hpp"
-#include "core/io/extxyz_reader.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/structures/extxyz_reader.hpp"
+#include "core/particles/groups.hpp"
 #include "plugins/deepmd/data/npy.hpp"
-#include "plugins/deepmd/groups.hpp"
 #include "tests/plugins/deepmd/stages.hpp"
 
 using namespace cambium;

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "core/train/batch_plan.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "core/plugin/registry.hpp"
 #include "plugins/deepmd/data/system.hpp"
-#include "plugins/deepmd/deep_potential/model_tree.hpp"
-#include "plugins/deepmd/deep_potential/random_model.hpp"
-#include "plugins/deepmd/label/label.hpp"
+#include "plugins/deepmd/model/model_tree.hpp"
+#include "plugins/deepmd/model/random_model.hpp"
+#include "plugins/deepmd/tasks/label.hpp"
 #include "plugins/plugin_list.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "plugins/deepmd/data/npy_write.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 
 using namespace cambium;

@@ -4,9 +4,10 @@
 
 #include "plugins/deepmd/data/npy.hpp"
 #include "plugins/deepmd/data/npy_write.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
-#include "plugins/deepmd/train/statistics.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/datasets/extxyz.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
+#include "plugins/deepmd/samples/statistics.hpp"
 #include "tests/messages/odd_dataset.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
 #include "tests/plugins/deepmd/training_samples.hpp"

@@ -1,9 +1,9 @@
 // The water example of DeePMD-kit, trained with its recipe; its documents give 0.338 eV/Å on validation data after 500
 // steps.
-#include "core/train/batch_plan.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "plugins/deepmd/train/datasets.hpp"
-#include "plugins/deepmd/train/deep_potential_network.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"
 
 #include <cmath>

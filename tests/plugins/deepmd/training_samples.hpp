@@ -1,8 +1,8 @@
 #pragma once
 // Small models, configurations and flat weights for the tests of training.
-#include "plugins/deepmd/train/model_pass.hpp"
-#include "plugins/deepmd/train/parameters.hpp"
-#include "tests/plugins/deep_potential_samples.hpp"
+#include "plugins/deepmd/layer_passes/parameters.hpp"
+#include "plugins/deepmd/passes/model_pass.hpp"
+#include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
 namespace cambium::deepmd::test {
 

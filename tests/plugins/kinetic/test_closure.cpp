@@ -3,12 +3,12 @@
 #include <complex>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
-#include "core/train/flat/buffer.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "kinetic_run.hpp"
-#include "plugins/kinetic/closure/heat_flux_kernel.hpp"
-#include "plugins/kinetic/closure/heat_flux_writer.hpp"
-#include "plugins/kinetic/closure/moment_fluid.hpp"
+#include "plugins/kinetic/networks/heat_flux_kernel.hpp"
+#include "plugins/kinetic/physics/moment_fluid.hpp"
+#include "plugins/kinetic/writers/heat_flux.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

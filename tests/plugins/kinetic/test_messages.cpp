@@ -1,7 +1,7 @@
 // What a user reads about a deck that cannot work, word for word.
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
-#include "plugins/kinetic/output/point_writer.hpp"
+#include "plugins/kinetic/writers/points.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

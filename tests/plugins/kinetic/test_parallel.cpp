@@ -1,5 +1,5 @@
 // The same answer on any number of ranks, whichever dimension is cut; restart bit for bit.
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "kinetic_run.hpp"
 #include "oracle.hpp"
 #include "tests/catch.hpp"

@@ -3,9 +3,9 @@
 
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/fields/poisson.hpp"
-#include "plugins/kinetic/physics/external_field.hpp"
+#include "plugins/kinetic/vlasov/external_field.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::kinetic;

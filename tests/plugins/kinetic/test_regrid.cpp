@@ -1,5 +1,5 @@
 // A run that begins from what another one stored, on other cells, velocities or basis.
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "kinetic_run.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"

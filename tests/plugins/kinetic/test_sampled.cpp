@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kinetic_run.hpp"
-#include "plugins/kinetic/output/sampled.hpp"
+#include "plugins/kinetic/writers/sampled.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

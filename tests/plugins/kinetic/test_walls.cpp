@@ -1,12 +1,12 @@
 // Plasma between walls: reflecting walls are mirrors for the potential too, floating ones keep the charge they absorb.
 #include <cmath>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
-#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::kinetic;

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "core/io/h5.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
 
 namespace cambium::podlstm::oracle {
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/podlstm/forecast/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"

@@ -1,7 +1,7 @@
 // Recurrent networks divided among ranks: the same weights as undivided ones, bytes and memory by the formulas.
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/shard/layers.hpp"
 

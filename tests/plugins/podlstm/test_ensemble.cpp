@@ -3,8 +3,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
-#include "core/train/dataset.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/train/kinds/dataset.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
 #include "plugins/podlstm/search/journal.hpp"
 #include "tests/catch.hpp"

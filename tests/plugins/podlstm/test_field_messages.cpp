@@ -5,7 +5,7 @@
 #include <netcdf.h>
 #endif
 
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/podlstm/field/field_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"

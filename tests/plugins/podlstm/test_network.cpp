@@ -3,8 +3,8 @@
 #include <set>
 
 #include "core/parallel/random.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "plugins/podlstm/network/stacked_lstm.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/oracle_network.hpp"
 

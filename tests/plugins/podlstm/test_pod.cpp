@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/pod/basis.hpp"

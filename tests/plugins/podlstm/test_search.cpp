@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "plugins/podlstm/search/groups.hpp"
-#include "plugins/podlstm/search/search_task.hpp"
+#include "plugins/podlstm/tasks/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

@@ -11,9 +11,10 @@
 
 #include "core/base/error.hpp"
 #include "core/driver/deck_file.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "plugins/podlstm/search/journal.hpp"
-#include "plugins/podlstm/tune/tune_task.hpp"
+#include "plugins/podlstm/tasks/tune.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/podlstm/stage.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "plugins/submatrix/evaluate/density_matrix.hpp"
+#include "plugins/submatrix/density/density_matrix.hpp"
 
 extern "C" {
 void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*);

@@ -1,7 +1,7 @@
 // Every solver against the full eigendecomposition of the same submatrix.
-#include "plugins/submatrix/evaluate/block_lanczos.hpp"
-#include "plugins/submatrix/evaluate/chemical_potential.hpp"
-#include "plugins/submatrix/evaluate/column_solver.hpp"
+#include "plugins/submatrix/columns/block_lanczos.hpp"
+#include "plugins/submatrix/columns/chemical_potential.hpp"
+#include "plugins/submatrix/columns/column_solver.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 

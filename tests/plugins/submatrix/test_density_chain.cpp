@@ -1,7 +1,7 @@
 // The whole step on matrices made here, against the dense generalised eigenproblem, on any number of ranks.
 #include <numeric>
 
-#include "plugins/submatrix/evaluate/chemical_potential.hpp"
+#include "plugins/submatrix/columns/chemical_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "core/parallel/random.hpp"
-#include "plugins/submatrix/evaluate/error_sample.hpp"
+#include "plugins/submatrix/blocks/error_sample.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -3,8 +3,8 @@
 
 #include <iomanip>
 
-#include "plugins/submatrix/evaluate/chemical_potential.hpp"
-#include "plugins/submatrix/task/report.hpp"
+#include "plugins/submatrix/columns/chemical_potential.hpp"
+#include "plugins/submatrix/report/report.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
 

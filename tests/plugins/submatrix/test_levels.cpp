@@ -3,17 +3,17 @@
 #include <iostream>
 #include <numeric>
 
-#include "core/io/h5.hpp"
-#include "plugins/submatrix/evaluate/chemical_potential.hpp"
-#include "plugins/submatrix/evaluate/dense_density.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/submatrix/columns/chemical_potential.hpp"
+#include "plugins/submatrix/columns/edges.hpp"
+#include "plugins/submatrix/density/dense_density.hpp"
 #include "plugins/submatrix/learn/exact_levels.hpp"
-#include "plugins/submatrix/learn/local_levels.hpp"
+#include "plugins/submatrix/networks/local_levels.hpp"
+#include "plugins/submatrix/potentials/tight_binding.hpp"
 #include "plugins/submatrix/tight_binding/crystal.hpp"
-#include "plugins/submatrix/tight_binding/edges.hpp"
-#include "plugins/submatrix/tight_binding/tight_binding.hpp"
 #include "tests/catch.hpp"
 #include "tests/periodic.hpp"
-#include "tests/physics/potential_check.hpp"
+#include "tests/plugins/md/potential_check.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 
 using namespace cambium;

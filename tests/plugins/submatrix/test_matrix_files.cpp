@@ -2,12 +2,12 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/matrices/matrix_file.hpp"
-#include "plugins/submatrix/task/matrix_input.hpp"
+#include "plugins/submatrix/report/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;

@@ -1,7 +1,7 @@
 // Hamiltonians of neighbours alone, whose density matrix reaches much further.
 #include <fmt/format.h>
 
-#include "plugins/submatrix/task/report.hpp"
+#include "plugins/submatrix/report/report.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/random_matrices.hpp"
 

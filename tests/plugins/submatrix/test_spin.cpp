@@ -1,13 +1,13 @@
 // Two spin channels against the dense eigenproblems of both.
 #include <numeric>
 
-#include "core/io/atomic_file.hpp"
-#include "core/io/h5.hpp"
-#include "plugins/submatrix/evaluate/spin_density.hpp"
-#include "plugins/submatrix/task/matrix_input.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/submatrix/density/spin_density.hpp"
+#include "plugins/submatrix/report/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;

@@ -1,12 +1,12 @@
 // What a user reads when matrices cannot be used.
 #include "core/base/error.hpp"
-#include "core/io/atomic_file.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
-#include "plugins/submatrix/task/density_task.hpp"
-#include "plugins/submatrix/task/report.hpp"
+#include "plugins/submatrix/report/report.hpp"
+#include "plugins/submatrix/tasks/density_matrix.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;

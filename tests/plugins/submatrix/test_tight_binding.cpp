@@ -2,10 +2,10 @@
 #include <iostream>
 
 #include "core/parallel/random.hpp"
-#include "plugins/submatrix/tight_binding/tight_binding.hpp"
+#include "plugins/submatrix/potentials/tight_binding.hpp"
 #include "tests/catch.hpp"
 #include "tests/periodic.hpp"
-#include "tests/physics/potential_check.hpp"
+#include "tests/plugins/md/potential_check.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;

@@ -6,10 +6,10 @@
 #include <span>
 
 #include "core/parallel/random.hpp"
-#include "plugins/submatrix/tight_binding/tight_binding.hpp"
+#include "plugins/submatrix/potentials/tight_binding.hpp"
 #include "tests/catch.hpp"
 #include "tests/periodic.hpp"
-#include "tests/physics/potential_check.hpp"
+#include "tests/plugins/md/potential_check.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;
@@ -320,7 +320,7 @@ TEST_CASE("forces and the conservation of energy get better with eps") {
   check_shrink(table(2, {1e-2, 1e-3, 1e-4}, 15, 1e-3, 600.0, world));
 }
 
-// What README tabulates, see tests/bench/tight_binding_truncation.py. Submatrices of 512 atoms never meet themselves
+// What README tabulates, see studies/tight_binding_truncation.py. Submatrices of 512 atoms never meet themselves
 // through the cell's faces; dynamics of as many takes hours.
 TEST_CASE("force errors at eps 1e-4, 1e-5 and 1e-6, 512 atoms", "[.long]") {
   test::World world;

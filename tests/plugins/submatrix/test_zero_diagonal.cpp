@@ -1,10 +1,10 @@
 // Blocks of the diagonal that are zero: a basis function whose energy is the origin of energies, as in Hückel's method.
-#include "core/io/atomic_file.hpp"
-#include "plugins/submatrix/evaluate/congruence.hpp"
-#include "plugins/submatrix/task/matrix_input.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "plugins/submatrix/blocks/congruence.hpp"
+#include "plugins/submatrix/report/matrix_input.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::submatrix;

@@ -8,8 +8,8 @@
 
 #include "core/deck/node.hpp"
 #include "core/driver/advance.hpp"
-#include "plugins/superres/convection/cavity.hpp"
-#include "plugins/superres/convection/rayleigh_benard.hpp"
+#include "plugins/superres/physics/cavity.hpp"
+#include "plugins/superres/physics/rayleigh_benard.hpp"
 #include "tests/catch.hpp"
 
 namespace cambium::superres::test {

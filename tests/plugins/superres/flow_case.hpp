@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/dataset.hpp"
+#include "core/train/kinds/dataset.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres::testing {

@@ -6,9 +6,9 @@
 
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "plugins/superres/output/fields_writer.hpp"
+#include "plugins/superres/writers/fields.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 namespace cambium::superres {
 void register_types(Registry& registry);

@@ -1,6 +1,7 @@
 // Networks of convection divided among ranks. This file sees no Torch.
 #include "core/plugin/registry.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "tests/plugins/superres/flow_case.hpp"
 #include "tests/train/shard/divided_network.hpp"
 

@@ -3,10 +3,10 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/equations/stencil.hpp"
-#include "plugins/superres/equations/verify.hpp"
+#include "plugins/superres/tasks/verify.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 

@@ -1,10 +1,10 @@
 // Networks of convection: sizes, gradients, what they keep exactly.
-#include "core/io/h5.hpp"
-#include "plugins/superres/train/flow_unet.hpp"
-#include "plugins/superres/train/meshfree_flow_net.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/superres/networks/flow_unet.hpp"
+#include "plugins/superres/networks/meshfree_flow_net.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/superres/flow_case.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::superres;

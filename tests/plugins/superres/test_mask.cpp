@@ -3,14 +3,14 @@
 #include <cmath>
 #include <set>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/equations/mask.hpp"
 #include "plugins/superres/equations/residual.hpp"
-#include "plugins/superres/evaluate/resampling.hpp"
 #include "plugins/superres/evaluate/scores.hpp"
-#include "plugins/superres/samples/crops.hpp"
+#include "plugins/superres/sampling/resampling.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::superres;

@@ -2,9 +2,9 @@
 #include <chrono>
 #include <thread>
 
-#include "core/io/checkpoint.hpp"
-#include "plugins/superres/convection/halo.hpp"
-#include "plugins/superres/convection/rows.hpp"
+#include "core/io/run/checkpoint.hpp"
+#include "plugins/superres/scheme/halo.hpp"
+#include "plugins/superres/scheme/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 #include "tests/shared_scratch.hpp"
 

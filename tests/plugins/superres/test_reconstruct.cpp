@@ -1,5 +1,5 @@
 // The stage `reconstruct` on flows between walls and around a period, and beside the solver itself.
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/superres/evaluate/flow_statistics.hpp"
 #include "tests/plugins/superres/recorded_flow.hpp"
 

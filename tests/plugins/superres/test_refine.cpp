@@ -1,6 +1,6 @@
 // Answers refined by equations of the data, whatever equations the network was trained with. This file sees no Torch.
-#include "core/train/artifact/artifact.hpp"
-#include "plugins/superres/samples/crops.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/superres/datasets/crops.hpp"
 #include "tests/plugins/superres/recorded_flow.hpp"
 
 namespace cambium::superres {

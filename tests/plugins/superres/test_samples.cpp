@@ -1,13 +1,13 @@
 // Windows of coarse samples: what a network is trained on and asked with.
 #include <cmath>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
-#include "plugins/superres/evaluate/resampling.hpp"
-#include "plugins/superres/output/write_fields.hpp"
-#include "plugins/superres/samples/crops.hpp"
+#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/sampling/write_fields.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::superres;

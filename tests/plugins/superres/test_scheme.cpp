@@ -1,6 +1,6 @@
 // The parts of the scheme against plain sums.
 #include "core/parallel/random.hpp"
-#include "plugins/superres/convection/rows.hpp"
+#include "plugins/superres/scheme/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 
 using namespace cambium;

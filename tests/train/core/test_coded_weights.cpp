@@ -3,12 +3,12 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "core/train/mlp/expression_set.hpp"
-#include "core/train/mlp/mlp.hpp"
-#include "core/train/quantized/coded_weights.hpp"
-#include "core/train/transformer/grammar_set.hpp"
-#include "core/train/transformer/transformer.hpp"
+#include "core/train/data/expression_set.hpp"
+#include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/networks/quantized/coded_weights.hpp"
+#include "core/train/networks/transformer/grammar_set.hpp"
+#include "core/train/networks/transformer/transformer.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/world.hpp"
 

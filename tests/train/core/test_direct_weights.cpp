@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/direct/direct_weights.hpp"
-#include "core/train/mlp/mlp.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "core/train/optimize/sgd.hpp"
+#include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/step/optimizers/sgd.hpp"
+#include "core/train/weights/direct/direct_weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 #include "tests/train/core/world.hpp"

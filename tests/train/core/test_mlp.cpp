@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "core/train/mlp/expression_set.hpp"
-#include "core/train/mlp/mlp.hpp"
+#include "core/train/data/expression_set.hpp"
+#include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/world.hpp"
 

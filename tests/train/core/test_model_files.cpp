@@ -1,8 +1,8 @@
 // What a model file says of the data that its network has met.
-#include "core/io/atomic_file.hpp"
-#include "core/train/artifact/artifact.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <functional>
 
-#include "core/train/optimize/clip.hpp"
-#include "core/train/optimize/layerwise.hpp"
-#include "core/train/optimize/sgd.hpp"
-#include "core/train/optimize/split.hpp"
+#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/layerwise.hpp"
+#include "core/train/step/optimizers/sgd.hpp"
+#include "core/train/step/optimizers/split.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 

@@ -3,10 +3,11 @@
 
 #include "core/deck/node.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/batch_plan.hpp"
-#include "core/train/schedule/learning_rate.hpp"
-#include "core/train/trainer/subset.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/data/subset.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
+#include "core/train/step/rates/learning_rate.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/world.hpp"
 

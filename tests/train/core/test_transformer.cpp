@@ -4,11 +4,11 @@
 #include <map>
 
 #include "core/base/error.hpp"
-#include "core/train/flat/buffer.hpp"
-#include "core/train/transformer/grammar_set.hpp"
-#include "core/train/transformer/transformer.hpp"
-#include "core/train/transformer/transformer_ops.hpp"
-#include "core/train/transformer/transformer_pass.hpp"
+#include "core/train/networks/transformer/grammar_set.hpp"
+#include "core/train/networks/transformer/transformer.hpp"
+#include "core/train/networks/transformer/transformer_ops.hpp"
+#include "core/train/networks/transformer/transformer_pass.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/world.hpp"
 

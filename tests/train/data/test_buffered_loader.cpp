@@ -2,11 +2,11 @@
 #include <numeric>
 
 #include "core/train/data/buffered_loader.hpp"
-#include "core/train/shuffle_loader.hpp"
+#include "core/train/data/shuffle_loader.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
 #include "tests/train/data/sample_shards.hpp"
-#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

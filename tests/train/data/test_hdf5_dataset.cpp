@@ -5,9 +5,9 @@
 
 #include "core/train/data/shard_files.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
 #include "tests/train/data/sample_shards.hpp"
-#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -3,10 +3,10 @@
 #include <array>
 #include <map>
 
-#include "core/train/optimize/adam.hpp"
 #include "core/train/plan/layouts.hpp"
-#include "core/train/reduce/reducer.hpp"
-#include "core/train/shard/sharded_model.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/divided/sharded_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 

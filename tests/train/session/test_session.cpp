@@ -1,11 +1,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/train/session/session.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
-#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -3,10 +3,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "core/train/session/session.hpp"
-#include "core/train/trainer/train.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 

@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "core/train/optimize/layerwise.hpp"
-#include "core/train/optimize/sgd.hpp"
-#include "core/train/shard/sharded_model.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/step/optimizers/layerwise.hpp"
+#include "core/train/step/optimizers/sgd.hpp"
+#include "core/train/weights/divided/sharded_model.hpp"
 #include "tests/train/core/buffers.hpp"
 
 namespace cambium::train::testing {

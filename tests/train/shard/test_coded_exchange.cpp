@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/train/shard/coded_exchange.hpp"
+#include "core/train/weights/divided/coded_exchange.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 

@@ -1,7 +1,7 @@
 // How a deck says what is divided, and what it may not say.
 #include "core/base/error.hpp"
 #include "core/deck/node.hpp"
-#include "core/train/shard/partition.hpp"
+#include "core/train/weights/divided/partition.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -6,12 +6,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
-#include "core/train/mlp/mlp.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/networks/mlp/mlp.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
 

@@ -1,6 +1,6 @@
 // A transformer divided among ranks: memory, bytes and weights by the same rules as any network that names its modules.
-#include "core/train/transformer/grammar_set.hpp"
-#include "core/train/transformer/transformer.hpp"
+#include "core/train/networks/transformer/grammar_set.hpp"
+#include "core/train/networks/transformer/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/shard/layers.hpp"
 

@@ -5,11 +5,12 @@
 #include <regex>
 
 #include "core/base/error.hpp"
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/session/memory_set.hpp"
-#include "core/train/torch/register.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/data/memory_set.hpp"
+#include "core/train/networks/torch/register.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/data/sample_shards.hpp"
 

@@ -1,11 +1,12 @@
 // A convolutional network divided among ranks. This file sees no Torch.
 #include <cmath>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
-#include "core/train/session/memory_set.hpp"
-#include "core/train/torch/register.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/data/memory_set.hpp"
+#include "core/train/networks/torch/register.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "tests/train/shard/divided_network.hpp"
 
 using namespace cambium;

@@ -5,11 +5,12 @@
 #include <iostream>
 
 #include "core/plugin/registry.hpp"
-#include "core/train/batch_plan.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
-#include "core/train/optimize/adam.hpp"
-#include "core/train/torch/register.hpp"
-#include "core/train/trainer/train.hpp"
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/networks/torch/register.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
+#include "core/train/step/optimizers/adam.hpp"
 #include "tests/catch.hpp"
 #include "tests/gradient_tails.hpp"
 

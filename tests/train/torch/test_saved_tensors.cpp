@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/torch/saved_tensors.hpp"
+#include "core/train/networks/torch/saved_tensors.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/train/torch/conv_net.hpp"
+#include "core/train/networks/torch/conv_net.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/scratch.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

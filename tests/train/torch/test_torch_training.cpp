@@ -2,16 +2,17 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/io/h5.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/plugin/task.hpp"
+#include "core/train/networks/torch/register.hpp"
+#include "core/train/register.hpp"
+#include "core/train/run/train.hpp"
 #include "core/train/session/session.hpp"
-#include "core/train/torch/register.hpp"
-#include "core/train/trainer/train.hpp"
 #include "tests/catch.hpp"
+#include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
 #include "tests/train/data/sample_shards.hpp"
-#include "tests/unit/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -9,8 +9,8 @@ using Catch::Approx;
 #include <catch2/catch.hpp>
 #endif
 
-#include "core/train/flat/buffer.hpp"
-#include "core/train/mlp/expression_set.hpp"
+#include "core/train/data/expression_set.hpp"
+#include "core/train/weights/flat/buffer.hpp"
 #include "my_model.hpp"
 
 using namespace cambium;

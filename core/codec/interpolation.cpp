@@ -1,0 +1,286 @@
+#include "core/codec/interpolation.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/codec/stencil.hpp"
+
+namespace cambium::lowp {
+namespace {
+
+constexpr int dims = FieldShape::dimensions;
+
+/// Points of one level that lie between others along the dimensions of `set`, row by row: visit(first point, index of
+/// it, number of points).
+template <class Visit>
+void for_each_row(const FieldShape& shape, std::int64_t s, unsigned set, Visit&& visit) {
+  std::array<std::int64_t, dims> from;
+  for (int d = 0; d < dims; ++d) {
+    from[d] = set >> d & 1 ? s : 0;
+    if (from[d] >= shape.extent[d]) return;
+  }
+  const std::int64_t n = (shape.extent[dims - 1] - from[dims - 1] + 2 * s - 1) / (2 * s);
+  std::array<std::int64_t, dims> i = from;
+  for (i[0] = from[0]; i[0] < shape.extent[0]; i[0] += 2 * s)
+    for (i[1] = from[1]; i[1] < shape.extent[1]; i[1] += 2 * s)
+      for (i[2] = from[2]; i[2] < shape.extent[2]; i[2] += 2 * s)
+        visit(i[0] * shape.stride[0] + i[1] * shape.stride[1] + i[2] * shape.stride[2] + from[3], i, n);
+}
+
+/// out[k] (+)= stencil around x[k * Step].
+template <class T, int Step>
+void add_stencil(const T* x, std::int64_t step, std::int64_t distance, const Stencil<T>& w, bool first, std::int64_t n,
+                 T* out) {
+  if constexpr (Step > 0) step = Step;
+  const T a = w.at[0], b = w.at[1], c = w.at[2], d = w.at[3];
+  if (a == 0 && d == 0 && c != 0) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      const T v = b * x[k * step - distance] + c * x[k * step + distance];
+      out[k] = first ? v : out[k] + v;
+    }
+  } else if (a != 0 && d != 0) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      const T* y = x + k * step;
+      const T v = (a * y[-3 * distance] + d * y[3 * distance]) + (b * y[-distance] + c * y[distance]);
+      out[k] = first ? v : out[k] + v;
+    }
+  } else {
+    for (std::int64_t k = 0; k < n; ++k) {
+      const T v = apply(w, x + k * step, distance);
+      out[k] = first ? v : out[k] + v;
+    }
+  }
+}
+
+/// Predictions of one row. `x`: its first point.
+template <class T, int Step>
+void predict_row(const T* x, const std::array<std::int64_t, dims>& index, std::int64_t n, const FieldShape& shape,
+                 std::int64_t s, unsigned set, const InterpolationPlan::Between& how, T* out) {
+  bool first = true;
+  for (int d = 0; d < dims - 1; ++d) {
+    if (!(set >> d & 1)) continue;
+    const auto w = stencil_at(index[d], s, shape.extent[d], how.cubic >> d & 1, static_cast<T>(how.weight[d]));
+    add_stencil<T, Step>(x, 2 * s, s * shape.stride[d], w, first, n, out);
+    first = false;
+  }
+  constexpr int d = dims - 1;
+  if (!(set >> d & 1)) return;
+  const std::int64_t extent = shape.extent[d];
+  const auto weight = static_cast<T>(how.weight[d]);
+  auto single = [&](std::int64_t k) {
+    const T v = apply(stencil_at(index[d] + 2 * s * k, s, extent, how.cubic >> d & 1, weight), x + 2 * s * k, s);
+    out[k] = first ? v : out[k] + v;
+  };
+  // Away from both ends all four values exist.
+  const std::int64_t begin = std::min<std::int64_t>(1, n);
+  std::int64_t end = n;
+  while (end > begin && index[d] + 2 * s * (end - 1) + 3 * s >= extent) --end;
+  for (std::int64_t k = 0; k < begin; ++k) single(k);
+  if (end > begin)
+    add_stencil<T, Step>(x + 2 * s * begin, 2 * s, s,
+                         stencil_at(index[d] + 2 * s, s, extent, how.cubic >> d & 1, weight), first, end - begin,
+                         out + begin);
+  for (std::int64_t k = std::max(end, begin); k < n; ++k) single(k);
+}
+
+/// Every row of every level in the order of prediction: visit(quantizer, row, step, predictions, n).
+template <class T, class Visit>
+void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound, Visit&& visit) {
+  std::vector<T> prediction(static_cast<std::size_t>(shape.extent[dims - 1] + 1), T(0));
+  visit(Quantizer<T>(bound), field, 1, prediction.data(), 1);
+  for (std::size_t l = 0; l < plan.levels().size(); ++l) {
+    const auto& level = plan.levels()[l];
+    const Quantizer<T> quantizer(plan.level_bound(l, bound));
+    const std::int64_t s = level.spacing;
+    for (unsigned set = 1; set < 16; ++set)
+      for_each_row(shape, s, set, [&](std::int64_t at, const auto& index, std::int64_t n) {
+        if (s == 1)
+          predict_row<T, 2>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
+        else
+          predict_row<T, 0>(field + at, index, n, shape, s, set, level.between[set], prediction.data());
+        visit(quantizer, field + at, 2 * s, prediction.data(), n);
+      });
+  }
+}
+
+/// Second moments of the errors of linear (d) and cubic (4 + d) interpolation along each dimension, over a sample.
+struct Moments {
+  double sum[2 * dims][2 * dims] = {};
+  std::int64_t samples = 0;
+};
+
+template <class T>
+Moments sample_errors(const T* field, const FieldShape& shape, std::int64_t s, unsigned set) {
+  Moments m;
+  std::int64_t rows = 0, row = 0, points = 0;
+  for_each_row(shape, s, set, [&](std::int64_t, const auto&, std::int64_t n) { ++rows, points += n; });
+  const std::int64_t every = std::max<std::int64_t>(1, points / 4096), across = every > 4 ? 2 : 1;
+  for_each_row(shape, s, set, [&](std::int64_t at, auto index, std::int64_t n) {
+    if (row++ % ((every + across - 1) / across) != 0) return;
+    for (std::int64_t k = row % across; k < n; k += across) {
+      double error[2 * dims] = {};
+      bool usable = true;
+      const T* x = field + at + 2 * s * k;
+      index[dims - 1] = (set >> (dims - 1) & 1 ? s : 0) + 2 * s * k;
+      for (int d = 0; d < dims; ++d)
+        if (set >> d & 1)
+          for (int cubic = 0; cubic < 2; ++cubic) {
+            const auto w = stencil_at(index[d], s, shape.extent[d], cubic, T(1));
+            error[4 * cubic + d] = static_cast<double>(apply(w, x, s * shape.stride[d])) - static_cast<double>(*x);
+            usable = usable && std::abs(error[4 * cubic + d]) < 1e150;
+          }
+      if (!usable) continue;
+      ++m.samples;
+      for (int a = 0; a < 2 * dims; ++a)
+        for (int b = 0; b <= a; ++b) m.sum[a][b] += error[a] * error[b];
+    }
+  });
+  return m;
+}
+
+/// Weights, of sum one, for which the mean over dimensions `chosen` has the least expected square: C w ~ 1.
+void least_error_weights(const Moments& m, const std::vector<int>& chosen, double noise,
+                         InterpolationPlan::Between& how) {
+  const int n = static_cast<int>(chosen.size());
+  double c[dims][dims + 1];
+  double scale = 0;
+  for (int a = 0; a < n; ++a) scale += m.sum[chosen[a]][chosen[a]] / m.samples + noise;
+  for (int a = 0; a < n; ++a) {
+    for (int b = 0; b < n; ++b)
+      c[a][b] = m.sum[std::max(chosen[a], chosen[b])][std::min(chosen[a], chosen[b])] / m.samples;
+    c[a][a] += noise + 1e-3 * scale + 1e-300;
+    c[a][n] = 1.0;
+  }
+  for (int k = 0; k < n; ++k)
+    for (int a = 0; a < n; ++a) {
+      if (a == k) continue;
+      const double f = c[a][k] / c[k][k];
+      for (int b = k; b <= n; ++b) c[a][b] -= f * c[k][b];
+    }
+  double total = 0;
+  for (int a = 0; a < n; ++a) total += c[a][n] / c[a][a];
+  for (int a = 0; a < n; ++a) {
+    const double w = c[a][n] / c[a][a] / total;
+    how.weight[chosen[a] % dims] = static_cast<float>(std::isfinite(w) ? std::clamp(w, -1.0, 2.0) : 1.0 / n);
+  }
+}
+
+}  // namespace
+
+InterpolationPlan::InterpolationPlan(const FieldShape& shape) : shape_(shape) {
+  const auto longest = *std::max_element(shape.extent.begin(), shape.extent.end());
+  if (longest < 2) return;
+  for (auto s = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(longest - 1))); s > 0; s /= 2) {
+    levels_.emplace_back();
+    levels_.back().spacing = s;
+  }
+}
+
+bool InterpolationPlan::used(const Level& level, unsigned set) const {
+  for (int d = 0; d < dims; ++d)
+    if ((set >> d & 1) && shape_.extent[d] <= level.spacing) return false;
+  return true;
+}
+
+double InterpolationPlan::level_bound(std::size_t k, double bound) const {
+  const auto above = static_cast<double>(levels_.size() - 1 - k);
+  return bound / std::min(std::pow(1.25, above), 2.0);
+}
+
+template <class T>
+InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, double bound) : InterpolationPlan(shape) {
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    for (unsigned set = 1; set < 16; ++set) {
+      if (!used(levels_[l], set)) continue;
+      auto& how = levels_[l].between[set];
+      const Moments m = sample_errors(field, shape, levels_[l].spacing, set);
+      const double noise = std::pow(level_bound(l, bound), 2) / 3.0;  // of one reconstructed value
+      std::vector<int> chosen;
+      for (int d = 0; d < dims; ++d) {
+        if (!(set >> d & 1)) continue;
+        // Rounding errors of two values enter a linear interpolation by 1/2, those of four a cubic one by 0.64.
+        const bool cubic =
+            m.samples < 16 || m.sum[4 + d][4 + d] / m.samples + 0.64 * noise < m.sum[d][d] / m.samples + 0.5 * noise;
+        if (cubic) how.cubic |= 1u << d;
+        chosen.push_back(cubic ? 4 + d : d);
+      }
+      if (m.samples < 16)
+        for (int d : chosen) how.weight[d % dims] = 1.0f / static_cast<float>(chosen.size());
+      else
+        least_error_weights(m, chosen, 0.6 * noise, how);
+    }
+}
+
+InterpolationPlan::InterpolationPlan(ByteReader& in, const FieldShape& shape) : InterpolationPlan(shape) {
+  for (auto& level : levels_)
+    for (unsigned set = 1; set < 16; ++set) {
+      if (!used(level, set)) continue;
+      level.between[set].cubic = in.get<std::uint8_t>();
+      for (int d = 0; d < dims; ++d)
+        if (set >> d & 1) level.between[set].weight[d] = in.get<float>();
+    }
+}
+
+void InterpolationPlan::put(ByteWriter& out) const {
+  for (const auto& level : levels_)
+    for (unsigned set = 1; set < 16; ++set) {
+      if (!used(level, set)) continue;
+      out.put(level.between[set].cubic);
+      for (int d = 0; d < dims; ++d)
+        if (set >> d & 1) out.put(level.between[set].weight[d]);
+    }
+}
+
+template <class T>
+void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        Quantized<T>& out) {
+  if (shape.elements == 0) return;
+  out.codes.resize(static_cast<std::size_t>(shape.elements));
+  std::uint16_t* codes = out.codes.data();
+  traverse(field, shape, plan, bound,
+           [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
+             const int exceptions = step == 2 ? quantizer.encode(row, 2, prediction, n, codes)
+                                              : quantizer.encode(row, step, prediction, n, codes);
+             for (std::int64_t k = 0; exceptions > 0 && k < n; ++k) {
+               if (codes[k] != 0) continue;
+               out.exceptions.push_back(row[k * step]);
+               if (!std::isfinite(row[k * step])) row[k * step] = stand_in(prediction[k]);
+             }
+             codes += n;
+           });
+}
+
+template <class T>
+void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        T* field) {
+  if (std::ssize(in.codes) != shape.elements) throw DamagedStream{};
+  if (shape.elements == 0) return;
+  const std::uint16_t* codes = in.codes.data();
+  std::size_t taken = 0;
+  std::vector<std::pair<T*, T>> not_finite;
+  traverse(field, shape, plan, bound,
+           [&](const Quantizer<T>& quantizer, T* row, std::int64_t step, const T* prediction, std::int64_t n) {
+             quantizer.decode(codes, prediction, n, row, step);
+             if (std::find(codes, codes + n, 0) != codes + n)
+               for (std::int64_t k = 0; k < n; ++k) {
+                 if (codes[k] != 0) continue;
+                 if (taken == in.exceptions.size()) throw DamagedStream{};
+                 const T value = in.exceptions[taken++];
+                 row[k * step] = std::isfinite(value) ? value : stand_in(prediction[k]);
+                 if (!std::isfinite(value)) not_finite.emplace_back(row + k * step, value);
+               }
+             codes += n;
+           });
+  if (taken != in.exceptions.size()) throw DamagedStream{};
+  for (const auto& [place, value] : not_finite) *place = value;
+}
+
+#define CAMBIUM_INTERPOLATION_OF(T)                                                                            \
+  template InterpolationPlan::InterpolationPlan(const T*, const FieldShape&, double);                          \
+  template void interpolate_encode<T>(T*, const FieldShape&, const InterpolationPlan&, double, Quantized<T>&); \
+  template void interpolate_decode<T>(const Quantized<T>&, const FieldShape&, const InterpolationPlan&, double, T*);
+CAMBIUM_INTERPOLATION_OF(float)
+CAMBIUM_INTERPOLATION_OF(double)
+#undef CAMBIUM_INTERPOLATION_OF
+
+}  // namespace cambium::lowp

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/codec/bytes.hpp"
+#include "core/codec/quantizer.hpp"
+#include "core/codec/shape.hpp"
+
+namespace cambium::lowp {
+
+/// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points
+/// between those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is
+/// complete. A point that lies between others in several dimensions takes a mean over these dimensions, with weights
+/// for which the expected squared error on this field is least; linear or cubic is chosen in the same way. Coarse
+/// levels are kept more exactly.
+class InterpolationPlan {
+ public:
+  struct Between {
+    std::uint8_t cubic = 0;  ///< bit d: four values along dimension d, else two
+    float weight[4] = {0, 0, 0, 0};
+  };
+  struct Level {
+    std::int64_t spacing = 1;
+    Between between[16];  ///< by the set of dimensions (bits) along which a point lies between others
+  };
+
+  /// From the field itself; `bound` is the absolute error bound of the finest level.
+  template <class T>
+  InterpolationPlan(const T* field, const FieldShape& shape, double bound);
+  InterpolationPlan(ByteReader& in, const FieldShape& shape);
+  void put(ByteWriter& out) const;
+
+  const std::vector<Level>& levels() const { return levels_; }
+  /// Error bound of level k, counted from the coarsest.
+  double level_bound(std::size_t k, double bound) const;
+
+ private:
+  explicit InterpolationPlan(const FieldShape& shape);
+  bool used(const Level& level, unsigned set) const;
+
+  FieldShape shape_;
+  std::vector<Level> levels_;
+};
+
+/// Replaces `field` by what will be decoded and appends codes and exceptions to `out`.
+template <class T>
+void interpolate_encode(T* field, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        Quantized<T>& out);
+
+/// Fills `field`; `in` must hold exactly what was encoded, or DamagedStream.
+template <class T>
+void interpolate_decode(const Quantized<T>& in, const FieldShape& shape, const InterpolationPlan& plan, double bound,
+                        T* field);
+
+}  // namespace cambium::lowp

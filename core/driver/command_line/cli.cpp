@@ -1,0 +1,193 @@
+#include "core/driver/command_line/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+#include "core/base/build_info.hpp"
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/driver/bench/bench_lowp.hpp"
+#include "core/driver/command_line/commands.hpp"
+#include "core/driver/failure.hpp"
+#include "core/driver/simulate.hpp"
+#include "core/parallel/comm.hpp"
+#include "core/parallel/stop_request.hpp"
+
+namespace cambium {
+
+namespace {
+
+std::string joined(int argc, char** argv) {
+  std::string text = "cambium";
+  for (int k = 1; k < argc; ++k) text += std::string(" ") + argv[k];
+  return text;
+}
+
+/// `cambium PLUGIN VERB ...`, or `cambium VERB ...` for a tool of core: everything after the verb belongs to the tool.
+void add_plugin_tools(CLI::App& app, const Registry& registry,
+                      const std::function<void(const Command&, CLI::App*)>& add) {
+  std::map<std::string, CLI::App*> plugins;
+  for (const auto& tool : registry.commands()) {
+    CLI::App* above = &app;
+    if (tool.plugin != "core") {
+      CLI::App*& plugin = plugins[tool.plugin];
+      if (!plugin) plugin = app.add_subcommand(tool.plugin, fmt::format("tools of the plugin {}", tool.plugin));
+      plugin->require_subcommand(1);
+      above = plugin;
+    }
+    CLI::App* verb = above->add_subcommand(tool.verb, tool.doc);
+    verb->prefix_command();
+    verb->set_help_flag();
+    add(tool, verb);
+  }
+}
+
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2)
+    throw InputError(
+        "a command is missing: `cambium run DECK`, for example `cambium run inputs/md/copper_melting.yaml`; "
+        "`cambium --help` lists the others");
+  if (argv[1][0] == '-') return;
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::find(known.begin(), known.end(), argv[1]) == known.end())
+    throw InputError(fmt::format("there is no command '{}'{}", argv[1], suggestion(argv[1], known)));
+}
+
+/// Reads the command line and carries it out. The exit code when nothing was to be done (help, wrong options), -1
+/// otherwise.
+int parse(CLI::App& app, int argc, char** argv, bool root) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    throw InputError(
+        fmt::format("{}; a key of a deck is changed by key.path=value, for example stages[0].simulate.steps=100, and "
+                    "`cambium {} --help` lists the options",
+                    error.what(), argv[1]));
+  } catch (const CLI::RequiredError& error) {
+    throw InputError(fmt::format("{}; `cambium {} --help` says what it takes", error.what(), argv[1]));
+  } catch (const CLI::ParseError& error) {
+    if (!root) return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+  }
+  return -1;
+}
+
+/// What the command line fills and the verbs read.
+struct Given {
+  DeckOptions deck_options;
+  std::string deck, directory, kind, name, destination;
+  std::vector<std::string> options;
+  bool schema = false, json = false, help = false;
+};
+
+void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
+  auto deck_command = [&](const char* verb, const char* doc) {
+    auto* sub = app.add_subcommand(verb, doc);
+    sub->add_option("deck", given.deck, "YAML deck")->required();
+    sub->add_option("overrides", given.deck_options.overrides, "key.path=value");
+    sub->add_flag("--test-size", given.deck_options.test_size, "apply the deck's x-test notes");
+    return sub;
+  };
+  auto* run = deck_command("run", "run every stage of a deck, in a directory that holds no other run");
+  run->add_flag("--overwrite", given.deck_options.overwrite,
+                "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+  run->callback([&commands, &given, &code] { code = commands.run(given.deck, given.deck_options); });
+  deck_command("check", "construct everything, print the schedule, run nothing")->callback([&commands, &given, &code] {
+    code = commands.check(given.deck, given.deck_options);
+  });
+  auto* restart = app.add_subcommand(
+      "restart", "continue a run from its newest checkpoint; steps, epochs, walltime, output and ranks may change");
+  restart->add_option("directory", given.directory, "run directory")->required();
+  restart->add_option("overrides", given.deck_options.overrides,
+                      "key.path=value, for example stages[0].simulate.steps=20000");
+  restart->callback([&commands, &given, &code] { code = commands.restart(given.directory, given.deck_options); });
+}
+
+void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
+  auto* list = app.add_subcommand("list", "registered types by kind");
+  list->add_option("kind", given.kind, "only this kind");
+  list->callback([&commands, &given, &code] { code = commands.list(given.kind); });
+  auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
+  doc->add_option("kind", given.kind, "for example potential, or bench");
+  doc->add_option("name", given.name, "for example lennard_jones");
+  doc->add_flag("--schema", given.schema, "JSON schema of a deck, for editors");
+  doc->callback([&commands, &given, &code] { code = commands.doc(given.kind, given.name, given.schema); });
+}
+
+void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
+  auto* bench = app.add_subcommand("bench", "measure; the last line is one JSON object with --json");
+  bench->add_option("name", given.name, "which, or all; none lists them");
+  bench->add_option("options", given.options, "key=value; `cambium bench NAME --help` lists them");
+  bench->add_flag(
+      "--json", given.json,
+      "print one JSON object as the last line; without a name the list of benches and what is measured with");
+  bench->set_help_flag();
+  bench->add_flag("-h,--help", given.help, "this page, or the options of the bench that is named");
+  bench->callback([&commands, &given, &code, bench] {
+    if (given.help && given.name.empty()) commands.say(bench->help());
+    code = commands.bench(given.name, given.options, given.json, given.help);
+  });
+}
+
+void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
+  auto* report = app.add_subcommand("report", "one HTML page about a run: pictures, timing, provenance, citations");
+  report->add_option("directory", given.directory, "run directory")->required();
+  report->add_option("-o,--output", given.destination, "page to write; RUN/report.html when absent");
+  report->callback([&commands, &given, &code] { code = commands.report(given.directory, given.destination); });
+  auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
+  fresh->add_option("name", given.name, "its name, in lower case")->required();
+  fresh->add_option("destination", given.destination, "folder that is made; the name when absent");
+  fresh->add_option("--kind", given.kind, "potential (when absent), physics or model (a network for the stage train)");
+  fresh->callback([&commands, &given, &code] {
+    code = commands.new_plugin(given.name, given.destination, given.kind.empty() ? "potential" : given.kind);
+  });
+}
+
+}  // namespace
+
+static int dispatch(int argc, char** argv, Commands& commands, const Registry& registry) {
+  CLI::App app{
+      "Machine learning inside scientific simulation: one deck simulates, trains, evaluates and simulates again."};
+  app.set_version_flag("--version", std::string("cambium ") + build_info().version);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 2 bad input, 3 stopped early with a restart, 4 numerical failure, 70 our bug.");
+  ExitCode code = ExitCode::done;
+  Given given;
+  add_deck_verbs(app, commands, given, code);
+  add_lookups(app, commands, given, code);
+  add_bench(app, commands, given, code);
+  add_pages(app, commands, given, code);
+  add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
+    verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });
+  });
+  require_known_command(app, argc, argv);
+  const int refused = parse(app, argc, argv, commands.root());
+  return refused < 0 ? static_cast<int>(code) : refused;
+}
+
+void listen_early(int argc, char** argv) {
+  if (argc > 1 && (argv[1] == std::string("run") || argv[1] == std::string("restart"))) StopRequest::listen();
+}
+
+int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {
+  listen_early(argc, argv);
+  Comm comm;
+  try {
+    Registry registry;
+    registry.set_plugin("core");
+    registry.add<Simulate>("simulate", "advance a physics in time");
+    add_core_writers(registry);
+    registry.add_bench(bench_lowp());
+    register_plugins(registry);
+    Commands commands(comm, registry, joined(argc, argv));
+    return dispatch(argc, argv, commands, registry);
+  } catch (...) {
+    return report_failure(std::current_exception(), comm);
+  }
+}
+
+}  // namespace cambium

@@ -1,0 +1,80 @@
+#include "core/driver/writers/trajectory_writers.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium {
+
+namespace fs = std::filesystem;
+
+void H5mdWriter::Params::describe(deck::Describe<Params>& d) {
+  d("every", &Params::every, "steps between two frames").at_least(1).def(100);
+  d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
+  d("velocities", &Params::velocities, "also velocities (Å/ps)").def(false);
+  d("forces", &Params::forces, "also forces (stored in kJ/(mol Å), the unit that readers of H5MD know)").def(false);
+  d("precision", &Params::precision, "of positions, velocities and forces; single halves the file")
+      .options({{"double", Precision::double_}, {"single", Precision::single}})
+      .def(Precision::double_);
+}
+
+std::string H5mdWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
+
+io::H5mdFile::Content H5mdWriter::content() const {
+  return {{params_.velocities, params_.forces}, params_.precision == Precision::single};
+}
+
+void H5mdWriter::observe(const State& state, std::int64_t, double) {
+  const io::Frame frame = io::gather_frame(state, context_.comm, content().parts);
+  io::on_root(context_.comm, [&] {
+    if (file_)
+      file_->append(frame);
+    else
+      file_ = std::make_unique<io::H5mdFile>(path(), content(), io::provenance_of(context_), frame);
+  });
+}
+
+bool readable_or_put_aside(const std::string& path, Log& log) {
+  if (!fs::exists(path)) return false;
+  try {
+    io::File::open(path);
+    return true;
+  } catch (const InputError& error) {
+    fs::rename(path, path + ".broken");
+    log.warn(fmt::format("{}. It was renamed to '{}.broken' and a new trajectory begins", error.what(),
+                         fs::path(path).filename().string()));
+    return false;
+  }
+}
+
+void H5mdWriter::resume(std::int64_t step) {
+  io::on_root(context_.comm, [&] {
+    if (readable_or_put_aside(path(), context_.log)) file_ = std::make_unique<io::H5mdFile>(path(), content(), step);
+  });
+}
+
+void ExtxyzWriter::Params::describe(deck::Describe<Params>& d) {
+  d("every", &Params::every, "steps between two frames").at_least(1).def(100);
+  d("file", &Params::file, "name of the file in the run directory").def("trajectory.extxyz");
+  d("velocities", &Params::velocities, "also velocities (Å/ps), as velo").def(false);
+  d("forces", &Params::forces, "also forces (eV/Å), as forces").def(false);
+}
+
+std::string ExtxyzWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
+
+void ExtxyzWriter::observe(const State& state, std::int64_t, double) {
+  const io::Frame frame = io::gather_frame(state, context_.comm, {params_.velocities, params_.forces});
+  io::on_root(context_.comm, [&] {
+    if (!file_) file_ = std::make_unique<io::ExtxyzFile>(path());
+    file_->append(frame);
+  });
+}
+
+void ExtxyzWriter::resume(std::int64_t step) {
+  io::on_root(context_.comm, [&] { file_ = std::make_unique<io::ExtxyzFile>(path(), step); });
+}
+
+}  // namespace cambium

@@ -1,0 +1,68 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/io/structures/extxyz.hpp"
+#include "core/io/structures/h5md.hpp"
+#include "core/plugin/writer.hpp"
+
+namespace cambium {
+
+/// True when there is a file at `path` that HDF5 can open. One that a program killed in the middle of a frame has left
+/// is renamed, with a warning: its content is lost, the run that resumes is not.
+bool readable_or_put_aside(const std::string& path, Log& log);
+
+/// Trajectory in H5MD 1.1; see io::H5mdFile for what is in it.
+class H5mdWriter : public Writer {
+ public:
+  enum class Precision { double_, single };
+  struct Params {
+    std::int64_t every = 100;
+    std::string file = "trajectory.h5md";
+    bool velocities = false, forces = false;
+    Precision precision = Precision::double_;
+    static void describe(deck::Describe<Params>& d);
+  };
+  H5mdWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {params_.file}; }
+
+ private:
+  std::string path() const;
+  io::H5mdFile::Content content() const;
+
+  Params params_;
+  Context& context_;
+  std::unique_ptr<io::H5mdFile> file_;  ///< rank 0, from the first frame on
+};
+
+/// Trajectory in extended XYZ; see io::extxyz_text() for what is in it.
+class ExtxyzWriter : public Writer {
+ public:
+  struct Params {
+    std::int64_t every = 100;
+    std::string file = "trajectory.extxyz";
+    bool velocities = false, forces = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ExtxyzWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {params_.file}; }
+
+ private:
+  std::string path() const;
+
+  Params params_;
+  Context& context_;
+  std::unique_ptr<io::ExtxyzFile> file_;  ///< rank 0, from the first frame on
+};
+
+}  // namespace cambium

@@ -1,0 +1,58 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/io/structures/frame.hpp"
+#include "core/state/grid_fields.hpp"
+
+namespace cambium::io {
+
+/// A series of moments as VTKHDF 2.0 (specification in VTK's documentation, "VTKHDF format specification"), for
+/// ParaView:
+///   /VTKHDF            attributes Version, Type and, for images, WholeExtent, Origin, Spacing, Direction
+///     Steps            NSteps, Values (times) and where each array of a step begins
+///     CellData         of grids: ImageData (evenly spaced; arrays [step][z][y][x]) or UnstructuredGrid (lines,
+///     quadrilaterals
+///                      or hexahedra between any faces; arrays [step * cells])
+///     Points,PointData of particles: PolyData with one vertex each, arrays [step * particles]
+///   /step              numbers of the steps; /cambium: provenance
+/// A reader shows a single moment of an image only from the second moment on: readers take NSteps = 1 for no series.
+/// One rank owns the file.
+class VtkhdfFile {
+ public:
+  /// A new file without moments, for fields on this grid or for these particles.
+  VtkhdfFile(const std::string& path, const GridFields& grid, bool single_precision, const Provenance& provenance);
+  VtkhdfFile(const std::string& path, const Frame& frame, bool single_precision, const Provenance& provenance);
+  /// An existing file without its moments after `last_step`.
+  VtkhdfFile(const std::string& path, std::int64_t last_step);
+
+  /// Adds a moment; it has reached the operating system when this returns. InputError when it is one of another grid or
+  /// of other particles.
+  void append(const GridFields& fields, std::int64_t step, double time);
+  void append(const Frame& frame);
+  /// Time of the last moment; `none` when there is none.
+  double last_time(double none) const;
+
+ private:
+  Group root() const { return file_.group("/VTKHDF"); }
+  void begin(const char* type, const Provenance& provenance);
+  void make_image(const GridFields& grid);
+  void make_mesh(const GridFields& grid);
+  void make_series(const std::string& name, DType type, int components, std::int64_t rows);
+  void add(const std::string& name, const TensorRef& rows);
+  void add_step(std::int64_t step, double time);
+  std::int64_t steps() const { return file_.dataset("/step").shape().at(0); }
+  std::int64_t rows_of(const std::string& name) const;  ///< of an array, per moment
+  std::int64_t cells() const;
+  void require_rows(std::int64_t found, std::int64_t expected, const char* what) const;
+
+  File file_;
+  DType real_ = DType::f64;
+};
+
+/// True for a grid whose cells have one size along each axis, to 1e-9 of it.
+bool evenly_spaced(const GridFields& grid);
+
+}  // namespace cambium::io

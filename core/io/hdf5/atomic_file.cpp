@@ -1,0 +1,74 @@
+#include "core/io/hdf5/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+
+namespace cambium::io {
+namespace {
+
+/// Brings a file or folder to the disk. File systems without fsync for folders say EINVAL: nothing more can be done
+/// there.
+void synchronise(const std::string& path, const std::string& named) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY);
+  if (descriptor < 0) refuse_write(named, std::strerror(errno));
+  const int failed = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
+  ::close(descriptor);
+  if (failed) refuse_write(named, std::strerror(failed));
+}
+
+}  // namespace
+
+void refuse_write(const std::string& path, const std::string& reason) {
+  throw InputError(
+      fmt::format("cannot write '{}': {}; free some space or choose another run directory (run.directory), then resume",
+                  path, reason));
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) std::remove(part_.c_str());
+}
+
+void AtomicFile::commit() {
+  synchronise(part_, path_);
+  if (std::rename(part_.c_str(), path_.c_str()) != 0) refuse_write(path_, std::strerror(errno));
+  committed_ = true;
+  const auto folder = std::filesystem::path(path_).parent_path();
+  synchronise(folder.empty() ? "." : folder.string(), path_);
+}
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+  AtomicFile target(path);
+  const int descriptor = ::open(target.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (descriptor < 0) refuse_write(path, std::strerror(errno));
+  int failed = 0;
+  while (!text.empty() && !failed) {
+    const ssize_t put = ::write(descriptor, text.data(), text.size());
+    if (put >= 0)
+      text.remove_prefix(static_cast<std::size_t>(put));
+    else if (errno != EINTR)
+      failed = errno;
+  }
+  if (::close(descriptor) != 0 && !failed) failed = errno;
+  if (failed) refuse_write(path, std::strerror(failed));
+  target.commit();
+}
+
+void write_h5_atomically(const std::string& path, const std::function<void(File&)>& fill) {
+  AtomicFile target(path);
+  File file = File::create(target.part(), path);
+  fill(file);
+  file.close();
+  target.commit();
+}
+
+}  // namespace cambium::io

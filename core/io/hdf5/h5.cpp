@@ -1,0 +1,296 @@
+#include "core/io/hdf5/h5.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5_internal.hpp"
+#include "core/io/lossy_filter/filter.hpp"
+
+namespace cambium::io {
+
+using namespace detail;
+
+namespace {
+std::string listed(const std::vector<std::string>& names) {
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+}  // namespace
+
+// ---- attributes
+
+bool Object::has_attribute(const std::string& name) const {
+  const Entered entered;
+  return H5Aexists(handle_.id(), name.c_str()) > 0;
+}
+
+std::vector<std::string> Object::attributes() const {
+  const Entered entered;
+  std::vector<std::string> names;
+  auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->push_back(name);
+    return 0;
+  };
+  hsize_t position = 0;
+  checked_status(H5Aiterate2(handle_.id(), H5_INDEX_NAME, H5_ITER_INC, &position, collect, &names),
+                 "list the attributes of", file_, path_);
+  return names;
+}
+
+detail::Place Object::attribute_place(const std::string& name) const {
+  const Entered entered;
+  if (!has_attribute(name))
+    throw InputError(
+        fmt::format("'{}' in '{}' has no attribute '{}'; it has: {}", path_, file_, name, listed(attributes())));
+  const std::string path = path_ + "@" + name;
+  return {checked(H5Aopen(handle_.id(), name.c_str(), H5P_DEFAULT), "open the attribute", file_, path), file_, path,
+          true};
+}
+
+void Object::write_attribute(const std::string& name, Handle type, Handle space, const void* data) {
+  const Entered entered;
+  const std::string path = path_ + "@" + name;
+  if (has_attribute(name)) checked_status(H5Adelete(handle_.id(), name.c_str()), "replace the attribute", file_, path);
+  const Handle attribute =
+      checked(H5Acreate2(handle_.id(), name.c_str(), type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+              "make the attribute", file_, path);
+  checked_status(H5Awrite(attribute.id(), type.id(), data), "write the attribute", file_, path);
+}
+
+void Object::set_attribute(const std::string& name, const std::string& text) {
+  const Entered entered;
+  const char* pointer = text.c_str();
+  write_attribute(name, text_type(), scalar_space(), &pointer);
+}
+
+void Object::set_attribute(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
+  std::vector<const char*> pointers;
+  for (const auto& text : texts) pointers.push_back(text.c_str());
+  const hsize_t extent = pointers.size();
+  write_attribute(name, text_type(), Handle(H5Screate_simple(1, &extent, nullptr)), pointers.data());
+}
+
+void Object::set_attribute(const std::string& name, const TensorRef& values) {
+  const Entered entered;
+  write_attribute(name, type_of(values.dtype), space_of(values), Packed(values).data());
+}
+
+namespace {
+/// Texts side by side in equal, zero-padded room, and the type that says so.
+std::pair<Handle, std::vector<char>> ascii(const std::vector<std::string>& texts) {
+  std::size_t room = 1;
+  for (const auto& text : texts) room = std::max(room, text.size());
+  std::vector<char> characters(room * texts.size(), '\0');
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    std::copy(texts[k].begin(), texts[k].end(), characters.begin() + k * room);
+  Handle type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.id(), room);
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+  return {type, characters};
+}
+}  // namespace
+
+void Object::set_ascii_attribute(const std::string& name, const std::string& text) {
+  const Entered entered;
+  const auto [type, characters] = ascii({text});
+  write_attribute(name, type, scalar_space(), characters.data());
+}
+
+void Object::set_ascii_attribute(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
+  const auto [type, characters] = ascii(texts);
+  const hsize_t extent = texts.size();
+  write_attribute(name, type, Handle(H5Screate_simple(1, &extent, nullptr)), characters.data());
+}
+
+// ---- groups
+
+std::string Group::absolute(const std::string& name) const {
+  if (!name.empty() && name.front() == '/') return name;
+  return path_ == "/" ? "/" + name : path_ + "/" + name;
+}
+
+/// H5Lexists wants every group on the way to exist.
+bool Group::exists(const std::string& name) const {
+  const Entered entered;
+  const std::string path = absolute(name);
+  for (std::size_t end = 1; end != std::string::npos && end < path.size();) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    if (H5Lexists(handle_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5Oexists_by_name(handle_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+  }
+  return true;
+}
+
+bool Group::is_group(const std::string& name) const {
+  const Entered entered;
+  if (!exists(name)) return false;
+  const Handle object(H5Oopen(handle_.id(), absolute(name).c_str(), H5P_DEFAULT));
+  return H5Iget_type(object.id()) == H5I_GROUP;
+}
+
+std::vector<std::string> Group::list() const {
+  const Entered entered;
+  std::vector<std::string> names;
+  auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->push_back(name);
+    return 0;
+  };
+  hsize_t position = 0;
+  checked_status(H5Literate(handle_.id(), H5_INDEX_NAME, H5_ITER_INC, &position, collect, &names), "list", file_,
+                 path_);
+  return names;
+}
+
+Group Group::group(const std::string& name) const {
+  const Entered entered;
+  const std::string path = absolute(name);
+  if (!exists(name))
+    throw InputError(fmt::format("'{}' has no group '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
+  return Group(checked(H5Gopen2(handle_.id(), path.c_str(), H5P_DEFAULT), "open the group", file_, path), file_, path);
+}
+
+Group Group::create_group(const std::string& name) {
+  const Entered entered;
+  if (exists(name)) return group(name);
+  const std::string path = absolute(name);
+  const Handle links(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(links.id(), 1);
+  return Group(checked(H5Gcreate2(handle_.id(), path.c_str(), links.id(), H5P_DEFAULT, H5P_DEFAULT), "make the group",
+                       file_, path),
+               file_, path);
+}
+
+void Group::remove(const std::string& name) {
+  const Entered entered;
+  checked_status(H5Ldelete(handle_.id(), absolute(name).c_str(), H5P_DEFAULT), "remove", file_, absolute(name));
+}
+
+Dataset Group::dataset(const std::string& name) const {
+  const Entered entered;
+  const std::string path = absolute(name);
+  if (!exists(name) || is_group(name))
+    throw InputError(fmt::format("'{}' has no dataset '{}'; '{}' holds: {}", file_, path, path_, listed(list())));
+  return Dataset(checked(H5Dopen2(handle_.id(), path.c_str(), H5P_DEFAULT), "open", file_, path), file_, path);
+}
+
+Dataset Group::make(const std::string& name, const Handle& type, const Handle& space, const Handle& properties) {
+  const Entered entered;
+  const std::string path = absolute(name);
+  const Handle links(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(links.id(), 1);
+  return Dataset(
+      checked(H5Dcreate2(handle_.id(), path.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
+              "make the dataset", file_, path),
+      file_, path);
+}
+
+Dataset Group::write(const std::string& name, const TensorRef& values) {
+  const Entered entered;
+  Dataset set = make(name, type_of(values.dtype), space_of(values), Handle(H5Pcreate(H5P_DATASET_CREATE)));
+  set.write_block(std::vector<std::int64_t>(values.rank, 0), values);
+  return set;
+}
+
+Dataset Group::write(const std::string& name, const std::string& text) {
+  const Entered entered;
+  Dataset set = make(name, text_type(), scalar_space(), Handle(H5Pcreate(H5P_DATASET_CREATE)));
+  const char* pointer = text.c_str();
+  checked_status(H5Dwrite(set.handle_.id(), text_type().id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer), "write", file_,
+                 set.path());
+  return set;
+}
+
+Dataset Group::write(const std::string& name, const std::vector<std::string>& texts) {
+  const Entered entered;
+  std::vector<const char*> pointers;
+  for (const auto& text : texts) pointers.push_back(text.c_str());
+  const hsize_t extent = pointers.size();
+  Dataset set =
+      make(name, text_type(), Handle(H5Screate_simple(1, &extent, nullptr)), Handle(H5Pcreate(H5P_DATASET_CREATE)));
+  checked_status(H5Dwrite(set.handle_.id(), text_type().id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), "write",
+                 file_, set.path());
+  return set;
+}
+
+Dataset Group::write_enumeration(const std::string& name, const std::vector<int>& values,
+                                 const std::vector<std::string>& names) {
+  const Entered entered;
+  const Handle type(H5Tenum_create(H5T_NATIVE_INT));
+  for (int value = 0; value < static_cast<int>(names.size()); ++value)
+    checked_status(H5Tenum_insert(type.id(), names[value].c_str(), &value), "name a value of", file_, absolute(name));
+  Dataset set = make(name, type, space_of(tensor_of(values)), Handle(H5Pcreate(H5P_DATASET_CREATE)));
+  checked_status(H5Dwrite(set.handle_.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write", file_,
+                 set.path());
+  return set;
+}
+
+void Group::link(const std::string& existing, const std::string& name) {
+  const Entered entered;
+  const Handle links(H5Pcreate(H5P_LINK_CREATE));
+  H5Pset_create_intermediate_group(links.id(), 1);
+  checked_status(H5Lcreate_hard(handle_.id(), absolute(existing).c_str(), handle_.id(), absolute(name).c_str(),
+                                links.id(), H5P_DEFAULT),
+                 "link", file_, absolute(name));
+}
+
+Dataset Group::allocate(const std::string& name, DType type, std::span<const std::int64_t> shape,
+                        std::span<const std::int64_t> chunk) {
+  const Entered entered;
+  std::vector<hsize_t> extent(shape.begin(), shape.end());
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr));
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);
+  const std::vector<hsize_t> part(chunk.begin(), chunk.end());
+  if (!part.empty()) H5Pset_chunk(properties.id(), static_cast<int>(part.size()), part.data());
+  return make(name, type_of(type), space, properties);
+}
+
+Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                             std::int64_t rows_at_once) {
+  const Entered entered;
+  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
+  std::int64_t bytes = size_of(type);
+  for (auto n : row_shape)
+    extent.push_back(n), limit.push_back(n), chunk.push_back(std::max<hsize_t>(n, 1)), bytes *= n;
+  // Small rows share a chunk of about 64 KiB; HDF5 allows no chunk of 4 GiB.
+  chunk[0] = std::clamp<std::int64_t>(65536 / std::max<std::int64_t>(bytes, 1), 1, 1024);
+  chunk[0] = std::max<hsize_t>(
+      chunk[0], std::min<std::int64_t>(rows_at_once, (std::int64_t{1} << 20) / std::max<std::int64_t>(bytes, 1)));
+  for (std::size_t k = 1; k < chunk.size() && bytes > (1LL << 30); ++k) {
+    const hsize_t parts = std::min<hsize_t>(chunk[k], bytes / (1LL << 30) + 1);
+    chunk[k] = (chunk[k] + parts - 1) / parts, bytes = bytes / static_cast<std::int64_t>(parts) + 1;
+  }
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  return make(name, type_of(type), space, properties);
+}
+
+Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                             lowp::LossyBound bound) {
+  const Entered entered;
+  if (type != DType::f32 && type != DType::f64)
+    throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));
+  std::vector<hsize_t> extent{0}, limit{H5S_UNLIMITED}, chunk{1};
+  for (auto n : row_shape) extent.push_back(n), limit.push_back(n), chunk.push_back(std::max<hsize_t>(n, 1));
+  const double bytes = std::accumulate(chunk.begin(), chunk.end(), double(size_of(type)), std::multiplies<>());
+  if (bytes >= 2147483648.0)
+    throw InputError(
+        fmt::format("'{}' in '{}': a frame of {:.3g} GB is too large to be compressed in one piece (at most 2); leave "
+                    "out 'compress'",
+                    absolute(name), file_, bytes / 1e9));
+  const auto values = lossy_filter_values(bound, static_cast<int>(size_of(type)), {chunk.begin(), chunk.end()});
+  const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
+  H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  H5Pset_filter(properties.id(), lossy_filter_id, H5Z_FLAG_MANDATORY, values.size(), values.data());
+  return make(name, type_of(type), space, properties);
+}
+
+}  // namespace cambium::io

@@ -1,0 +1,250 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5_internal.hpp"
+
+namespace cambium::io {
+namespace detail {
+namespace {
+
+Handle space_of_place(const Place& p) {
+  return Handle(p.attribute ? H5Aget_space(p.handle.id()) : H5Dget_space(p.handle.id()));
+}
+Handle type_of_place(const Place& p) {
+  return Handle(p.attribute ? H5Aget_type(p.handle.id()) : H5Dget_type(p.handle.id()));
+}
+herr_t read_place(const Place& p, hid_t type, void* out, hid_t transfer = H5P_DEFAULT) {
+  return p.attribute ? H5Aread(p.handle.id(), type, out)
+                     : H5Dread(p.handle.id(), type, H5S_ALL, H5S_ALL, transfer, out);
+}
+
+}  // namespace
+
+/// FALSE and TRUE as numpy writes them: an enumeration of two members over an integer of 8 bits.
+static bool is_boolean(hid_t type) {
+  return H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2;
+}
+
+/// Numbers must be numbers, integers are only read from integers that the C++ type can hold, and from booleans as 0
+/// and 1.
+void require_numbers(const Handle& found, DType wanted, const std::string& file, const std::string& path) {
+  const H5T_class_t kind = H5Tget_class(found.id());
+  const bool real = wanted == DType::f64 || wanted == DType::f32 || wanted == DType::bf16;
+  if (kind == H5T_INTEGER || (kind == H5T_FLOAT && real) || is_boolean(found.id())) return;
+  throw InputError(fmt::format("'{}' in '{}' is {}, expected {}", path, file, describe_type(found.id()),
+                               real ? "numbers" : "integers"));
+}
+
+std::vector<std::int64_t> shape_of_space(const Handle& space) {
+  const Entered entered;
+  hsize_t extent[H5S_MAX_RANK];
+  const int rank = H5Sget_simple_extent_dims(space.id(), extent, nullptr);
+  return {extent, extent + std::max(rank, 0)};
+}
+
+std::vector<std::int64_t> shape_of(const Place& p) {
+  const Entered entered;
+  return shape_of_space(space_of_place(p));
+}
+
+void require_one_value(const Place& p) {
+  const Entered entered;
+  const Handle space = space_of_place(p);
+  const hssize_t n = H5Sget_simple_extent_npoints(space.id());
+  if (n == 1) return;
+  throw InputError(fmt::format("'{}' in '{}' holds {} values of shape ({}), expected one value", p.path, p.file, n,
+                               fmt::join(shape_of_space(space), ", ")));
+}
+
+/// HDF5 saturates numbers that do not fit; reading a wrong number is worse than stopping.
+void read_numbers(const Place& p, DType wanted, void* out) {
+  const Entered entered;
+  const Handle found = type_of_place(p);
+  require_numbers(found, wanted, p.file, p.path);
+  const auto shape = shape_of(p);
+  const std::int64_t n = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  if (n == 0) return;
+  const Handle memory = type_of(wanted);
+  const bool shrinks =
+      H5Tget_class(found.id()) == H5T_INTEGER && H5Tget_class(memory.id()) == H5T_INTEGER &&
+      (H5Tget_size(found.id()) > H5Tget_size(memory.id()) || H5Tget_sign(found.id()) != H5Tget_sign(memory.id()));
+  checked_status(read_place(p, memory.id(), out), "read", p.file, p.path);
+  if (!shrinks) return;
+  // Back through the conversion: what was saturated differs from what the file holds.
+  std::vector<char> original(static_cast<std::size_t>(n) * H5Tget_size(found.id()));
+  checked_status(read_place(p, found.id(), original.data()), "read", p.file, p.path);
+  std::vector<char> back(static_cast<std::size_t>(n) * std::max(H5Tget_size(found.id()), H5Tget_size(memory.id())));
+  std::copy_n(static_cast<const char*>(out), n * size_of(wanted), back.data());
+  checked_status(H5Tconvert(memory.id(), found.id(), n, back.data(), nullptr, H5P_DEFAULT), "read", p.file, p.path);
+  if (!std::equal(original.begin(), original.end(), back.begin()))
+    throw InputError(fmt::format("'{}' in '{}' holds {}s that do not fit {} bits", p.path, p.file,
+                                 describe_type(found.id()), 8 * size_of(wanted)));
+}
+
+std::vector<std::string> read_strings(const Place& p) {
+  const Entered entered;
+  const Handle found = type_of_place(p), space = space_of_place(p);
+  if (H5Tget_class(found.id()) != H5T_STRING)
+    throw InputError(fmt::format("'{}' in '{}' is {}, expected text", p.path, p.file, describe_type(found.id())));
+  const auto n = static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(space.id()), 0));
+  std::vector<std::string> out(n);
+  if (n == 0) return out;
+  if (H5Tis_variable_str(found.id()) > 0) {
+    std::vector<char*> pointers(n, nullptr);
+    const Handle memory(H5Tcopy(found.id()));
+    checked_status(read_place(p, memory.id(), pointers.data()), "read", p.file, p.path);
+    for (std::size_t k = 0; k < n; ++k) out[k] = pointers[k] ? pointers[k] : "";
+    H5Dvlen_reclaim(memory.id(), space.id(), H5P_DEFAULT, pointers.data());
+    return out;
+  }
+  const std::size_t length = H5Tget_size(found.id());
+  std::vector<char> characters(n * length);
+  checked_status(read_place(p, found.id(), characters.data()), "read", p.file, p.path);
+  for (std::size_t k = 0; k < n; ++k) {
+    out[k].assign(characters.data() + k * length, length);
+    const auto end = H5Tget_strpad(found.id()) == H5T_STR_SPACEPAD ? out[k].find_last_not_of(' ') + 1
+                                                                   : std::min(out[k].find('\0'), length);
+    out[k].resize(end);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+using namespace detail;
+
+std::vector<std::int64_t> Dataset::shape() const {
+  const Entered entered;
+  return shape_of(place());
+}
+
+std::int64_t Dataset::elements() const {
+  std::int64_t n = 1;
+  for (auto extent : shape()) n *= extent;
+  return n;
+}
+
+std::vector<std::int64_t> Dataset::chunk() const {
+  const Entered entered;
+  const Handle properties(H5Dget_create_plist(handle_.id()));
+  if (H5Pget_layout(properties.id()) != H5D_CHUNKED) return {};
+  hsize_t extent[H5S_MAX_RANK];
+  const int rank = H5Pget_chunk(properties.id(), H5S_MAX_RANK, extent);
+  return {extent, extent + std::max(rank, 0)};
+}
+
+std::int64_t Dataset::stored_bytes() const {
+  const Entered entered;
+  return static_cast<std::int64_t>(H5Dget_storage_size(handle_.id()));
+}
+
+bool Dataset::is_text() const {
+  const Entered entered;
+  return H5Tget_class(Handle(H5Dget_type(handle_.id())).id()) == H5T_STRING;
+}
+
+DType Dataset::dtype() const {
+  const Entered entered;
+  const Handle type(H5Dget_type(handle_.id()));
+  for (auto candidate :
+       {DType::f64, DType::f32, DType::bf16, DType::i64, DType::i32, DType::u32, DType::i8, DType::u8}) {
+    const Handle ours = type_of(candidate);
+    if (H5Tget_class(ours.id()) != H5Tget_class(type.id()) || H5Tget_size(ours.id()) != H5Tget_size(type.id()))
+      continue;
+    if (H5Tget_class(type.id()) == H5T_INTEGER && H5Tget_sign(ours.id()) != H5Tget_sign(type.id())) continue;
+    if (H5Tget_class(type.id()) == H5T_FLOAT && H5Tget_ebias(ours.id()) != H5Tget_ebias(type.id())) continue;
+    return candidate;
+  }
+  throw InputError(fmt::format("'{}' in '{}' is {}, expected numbers of a type that Cambium knows", path_, file_,
+                               describe_type(type.id())));
+}
+
+void Dataset::read_into(const TensorRef& out) const {
+  const Entered entered;
+  const std::vector<std::int64_t> start(shape().size(), 0);
+  if (shape() != std::vector<std::int64_t>(out.shape, out.shape + out.rank))
+    throw InputError(fmt::format("'{}' in '{}' has the shape ({}), expected ({})", path_, file_,
+                                 fmt::join(shape(), ", "), fmt::join(out.shape, out.shape + out.rank, ", ")));
+  read_block(start, out);
+}
+
+namespace {
+/// File space with the block [start, start + shape) selected.
+Handle select(const Handle& dataset, std::span<const std::int64_t> start, const TensorRef& t, const std::string& file,
+              const std::string& path) {
+  const Entered entered;
+  Handle space(H5Dget_space(dataset.id()));
+  const auto extent = shape_of_space(space);
+  bool fits = static_cast<int>(extent.size()) == t.rank && static_cast<int>(start.size()) == t.rank;
+  for (int k = 0; fits && k < t.rank; ++k) fits = start[k] >= 0 && start[k] + t.shape[k] <= extent[k];
+  if (!fits)
+    throw InputError(fmt::format("'{}' in '{}' has the shape ({}), which does not hold the block ({}) at ({})", path,
+                                 file, fmt::join(extent, ", "), fmt::join(t.shape, t.shape + t.rank, ", "),
+                                 fmt::join(start, ", ")));
+  if (t.rank == 0) return space;
+  if (t.elements() == 0) {
+    H5Sselect_none(space.id());
+    return space;
+  }
+  hsize_t from[6], count[6];
+  for (int k = 0; k < t.rank; ++k) from[k] = start[k], count[k] = t.shape[k];
+  checked_status(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, from, nullptr, count, nullptr), "select", file, path);
+  return space;
+}
+}  // namespace
+
+void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& out) const {
+  const Entered entered;
+  if (!out.contiguous() || out.space != Space::host) throw InternalError("HDF5 reads go to contiguous host memory");
+  const Handle type(H5Dget_type(handle_.id()));
+  require_numbers(type, out.dtype, file_, path_);
+  if (H5Tget_class(type.id()) == H5T_INTEGER && static_cast<std::int64_t>(H5Tget_size(type.id())) > size_of(out.dtype))
+    throw InputError(fmt::format("'{}' in '{}' is {}, expected at most {} bits", path_, file_, describe_type(type.id()),
+                                 8 * size_of(out.dtype)));
+  const Handle space = select(handle_, start, out, file_, path_), memory = space_of(out);
+  if (out.elements() == 0) return;
+  checked_status(H5Dread(handle_.id(), type_of(out.dtype).id(), memory.id(), space.id(), H5P_DEFAULT, out.data), "read",
+                 file_, path_);
+}
+
+void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {
+  const Entered entered;
+  const Handle space = select(handle_, start, in, file_, path_), memory = space_of(in);
+  if (in.elements() == 0) H5Sselect_none(memory.id());
+  const Handle properties(H5Pcreate(H5P_DATASET_XFER));
+#ifdef H5_HAVE_PARALLEL
+  if (transfer == Transfer::collective) H5Pset_dxpl_mpio(properties.id(), H5FD_MPIO_COLLECTIVE);
+#else
+  (void)transfer;
+#endif
+  const Packed packed(in);
+  const char nothing = 0;
+  checked_status(H5Dwrite(handle_.id(), type_of(in.dtype).id(), memory.id(), space.id(), properties.id(),
+                          in.elements() ? packed.data() : &nothing),
+                 "write", file_, path_);
+}
+
+void Dataset::append(const TensorRef& row) {
+  TensorRef block = row;
+  block.rank = row.rank + 1;
+  block.shape[0] = 1, block.stride[0] = std::max<std::int64_t>(row.elements(), 1);
+  for (int k = 0; k < row.rank; ++k) block.shape[k + 1] = row.shape[k], block.stride[k + 1] = row.stride[k];
+  std::vector<std::int64_t> start(block.rank, 0);
+  start[0] = shape().at(0);
+  resize(start[0] + 1);
+  write_block(start, block);
+}
+
+void Dataset::resize(std::int64_t rows) {
+  const Entered entered;
+  const auto now = shape();
+  std::vector<hsize_t> extent(now.begin(), now.end());
+  if (extent.empty()) throw InternalError("a scalar dataset has no rows");
+  extent[0] = static_cast<hsize_t>(rows);
+  checked_status(H5Dset_extent(handle_.id(), extent.data()), "resize", file_, path_);
+}
+
+}  // namespace cambium::io

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5_disk.hpp"
+#include "core/io/hdf5/h5_internal.hpp"
+
+namespace cambium::io {
+
+using namespace detail;
+
+namespace {
+
+/// Closing takes all open objects along; locks are off because many shared file systems have none, and because a run
+/// that is still going may be looked at.
+Handle access_properties() {
+  start_hdf5();
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
+  use_disk_driver(access.id());
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
+  H5Pset_file_locking(access.id(), false, true);
+#endif
+  return access;
+}
+
+/// What can be said about a file before HDF5 tries.
+void require_hdf5(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    throw InputError(fmt::format(
+        "cannot open '{}': {}; check the path (relative paths start at the folder where the program was started)", path,
+        errno == ENOENT ? "there is no such file" : std::strerror(errno)));
+  if (S_ISDIR(status.st_mode))
+    throw InputError(fmt::format("cannot open '{}': it is a folder; name an HDF5 file in it", path));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw InputError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  if (H5Fis_hdf5(path.c_str()) > 0) return;
+  H5Eclear2(H5E_DEFAULT);
+  std::string begin(40, '\0');
+  in.read(begin.data(), 40);
+  begin.resize(static_cast<std::size_t>(in.gcount()));
+  begin = begin.substr(0, begin.find_first_of("\r\n"));
+  std::string seen =
+      status.st_size == 0 ? "it is empty" : fmt::format("its {} bytes do not begin as an HDF5 file", status.st_size);
+  const bool readable =
+      begin.size() > 3 && std::all_of(begin.begin(), begin.end(), [](char c) { return c >= 32 && c < 127; });
+  if (readable) seen += fmt::format(" but with '{}'", begin);
+  throw InputError(
+      fmt::format("cannot open '{}': it is not an HDF5 file or is truncated ({}); copy it again from its source or "
+                  "name another file",
+                  path, seen));
+}
+
+/// The reason why HDF5 did not open a file that begins like one.
+[[noreturn]] void refuse(const std::string& path) {
+  const std::string why = cause();
+  unsigned long long found = 0, base = 0, expected = 0;
+  if (std::sscanf(why.c_str(), "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu", &found, &base,
+                  &expected) == 3)
+    throw InputError(
+        fmt::format("cannot open '{}': it is truncated ({} bytes found, {} expected); copy it again from its source or "
+                    "name another file",
+                    path, found, base + expected));
+  throw InputError(fmt::format("cannot open '{}': {}; copy it again from its source or name another file", path, why));
+}
+
+}  // namespace
+
+File File::open(const std::string& path) {
+  const Entered entered;
+  const Handle access = access_properties();
+  require_hdf5(path);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+  if (id < 0) refuse(path);
+  return File(Handle(id), path, "/");
+}
+
+File File::append(const std::string& path) {
+  const Handle access = access_properties();
+  require_hdf5(path);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id());
+  if (id < 0) refuse(path);
+  return File(Handle(id), path, "/");
+}
+
+File File::create(const std::string& path, const std::string& shown) {
+  const Entered entered;
+  const Handle access = access_properties();
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+  if (id < 0)
+    throw InputError(fmt::format("cannot make the file '{}': {}; choose a folder that exists and that you may write to",
+                                 shown.empty() ? path : shown, cause()));
+  return File(Handle(id), shown.empty() ? path : shown, "/");
+}
+
+File File::in_memory(const std::string& name) {
+  const Entered entered;
+  const Handle access = access_properties();
+  H5Pset_fapl_core(access.id(), 1 << 16, false);
+  return File(checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "make", name, "/"), name, "/");
+}
+
+File File::open_collective(const std::string& path, const Comm& comm) {
+  const Entered entered;
+#ifdef H5_HAVE_PARALLEL
+  const Handle access = access_properties();
+  H5Pset_fapl_mpio(access.id(), comm.handle(), MPI_INFO_NULL);
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id());
+  if (id < 0) refuse(path);
+  return File(Handle(id), path, "/");
+#else
+  (void)comm;
+  throw InputError(
+      fmt::format("cannot write '{}' collectively: this build has HDF5 {} without MPI; set `checkpoint.transfer: "
+                  "gather` or build with a parallel HDF5",
+                  path, hdf5_version()));
+#endif
+}
+
+void File::flush() {
+  const Entered entered;
+  checked_status(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), "write", file_, "/");
+  const std::string lost = disk_failure(handle_.id());
+  if (!lost.empty()) refuse_write(file_, lost);
+}
+
+void File::close() {
+  const Entered entered;
+  if (!handle_) return;
+  flush();
+  const hid_t id = handle_.id();
+  H5Iinc_ref(id);  // the handle's own share is given up below, so that a failed close is seen here
+  handle_ = Handle();
+  checked_status(H5Fclose(id), "close", file_, "/");
+}
+
+}  // namespace cambium::io

@@ -1,0 +1,166 @@
+#include "core/io/hdf5/h5_internal.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/io/lossy_filter/filter.hpp"
+
+namespace cambium::io {
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+bool hdf5_is_parallel() {
+#ifdef H5_HAVE_PARALLEL
+  return true;
+#else
+  return false;
+#endif
+}
+
+Handle::Handle(const Handle& other) : id_(other.id_) {
+  const detail::Entered entered;
+  if (id_ >= 0) H5Iinc_ref(id_);
+}
+
+Handle& Handle::operator=(Handle other) noexcept {
+  std::swap(id_, other.id_);
+  return *this;
+}
+
+// Closing a file closes all that was opened through it, so an identifier may be gone already; HDF5 never reuses one.
+Handle::~Handle() {
+  if (id_ < 0) return;
+  const detail::Entered entered;
+  if (H5Iis_valid(id_) > 0) H5Idec_ref(id_);
+}
+
+namespace detail {
+
+std::recursive_mutex& Entered::mutex() {
+  static std::recursive_mutex one;
+  return one;
+}
+
+void start_hdf5() {
+  const Entered entered;
+  static const bool once = [] {
+    H5open();
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5Zregister(&lossy_filter);
+    return true;
+  }();
+  (void)once;
+}
+
+std::string cause() {
+  std::string text;
+  auto innermost = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
+    if (n == 0 && error->desc) *static_cast<std::string*>(out) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &text);
+  H5Eclear2(H5E_DEFAULT);
+  // "unable to write file: name = .., errno = 28, error message = 'No space left on device', buf = ..": keep the words.
+  const auto begin = text.find("error message = '");
+  if (begin != std::string::npos) {
+    const auto from = begin + std::strlen("error message = '");
+    text = text.substr(from, text.find('\'', from) - from);
+  }
+  return text.empty() ? "HDF5 gave no reason" : text;
+}
+
+void fail(const std::string& action, const std::string& file, const std::string& path) {
+  throw InputError(fmt::format("cannot {} '{}' in '{}': {}", action, path, file, cause()));
+}
+
+namespace {
+/// bfloat16 as HDF5 describes it: the upper half of an IEEE single.
+hid_t bf16_type() {
+  const hid_t type = H5Tcopy(H5T_NATIVE_FLOAT);
+  H5Tset_fields(type, 15, 7, 8, 0, 7);
+  H5Tset_precision(type, 16);
+  H5Tset_size(type, 2);
+  H5Tset_ebias(type, 127);
+  return type;
+}
+}  // namespace
+
+Handle type_of(DType type) {
+  start_hdf5();
+  switch (type) {
+    case DType::f64:
+      return Handle(H5Tcopy(H5T_NATIVE_DOUBLE));
+    case DType::f32:
+      return Handle(H5Tcopy(H5T_NATIVE_FLOAT));
+    case DType::bf16:
+      return Handle(bf16_type());
+    case DType::i64:
+      return Handle(H5Tcopy(H5T_NATIVE_INT64));
+    case DType::i32:
+      return Handle(H5Tcopy(H5T_NATIVE_INT32));
+    case DType::u32:
+      return Handle(H5Tcopy(H5T_NATIVE_UINT32));
+    case DType::i8:
+      return Handle(H5Tcopy(H5T_NATIVE_INT8));
+    case DType::u8:
+      return Handle(H5Tcopy(H5T_NATIVE_UINT8));
+  }
+  throw InternalError("DType without an HDF5 type");
+}
+
+Handle text_type() {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return Handle(type);
+}
+
+Handle scalar_space() { return Handle(H5Screate(H5S_SCALAR)); }
+
+Handle space_of(const TensorRef& t) {
+  if (t.rank == 0) return scalar_space();
+  hsize_t extent[6];
+  for (int k = 0; k < t.rank; ++k) extent[k] = static_cast<hsize_t>(t.shape[k]);
+  return Handle(H5Screate_simple(t.rank, extent, nullptr));
+}
+
+Packed::Packed(const TensorRef& t) : source_(t.data) {
+  if (t.space != Space::host) throw InternalError("an HDF5 file was given device memory: copy it to the host first");
+  if (t.contiguous() || t.elements() == 0) return;
+  const std::int64_t size = size_of(t.dtype);
+  copy_.resize(static_cast<std::size_t>(t.elements() * size));
+  std::int64_t index[6] = {};
+  for (std::int64_t n = 0; n < t.elements(); ++n) {
+    std::int64_t offset = 0;
+    for (int k = 0; k < t.rank; ++k) offset += index[k] * t.stride[k];
+    std::memcpy(copy_.data() + n * size, static_cast<const char*>(t.data) + offset * size, size);
+    for (int k = t.rank - 1; k >= 0 && ++index[k] == t.shape[k]; --k) index[k] = 0;
+  }
+}
+
+std::string describe_type(hid_t type) {
+  const auto bits = 8 * H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return fmt::format("{}-bit {}integer", bits, H5Tget_sign(type) == H5T_SGN_NONE ? "unsigned " : "");
+    case H5T_FLOAT:
+      return fmt::format("{}-bit floating point", bits);
+    case H5T_STRING:
+      return "text";
+    case H5T_COMPOUND:
+      return "a compound type";
+    case H5T_ENUM:
+      return "an enumeration";
+    default:
+      return "a type that Cambium does not read";
+  }
+}
+
+}  // namespace detail
+}  // namespace cambium::io

@@ -1,0 +1,31 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/comm.hpp"
+
+namespace cambium::io {
+
+/// A checksum of a whole file, in 32 bytes behind its end. Readers of HDF5 pass over what lies behind the end that a
+/// file names itself, and programs that change the file through HDF5 cut it off; what is changed in any other way is
+/// noticed.
+enum class Seal {
+  absent,  ///< written by an earlier version, or changed through HDF5 since
+  sound,
+  broken  ///< the bytes are not those that were written
+};
+
+/// Collective: seals a finished file, which all ranks see. The ranks share the reading. InputError, on every rank, when
+/// the disk refuses; it calls the file `named`.
+void seal(const std::string& path, const std::string& named, const Comm& comm);
+/// The same by one rank.
+void seal(const std::string& path, const std::string& named);
+
+/// Collective. A file that is not there, or is no file, has no seal.
+Seal seal_of(const std::string& path, const Comm& comm);
+
+/// write_h5_atomically() with a seal.
+void write_sealed_h5(const std::string& path, const std::function<void(File&)>& fill);
+
+}  // namespace cambium::io

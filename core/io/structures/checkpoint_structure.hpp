@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "core/particles/structure.hpp"
+
+namespace cambium {
+
+/// The atoms of a checkpoint of `md` (restart.STEP.h5) as the start of another run: cell, species with their masses,
+/// positions, velocities, cell crossings and tags. Read on rank 0, dealt to all ranks. Collective. Throws InputError
+/// for a file that is no checkpoint of particles.
+Structure read_checkpoint_structure(const std::string& path, const Comm& comm);
+
+}  // namespace cambium

@@ -1,0 +1,70 @@
+#include "core/io/structures/extxyz.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/io/hdf5/atomic_file.hpp"
+
+namespace cambium::io {
+namespace {
+
+/// Bytes of the whole frames up to a step.
+std::uintmax_t kept_bytes(const std::string& path, std::int64_t last_step) {
+  std::ifstream in(path, std::ios::binary);
+  std::uintmax_t kept = 0;
+  std::string line;
+  while (std::getline(in, line)) {
+    const long long particles = std::strtoll(line.c_str(), nullptr, 10);
+    if (!std::getline(in, line)) break;
+    const auto key = line.find(" Step=");
+    if (key == std::string::npos || std::strtoll(line.c_str() + key + 6, nullptr, 10) > last_step) break;
+    for (long long k = 0; k < particles && std::getline(in, line); ++k) {
+    }
+    if (!in || in.eof()) break;  // the last line lacks its end: the program was killed while it wrote
+    kept = static_cast<std::uintmax_t>(in.tellg());
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string extxyz_text(const Frame& f) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{}\nLattice=\"{}\"", f.size(), fmt::join(f.cell, " "));
+  const auto& o = f.origin;
+  if (o[0] != 0.0 || o[1] != 0.0 || o[2] != 0.0) fmt::format_to(out, " Origin=\"{} {} {}\"", o[0], o[1], o[2]);
+  fmt::format_to(out, " Properties=species:S:1:pos:R:3{}{} Step={} Time={} pbc=\"T T T\"\n",
+                 f.velocity.empty() ? "" : ":velo:R:3", f.force.empty() ? "" : ":forces:R:3", f.step, f.time);
+  for (std::int64_t i = 0; i < f.size(); ++i) {
+    fmt::format_to(out, "{}", f.species.at(f.type[i]).symbol);
+    for (const auto* rows : {&f.position, &f.velocity, &f.force})
+      if (!rows->empty())
+        fmt::format_to(out, " {:.10g} {:.10g} {:.10g}", (*rows)[3 * i], (*rows)[3 * i + 1], (*rows)[3 * i + 2]);
+    text += '\n';
+  }
+  return text;
+}
+
+ExtxyzFile::ExtxyzFile(std::string path, std::optional<std::int64_t> resumed_at) : path_(std::move(path)) {
+  if (resumed_at && std::filesystem::exists(path_)) std::filesystem::resize_file(path_, kept_bytes(path_, *resumed_at));
+  file_ = std::fopen(path_.c_str(), resumed_at ? "a" : "w");
+  if (!file_) refuse_write(path_, std::strerror(errno));
+}
+
+ExtxyzFile::~ExtxyzFile() { std::fclose(file_); }
+
+void ExtxyzFile::append(const Frame& frame) {
+  const std::string text = extxyz_text(frame);
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
+    refuse_write(path_, std::strerror(errno));
+}
+
+}  // namespace cambium::io

@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "core/io/structures/frame.hpp"
+
+namespace cambium::io {
+
+/// One frame as extended XYZ text: a line with the number of particles, a line with Lattice, Properties, Step, Time
+/// (ps) and pbc, then one particle per line in the order of ids: symbol, position (Å), and where the frame has them
+/// velocity as velo (Å/ps) and force as forces (eV/Å). A cell whose corner is not at zero has the key Origin.
+std::string extxyz_text(const Frame& frame);
+
+/// A growing trajectory of such frames, which OVITO and ASE open. One rank owns the file.
+class ExtxyzFile {
+ public:
+  /// With `resumed_at`, frames up to that step of an earlier run stay, and later and half-written ones are dropped.
+  explicit ExtxyzFile(std::string path, std::optional<std::int64_t> resumed_at = {});
+  ~ExtxyzFile();
+  ExtxyzFile(const ExtxyzFile&) = delete;
+  ExtxyzFile& operator=(const ExtxyzFile&) = delete;
+
+  /// Adds a frame; it has reached the operating system when this returns.
+  void append(const Frame& frame);
+
+ private:
+  std::string path_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace cambium::io

@@ -1,0 +1,40 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "core/particles/given_axes.hpp"
+#include "core/state/state.hpp"
+
+namespace cambium::io {
+
+/// Which arrays of a frame are wanted beside positions, images and types.
+struct FrameParts {
+  bool velocity = false;
+  bool force = false;
+};
+
+/// All particles of all ranks at one moment, ordered by id: the same on any number of ranks. Arrays of three components
+/// are row-major. Every vector is in the axes in which the cell was given (GivenAxes), as files show them.
+struct Frame {
+  std::int64_t step = 0;
+  double time = 0.0;                                         ///< ps
+  std::array<double, 9> cell = {1, 0, 0, 0, 1, 0, 0, 0, 1};  ///< Å, rows a, b, c
+  std::array<double, 3> origin = {0, 0, 0};                  ///< Å, the corner where fractional coordinates are 0
+  std::vector<Species> species;
+  std::vector<std::int64_t> id;  ///< rising
+  std::vector<int> type;
+  std::vector<double> position;  ///< Å, inside the cell
+  std::vector<int> image;        ///< unwrapped = position + image . cell
+  std::vector<double> velocity;  ///< Å/ps; empty when not wanted
+  std::vector<double> force;     ///< eV/Å; empty when not wanted
+  std::int64_t size() const { return std::ssize(id); }
+  /// Takes cell and origin from a box.
+  void set_cell(const Box& box, const GivenAxes& axes);
+};
+
+/// Collective; rank 0 gets the frame, the others an empty one.
+Frame gather_frame(const State& state, const Comm& comm, FrameParts parts = {});
+
+}  // namespace cambium::io

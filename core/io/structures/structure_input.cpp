@@ -1,0 +1,82 @@
+#include "core/io/structures/structure_input.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/io/structures/checkpoint_structure.hpp"
+#include "core/io/structures/extxyz_reader.hpp"
+#include "core/io/structures/lammps_data_reader.hpp"
+
+namespace cambium {
+
+void StructureInput::describe(deck::Describe<StructureInput>& d) {
+  using F = Format;
+  d("lattice", &StructureInput::lattice, "a crystal");
+  d("file", &StructureInput::file, "extended XYZ, LAMMPS data file, or a checkpoint of an earlier run").def("");
+  d("format", &StructureInput::format,
+    "of the file; by_name takes *xyz for extended XYZ, *.h5 for a checkpoint, the rest for LAMMPS data")
+      .options({{"by_name", F::by_name},
+                {"extxyz", F::extxyz},
+                {"lammps_data", F::lammps_data},
+                {"checkpoint", F::checkpoint}})
+      .def(F::by_name);
+  d("frame", &StructureInput::frame, "of an extended XYZ file, from 0; -1 is the last").def(-1);
+  d("species", &StructureInput::species,
+    "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
+      .def({});
+  d.check([](const StructureInput& s) -> std::string {
+    if (s.lattice.has_value() != s.file.empty()) return "give either 'lattice' or 'file'";
+    return {};
+  });
+}
+
+static Structure read_structure(const StructureInput& input, Context& context) {
+  if (input.lattice) return make_lattice(*input.lattice, context.comm, context.seed);
+  using F = StructureInput::Format;
+  if (input.format == F::checkpoint || (input.format == F::by_name && input.file.ends_with(".h5")))
+    return read_checkpoint_structure(input.file, context.comm);
+  const bool xyz =
+      input.format == F::extxyz || (input.format == F::by_name && input.file.size() > 3 && input.file.ends_with("xyz"));
+  return xyz ? io::read_extxyz(input.file, input.frame, context.comm)
+             : io::read_lammps_data(input.file, input.species, context.comm);
+}
+
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                          GivenAxes* axes) {
+  const Structure structure = read_structure(input, context);
+  if (axes) *axes = structure.axes;
+  std::vector<Species> declared = structure.species;
+  if (!input.species.empty() && !input.lattice) {
+    declared.clear();
+    for (const auto& symbol : input.species) declared.push_back({symbol, 0.0});
+    for (auto& species : declared)
+      for (const auto& given : structure.species)
+        if (given.symbol == species.symbol) species.mass = given.mass;
+  }
+  for (const auto& [symbol, mass] : masses) {
+    bool known = false;
+    for (auto& species : declared)
+      if (species.symbol == symbol) species.mass = mass, known = true;
+    if (!known) throw InputError(fmt::format("masses: the structure has no species '{}'", symbol));
+  }
+  return particles_of(structure, declared);
+}
+
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
+                                               Context& context) {
+  namespace fs = std::filesystem;
+  StructureInput small = input;
+  if (small.lattice) {
+    for (int& cells : small.lattice->cells) cells = std::min(cells, 1);
+  } else {
+    const std::string run = fs::path(context.run_directory).parent_path().string() + "/";
+    const bool there = input.file.rfind(run, 0) != 0 && fs::exists(input.file);
+    if (context.comm.max(there ? 1 : 0) == 0) return std::nullopt;
+  }
+  return build_structure(small, masses, context).species;
+}
+
+}  // namespace cambium

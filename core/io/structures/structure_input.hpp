@@ -1,0 +1,38 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "core/particles/given_axes.hpp"
+#include "core/particles/lattice.hpp"
+#include "core/particles/particles.hpp"
+
+namespace cambium {
+
+/// The key `structure` of a deck: a crystal, or a file.
+struct StructureInput {
+  enum class Format { by_name, extxyz, lammps_data, checkpoint };
+  std::optional<LatticeSpec> lattice;
+  std::string file;
+  Format format = Format::by_name;
+  std::int64_t frame = -1;
+  std::vector<std::string> species;
+  static void describe(deck::Describe<StructureInput>& d);
+};
+
+/// This rank's share of the atoms, not yet where they belong (Domain::migrate). `masses` replaces those of the file and
+/// the standard weights. `axes` receives those in which the structure was given. Throws InputError for a mass of a
+/// species that does not occur.
+Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
+                          GivenAxes* axes = nullptr);
+
+/// Collective, for `cambium check`: the species and masses that build_structure() will give, from one cell of a crystal
+/// or from the file; nothing where the file is not there yet, or lies in this run's own folder, where an earlier stage
+/// will write it anew.
+std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
+                                               Context& context);
+
+}  // namespace cambium

@@ -1,0 +1,18 @@
+#pragma once
+#include "core/particles/neighbors/neighbors.hpp"
+
+namespace cambium {
+
+/// Bins of the search on a device, kept for the next build.
+struct DeviceCells {
+  View<int*> cell;   ///< of each particle
+  View<int*> start;  ///< first particle of each cell in `member`, one more at the end
+  View<int*> filled;
+  View<int*> member;  ///< particles, cell after cell, ascending within a cell
+};
+
+/// build_neighbors for back ends whose memory the host cannot read: one thread per particle, a counting and a filling
+/// pass. Runs on every back end.
+void build_neighbors_on_device(const Particles& particles, NeighborList& list, DeviceCells& cells);
+
+}  // namespace cambium

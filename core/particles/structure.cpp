@@ -1,0 +1,126 @@
+#include "core/particles/structure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.hpp"
+#include "core/particles/elements.hpp"
+
+namespace cambium {
+namespace {
+
+template <class T>
+void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
+  MPI_Datatype row;
+  MPI_Type_contiguous(sizeof(T), MPI_BYTE, &row);
+  MPI_Type_commit(&row);
+  std::vector<int> counts(comm.size()), first(comm.size());
+  for (int k = 0; k < comm.size(); ++k) {
+    const auto [begin, end] = even_share(total, k, comm.size());
+    first[k] = static_cast<int>(begin), counts[k] = static_cast<int>(end - begin);
+  }
+  std::vector<T> share(counts[comm.rank()]);
+  MPI_Scatterv(rows.data(), counts.data(), first.data(), row, share.data(), counts[comm.rank()], row, 0, comm.handle());
+  MPI_Type_free(&row);
+  rows = std::move(share);
+}
+
+/// Species and cell travel as text and numbers.
+void broadcast_header(const Comm& comm, Structure& s, bool& velocities, bool& images) {
+  std::string symbols;
+  for (const auto& species : s.species) symbols += species.symbol + "\n";
+  comm.broadcast(symbols);
+  std::vector<double> numbers;
+  if (comm.root()) {
+    for (const auto& row : s.box.h) numbers.insert(numbers.end(), row, row + 3);
+    numbers.insert(numbers.end(), s.box.origin, s.box.origin + 3);
+    for (const auto& row : s.axes.q) numbers.insert(numbers.end(), row, row + 3);
+    numbers.insert(numbers.end(),
+                   {static_cast<double>(s.nglobal), s.v.empty() ? 0.0 : 1.0, s.image.empty() ? 0.0 : 1.0});
+    for (const auto& species : s.species) numbers.push_back(species.mass);
+  } else {
+    s.species.clear();
+    for (std::size_t at = 0; at < symbols.size();) {
+      const std::size_t end = symbols.find('\n', at);
+      s.species.push_back({symbols.substr(at, end - at), 0.0});
+      at = end + 1;
+    }
+    numbers.resize(24 + s.species.size());
+  }
+  comm.broadcast(std::span<double>(numbers));
+  for (int k = 0; k < 9; ++k) s.box.h[k / 3][k % 3] = numbers[k];
+  for (int k = 0; k < 3; ++k) s.box.origin[k] = numbers[9 + k];
+  for (int k = 0; k < 9; ++k) s.axes.q[k / 3][k % 3] = numbers[12 + k];
+  s.nglobal = static_cast<std::int64_t>(numbers[21]);
+  velocities = numbers[22] != 0.0, images = numbers[23] != 0.0;
+  for (std::size_t k = 0; k < s.species.size(); ++k) s.species[k].mass = numbers[24 + k];
+}
+
+double mass_of(const Species& declared, double from_structure) {
+  if (declared.mass > 0.0) return declared.mass;
+  if (from_structure > 0.0) return from_structure;
+  const double mass = standard_mass(declared.symbol);
+  if (mass <= 0.0)
+    throw InputError(fmt::format(
+        "species '{0}' is not an element, so its mass must be given: masses: {{{0}: ...}} in g/mol", declared.symbol));
+  return mass;
+}
+
+}  // namespace
+
+void scatter(const Comm& comm, Structure& s) {
+  if (comm.size() == 1) return;
+  bool velocities = false, images = false;
+  broadcast_header(comm, s, velocities, images);
+  deal(comm, s.tag, s.nglobal);
+  deal(comm, s.type, s.nglobal);
+  deal(comm, s.x, s.nglobal);
+  if (velocities) deal(comm, s.v, s.nglobal);
+  if (images) deal(comm, s.image, s.nglobal);
+}
+
+Particles particles_of(const Structure& s, std::span<const Species> declared) {
+  Particles p;
+  p.box = s.box;
+  p.nglobal = s.nglobal;
+  p.nlocal = static_cast<int>(s.tag.size());
+  if (declared.empty()) declared = s.species;
+  p.species.assign(declared.begin(), declared.end());
+  std::vector<double> new_type(s.species.size()), given_mass(p.species.size(), 0.0);
+  for (std::size_t k = 0; k < s.species.size(); ++k) {
+    const int type = p.type_of(s.species[k].symbol);
+    if (type < 0) {
+      std::vector<std::string> symbols;
+      for (const auto& d : p.species) symbols.push_back(d.symbol);
+      throw InputError(
+          fmt::format("the structure holds species '{}', which is not among the deck's (species: [{}]): add it there",
+                      s.species[k].symbol, fmt::join(symbols, ", ")));
+    }
+    new_type[k] = type;
+    given_mass[type] = s.species[k].mass;
+  }
+  for (std::size_t k = 0; k < p.species.size(); ++k) p.species[k].mass = mass_of(p.species[k], given_mass[k]);
+
+  p.reserve(p.nlocal);
+  const auto x = Kokkos::create_mirror_view(p.x);
+  const auto v = Kokkos::create_mirror_view(p.v);
+  const auto tag = Kokkos::create_mirror_view(p.tag);
+  const auto image = Kokkos::create_mirror_view(p.image);
+  for (int i = 0; i < p.nlocal; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      x(i, k) = s.x[i][k];
+      v(i, k) = s.v.empty() ? 0.0 : s.v[i][k];
+      image(i, k) = s.image.empty() ? 0 : s.image[i][k];
+    }
+    x(i, 3) = new_type[s.type[i]];
+    tag(i) = s.tag[i];
+  }
+  Kokkos::deep_copy(p.x, x);
+  Kokkos::deep_copy(p.v, v);
+  Kokkos::deep_copy(p.tag, tag);
+  Kokkos::deep_copy(p.image, image);
+  p.place_sentinel();
+  return p;
+}
+
+}  // namespace cambium

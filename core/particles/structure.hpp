@@ -1,0 +1,42 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "core/particles/given_axes.hpp"
+#include "core/particles/particles.hpp"
+
+namespace cambium {
+
+/// Atoms as a lattice or a file gives them: this rank's share, dealt out without regard to place (Domain::migrate sends
+/// them home). Plain host data.
+struct Structure {
+  Box box;
+  GivenAxes axes;                ///< in which the source gives the cell and everything else
+  std::vector<Species> species;  ///< by type; mass 0 where the source gives none
+  std::int64_t nglobal = 0;
+  std::vector<std::int64_t> tag;  ///< 1-based
+  std::vector<int> type;
+  std::vector<std::array<double, 3>> x;   ///< Å
+  std::vector<std::array<double, 3>> v;   ///< Å/ps; empty when the source has no velocities
+  std::vector<std::array<int, 3>> image;  ///< cell crossings; empty when the source has none
+
+  bool has_velocities() const { return !v.empty(); }
+};
+
+/// The half-open range of `total` items that falls to a rank when they are dealt evenly in order.
+inline std::array<std::int64_t, 2> even_share(std::int64_t total, int rank, int ranks) {
+  return {total * rank / ranks, total * (rank + 1) / ranks};
+}
+
+/// Deals what rank 0 holds evenly to all ranks, in order; the others' contents are replaced. Collective.
+void scatter(const Comm& comm, Structure& structure);
+
+/// Particles of this rank. `declared` fixes the order of types and, where positive, the masses; empty: the structure's
+/// own order. A missing mass is the element's standard one. Throws InputError for a species that is not declared, and
+/// for one without mass that is no element.
+Particles particles_of(const Structure& structure, std::span<const Species> declared = {});
+
+}  // namespace cambium

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/particles/given_axes.hpp"
+#include "core/plugin/physics.hpp"
+
+namespace cambium {
+
+/// How far a committee of models disagrees; Zhang et al., Phys. Rev. Materials 3, 023804 (2019). Standard deviations
+/// are those of the population (divided by the number of models).
+struct Deviation {
+  double force_max = 0.0, force_min = 0.0, force_mean = 0.0;    ///< eV/Å, over atoms: |standard deviation of F_i|
+  double virial_max = 0.0, virial_min = 0.0, virial_rms = 0.0;  ///< eV/atom, over the nine components
+};
+
+/// Several models of one potential that are evaluated together, and what their disagreement says.
+class Committee {
+ public:
+  virtual ~Committee() = default;
+  /// The axes for which the deviation of the virial's components is taken.
+  virtual void set_axes(const GivenAxes& axes) = 0;
+  /// Columns of the thermo table, and their values of the last compute() that was asked for totals.
+  virtual std::vector<Observable> observables() const = 0;
+  virtual void measure(std::span<double> values) const = 0;
+  /// Lines for the end-of-run page.
+  virtual std::vector<std::string> report() const = 0;
+  /// Of the last compute() that was asked for totals.
+  virtual const Deviation& deviation() const = 0;
+};
+
+}  // namespace cambium

@@ -1,0 +1,41 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// One array of a host program: samples along the first axis, any strides.
+struct HostArray {
+  std::string name;
+  TensorRef values;  ///< host memory
+  std::string unit;  ///< empty for a number
+};
+
+/// Samples given as arrays, numbered from 0, as a data set: copied into memory of their own.
+class MemorySet : public Dataset {
+ public:
+  /// InputError when the arrays differ in their number of samples, or are no host arrays of numbers.
+  explicit MemorySet(std::span<const HostArray> arrays);
+  /// Collective: the samples of all ranks, in rank order, on every rank.
+  static MemorySet gathered(const MemorySet& own, const Comm& comm);
+
+  void open(Context&) override {}
+  std::int64_t size() const override { return std::ssize(samples_); }
+  std::vector<FieldInfo> fields() const override { return fields_; }
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+  const std::vector<SamplePtr>& samples() const { return samples_; }
+
+ private:
+  MemorySet() = default;
+  SamplePtr sample_from(const std::vector<char>& bytes, std::size_t at, std::int64_t id) const;
+  std::size_t sample_bytes() const;
+
+  std::vector<FieldInfo> fields_;
+  std::vector<SamplePtr> samples_;
+};
+
+}  // namespace cambium::train

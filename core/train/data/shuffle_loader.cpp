@@ -1,0 +1,53 @@
+#include "core/train/data/shuffle_loader.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/timing.hpp"
+
+namespace cambium::train {
+
+void ShuffleLoader::open(Dataset& data, const BatchPlan& plan, Context&) {
+  data_ = &data;
+  plan_ = plan;
+}
+
+/// Sorted for the data set, handed back in the order asked for.
+std::vector<SamplePtr> ShuffleLoader::read(std::span<const std::int64_t> ids) {
+  std::vector<std::size_t> place(ids.size());
+  std::iota(place.begin(), place.end(), std::size_t{0});
+  std::stable_sort(place.begin(), place.end(), [&](std::size_t a, std::size_t b) { return ids[a] < ids[b]; });
+  std::vector<std::int64_t> sorted;
+  for (std::size_t k : place) sorted.push_back(ids[k]);
+  const auto found = data_->read(sorted);
+  std::vector<SamplePtr> out(ids.size());
+  for (std::size_t k = 0; k < place.size(); ++k) out[place[k]] = found[k];
+  return out;
+}
+
+Batch ShuffleLoader::batch(std::int64_t step) {
+  const double start = wall_seconds();
+  Batch out;
+  out.step = step;
+  out.epoch = plan_.epoch_of(step);
+  if (out.epoch != epoch_) order_ = epoch_order(plan_.seed, epoch_ = out.epoch, plan_.samples);
+  const auto ids = batch_of(plan_, order_, step);
+  out.samples = std::ssize(ids);
+  const auto slices = slices_of(plan_, out.samples);
+  // A rank's slices lie side by side: one read brings them all.
+  const auto first = static_cast<std::size_t>(slices.front().first);
+  const auto mine = read(ids.subspan(first, static_cast<std::size_t>(slices.back().second) - first));
+  for (const auto& [from, to] : slices)
+    out.slices.emplace_back(mine.begin() + (from - slices.front().first), mine.begin() + (to - slices.front().first));
+  counts_.samples += std::ssize(mine);
+  counts_.waited += wall_seconds() - start;
+  return out;
+}
+
+LoaderCounts ShuffleLoader::counts() const {
+  LoaderCounts out = counts_;
+  out.bytes_read = data_ ? data_->bytes_read() : 0;
+  return out;
+}
+
+}  // namespace cambium::train

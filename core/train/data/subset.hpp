@@ -1,0 +1,26 @@
+#pragma once
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// Some samples of a data set as one of their own, numbered in the order of their ids. A sample keeps its id.
+class Subset : public Dataset {
+ public:
+  /// `ids` in ascending order. `whole` must outlive it and is opened already.
+  Subset(Dataset& whole, std::vector<std::int64_t> ids) : whole_(whole), ids_(std::move(ids)) {}
+  void open(Context&) override {}
+  std::int64_t size() const override { return std::ssize(ids_); }
+  std::vector<FieldInfo> fields() const override { return whole_.fields(); }
+  std::vector<SamplePtr> read(std::span<const std::int64_t> numbers) override;
+  std::int64_t bytes_read() const override { return whole_.bytes_read(); }
+
+ private:
+  Dataset& whole_;
+  std::vector<std::int64_t> ids_;
+};
+
+/// Ids of a random share of the samples and of the others, both ascending; a function of the seed.
+std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> hold_out(std::uint64_t seed, std::int64_t samples,
+                                                                         double share);
+
+}  // namespace cambium::train

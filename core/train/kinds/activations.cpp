@@ -1,0 +1,28 @@
+#include "core/train/kinds/activations.hpp"
+
+#include "core/base/error.hpp"
+#include "core/train/kinds/network.hpp"
+
+namespace cambium::train {
+
+void ActivationParams::describe(deck::Describe<ActivationParams>& d) {
+  d("keep", &ActivationParams::keep, "whole; compressed within error bounds; or recomputed in the backward pass")
+      .options({{"whole", Keep::whole}, {"compressed", Keep::compressed}, {"recomputed", Keep::recomputed}})
+      .def(Keep::compressed);
+  d("share", &ActivationParams::share,
+    "standard deviation of a gradient's error, as a share of the mean absolute gradient of its layer; bounds follow "
+    "from it at every step")
+      .positive()
+      .def(0.01);
+  d("bound", &ActivationParams::bound, "one absolute bound for all activations instead; 0 for bounds by share")
+      .non_negative()
+      .def(0.0);
+}
+
+void Network::use_activations(const ActivationParams&) {
+  throw InputError(
+      "this network keeps its activations by itself; remove activations, or take a network written with Torch "
+      "(conv_net)");
+}
+
+}  // namespace cambium::train

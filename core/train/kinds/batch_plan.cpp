@@ -1,0 +1,38 @@
+#include "core/train/kinds/batch_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/parallel/random.hpp"
+
+namespace cambium::train {
+
+std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::int64_t epoch, std::int64_t samples) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  for (std::int64_t k = samples - 1; k > 0; --k) {
+    const Random4 random(seed, Stream::shuffle, static_cast<std::uint64_t>(k), static_cast<std::uint64_t>(epoch));
+    // 64 random bits over k + 1 places: the bias is below (k + 1) / 2^64.
+    const std::uint64_t bits = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
+    std::swap(order[static_cast<std::size_t>(k)], order[bits % static_cast<std::uint64_t>(k + 1)]);
+  }
+  return order;
+}
+
+std::span<const std::int64_t> batch_of(const BatchPlan& plan, std::span<const std::int64_t> order, std::int64_t step) {
+  const std::int64_t first = step % plan.steps_per_epoch() * plan.batch;
+  const std::int64_t last = std::min(first + plan.batch, plan.samples);
+  return order.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> slices_of(const BatchPlan& plan, std::int64_t batch_size) {
+  const std::int64_t all = plan.all_slices(), mine = all / plan.ranks;
+  std::vector<std::pair<std::int64_t, std::int64_t>> out;
+  for (std::int64_t own = 0; own < mine; ++own) {
+    const std::int64_t k = plan.slice_number(own);
+    out.emplace_back(batch_size * k / all, batch_size * (k + 1) / all);
+  }
+  return out;
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/train/kinds/batch_plan.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// What one rank computes of one global batch.
+struct Batch {
+  std::int64_t step = 0;     ///< counted from 0
+  std::int64_t epoch = 0;    ///< counted from 0
+  std::int64_t samples = 0;  ///< of the global batch on all ranks: what the gradient is divided by
+  /// This rank's share, in the order in which the slices' gradients are added. Slices may be empty.
+  std::vector<std::vector<SamplePtr>> slices;
+};
+
+/// Counters of a loader on this rank, for the end-of-run page.
+struct LoaderCounts {
+  std::int64_t samples = 0;      ///< handed out
+  std::int64_t from_buffer = 0;  ///< of these, found in memory
+  std::int64_t bytes_read = 0;   ///< from storage
+  double waited = 0.0;           ///< s that the trainer waited for data
+};
+
+/// Brings samples from a data set to the trainer. Which samples make up a global batch is fixed by the plan alone; with
+/// an ordered plan also which slice they belong to. Otherwise a loader may hand the samples of one global batch to
+/// other ranks than slices_of() says, as long as each is computed once: the reduction is weighted by samples.
+class Loader {
+ public:
+  using Kind = Loader;
+  static constexpr std::string_view kind = "loader";
+  virtual ~Loader() = default;
+
+  /// Once, on every rank, before the first batch(). `data` outlives the loader.
+  virtual void open(Dataset& data, const BatchPlan& plan, Context&) = 0;
+  /// The batch of this step. Steps are asked for in order, beginning anywhere (a resumed run): the position of a loader
+  /// is the step, nothing else needs saving.
+  virtual Batch batch(std::int64_t step) = 0;
+  virtual LoaderCounts counts() const { return {}; }
+  /// Lines for the end-of-run page. Collective.
+  virtual std::vector<std::string> report(Context&) const { return {}; }
+};
+
+}  // namespace cambium::train

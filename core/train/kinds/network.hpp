@@ -1,0 +1,136 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/tensor_ref.hpp"
+#include "core/parallel/context.hpp"
+#include "core/train/kinds/activations.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// One trainable tensor, in the network's fixed order.
+struct ParameterInfo {
+  std::string name;  ///< such as "embedding.0.1.w"
+  std::vector<std::int64_t> shape;
+  bool decay = true;    ///< weight decay and layer-wise rates (LARS, LAMB) apply; false for biases and norms
+  bool linear = false;  ///< the matrix of a linear layer inside the network: may be kept in few bits
+};
+
+/// A term of the loss or a validation metric. Sums over samples are exchanged, so ranks may hold unequal batches.
+struct TermInfo {
+  std::string name;                                                  ///< such as "force"
+  std::string unit;                                                  ///< of the reported value, such as "eV/Å"
+  enum class Report { mean, root_mean } report = Report::root_mean;  ///< what the log shows of sum / count
+};
+
+/// Sum and weight of one term over some samples: the reported value is report(sum / count).
+struct TermSum {
+  double sum = 0.0;
+  double count = 0.0;
+};
+
+/// What a network tells the trainer while it computes a gradient: ready(k), that the gradient of parameter k is final,
+/// so that its group can be sent while the rest is computed. A network with modules() also says which of them it is
+/// about to use.
+class ReadyCallback {
+ public:
+  using Call = std::function<void(int)>;
+  ReadyCallback() = default;
+  template <std::invocable<int> F>
+  requires(!std::same_as<std::remove_cvref_t<F>, ReadyCallback>) ReadyCallback(F&& ready)
+      : ready_(std::forward<F>(ready)) {}
+  ReadyCallback(Call ready, Call forward, Call backward, Call release)
+      : ready_(std::move(ready)), forward_(std::move(forward)), backward_(std::move(backward)),
+        release_(std::move(release)) {}
+
+  void operator()(int parameter) const { ready_(parameter); }
+  explicit operator bool() const { return static_cast<bool>(ready_); }
+  /// Weights come and go with the modules; else all of them are there all the time.
+  bool by_module() const { return static_cast<bool>(forward_); }
+
+  /// Before the weights of a module are read in the forward pass: only then, and until release(), do its views of
+  /// weights have memory behind them. Modules come in ascending order.
+  void forward(int module) const {
+    if (forward_) forward_(module);
+  }
+  /// The same for the backward pass, in descending order; from here to ready() the gradients' views have memory, too.
+  void backward(int module) const {
+    if (backward_) backward_(module);
+  }
+  void release(int module) const {
+    if (release_) release_(module);
+  }
+
+ private:
+  Call ready_, forward_, backward_, release_;
+};
+
+class CodedWeights;
+
+/// Something that can be trained: parameters that the training layer owns, and the gradient of its weighted loss. A
+/// network has no optimizer, no communicator and no random state of its own. Weights and gradients are views into
+/// the trainer's flat buffers, in the order of parameters(), all of dtype(). One thread per call.
+class Network {
+ public:
+  using Kind = Network;
+  static constexpr std::string_view kind = "network";
+  virtual ~Network() = default;
+
+  /// Looks at the data once, before anything else: statistics, sizes, species. Same result on every rank.
+  virtual void fit_statistics(Dataset& training, Context&) = 0;
+  virtual std::vector<ParameterInfo> parameters() const = 0;
+  /// Precision in which weights are read and gradients written: f64 or f32 (bf16 networks convert by themselves).
+  virtual DType dtype() const = 0;
+  /// Fills the weights from (seed, stream, parameter, element): the same on every rank, so nothing is broadcast.
+  virtual void initialise(std::span<const TensorRef> weights, std::uint64_t seed) = 0;
+
+  /// First parameter of every module, ascending from 0, when gradient() says through its callback which module it uses;
+  /// then weights and gradients can be divided among ranks. None by default.
+  virtual std::vector<int> modules() const { return {}; }
+
+  /// What becomes of activations until the backward pass needs them. InputError from networks that cannot choose.
+  virtual void use_activations(const ActivationParams& params);
+  /// From now on evaluate() and infer() multiply by these matrices of few bits, which outlive the network's last call.
+  /// Networks that mark parameters as linear provide it.
+  virtual void use_coded(const CodedWeights& coded);
+  /// Lines for the last page of a training.
+  virtual std::vector<std::string> report() const { return {}; }
+
+  /// Terms of the loss, in the order of term_weights below.
+  virtual std::vector<TermInfo> terms() const = 0;
+  /// Weights of the terms at this point of training. `rate` is the learning rate over its start value.
+  virtual std::vector<double> term_weights(std::int64_t step, double rate) const = 0;
+  /// Adds to `gradients` the gradient of sum over the samples of sum_k term_weights[k] * term_k(sample), and to `terms`
+  /// the unweighted sums. The trainer divides by the number of samples of the global batch.
+  virtual void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                        std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                        std::span<TermSum> terms, const ReadyCallback& ready) = 0;
+
+  /// What validation reports, the first one being what the best model is chosen by (less is better).
+  virtual std::vector<TermInfo> metrics() const { return terms(); }
+  virtual void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                        std::span<TermSum> metrics) = 0;
+
+  /// What a host program can ask the network for: name, unit and shape of one sample's outputs. None by default.
+  virtual std::vector<FieldInfo> outputs() const { return {}; }
+  /// Fills one float64 array per output, (samples, shape...) with any strides.
+  virtual void infer(std::span<const SamplePtr> /*samples*/, std::span<const TensorRef> /*weights*/,
+                     std::span<const TensorRef> /*outputs*/) {}
+
+  /// Writes the trained model in the network's own format(s) under `directory`, on one rank; returns the files' names.
+  virtual std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
+                                                Context&) const = 0;
+  /// What export_model and a resumed run need beside weights (statistics), as JSON text; restore() takes it back.
+  virtual std::string state() const = 0;
+  virtual void restore(const std::string& state) = 0;
+};
+
+}  // namespace cambium::train

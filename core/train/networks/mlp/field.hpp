@@ -1,0 +1,23 @@
+#pragma once
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/train/data/numbers.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// One field of a sample; InputError when it is absent.
+inline const TensorRef& field_of(const Sample& sample, const std::string& name) {
+  const auto found = sample.fields.find(name);
+  if (found == sample.fields.end()) throw InputError(fmt::format("sample {} has no field '{}'", sample.id, name));
+  return found->second;
+}
+
+/// All numbers of a contiguous array of any type.
+template <class Out>
+void read_numbers(const TensorRef& tensor, Out* out) {
+  copy_numbers(tensor, std::span<Out>(out, static_cast<std::size_t>(tensor.elements())));
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,236 @@
+#include "core/train/networks/mlp/mlp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/train/networks/mlp/field.hpp"
+#include "core/train/networks/mlp/mlp_layers.hpp"
+#include "core/train/networks/mlp/mlp_loss.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+
+namespace cambium::train {
+
+void Mlp::Params::describe(deck::Describe<Params>& d) {
+  d("layers", &Params::layers, "widths of the hidden layers").example("[64, 64]");
+  d("activation", &Params::activation, "after each hidden layer")
+      .options({{"tanh", Activation::tanh},
+                {"relu", Activation::relu},
+                {"sigmoid", Activation::sigmoid},
+                {"gelu", Activation::gelu},
+                {"silu", Activation::silu}})
+      .def(Activation::tanh);
+  d("input", &Params::input, "field that is read").def("input");
+  d("target", &Params::target, "field that is predicted").def("target");
+  d("goal", &Params::goal, "numbers, or the number of a class")
+      .options({{"regression", Goal::regression}, {"classification", Goal::classification}})
+      .def(Goal::regression);
+  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+      .range(0.0, 0.99)
+      .def(0.0);
+  d("precision", &Params::precision,
+    "of weights and products; bfloat16 rounds the factors of products, sums are float32")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
+      .def(Precision::float32);
+  d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
+  d.check([](const Params& p) -> std::string {
+    for (auto width : p.layers)
+      if (width < 1) return fmt::format("layers: a width of {} is none; widths are 1 or more", width);
+    return {};
+  });
+}
+
+/// The deck alone tells the weights between hidden layers: two copies of them, weights and gradients, divided at best.
+/// A training looks itself, with all it holds.
+Mlp::Mlp(const Params& params, Context& context) : params_(params) {
+  if (!context.dry_run) return;
+  double weights = 0.0;
+  for (std::size_t k = 1; k < params.layers.size(); ++k)
+    weights += static_cast<double>(params.layers[k - 1]) * static_cast<double>(params.layers[k]);
+  require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(),
+                 fmt::format("a network with layers of {:.4g} weights", weights),
+                 "make 'layers' narrower, or use more nodes", context);
+}
+Mlp::~Mlp() = default;
+
+/// Mean and deviation of each number of a field; a constant number keeps the scale 1.
+static void mean_and_scale(std::span<const SamplePtr> samples, const std::string& field, std::vector<double>& mean,
+                           std::vector<double>& scale) {
+  const auto width = static_cast<std::size_t>(field_of(*samples.front(), field).elements());
+  std::vector<double> row(width), squares(width, 0.0);
+  mean.assign(width, 0.0);
+  const auto each = [&](const auto& add) {
+    for (const auto& sample : samples) {
+      if (field_of(*sample, field).elements() != std::ssize(row))
+        throw InputError(
+            fmt::format("field '{}' has {} numbers in sample {}, but {} in sample {}; mlp needs equal sizes", field,
+                        field_of(*sample, field).elements(), sample->id, width, samples.front()->id));
+      read_numbers(field_of(*sample, field), row.data());
+      for (std::size_t k = 0; k < width; ++k) add(k);
+    }
+  };
+  const double n = static_cast<double>(samples.size());
+  each([&](std::size_t k) { mean[k] += row[k] / n; });
+  each([&](std::size_t k) { squares[k] += (row[k] - mean[k]) * (row[k] - mean[k]) / n; });
+  scale.clear();
+  for (double square : squares) scale.push_back(square > 0.0 ? std::sqrt(square) : 1.0);
+}
+
+void Mlp::fit_statistics(Dataset& training, Context&) {
+  constexpr std::int64_t enough = 4096;
+  const std::int64_t n = std::min(enough, training.size());
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < n; ++k) ids.push_back(training.size() * k / n);
+  const auto samples = training.read(ids);
+  mean_and_scale(samples, params_.input, scaling_.input_mean, scaling_.input_scale);
+  if (params_.goal == Goal::regression) {
+    mean_and_scale(samples, params_.target, scaling_.target_mean, scaling_.target_scale);
+  } else {
+    for (const auto& sample : samples)
+      scaling_.classes = std::max(scaling_.classes, class_of(*sample, params_.target, 0) + 1);
+    if (scaling_.classes < 2)
+      throw InputError(
+          fmt::format("field '{}' names {} class; classification needs two or more", params_.target, scaling_.classes));
+  }
+  if (!params_.normalise) {
+    for (auto* mean : {&scaling_.input_mean, &scaling_.target_mean}) std::fill(mean->begin(), mean->end(), 0.0);
+    for (auto* scale : {&scaling_.input_scale, &scaling_.target_scale}) std::fill(scale->begin(), scale->end(), 1.0);
+  }
+  for (const auto& field : training.fields())
+    if (field.name == params_.target) scaling_.target_unit = field.unit;
+}
+
+std::vector<std::int64_t> Mlp::widths() const {
+  std::vector<std::int64_t> out{std::ssize(scaling_.input_mean)};
+  out.insert(out.end(), params_.layers.begin(), params_.layers.end());
+  out.push_back(params_.goal == Goal::regression ? std::ssize(scaling_.target_mean) : scaling_.classes);
+  return out;
+}
+
+std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(widths(), true); }
+
+std::vector<int> Mlp::modules() const {
+  std::vector<int> out;
+  for (int l = 0; l + 1 < std::ssize(widths()); ++l) out.push_back(2 * l);
+  return out;
+}
+
+void Mlp::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
+  const bool rectifies = params_.activation == Activation::relu || params_.activation == Activation::gelu ||
+                         params_.activation == Activation::silu;
+  with_real(dtype(), [&]<class T>() { initialise_mlp<T>(weights, widths(), seed, rectifies); });
+}
+
+std::vector<TermInfo> Mlp::terms() const {
+  if (params_.goal == Goal::regression) return {{"scaled_error", "", TermInfo::Report::root_mean}};
+  return {{"cross_entropy", "", TermInfo::Report::mean}};
+}
+
+std::vector<TermInfo> Mlp::metrics() const {
+  if (params_.goal == Goal::regression) return {{"error", scaling_.target_unit, TermInfo::Report::root_mean}};
+  return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
+}
+
+void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                   std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                   const ReadyCallback& ready) {
+  const auto w = widths();
+  with_real(dtype(), [&]<class T>() {
+    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights);
+    const auto& outputs =
+        layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
+    layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients,
+                    ready);
+  });
+}
+
+std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights) {
+  const auto w = widths();
+  std::vector<double> out;
+  with_real(dtype(), [&]<class T>() {
+    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights, coded_);
+    const auto& y = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()));
+    const auto width = static_cast<std::size_t>(w.back());
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const auto row = std::span(y).subspan(s * width, width);
+      if (params_.goal == Goal::classification) {
+        const auto p = softmax(row);
+        out.insert(out.end(), p.begin(), p.end());
+      } else {
+        for (std::size_t k = 0; k < width; ++k)
+          out.push_back(static_cast<double>(row[k]) * scaling_.target_scale[k] + scaling_.target_mean[k]);
+      }
+    }
+  });
+  return out;
+}
+
+std::vector<FieldInfo> Mlp::outputs() const {
+  const bool numbers = params_.goal == Goal::regression;
+  return {{"output", numbers ? scaling_.target_unit : "", {widths().back()}, DType::f64}};
+}
+
+void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const TensorRef> outputs) {
+  if (samples.empty()) return;
+  const auto values = predict(samples, weights);
+  const TensorRef& out = outputs[0];
+  for (std::int64_t s = 0; s < out.shape[0]; ++s)
+    for (std::int64_t k = 0; k < out.shape[1]; ++k)
+      static_cast<double*>(out.data)[s * out.stride[0] + k * out.stride[1]] =
+          values[static_cast<std::size_t>(s * out.shape[1] + k)];
+}
+
+void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
+  if (samples.empty()) return;
+  const auto y = predict(samples, weights);
+  const std::size_t width = y.size() / samples.size();
+  std::vector<double> target(width);
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto row = std::span(y).subspan(s * width, width);
+    if (params_.goal == Goal::regression) {
+      read_numbers(field_of(*samples[s], params_.target), target.data());
+      for (std::size_t k = 0; k < width; ++k) metrics[0].sum += (row[k] - target[k]) * (row[k] - target[k]);
+      metrics[0].count += static_cast<double>(width);
+    } else {
+      const auto label = class_of(*samples[s], params_.target, std::ssize(row));
+      const auto chosen = std::max_element(row.begin(), row.end()) - row.begin();
+      metrics[0].sum += chosen == label ? 0.0 : 1.0;
+      metrics[1].sum -= std::log(std::max(row[static_cast<std::size_t>(label)], 1e-300));
+      for (auto& metric : metrics) metric.count += 1.0;
+    }
+  }
+}
+
+std::string Mlp::state() const {
+  return nlohmann::json{{"input_mean", scaling_.input_mean},   {"input_scale", scaling_.input_scale},
+                        {"target_mean", scaling_.target_mean}, {"target_scale", scaling_.target_scale},
+                        {"classes", scaling_.classes},         {"target_unit", scaling_.target_unit}}
+      .dump();
+}
+
+void Mlp::restore(const std::string& state) {
+  const auto json = nlohmann::json::parse(state);
+  json.at("input_mean").get_to(scaling_.input_mean);
+  json.at("input_scale").get_to(scaling_.input_scale);
+  json.at("target_mean").get_to(scaling_.target_mean);
+  json.at("target_scale").get_to(scaling_.target_scale);
+  json.at("classes").get_to(scaling_.classes);
+  json.at("target_unit").get_to(scaling_.target_unit);
+  constexpr std::int64_t most_classes = 100'000'000;
+  if (scaling_.input_mean.empty() || scaling_.input_mean.size() != scaling_.input_scale.size() ||
+      scaling_.target_mean.size() != scaling_.target_scale.size() || scaling_.classes < 0 ||
+      scaling_.classes > most_classes || widths().back() < 1)
+    throw InputError(
+        fmt::format("the state of this mlp holds {} means and {} scales of inputs, {} and {} of targets, {} classes, "
+                    "which do not fit together; its file is damaged or was changed",
+                    scaling_.input_mean.size(), scaling_.input_scale.size(), scaling_.target_mean.size(),
+                    scaling_.target_scale.size(), scaling_.classes));
+}
+
+}  // namespace cambium::train

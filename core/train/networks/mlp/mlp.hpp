@@ -1,0 +1,73 @@
+#pragma once
+#include <memory>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/network.hpp"
+
+namespace cambium::train {
+
+/// A fully connected network from one field of the samples to another, with gradients written by hand.
+/// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
+/// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
+/// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
+class Mlp : public Network {
+ public:
+  enum class Goal { regression, classification };
+  enum class Activation { tanh, relu, sigmoid, gelu, silu };
+  enum class Precision { float64, float32, bfloat16 };
+  struct Params {
+    std::vector<std::int64_t> layers;
+    Activation activation = Activation::tanh;
+    std::string input = "input", target = "target";
+    Goal goal = Goal::regression;
+    double label_smoothing = 0.0;
+    Precision precision = Precision::float32;
+    bool normalise = true;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Mlp(const Params& params, Context&);
+  ~Mlp() override;
+
+  void fit_statistics(Dataset& training, Context&) override;
+  std::vector<ParameterInfo> parameters() const override;
+  DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<int> modules() const override;  ///< the layers
+  std::vector<TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                const ReadyCallback& ready) override;
+  std::vector<TermInfo> metrics() const override;
+  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<TermSum> metrics) override;
+  /// "output": numbers in the target's unit, or probabilities of the classes.
+  std::vector<FieldInfo> outputs() const override;
+  void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  /// Outputs in the target's unit (regression) or probabilities (classification), samples x outputs.
+  std::vector<double> predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights);
+
+  /// What the data say; part of state().
+  struct Scaling {
+    std::vector<double> input_mean, input_scale, target_mean, target_scale;
+    std::int64_t classes = 0;
+    std::string target_unit;
+  };
+
+ private:
+  std::vector<std::int64_t> widths() const;  ///< inputs, hidden layers, outputs
+
+  Params params_;
+  Scaling scaling_;
+  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,156 @@
+#include "core/train/networks/mlp/mlp_layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/lowp/wire/bfloat16.hpp"
+#include "core/numerics/gemm.hpp"
+#include "core/parallel/random.hpp"
+#include "core/train/networks/quantized/coded_weights.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+template <class T>
+void round_to_bfloat16(std::vector<T>& values) {
+  for (T& value : values) value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
+}
+
+template <class T>
+T normal_cdf(T x) {
+  return T(0.5) * std::erfc(-x * T(std::numbers::sqrt2 / 2.0));
+}
+
+template <class T>
+T activate(Mlp::Activation kind, T x) {
+  switch (kind) {
+    case Mlp::Activation::tanh:
+      return std::tanh(x);
+    case Mlp::Activation::relu:
+      return x > T(0) ? x : T(0);
+    case Mlp::Activation::sigmoid:
+      return T(1) / (T(1) + std::exp(-x));
+    case Mlp::Activation::gelu:
+      return x * normal_cdf(x);
+    case Mlp::Activation::silu:
+      return x / (T(1) + std::exp(-x));
+  }
+  return x;
+}
+
+/// Derivative by the sum x, given also the value y.
+template <class T>
+T slope(Mlp::Activation kind, T x, T y) {
+  switch (kind) {
+    case Mlp::Activation::tanh:
+      return T(1) - y * y;
+    case Mlp::Activation::relu:
+      return x > T(0) ? T(1) : T(0);
+    case Mlp::Activation::sigmoid:
+      return y * (T(1) - y);
+    case Mlp::Activation::gelu:
+      return normal_cdf(x) + x * std::exp(T(-0.5) * x * x) * T(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    case Mlp::Activation::silu: {
+      const T s = T(1) / (T(1) + std::exp(-x));
+      return s * (T(1) + x * (T(1) - s));
+    }
+  }
+  return T(1);
+}
+
+}  // namespace
+
+std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, bool may_round) {
+  std::vector<ParameterInfo> out;
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    out.push_back({fmt::format("layers.{}.w", l), {widths[l], widths[l + 1]}, true, may_round});
+    out.push_back({fmt::format("layers.{}.b", l), {widths[l + 1]}, false});
+  }
+  return out;
+}
+
+template <class T>
+void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
+                    bool rectifies) {
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const double deviation = std::sqrt(2.0 / static_cast<double>(rectifies ? widths[l] : widths[l] + widths[l + 1]));
+    auto* values = static_cast<T*>(weights[2 * l].data);
+    for (std::int64_t k = 0; k < weights[2 * l].elements(); ++k)
+      values[k] = static_cast<T>(deviation *
+                                 Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k), 2 * l).normal(0));
+    std::fill_n(static_cast<T*>(weights[2 * l + 1].data), weights[2 * l + 1].elements(), T(0));
+  }
+}
+
+template void initialise_mlp<double>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
+template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t, bool);
+
+template <class T>
+MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
+                        std::span<const TensorRef> weights, const CodedWeights* coded)
+    : widths_(widths), activation_(activation), bfloat16_(bfloat16), coded_(coded), weights_(weights),
+      inputs_(widths.size()), sums_(widths.size() - 1) {}
+
+template <class T>
+const T* MlpLayers<T>::weights_of(std::size_t l) {
+  const auto* w = static_cast<const T*>(weights_[2 * l].data);
+  if (!bfloat16_) return w;
+  rounded_.assign(w, w + weights_[2 * l].elements());
+  round_to_bfloat16(rounded_);
+  return rounded_.data();
+}
+
+template <class T>
+const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, const ReadyCallback& ready) {
+  rows_ = rows;
+  inputs_[0] = std::move(inputs);
+  for (std::size_t l = 0; l < layers(); ++l) {
+    ready.forward(static_cast<int>(l));
+    if (bfloat16_) round_to_bfloat16(inputs_[l]);
+    const auto* bias = static_cast<const T*>(weights_[2 * l + 1].data);
+    auto& sum = sums_[l];
+    sum.resize(static_cast<std::size_t>(rows) * out(l));
+    for (int row = 0; row < rows; ++row) std::copy_n(bias, out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
+    if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), inputs_[l].data(), rows, sum.data()))
+      host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1),
+                   sum.data(), out(l));
+    ready.release(static_cast<int>(l));
+    inputs_[l + 1] = sum;
+    if (l + 1 == layers()) break;
+    for (T& value : inputs_[l + 1]) value = activate(activation_, value);
+  }
+  return inputs_.back();
+}
+
+template <class T>
+void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  std::vector<T> by_input;
+  for (std::size_t l = layers(); l-- > 0;) {
+    ready.backward(static_cast<int>(l));
+    T* by_bias = static_cast<T*>(gradients[2 * l + 1].data);
+    for (int row = 0; row < rows_; ++row)
+      for (int k = 0; k < out(l); ++k) by_bias[k] += by_sum[static_cast<std::size_t>(row) * out(l) + k];
+    if (bfloat16_) round_to_bfloat16(by_sum);
+    host_gemm<T>(true, false, in(l), out(l), rows_, T(1), inputs_[l].data(), in(l), by_sum.data(), out(l), T(1),
+                 static_cast<T*>(gradients[2 * l].data), out(l));
+    ready(static_cast<int>(2 * l + 1));
+    ready(static_cast<int>(2 * l));
+    if (l == 0) {
+      ready.release(0);
+      return;
+    }
+    by_input.resize(static_cast<std::size_t>(rows_) * in(l));
+    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0),
+                 by_input.data(), in(l));
+    ready.release(static_cast<int>(l));
+    for (std::size_t k = 0; k < by_input.size(); ++k) by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
+    by_sum.swap(by_input);
+  }
+}
+
+template class MlpLayers<double>;
+template class MlpLayers<float>;
+
+}  // namespace cambium::train

@@ -1,0 +1,64 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "core/train/networks/mlp/mlp.hpp"
+
+namespace cambium::train {
+
+/// Parameters of a fully connected network of these widths (inputs, hidden layers, outputs): of layer l the weights
+/// "layers.<l>.w", n_in x n_out, then the biases "layers.<l>.b", n_out. `may_round`: the weights may be kept in fewer
+/// bits.
+std::vector<ParameterInfo> mlp_parameters(std::span<const std::int64_t> widths, bool may_round = false);
+
+/// First values of those parameters, in T: weights are normal numbers of variance 2 / (n_in + n_out) (Glorot and Bengio
+/// 2010), or, if the activation `rectifies` (relu and its smooth forms), 2 / n_in (He et al. 2015), a function of
+/// (seed, layer, element); biases are zero.
+template <class T>
+void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
+                    bool rectifies = false);
+
+/// Forward and backward passes of a fully connected network in T, batch x width row-major. Weights of layer l are n_in
+/// x n_out ("layers.<l>.w") and n_out ("layers.<l>.b").
+template <class T>
+class MlpLayers {
+ public:
+  /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T. `coded` weights replace full ones in
+  /// forward().
+  MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
+            std::span<const TensorRef> weights, const CodedWeights* coded = nullptr);
+
+  /// Outputs for `rows` inputs, kept with all that backward() needs.
+  const std::vector<T>& forward(std::vector<T> inputs, int rows, const ReadyCallback& ready = {});
+  /// Adds the gradient of a loss whose derivative by the outputs is given.
+  void backward(std::vector<T> by_output, std::span<const TensorRef> gradients, const ReadyCallback& ready);
+
+ private:
+  int in(std::size_t l) const { return static_cast<int>(widths_[l]); }
+  int out(std::size_t l) const { return static_cast<int>(widths_[l + 1]); }
+  std::size_t layers() const { return widths_.size() - 1; }
+
+  std::span<const std::int64_t> widths_;
+  Mlp::Activation activation_;
+  bool bfloat16_;
+  const T* weights_of(std::size_t l);
+
+  const CodedWeights* coded_;
+  std::span<const TensorRef> weights_;  ///< memory stands behind those of a layer while it is in use
+  std::vector<T> rounded_;              ///< weights of one layer in bfloat16
+  int rows_ = 0;
+  std::vector<std::vector<T>> inputs_;  ///< of each layer, then the outputs
+  std::vector<std::vector<T>> sums_;    ///< of hidden layers, before the activation
+};
+
+extern template class MlpLayers<double>;
+extern template class MlpLayers<float>;
+extern template void initialise_mlp<double>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t,
+                                            bool);
+extern template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const std::int64_t>, std::uint64_t,
+                                           bool);
+
+}  // namespace cambium::train

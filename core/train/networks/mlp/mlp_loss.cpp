@@ -1,0 +1,104 @@
+#include "core/train/networks/mlp/mlp_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/train/networks/mlp/field.hpp"
+
+namespace cambium::train {
+
+template <class T>
+std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
+                             const Mlp::Scaling& scaling) {
+  const std::size_t width = scaling.input_mean.size();
+  std::vector<T> out(samples.size() * width);
+  std::vector<double> row(width);
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto& field = field_of(*samples[s], params.input);
+    if (field.elements() != std::ssize(row))
+      throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", samples[s]->id,
+                                   params.input, field.elements(), width));
+    read_numbers(field, row.data());
+    for (std::size_t k = 0; k < width; ++k)
+      out[s * width + k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
+  }
+  return out;
+}
+
+std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes) {
+  const auto& tensor = field_of(sample, field);
+  double value = -1.0;
+  if (tensor.elements() == 1) read_numbers(tensor, &value);
+  if (value < 0.0 || value != std::floor(value) || (classes > 0 && value >= static_cast<double>(classes)))
+    throw InputError(fmt::format("sample {}: '{}' must be the number of a class{}, but is {}", sample.id, field,
+                                 classes > 0 ? fmt::format(" below {}", classes) : "", value));
+  return static_cast<std::int64_t>(value);
+}
+
+template <class T>
+std::vector<double> softmax(std::span<const T> row) {
+  const double largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
+  std::vector<double> out;
+  double sum = 0.0;
+  for (T value : row) sum += out.emplace_back(std::exp(static_cast<double>(value) - largest));
+  for (double& value : out) value /= sum;
+  return out;
+}
+
+/// Mean over the outputs of (y - t)^2, y and t scaled.
+template <class T>
+static void squared_error(const Sample& sample, std::span<const T> y, const Mlp::Params& params,
+                          const Mlp::Scaling& scaling, double weight, std::span<T> by_output, TermSum& term) {
+  std::vector<double> target(y.size());
+  read_numbers(field_of(sample, params.target), target.data());
+  const double n = static_cast<double>(y.size());
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const double error = static_cast<double>(y[k]) - (target[k] - scaling.target_mean[k]) / scaling.target_scale[k];
+    term.sum += error * error / n;
+    by_output[k] = static_cast<T>(weight * 2.0 * error / n);
+  }
+}
+
+/// -sum_k q_k log p_k with q the smoothed label: 1 - s + s/K for the class, s/K for the others.
+template <class T>
+static void cross_entropy(const Sample& sample, std::span<const T> y, const Mlp::Params& params, double weight,
+                          std::span<T> by_output, TermSum& term) {
+  const auto label = static_cast<std::size_t>(class_of(sample, params.target, std::ssize(y)));
+  const auto p = softmax(y);
+  const double spread = params.label_smoothing / static_cast<double>(y.size());
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const double q = spread + (k == label ? 1.0 - params.label_smoothing : 0.0);
+    if (q > 0.0) term.sum -= q * std::log(std::max(p[k], 1e-300));
+    by_output[k] = static_cast<T>(weight * (p[k] - q));
+  }
+  // A row of NaNs has a finite softmax by max(): the loss must say it.
+  if (std::any_of(y.begin(), y.end(), [](T value) { return std::isnan(value); })) term.sum = std::nan("");
+}
+
+template <class T>
+std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vector<T>& outputs,
+                              const Mlp::Params& params, const Mlp::Scaling& scaling, double weight, TermSum& term) {
+  std::vector<T> by_output(outputs.size());
+  const std::size_t width = outputs.size() / samples.size();
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto y = std::span(outputs).subspan(s * width, width);
+    const auto d = std::span(by_output).subspan(s * width, width);
+    if (params.goal == Mlp::Goal::regression)
+      squared_error<T>(*samples[s], y, params, scaling, weight, d, term);
+    else
+      cross_entropy<T>(*samples[s], y, params, weight, d, term);
+    term.count += 1.0;
+  }
+  return by_output;
+}
+
+template std::vector<double> scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&);
+template std::vector<float> scaled_inputs(std::span<const SamplePtr>, const Mlp::Params&, const Mlp::Scaling&);
+template std::vector<double> loss_by_output(std::span<const SamplePtr>, const std::vector<double>&, const Mlp::Params&,
+                                            const Mlp::Scaling&, double, TermSum&);
+template std::vector<float> loss_by_output(std::span<const SamplePtr>, const std::vector<float>&, const Mlp::Params&,
+                                           const Mlp::Scaling&, double, TermSum&);
+template std::vector<double> softmax(std::span<const double>);
+template std::vector<double> softmax(std::span<const float>);
+
+}  // namespace cambium::train

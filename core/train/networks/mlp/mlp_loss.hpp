@@ -1,0 +1,27 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/train/networks/mlp/mlp.hpp"
+
+namespace cambium::train {
+
+/// Inputs of the samples, scaled: rows x inputs.
+template <class T>
+std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
+                             const Mlp::Scaling& scaling);
+
+/// Derivative of the sum over samples of the loss by the outputs (rows x outputs), times `weight`; the loss is added to
+/// `term`.
+template <class T>
+std::vector<T> loss_by_output(std::span<const SamplePtr> samples, const std::vector<T>& outputs,
+                              const Mlp::Params& params, const Mlp::Scaling& scaling, double weight, TermSum& term);
+
+/// Number of a sample's class; InputError when it is none.
+std::int64_t class_of(const Sample& sample, const std::string& field, std::int64_t classes);
+
+/// Softmax of one row, in float64.
+template <class T>
+std::vector<double> softmax(std::span<const T> row);
+
+}  // namespace cambium::train

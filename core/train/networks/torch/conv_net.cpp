@@ -1,0 +1,183 @@
+#include "core/train/networks/torch/conv_net.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/data/numbers.hpp"
+#include "core/train/networks/torch/initial_values.hpp"
+#include "core/train/networks/torch/register.hpp"
+#include "core/train/networks/torch/saved_tensors.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+/// relu(x + second(relu(first(x)))), at one number of channels.
+struct ResidualImpl : torch::nn::Module {
+  ResidualImpl(std::int64_t channels, std::int64_t kernel)
+      : first(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)),
+        second(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)) {
+    register_module("first", first);
+    register_module("second", second);
+  }
+  torch::Tensor forward(const torch::Tensor& x) { return torch::relu(x + second(torch::relu(first(x)))); }
+  torch::nn::Conv2d first, second;
+};
+TORCH_MODULE(Residual);
+
+}  // namespace
+
+void ConvNet::Params::describe(deck::Describe<Params>& d) {
+  d("channels", &Params::channels, "of each convolution; the image halves after each").example("[8, 16]");
+  d("residual", &Params::residual, "blocks of two convolutions that add to what enters them, after each convolution")
+      .at_least(0)
+      .def(0);
+  d("kernel", &Params::kernel, "width of the convolutions").range(1, 31).def(3);
+  d("hidden", &Params::hidden, "width of the layer before the classes").at_least(1).def(64);
+  d("input", &Params::input, "field with the image").def("image");
+  d("target", &Params::target, "field with the number of the class").def("label");
+  d("label_smoothing", &Params::label_smoothing, "share of a label that is spread over all classes")
+      .range(0.0, 0.99)
+      .def(0.0);
+  d("precision", &Params::precision, "of weights and products; bfloat16 keeps float32 weights")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
+      .def(Precision::float32);
+  d.check([](const Params& p) -> std::string {
+    if (p.channels.empty()) return "channels: name at least one convolution";
+    for (auto width : p.channels)
+      if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
+    return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);
+  });
+}
+
+void ConvNet::fit_statistics(Dataset& training, Context& context) {
+  for (const auto& field : training.fields())
+    if (field.name == params_.input) image_ = field.shape;
+  if (image_.size() == 2) image_.insert(image_.begin(), 1);
+  if (image_.size() != 3 || *std::min_element(image_.begin(), image_.end()) < 1)
+    throw InputError(fmt::format(
+        "conv_net reads images of shape (height, width) or (channels, height, width); field '{}' has the shape ({})",
+        params_.input, fmt::join(image_, ", ")));
+  const std::int64_t shrink = std::int64_t{1} << params_.channels.size();
+  if (std::min(image_[1], image_[2]) < shrink)
+    throw InputError(fmt::format("{} convolutions halve an image of {} x {} to nothing; list fewer channels",
+                                 params_.channels.size(), image_[1], image_[2]));
+  normalizer_ = Normalizer::fit(training, params_.input, Normalizer::Method::standard, Normalizer::Per::whole, context);
+  double last = -1.0;
+  for (std::int64_t at = 0; at < training.size(); at += 256) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min<std::int64_t>(256, training.size() - at)));
+    std::iota(ids.begin(), ids.end(), at);
+    for (const auto& sample : training.read(ids)) {
+      const auto found = sample->fields.find(params_.target);
+      if (found == sample->fields.end() || found->second.elements() != 1)
+        throw InputError(fmt::format("conv_net needs one class number per sample in the field '{}'", params_.target));
+      double label = 0.0;
+      copy_numbers<double>(found->second, std::span(&label, 1));
+      last = std::max(last, label);
+    }
+  }
+  classes_ = static_cast<std::int64_t>(last) + 1;
+}
+
+std::shared_ptr<torch::nn::Module> ConvNet::build() {
+  torch::nn::Sequential layers;
+  std::int64_t before = image_[0], height = image_[1], width = image_[2];
+  for (const auto channels : params_.channels) {
+    layers->push_back(
+        torch::nn::Conv2d(torch::nn::Conv2dOptions(before, channels, params_.kernel).padding(params_.kernel / 2)));
+    layers->push_back(torch::nn::ReLU());
+    for (std::int64_t k = 0; k < params_.residual; ++k) layers->push_back(Residual(channels, params_.kernel));
+    layers->push_back(torch::nn::MaxPool2d(2));
+    before = channels, height /= 2, width /= 2;
+  }
+  layers->push_back(torch::nn::Flatten());
+  layers->push_back(torch::nn::Linear(before * height * width, params_.hidden));
+  layers->push_back(torch::nn::ReLU());
+  layers->push_back(torch::nn::Linear(params_.hidden, classes_));
+  layers_ = layers.ptr();
+  pieces_.clear(), segments_.clear();
+  for (std::size_t k = 0; k < layers->size(); ++k) {
+    if (layers->ptr(k)->parameters().empty()) continue;
+    if (!segments_.empty()) pieces_.push_back(k);
+    segments_.push_back(std::to_string(k));
+  }
+  pieces_.push_back(layers->size());
+  return layers_;
+}
+
+void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                      std::uint64_t seed) const {
+  if (!info.name.ends_with("second.weight")) return TorchNetwork::initial(info, index, weights, seed);
+  const auto inputs = static_cast<double>(info.shape[1] * info.shape[2] * info.shape[3]);
+  const auto blocks = static_cast<double>(params_.residual * std::ssize(params_.channels));
+  fill_normal(weights, std::sqrt(2.0 / (inputs * blocks)), seed, index);
+}
+
+/// (batch, classes), float32 or float64.
+torch::Tensor ConvNet::scores(const TorchBatch& batch) {
+  torch::Tensor x = batch.real(params_.input).reshape({batch.size(), image_[0], image_[1], image_[2]});
+  x = (x - normalizer_.shift()[0]) / normalizer_.scale()[0];
+  const bool again = recomputes() && torch::GradMode::is_enabled();
+  // Convolution and relu are computed again together, each block alone; the maximum goes with what is before it.
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < pieces_.size(); ++k) {
+    const auto piece = [this, from = at, to = pieces_[k]](torch::Tensor y) {
+      for (std::size_t layer = from; layer < to; ++layer)
+        y = (*(layers_->begin() + static_cast<std::ptrdiff_t>(layer))).any_forward(y).get<torch::Tensor>();
+      return y;
+    };
+    enter(static_cast<int>(k));
+    x = again && k + 2 < pieces_.size() ? recomputed(piece, x) : piece(x);
+    at = pieces_[k];
+  }
+  return x.to(real());
+}
+
+torch::Tensor ConvNet::labels(const TorchBatch& batch) const {
+  torch::Tensor out = batch.integers(params_.target).reshape({batch.size()});
+  const auto low = out.min().item<std::int64_t>(), high = out.max().item<std::int64_t>();
+  if (low < 0 || high >= classes_)
+    throw InputError(fmt::format("field '{}' holds the class {}; the training set has classes 0 to {}", params_.target,
+                                 low < 0 ? low : high, classes_ - 1));
+  return out;
+}
+
+std::vector<TorchNetwork::Term> ConvNet::loss(const TorchBatch& batch) {
+  namespace F = torch::nn::functional;
+  const auto options = F::CrossEntropyFuncOptions().reduction(torch::kSum).label_smoothing(params_.label_smoothing);
+  return {{F::cross_entropy(scores(batch), labels(batch), options), static_cast<double>(batch.size())}};
+}
+
+std::vector<TorchNetwork::Term> ConvNet::measure(const TorchBatch& batch) {
+  namespace F = torch::nn::functional;
+  const torch::Tensor y = scores(batch), right = labels(batch);
+  const auto n = static_cast<double>(batch.size());
+  const torch::Tensor wrong = (y.argmax(1) != right).sum().to(torch::kFloat64);
+  return {{wrong, n}, {F::cross_entropy(y, right, F::CrossEntropyFuncOptions().reduction(torch::kSum)), n}};
+}
+
+std::vector<torch::Tensor> ConvNet::predict(const TorchBatch& batch) { return {torch::softmax(scores(batch), 1)}; }
+
+std::string ConvNet::state() const {
+  return nlohmann::json{{"normalizer", normalizer_.text()}, {"image", image_}, {"classes", classes_}}.dump();
+}
+
+void ConvNet::restore(const std::string& state) {
+  const auto in = nlohmann::json::parse(state);
+  normalizer_ = Normalizer::from(in.at("normalizer"));
+  in.at("image").get_to(image_);
+  in.at("classes").get_to(classes_);
+}
+
+void register_torch(Registry& registry) {
+  registry.set_plugin("core");
+  registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)");
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,58 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/data/normalizer.hpp"
+#include "core/train/networks/torch/torch_network.hpp"
+
+namespace cambium::train {
+
+/// A small convolutional classifier of images: for each entry of `channels` a convolution, relu, `residual` blocks
+/// relu(x + convolution(relu(convolution(x)))) (He et al., CVPR 2016, without batch normalisation) and a maximum over
+/// blocks of 2 x 2; then a hidden layer and one output per class. Loss: cross entropy of the softmax, with label
+/// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
+/// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
+/// type. The example of a Torch network.
+class ConvNet : public TorchNetwork {
+ public:
+  struct Params {
+    std::vector<std::int64_t> channels;
+    std::int64_t residual = 0, kernel = 3, hidden = 64;
+    std::string input = "image", target = "label";
+    double label_smoothing = 0.0;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  ConvNet(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+
+  void fit_statistics(Dataset& training, Context&) override;
+  std::vector<TermInfo> terms() const override { return {{"cross_entropy", "", TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  std::vector<TermInfo> metrics() const override {
+    return {{"wrong", "", TermInfo::Report::mean}, {"cross_entropy", "", TermInfo::Report::mean}};
+  }
+  /// "output": probabilities of the classes.
+  std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<Term> loss(const TorchBatch& batch) override;
+  std::vector<Term> measure(const TorchBatch& batch) override;
+  std::vector<torch::Tensor> predict(const TorchBatch& batch) override;
+  void initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
+  bool can_recompute() const override { return true; }
+  std::vector<std::string> segments() const override { return segments_; }
+  torch::Tensor scores(const TorchBatch& batch);
+  torch::Tensor labels(const TorchBatch& batch) const;
+
+  Params params_;
+  Normalizer normalizer_;
+  std::vector<std::int64_t> image_;  ///< channels, height, width
+  std::int64_t classes_ = 0;
+  std::shared_ptr<torch::nn::SequentialImpl> layers_;
+  std::vector<std::string> segments_;  ///< the layers that have weights
+  std::vector<std::size_t> pieces_;    ///< of each of them, the layer behind the last that goes with it
+};
+
+}  // namespace cambium::train

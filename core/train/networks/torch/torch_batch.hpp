@@ -1,0 +1,36 @@
+#pragma once
+#include <torch/torch.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// Torch's name of an element type; InternalError for those that Torch 1.13 does not have.
+torch::Dtype torch_type(DType type);
+/// The same memory as a tensor of Torch; whoever owns it must outlive the tensor.
+torch::Tensor tensor_on(const TensorRef& memory);
+
+/// Samples of one call, stacked along a new first axis when asked for.
+class TorchBatch {
+ public:
+  TorchBatch(std::span<const SamplePtr> samples, torch::Dtype real) : samples_(samples), real_(real) {}
+  std::int64_t size() const { return static_cast<std::int64_t>(samples_.size()); }
+  /// Numbers of the samples in their data set, which address everything random about them.
+  std::vector<std::int64_t> ids() const;
+
+  /// (size, shape...) in the type in which the field is stored; in the network's floating-point type; as int64.
+  /// InputError when the samples have no such field or differ in shape.
+  torch::Tensor stored(const std::string& field) const;
+  torch::Tensor real(const std::string& field) const { return stored(field).to(real_); }
+  torch::Tensor integers(const std::string& field) const { return stored(field).to(torch::kInt64); }
+
+ private:
+  std::span<const SamplePtr> samples_;
+  torch::Dtype real_;
+};
+
+}  // namespace cambium::train

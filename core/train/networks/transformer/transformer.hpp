@@ -1,0 +1,65 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/network.hpp"
+
+namespace cambium::train {
+
+/// A causal transformer over bytes, with gradients written by hand: embeddings of byte and position, blocks of
+/// attention and a GELU network, each behind a root-mean-square norm and added to what came in (pre-norm), a last norm
+/// and a matrix to 256 logits. The loss is the cross entropy of every byte but the first, given those before it; the
+/// metric `above_floor` subtracts what the data say is the least possible. Matrices have no biases.
+class Transformer : public Network {
+ public:
+  enum class Precision { float64, float32, bfloat16 };
+  enum class LinearWeights { full, ternary };
+  enum class Activations { full, int8 };
+  /// Products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the products,
+  /// gradients passed straight through to the full weights that are kept. `int8`: inputs of products rounded to 8 bits
+  /// per position.
+  struct Linear {
+    LinearWeights weights = LinearWeights::full;
+    Activations activations = Activations::full;
+    static void describe(deck::Describe<Linear>& d);
+  };
+  struct Params {
+    int layers = 2, width = 128, heads = 4, expand = 4;
+    std::string input = "text", floor = "surprise";
+    Precision precision = Precision::float32;
+    Linear linear;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Transformer(const Params& params, Context&);
+
+  void fit_statistics(Dataset& training, Context&) override;
+  std::vector<ParameterInfo> parameters() const override;
+  DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<int> modules() const override;  ///< embeddings, blocks, head
+  std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
+                const ReadyCallback& ready) override;
+
+  /// nats_per_byte, and above_floor where the data know the least possible.
+  std::vector<TermInfo> metrics() const override;
+  void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<TermSum> metrics) override;
+
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ private:
+  std::vector<std::uint8_t> bytes_of(std::span<const SamplePtr> samples) const;
+
+  Params params_;
+  std::int64_t length_ = 0;  ///< bytes of a sample
+  bool has_floor_ = false;
+  const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
+};
+
+}  // namespace cambium::train

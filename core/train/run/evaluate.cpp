@@ -1,0 +1,165 @@
+#include "core/train/run/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/io/tables/csv.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/run/validation.hpp"
+
+namespace cambium::train {
+
+void Evaluate::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "model file that a train stage wrote").example("\"{run}/train/model.h5\"");
+  d("dataset", &Params::dataset, "samples to judge it by");
+  d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
+  d("quantize", &Params::quantize,
+    "the model also runs with weights of few bits, and both are compared; left out, it does not");
+}
+
+void Evaluate::check(Context& context) {
+  context.registry->make<Dataset>(params_.dataset, context);
+  if (params_.quantize && params_.quantize->calibrate)
+    context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
+  context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
+}
+
+/// A model knows nothing of numbers beyond those that it was trained on.
+static void warn_of_ranges(const ArtifactInfo& info, Dataset& data, Log& log) {
+  for (const auto& here : field_ranges(data, 256))
+    for (const auto& seen : info.fields) {
+      if (seen.info.name != here.info.name) continue;
+      const double slack = 0.05 * (seen.highest - seen.lowest);
+      if (here.lowest < seen.lowest - slack || here.highest > seen.highest + slack)
+        log.warn(
+            fmt::format("field '{}' spans [{:.4g}, {:.4g}], but training saw [{:.4g}, {:.4g}]: the model extrapolates",
+                        here.info.name, here.lowest, here.highest, seen.lowest, seen.highest));
+    }
+}
+
+namespace {
+
+/// Errors of one way to run the model, what its weights take and how long a pass over the samples took the slowest
+/// rank.
+struct Row {
+  std::vector<double> errors;
+  double bits = 0.0, bytes = 0.0, seconds = 0.0;
+};
+
+/// The first row is the model as it is; a second one has its weights in few bits.
+struct Table {
+  std::vector<TermInfo> metrics;
+  std::vector<Row> rows;
+  void write(const std::string& path) const;
+  std::vector<std::string> lines(const std::string& second) const;
+};
+
+Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& model, const Comm& comm) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto sums = samples.evaluate(*model.network, model.weights.views(), comm);
+  Row out;
+  out.seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  for (std::size_t k = 0; k < metrics.size(); ++k) out.errors.push_back(reported(metrics[k], sums[k]));
+  return out;
+}
+
+void Table::write(const std::string& path) const {
+  std::vector<io::Column> columns;
+  std::vector<std::vector<double>> values;
+  const auto add = [&](const std::string& name, const std::string& unit, const auto& of) {
+    columns.push_back({name, unit, ""});
+    values.emplace_back();
+    for (const Row& row : rows) values.back().push_back(of(row));
+  };
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    add(metrics[k].name, metrics[k].unit, [&](const Row& row) { return row.errors[k]; });
+  if (rows.size() > 1) {
+    add("bits_per_weight", "", [](const Row& row) { return row.bits; });
+    add("weights", "B", [](const Row& row) { return row.bytes; });
+    add("time", "s", [](const Row& row) { return row.seconds; });
+  }
+  io::write_csv(path, columns, values);
+}
+
+std::vector<std::string> Table::lines(const std::string& second) const {
+  std::vector<std::string> out;
+  if (rows.size() == 1) {
+    for (std::size_t k = 0; k < metrics.size(); ++k)
+      out.push_back(fmt::format("  {:<24}{:>14.6g} {}", metrics[k].name, rows[0].errors[k], metrics[k].unit));
+    return out;
+  }
+  const auto line = [&](const std::string& name, const std::string& unit, double full, double few) {
+    out.push_back(fmt::format("  {:<24}{:>14.6g}{:>14.6g}{:>10.4g} {}", name, full, few, few / full, unit));
+  };
+  out.push_back(fmt::format("  {:<24}{:>14}{:>14}{:>10}", "", "full", "few bits", "share"));
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    line(metrics[k].name, metrics[k].unit, rows[0].errors[k], rows[1].errors[k]);
+  line("weights", "kB", 1e-3 * rows[0].bytes, 1e-3 * rows[1].bytes);
+  line("time of a pass", "s", rows[0].seconds, rows[1].seconds);
+  out.push_back(second);
+  return out;
+}
+
+/// The samples that matrices of few bits are fitted to, the same on every rank.
+std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const std::string& path,
+                                           const LoadedModel& model, Context& context) {
+  auto data = context.registry->make<Dataset>(params.dataset, context);
+  data->open(context);
+  if (data->size() == 0)
+    throw InputError("the data set of calibrate is empty; name samples of the kind that the model was trained on");
+  require_fields(model.info, path, *data);
+  std::vector<std::int64_t> ids;
+  const std::int64_t count = std::min(params.samples, data->size());
+  for (std::int64_t k = 0; k < count; ++k) ids.push_back(k * data->size() / count);
+  return data->read(ids);
+}
+
+}  // namespace
+
+Task::Outcome Evaluate::run(Context& context) {
+  auto data = context.registry->make<Dataset>(params_.dataset, context);
+  data->open(context);
+  if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");
+  auto model = load_artifact(params_.model, context);
+  require_fields(model.info, params_.model, *data);
+  warn_of_ranges(model.info, *data, context.log);
+  const auto keys = deck::resolved(
+      params_.dataset.node, context.registry->find(Dataset::kind, params_.dataset.type)->schema, *context.registry);
+  if (const auto words = met_before(model.info, params_.model, keys); !words.empty()) context.log.warn(words);
+  Validation samples(*data, params_.batch);
+  Table table{model.network->metrics(), {}};
+  table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
+  std::optional<CodedWeights> coded;
+  std::string second;
+  if (params_.quantize) {
+    table.rows[0] = row_of(table.metrics, samples, model, context.comm);  // again, now that samples are in memory
+    const auto& calibrate = params_.quantize->calibrate;
+    std::vector<SamplePtr> seen;
+    if (calibrate) seen = calibration_samples(*calibrate, params_.model, model, context);
+    coded.emplace(*params_.quantize, *model.network, model.weights.views());
+    if (calibrate) coded->calibrate(*model.network, model.weights.views(), seen);
+    model.network->use_coded(*coded);
+    table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
+    const double numbers = static_cast<double>(coded->numbers());
+    table.rows[0].bits = 32.0, table.rows[0].bytes = static_cast<double>(coded->bytes_in_full());
+    table.rows[1].bits = 8.0 * static_cast<double>(coded->bytes()) / numbers,
+    table.rows[1].bytes = static_cast<double>(coded->bytes_of_all());
+    second = fmt::format("  {}: {} matrices with {} weights, {:.4g} bits each with scales{}; the rest stays in float32",
+                         coded->name(), coded->matrices(), coded->numbers(), table.rows[1].bits,
+                         calibrate ? fmt::format(", fitted to {} samples", seen.size()) : "");
+  }
+  context.log.info(fmt::format("{} on {} samples:", params_.model, data->size()));
+  for (const auto& line : table.lines(second)) context.log.info(line);
+  io::on_root(context.comm,
+              [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
+  context.log.info(fmt::format("written in {}: evaluation.csv", context.run_directory));
+  return Outcome::done;
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/kinds/dataset.hpp"
+#include "core/train/networks/quantized/coded_weights.hpp"
+
+namespace cambium::train {
+
+/// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`,
+/// those of the same model with weights of few bits beside them.
+class Evaluate : public Task {
+ public:
+  struct Params {
+    std::string model;
+    deck::Choice<Dataset> dataset;
+    std::int64_t batch = 8;
+    std::optional<QuantizeParams> quantize;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Evaluate(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace cambium::train

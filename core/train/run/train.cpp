@@ -1,0 +1,127 @@
+#include "core/train/run/train.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/run/trainer.hpp"
+
+namespace cambium::train {
+
+void Train::Validate::describe(deck::Describe<Validate>& d) {
+  d("every", &Validate::every, "steps between two validations").at_least(1).def(100);
+  d("keep_best", &Validate::keep_best, "write best.h5 whenever the measure improves, and export that model at the end")
+      .def(true);
+  d("measure", &Validate::measure,
+    "weights of the validation errors, in the order in which they are printed, in the sum that the best model has "
+    "least; only the first error by default")
+      .def({1.0});
+  d("patience", &Validate::patience,
+    "validations without improvement of the measure after which training ends; 0 for never")
+      .at_least(0)
+      .def(0);
+  d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
+}
+
+void Train::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
+  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped")
+      .at_least(0)
+      .def(0);
+  d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
+}
+
+static std::string conflict_of(const Train::Params& p) {
+  if (p.steps.has_value() == p.epochs.has_value()) return "give one of: steps, epochs";
+  if (p.validation && p.hold_out > 0.0)
+    return "give one of: validation (a data set), hold_out (a share of the training set)";
+  if (p.reduce.mode == ReduceParams::Mode::ordered && p.accumulate > 1)
+    return "accumulate does nothing in ordered mode, where reduce.slices cuts the batch; remove accumulate";
+  if (p.reduce.mode == ReduceParams::Mode::ordered && p.activations &&
+      p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
+    return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits "
+           "for any number of ranks; give activations one bound, or remove it";
+  if (p.parallel && p.reduce.lossy)
+    return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
+           "know; take reduce.codec bf16, int8 or int4";
+  if (p.direct && p.average)
+    return "average keeps a second copy of the weights in full, which direct does without; remove one of them";
+  if (p.parallel && p.average)
+    return "average needs whole weights at every step and cannot go with parallel; remove one of them";
+  return {};
+}
+
+void Train::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "the network that is trained");
+  d("dataset", &Params::dataset, "samples to train on");
+  d("validation", &Params::validation, "samples that are only looked at");
+  d("hold_out", &Params::hold_out, "share of the training set that is kept for validation instead")
+      .range(0.0, 0.9)
+      .def(0.0);
+  d("loader", &Params::loader, "how samples are brought").def("shuffle");
+  d("batch", &Params::batch, "samples per step, over all ranks").at_least(1);
+  d("steps", &Params::steps, "number of optimizer steps").at_least(1);
+  d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
+  d("accumulate", &Params::accumulate, "parts in which each rank computes its share of a batch, to save memory")
+      .at_least(1)
+      .def(1);
+  d("optimizer", &Params::optimizer, "how gradients change weights").def("adam");
+  d("learning_rate", &Params::learning_rate, "over the run");
+  d("warm_up", &Params::warm_up, "rise in front of the learning rate's schedule");
+  d("clip", &Params::clip, "bounds on the gradient");
+  d("average", &Params::average, "moving average of the weights, used for validation and export");
+  d("reduce", &Params::reduce, "how gradients of slices and ranks are added");
+  d("parallel", &Params::parallel,
+    "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
+  d("direct", &Params::direct,
+    "matrices of linear layers are kept in few bits and changed in place, without a copy in full");
+  d("activations", &Params::activations,
+    "what becomes of activations between forward and backward pass; whole when absent");
+  d("validate", &Params::validate, "validation, best model, early stopping");
+  d("checkpoint", &Params::checkpoint, "files from which training can be resumed");
+  d("log", &Params::log, "steps between two lines of the training loss").at_least(1).def(100);
+  d("explode", &Params::explode, "training has diverged when the loss exceeds its first values this many times")
+      .greater_than(1.0)
+      .def(1e4);
+  d("start_from", &Params::start_from, "model file (model.h5) whose weights are the first ones").def("");
+  d("seed", &Params::seed, "of weights and order; that of the run when absent").at_least(0);
+  d("models", &Params::models,
+    "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
+      .at_least(1)
+      .def(1);
+  d("mllog", &Params::mllog, "print :::MLLOG lines").def(false);
+  d.check(conflict_of);
+}
+
+void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
+
+/// A finished member leaves a file, so that a restart goes on at the one that was under way.
+Task::Outcome Train::run_committee(Context& context) {
+  namespace fs = std::filesystem;
+  for (int member = 0; member < params_.models; ++member) {
+    Context own = context;
+    own.run_directory = (fs::path(context.run_directory) / fmt::format("model_{}", member + 1)).string();
+    const auto finished = (fs::path(own.run_directory) / "finished.txt").string();
+    bool skip = false;
+    io::on_root(context.comm, [&] {
+      fs::create_directories(own.run_directory);
+      if (!context.resume) fs::remove(finished);
+      skip = fs::exists(finished);
+    });
+    if (context.comm.max(skip ? 1 : 0) == 1) continue;
+    context.log.info(fmt::format("\nmodel {} of {} -> {}", member + 1, params_.models, own.run_directory));
+    if (Trainer(params_, own, member).run() == Outcome::stopped_early) return Outcome::stopped_early;
+    io::on_root(context.comm, [&] { io::write_file_atomically(finished, "finished\n"); });
+  }
+  return Outcome::done;
+}
+
+Task::Outcome Train::run(Context& context) {
+  if (params_.models > 1) return run_committee(context);
+  Trainer trainer(params_, context);
+  return trainer.run();
+}
+
+}  // namespace cambium::train

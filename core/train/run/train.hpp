@@ -1,0 +1,77 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/kinds/loader.hpp"
+#include "core/train/kinds/network.hpp"
+#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/rates/learning_rate.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/direct/direct_weights.hpp"
+#include "core/train/weights/divided/partition.hpp"
+
+namespace cambium {
+class Registry;
+}
+
+namespace cambium::train {
+
+/// The stage `train`: a network fitted to a data set.
+class Train : public Task {
+ public:
+  struct Validate {
+    std::int64_t every = 100;
+    bool keep_best = true;
+    std::vector<double> measure = {1.0};
+    std::int64_t patience = 0;
+    std::int64_t batch = 8;
+    static void describe(deck::Describe<Validate>& d);
+  };
+  struct Checkpoint {
+    std::int64_t every = 0;
+    int keep = 2;
+    static void describe(deck::Describe<Checkpoint>& d);
+  };
+  struct Params {
+    deck::Choice<Network> model;
+    deck::Choice<Dataset> dataset;
+    std::optional<deck::Choice<Dataset>> validation;
+    double hold_out = 0.0;
+    deck::Choice<Loader> loader;
+    std::int64_t batch = 1;
+    std::optional<std::int64_t> steps;
+    std::optional<double> epochs;
+    int accumulate = 1;
+    deck::Choice<Optimizer> optimizer;
+    deck::Choice<LearningRate> learning_rate;
+    std::optional<WarmUp> warm_up;
+    std::optional<Clip> clip;
+    std::optional<Average> average;
+    ReduceParams reduce;
+    std::optional<ParallelParams> parallel;
+    std::optional<DirectParams> direct;
+    std::optional<ActivationParams> activations;
+    Validate validate;
+    Checkpoint checkpoint;
+    std::int64_t log = 100;
+    double explode = 1e4;
+    std::string start_from;
+    std::optional<std::int64_t> seed;
+    int models = 1;
+    bool mllog = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  Train(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  Outcome run_committee(Context&);
+  Params params_;
+};
+
+}  // namespace cambium::train

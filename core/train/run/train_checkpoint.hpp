@@ -1,0 +1,48 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "core/parallel/context.hpp"
+#include "core/train/kinds/network.hpp"
+#include "core/train/run/progress.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+
+namespace cambium::io {
+class TableFile;
+}
+
+namespace cambium::train {
+
+/// What a checkpoint must agree with.
+struct CheckpointKey {
+  std::string model, optimizer;              ///< names of their types
+  std::vector<Optimizer::StateInfo> states;  ///< in order
+  std::string reduce;                        ///< "fast" or "ordered"
+  std::int64_t slices = 1;                   ///< of the global batch in ordered mode
+  std::int64_t batch = 1;
+  std::uint64_t seed = 1;
+};
+
+/// Collective: one HDF5 file, complete or not at all, from rank 0 (weights are the same on every rank):
+///   /cambium                provenance and the resolved deck
+///   /train                  step, key, best step and metric (attributes), network_state (text), window; with `direct`
+///   grids /weights, /average, /best, /states/<name>   tensors one after the other, without padding /tensors names in
+///   order /tables                 what the tables held (io::table_mark), where there are any
+/// with a checksum behind the end (core/io/hdf5/seal.hpp). InputError, on every rank, when the disk refuses; an older
+/// file of that name then stays.
+void write_train_checkpoint(const std::string& path, const Progress& progress, const CheckpointKey& key,
+                            const std::string& network_state, const Context& context,
+                            std::span<const io::TableFile* const> tables = {});
+
+/// The network's state in a checkpoint, needed before buffers can be made.
+std::string network_state_in(const std::string& path);
+
+/// Collective: the network's state from a file that is looked at first: InputError when its bytes are not those that
+/// were written, or the state is not one of this network.
+void restore_network(Network& network, const std::string& path, const Context& context);
+
+/// Fills buffers that have their layout. InputError says what the deck changed that cannot be resumed. Returns the
+/// number of ranks that wrote it.
+std::int64_t read_train_checkpoint(const std::string& path, Progress& progress, const CheckpointKey& key);
+
+}  // namespace cambium::train

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+
+namespace cambium::train {
+
+/// Bounds on the gradient before the step.
+struct Clip {
+  std::optional<double> norm, value;
+  static void describe(deck::Describe<Clip>& d);
+
+  /// Bounds every element by `value`, then shrinks the whole to `norm`. Returns the norm before, NaN when not asked
+  /// for; summed tensor by tensor, so the same bits on every rank.
+  double apply(FlatBuffer& gradients) const;
+};
+
+/// Exponential moving average of the weights, which validation and the exported model then use.
+struct Average {
+  double decay = 0.999;
+  std::int64_t from = 0;
+  static void describe(deck::Describe<Average>& d);
+
+  /// average <- decay average + (1 - decay) weights; up to step `from` the weights themselves.
+  void update(FlatBuffer& average, const FlatBuffer& weights, std::int64_t step) const;
+};
+
+}  // namespace cambium::train

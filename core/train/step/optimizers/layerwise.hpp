@@ -1,0 +1,45 @@
+#pragma once
+#include <optional>
+
+#include "core/train/step/optimizers/adam.hpp"
+
+namespace cambium::train {
+
+/// LARS (You, Gitman and Ginsburg 2017), with a rate of its own for every tensor with decay:
+/// lambda = eta |w| / (|g| + beta |w|), v <- m v + rate lambda (g + beta w), w <- w - v. Tensors without decay (biases,
+/// norms) take lambda = 1 and beta = 0, and so does a tensor whose weights or gradient vanish.
+class Lars : public Optimizer {
+ public:
+  struct Params {
+    double momentum = 0.9, weight_decay = 0.0, trust = 0.001;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Lars(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override { return {{"momentum", weights}}; }
+  void step(const Update& update) override;
+  bool elementwise() const override { return false; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  Params params_;
+};
+
+/// LAMB (You et al. 2020): u = Adam's direction + beta w, w <- w - rate |w| / |u| u for every tensor with decay; the
+/// others follow Adam.
+class Lamb : public Optimizer {
+ public:
+  struct Params : AdamParams {
+    static void describe(deck::Describe<Params>& d);
+  };
+  Lamb(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override { return {{"mean", weights}, {"square", weights}}; }
+  void step(const Update& update) override;
+  bool elementwise() const override { return false; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  Params params_;
+  std::optional<FlatBuffer> direction_;  ///< between the two halves of a step
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,75 @@
+#include "core/train/step/optimizers/sgd.hpp"
+
+#include "core/train/step/optimizers/split.hpp"
+
+namespace cambium::train {
+
+void Sgd::Params::describe(deck::Describe<Params>& d) {
+  d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+  d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
+  d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
+}
+
+void SplitSgd::Params::describe(deck::Describe<Params>& d) {
+  d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+  d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
+}
+
+/// The one update that both forms share, with explicit fused operations so that they round alike everywhere.
+template <class T>
+static T sgd_step(T weight, T gradient, T* velocity, T momentum, T decay, T rate, bool nesterov) {
+  T direction = std::fma(decay, weight, gradient);
+  if (velocity) {
+    *velocity = std::fma(momentum, *velocity, direction);
+    direction = nesterov ? std::fma(momentum, *velocity, direction) : *velocity;
+  }
+  return std::fma(-rate, direction, weight);
+}
+
+std::vector<Optimizer::StateInfo> Sgd::states(DType weights) const {
+  if (params_.momentum == 0.0) return {};
+  return {{"momentum", weights}};
+}
+
+void Sgd::step(const Update& u) {
+  detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
+    const auto w = u.weights.values<T>(k);
+    const auto g = u.gradients.values<T>(k);
+    T* v = u.states.empty() ? nullptr : u.states[0].values<T>(k).data();
+    const T momentum = static_cast<T>(params_.momentum), rate = static_cast<T>(u.rate);
+    const T decay = static_cast<T>(decays ? params_.weight_decay : 0.0);
+    for (std::size_t i = 0; i < w.size(); ++i)
+      w[i] = sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
+  });
+}
+
+std::vector<Optimizer::StateInfo> SplitSgd::states(DType weights) const {
+  require_float32("split_sgd", weights);
+  std::vector<StateInfo> out{{"low_bits", DType::bf16}};
+  if (params_.momentum != 0.0) out.push_back({"momentum", DType::f32});
+  return out;
+}
+
+void SplitSgd::start(FlatBuffer& weights, std::span<FlatBuffer> states) { split_weights(weights, states[0]); }
+
+void SplitSgd::step(const Update& u) {
+  const auto momentum = static_cast<float>(params_.momentum), rate = static_cast<float>(u.rate);
+  with_high(u.weights.dtype(), [&]<class H>() {
+    for (std::size_t k = 0; k < u.weights.layout().tensors().size(); ++k) {
+      const auto high = u.weights.values<H>(k);
+      const auto low = u.states[0].values<std::uint16_t>(k);
+      const auto g = u.gradients.values<float>(k);
+      float* v = u.states.size() > 1 ? u.states[1].values<float>(k).data() : nullptr;
+      const float decay = u.weights.layout().tensors()[k].info.decay ? static_cast<float>(params_.weight_decay) : 0.0f;
+      for (std::size_t i = 0; i < high.size(); ++i) {
+        const float w = sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
+        set_high(high[i], w);
+        low[i] = low_half(w);
+      }
+    }
+  });
+}
+
+std::vector<Citation> SplitSgd::citations() const { return {split_citation}; }
+
+}  // namespace cambium::train

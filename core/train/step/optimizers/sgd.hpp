@@ -1,0 +1,41 @@
+#pragma once
+#include "core/train/step/optimizers/optimizer.hpp"
+
+namespace cambium::train {
+
+/// Stochastic gradient descent: g <- g + beta w, v <- m v + g, w <- w - rate v (nesterov: w <- w - rate (g + m v)).
+/// Without momentum there is no state.
+class Sgd : public Optimizer {
+ public:
+  struct Params {
+    double momentum = 0.0, weight_decay = 0.0;
+    bool nesterov = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Sgd(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override;
+  void step(const Update& update) override;
+
+ private:
+  Params params_;
+};
+
+/// SGD whose float32 weights are split: the network sees the upper 16 bits (a bfloat16 number by truncation), the lower
+/// 16 are a state of the optimizer, and the two together follow float32 SGD bit for bit (Kalamkar et al., SC20).
+class SplitSgd : public Optimizer {
+ public:
+  struct Params {
+    double momentum = 0.0, weight_decay = 0.0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  SplitSgd(const Params& params, Context&) : params_(params) {}
+  std::vector<StateInfo> states(DType weights) const override;
+  void start(FlatBuffer& weights, std::span<FlatBuffer> states) override;
+  void step(const Update& update) override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace cambium::train

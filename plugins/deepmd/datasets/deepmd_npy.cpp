@@ -1,0 +1,34 @@
+#include "plugins/deepmd/datasets/deepmd_npy.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::deepmd {
+
+void DeepmdNpy::Params::describe(deck::Describe<Params>& d) {
+  d("systems", &Params::systems,
+    "folders with type.raw, type_map.raw and set.*/{coord, box, energy, force, virial}.npy; Å and eV")
+      .example("[water/data_0, water/data_1]");
+  d.check([](const Params& p) { return p.systems.empty() ? "systems names no folder" : ""; });
+}
+
+void DeepmdNpy::open(Context& context) {
+  io::on_every_rank(context.comm, [&] {
+    for (const std::string& folder : params_.systems) {
+      const DataSystem system = DataSystem::load(folder);
+      if (system.type_map().empty())
+        throw InputError(
+            fmt::format("{}/type_map.raw: does not exist; write the species' symbols into it, in the order of the "
+                        "numbers in type.raw",
+                        folder));
+      const std::vector<int> types = model_types(system, system.type_map(), folder);
+      for (std::size_t k = 0; k < system.frames(); ++k) {
+        samples_.add(make_sample(size(), system.type_map(), types, system.frame(k)));
+      }
+    }
+  });
+}
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,29 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "plugins/deepmd/samples/held_samples.hpp"
+
+namespace cambium::deepmd {
+
+/// Frames of extended XYZ files with energies, forces and virials or stresses.
+class ExtxyzSet : public train::Dataset {
+ public:
+  struct Params {
+    std::vector<std::string> files;
+    std::string energy = "energy", force = "forces", virial = "virial", stress = "stress";
+    std::string energy_unit = "eV", length_unit = "angstrom";
+    static void describe(deck::Describe<Params>& d);
+  };
+  ExtxyzSet(const Params& params, Context&) : params_(params) {}
+
+  void open(Context&) override;
+  std::int64_t size() const override { return samples_.size(); }
+  std::vector<train::FieldInfo> fields() const override { return sample_fields(); }
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override { return samples_.at(ids); }
+  std::int64_t bytes_read() const override { return samples_.bytes(); }
+
+ private:
+  Params params_;
+  HeldSamples samples_;
+};
+
+}  // namespace cambium::deepmd

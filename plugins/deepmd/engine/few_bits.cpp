@@ -1,0 +1,225 @@
+#include "plugins/deepmd/engine/few_bits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/lowp/infer/calibrated.hpp"
+#include "core/numerics/gemm.hpp"
+#include "plugins/deepmd/data/system.hpp"
+#include "plugins/deepmd/engine/evaluate.hpp"
+
+namespace cambium::deepmd {
+
+void FewBits::Calibrate::describe(deck::Describe<Calibrate>& d) {
+  d("systems", &Calibrate::systems,
+    "folders of deepmd/npy data with configurations like those of the simulation; labels do not matter")
+      .example("[\"{run}/label/train\"]");
+  d("frames", &Calibrate::frames, "how many of them, evenly spaced").at_least(1).def(32);
+}
+
+void FewBits::describe(deck::Describe<FewBits>& d) {
+  d("weights", &FewBits::weights,
+    "binary: each row a sum of `bits` rows of signs with a scale each, by least squares; ternary: -s, 0, s with s the "
+    "mean magnitude of the matrix")
+      .options({{"binary", Weights::binary}, {"ternary", Weights::ternary}})
+      .def(Weights::binary);
+  d("bits", &FewBits::bits, "of a binary weight").range(1, 4).def(3);
+  d("products", &FewBits::products,
+    "decoded: the weights that the bits mean are multiplied as any others, at their speed and in their memory; tables: "
+    "the bits are kept and choose entries of tables (precision: mixed; for large networks and few atoms)")
+      .options({{"decoded", Products::decoded}, {"tables", Products::tables}})
+      .def(Products::decoded);
+  d("calibrate", &FewBits::calibrate,
+    "the bits are fitted to what atoms of these configurations multiply them by, and mean energies are kept; left out, "
+    "each matrix is rounded by itself, and energies are off by a constant");
+}
+
+namespace {
+
+using Rows = std::vector<double>;
+constexpr int least_inputs = lowp::BinaryCodedMatrix::block_columns,
+              least_outputs = lowp::BinaryCodedMatrix::block_rows;
+
+/// What a layer makes of rows of numbers.
+Rows through(const Layer& layer, const Rows& x) {
+  const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out), rows = x.size() / in;
+  Rows y(rows * out);
+  host_gemm<double>(false, false, static_cast<int>(rows), layer.out, layer.in, 1.0, x.data(), layer.in, layer.w.data(),
+                    layer.out, 0.0, y.data(), layer.out);
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    const std::size_t c = k % out;
+    const double z = y[k] + (layer.b.empty() ? 0.0 : layer.b[c]);
+    y[k] = evaluate(layer.activation, z).value * (layer.idt.empty() ? 1.0 : layer.idt[c]) +
+           (layer.copies() ? x[k / out * in + c % in] : 0.0);
+  }
+  return y;
+}
+
+/// in x out to out x in.
+std::vector<float> by_outputs(const Layer& layer) {
+  const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
+  std::vector<float> w(in * out);
+  for (std::size_t i = 0; i < in; ++i)
+    for (std::size_t o = 0; o < out; ++o) w[o * in + i] = static_cast<float>(layer.w[i * out + o]);
+  return w;
+}
+void set_by_outputs(const std::vector<float>& w, Layer& layer) {
+  const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
+  for (std::size_t i = 0; i < in; ++i)
+    for (std::size_t o = 0; o < out; ++o) layer.w[i * out + o] = w[o * in + i];
+}
+
+bool is_large(const Layer& layer) { return layer.in >= least_inputs && layer.out >= least_outputs; }
+
+/// Mean of each output of x w over the rows of `full`, less that over those of `rounded`.
+std::vector<float> difference_of_means(const Layer& layer, const Rows& full, const Rows& rounded) {
+  const auto in = static_cast<std::size_t>(layer.in), out = static_cast<std::size_t>(layer.out);
+  std::vector<double> sum(out, 0.0);
+  for (std::size_t k = 0; k < full.size(); ++k)
+    for (std::size_t o = 0; o < out; ++o) sum[o] += (full[k] - rounded[k]) * layer.w[k % in * out + o];
+  std::vector<float> shift;
+  for (double s : sum)
+    shift.push_back(static_cast<float>(s * static_cast<double>(in) / static_cast<double>(full.size())));
+  return shift;
+}
+
+void add_to_bias(const std::vector<float>& shift, Layer& layer) {
+  layer.b.resize(static_cast<std::size_t>(layer.out), 0.0);
+  for (std::size_t o = 0; o < shift.size(); ++o) layer.b[o] += static_cast<double>(shift[o]);
+}
+
+lowp::BinaryCodedMatrix code_layer(Layer& layer, const FewBits& what, const Rows& full, const Rows& rounded) {
+  const bool ternary = what.weights == FewBits::Weights::ternary;
+  const auto w = by_outputs(layer);
+  lowp::CalibratedMatrix out{
+      ternary ? lowp::ternary_coded(w, layer.out, layer.in) : lowp::binary_coded(w, layer.out, layer.in, what.bits),
+      {}};
+  if (!full.empty()) {
+    const std::vector<float> x(full.begin(), full.end()), seen(rounded.begin(), rounded.end());
+    out = lowp::calibrated(std::move(out.matrix), ternary, w, lowp::input_moments(x, seen, layer.in));
+    add_to_bias(out.shift, layer);
+  }
+  set_by_outputs(out.matrix.dense(), layer);
+  return std::move(out.matrix);
+}
+
+/// Inputs of the energy networks of all types in evenly spaced frames, at most some ten thousand atoms evenly spaced.
+std::vector<Rows> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
+  constexpr std::size_t most_atoms = 8192;
+  std::vector<DataSystem> systems;
+  std::size_t all = 0;
+  for (const auto& folder : params.systems) all += systems.emplace_back(DataSystem::load(folder)).frames();
+  if (all == 0)
+    throw InputError(
+        "quantize.calibrate has no frame; name folders of deepmd/npy data with configurations like those of the "
+        "simulation");
+  const std::size_t count = std::min(all, static_cast<std::size_t>(params.frames)),
+                    each = std::max<std::size_t>(1, most_atoms / count);
+  const DeepPotentialModel& model = engine.model();
+  std::vector<Rows> out(static_cast<std::size_t>(model.ntypes()));
+  for (std::size_t k = 0; k < count; ++k) {
+    std::size_t at = k * all / count, s = 0;
+    while (at >= systems[s].frames()) at -= systems[s++].frames();
+    std::vector<Rows> here(out.size());
+    engine.watch_inputs(&here);
+    const LabelledFrame& frame = systems[s].frame(at);
+    evaluate(engine, frame.x, model_types(systems[s], model.type_map, model.source), frame.box);
+    engine.watch_inputs(nullptr);
+    for (std::size_t t = 0; t < out.size(); ++t) {
+      if (here[t].empty()) continue;
+      const auto n = static_cast<std::size_t>(engine.fitting_network(static_cast<int>(t)).in());
+      const std::size_t rows = here[t].size() / n, kept = std::min(rows, each);
+      for (std::size_t r = 0; r < kept; ++r) {
+        const auto row = here[t].begin() + static_cast<std::ptrdiff_t>(r * rows / kept * n);
+        out[t].insert(out[t].end(), row, row + static_cast<std::ptrdiff_t>(n));
+      }
+    }
+  }
+  return out;
+}
+
+void count(const CodedNetwork& net, const FewBits& what, Precision precision, FewBitsReport& report) {
+  double bits = report.bits * static_cast<double>(report.numbers);
+  const std::int64_t width = precision == Precision::mixed ? 4 : 8;
+  for (std::size_t k = 0; k < net.coded.size(); ++k) {
+    const auto& m = net.coded[k];
+    if (m.rows == 0) continue;
+    const std::int64_t full = 2 * width * m.rows * m.columns;  // laid out for both directions
+    ++report.matrices, report.numbers += m.rows * m.columns, report.bytes_full += full;
+    report.bytes += what.products == FewBits::Products::tables ? m.bytes() + lowp::transposed_planes(m).bytes() : full;
+    bits += 8.0 * static_cast<double>(m.bytes());
+  }
+  if (report.numbers > 0) report.bits = bits / static_cast<double>(report.numbers);
+}
+
+std::string text_of(const FewBitsReport& r, const FewBits& what) {
+  const std::string kind = what.weights == FewBits::Weights::ternary
+                               ? "ternary weights"
+                               : fmt::format("binary weights of {} bit{}", what.bits, what.bits == 1 ? "" : "s");
+  const std::string products =
+      what.products == FewBits::Products::tables
+          ? fmt::format("multiplied by tables, {:.4g} kB instead of {:.4g}", 1e-3 * static_cast<double>(r.bytes),
+                        1e-3 * static_cast<double>(r.bytes_full))
+          : fmt::format("decoded, {:.4g} kB as in full", 1e-3 * static_cast<double>(r.bytes));
+  const std::string fitted =
+      what.calibrate ? fmt::format("fitted to {} atoms", r.rows) : "not calibrated: energies are off by a constant";
+  return fmt::format("{} energy matrices in {} ({:.3g} bits each with scales; {}; {})", r.matrices, kind, r.bits,
+                     products, fitted);
+}
+
+}  // namespace
+
+CodedNetwork coded_network(const Network& net, const FewBits& what, const std::vector<double>& inputs) {
+  CodedNetwork out{net, std::vector<lowp::BinaryCodedMatrix>(net.layers.size())};
+  Rows full = inputs, rounded = inputs;
+  for (std::size_t k = 0; k < net.layers.size(); ++k) {
+    Layer& layer = out.meant.layers[k];
+    if (k + 1 < net.layers.size() && is_large(layer))
+      out.coded[k] = code_layer(layer, what, full, rounded);
+    else if (!full.empty())
+      add_to_bias(difference_of_means(layer, full, rounded), layer);
+    if (full.empty() || k + 1 == net.layers.size()) continue;
+    full = through(net.layers[k], full), rounded = through(layer, rounded);
+  }
+  return out;
+}
+
+FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precision) {
+  const DeepPotentialModel& model = engine.model();
+  if (what.products == FewBits::Products::tables && (precision != Precision::mixed || !device_is_host))
+    throw InputError(
+        "quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for "
+        "processors), or take products: decoded");
+  const auto types = static_cast<std::size_t>(model.ntypes());
+  std::vector<Rows> inputs(types);
+  FewBitsReport report;
+  if (what.calibrate) inputs = inputs_of(engine, *what.calibrate);
+  if (model.fitting.size() == 1)  // one network for all types, fitted to the atoms of all
+    for (std::size_t t = 1; t < types; ++t) inputs[0].insert(inputs[0].end(), inputs[t].begin(), inputs[t].end());
+  CodedNetwork net;
+  for (std::size_t t = 0; t < types; ++t) {
+    const bool shared = t > 0 && model.fitting.size() == 1;
+    if (model.atom_excluded[t] || model.fitting_excluded[t]) continue;
+    if (!shared || net.coded.empty()) {
+      const Network full = engine.fitting_network(static_cast<int>(t));
+      const Rows& rows = inputs[model.fitting.size() == 1 ? 0 : t];
+      report.rows += static_cast<std::int64_t>(rows.size()) / full.in();
+      net = coded_network(full, what, rows);
+    }
+    count(net, what, precision, report);
+    engine.set_fitting_network(
+        static_cast<int>(t), net.meant,
+        what.products == FewBits::Products::tables ? net.coded : std::vector<lowp::BinaryCodedMatrix>{});
+  }
+  if (report.matrices == 0)
+    throw InputError(
+        fmt::format("quantize found no hidden layer of at least {} inputs and {} outputs in the energy networks of {}; "
+                    "remove quantize (it is for larger networks)",
+                    least_inputs, least_outputs, model.source));
+  report.text = text_of(report, what);
+  return report;
+}
+
+}  // namespace cambium::deepmd

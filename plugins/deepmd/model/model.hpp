@@ -1,0 +1,81 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "plugins/deepmd/model/activation.hpp"
+#include "plugins/deepmd/model/model_tree.hpp"
+#include "plugins/deepmd/model/table_part.hpp"
+
+namespace cambium::deepmd {
+
+/// y = act(x w + b) * idt, plus x where `residual` and out == in, plus [x, x] where `residual` and out == 2 in.
+struct Layer {
+  int in = 0, out = 0;
+  std::vector<double> w;    ///< in x out, row-major
+  std::vector<double> b;    ///< out values, or empty
+  std::vector<double> idt;  ///< out values, or empty
+  Activation activation;
+  bool residual = false;
+
+  int copies() const { return !residual ? 0 : out == in ? 1 : out == 2 * in ? 2 : 0; }  ///< of x added to y
+};
+
+struct Network {
+  std::vector<Layer> layers;
+  int in() const { return layers.empty() ? 0 : layers.front().in; }
+  int out() const { return layers.empty() ? 0 : layers.back().out; }
+};
+
+/// Extra inputs of the fitting network: (value - mean) * inverse_deviation is appended to the descriptor.
+struct ParameterInput {
+  int size = 0;
+  std::vector<double> mean, inverse_deviation;
+  std::vector<double> fallback;  ///< used when the deck gives none; may be empty
+};
+
+/// A Deep Potential of Zhang et al. (PRL 120, 143001 (2018); NeurIPS 2018): descriptor se_e2_a (full) or se_e2_r
+/// (radial) and an energy network per atom. Units Å, eV.
+struct DeepPotentialModel {
+  enum class Descriptor { se_e2_a, se_e2_r };
+
+  std::string source;  ///< file name, for messages
+  Descriptor descriptor = Descriptor::se_e2_a;
+  std::vector<std::string> type_map;  ///< species symbols by model type
+  double rcut = 0.0, rcut_smth = 0.0;
+  double env_protection = 0.0;  ///< Å, added to r in the environment matrix
+  std::vector<int> sel;         ///< by neighbour type. A parameter of the model, not a limit: see neighbours()
+  int axis_neuron = 0;
+  bool type_one_side = true;                           ///< embedding depends on the neighbour's type only
+  std::string precision = "float64";                   ///< of the stored networks
+  std::vector<std::array<double, 4>> mean, deviation;  ///< of the environment matrix, [centre * ntypes + neighbour]
+  std::vector<Network> embedding;      ///< see embedding_index(); empty networks belong to excluded pairs
+  std::vector<NetworkTable> tables;    ///< that a compressed model's file holds, by embedding network; may be empty
+  std::vector<Network> fitting;        ///< by centre type, or one for all
+  std::vector<double> fitting_bias;    ///< eV by type; part of the fitting energy
+  std::vector<double> output_bias;     ///< eV by type; added to every atom
+  std::vector<char> subtract_vacuum;   ///< by type: the fitting network's value for a zero descriptor is subtracted
+  std::vector<char> fitting_excluded;  ///< by type: the fitting energy is zero
+  std::vector<char> atom_excluded;     ///< by type: the whole atomic energy is zero
+  std::vector<char> pair_excluded;     ///< [centre * ntypes + neighbour]: neighbours that are not seen
+  ParameterInput fparam, aparam;       ///< per frame, per atom
+  double min_distance = 0.0;           ///< Å, closest pair of the training data; 0 when the file does not say
+
+  int ntypes() const { return static_cast<int>(type_map.size()); }
+  int neighbours() const;  ///< sum of sel: the constant by which the descriptor is divided
+  int width() const;       ///< channels of the embedding
+  int components() const { return descriptor == Descriptor::se_e2_a ? 4 : 1; }
+  int descriptor_size() const;
+  int embedding_index(int centre, int neighbour) const {
+    return type_one_side ? neighbour : centre + neighbour * ntypes();
+  }
+  const Network& fitting_of(int centre) const { return fitting[fitting.size() == 1 ? 0 : centre]; }
+
+  /// Reads and checks a model file; InputError names file and key.
+  static DeepPotentialModel load(const std::string& path);
+  static DeepPotentialModel from_tree(const ModelTree& tree, const std::string& file);
+  /// The tree that DeePMD-kit's own readers and load() accept.
+  ModelTree to_tree() const;
+};
+
+}  // namespace cambium::deepmd

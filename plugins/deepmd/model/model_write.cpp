@@ -1,0 +1,244 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+#include "plugins/deepmd/model/model.hpp"
+
+namespace cambium::deepmd {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Collects the arrays while the tree is put together.
+class TreeWriter {
+ public:
+  TreeWriter(const DeepPotentialModel& model, ModelTree& tree) : m_(model), tree_(tree) {}
+
+  Json model() {
+    const std::int64_t nt = m_.ntypes();
+    Json descriptor_tree = descriptor(), fitting_tree = fitting();
+    return Json{{"@class", "Model"},
+                {"@version", 2},
+                {"type", "standard"},
+                {"type_map", m_.type_map},
+                {"descriptor", std::move(descriptor_tree)},
+                {"fitting", std::move(fitting_tree)},
+                {"atom_exclude_types", listed(m_.atom_excluded)},
+                {"pair_exclude_types", listed_pairs()},
+                {"preset_out_bias", nullptr},
+                {"rcond", nullptr},
+                {"@variables",
+                 {{"out_bias", array({1, nt, 1}, m_.output_bias)},
+                  {"out_std", array({1, nt, 1}, std::vector<double>(static_cast<std::size_t>(nt), 1.0))}}}};
+  }
+
+ private:
+  Json array(std::vector<std::int64_t> shape, const std::vector<double>& values, const std::string& type = "float64") {
+    return tree_.add(Array{type, std::move(shape), values});
+  }
+
+  Json optional_array(const std::vector<double>& values) {
+    return values.empty() ? Json() : array({static_cast<std::int64_t>(values.size())}, values);
+  }
+
+  static Json listed(const std::vector<char>& flags) {
+    Json out = Json::array();
+    for (std::size_t k = 0; k < flags.size(); ++k)
+      if (flags[k]) out.push_back(k);
+    return out;
+  }
+
+  Json listed_pairs() const {
+    Json out = Json::array();
+    const int nt = m_.ntypes();
+    for (int i = 0; i < nt; ++i)
+      for (int j = i; j < nt; ++j)
+        if (m_.pair_excluded[static_cast<std::size_t>(i * nt + j)]) out.push_back({i, j});
+    return out;
+  }
+
+  Json layer(const Layer& l) {
+    return Json{{"@class", "Layer"},
+                {"@version", 1},
+                {"bias", !l.b.empty()},
+                {"use_timestep", !l.idt.empty()},
+                {"activation_function", l.activation.name()},
+                {"resnet", l.residual},
+                {"precision", m_.precision},
+                {"@variables",
+                 {{"w", array({l.in, l.out}, l.w, m_.precision)},
+                  {"b", l.b.empty() ? Json() : array({l.out}, l.b, m_.precision)},
+                  {"idt", l.idt.empty() ? Json() : array({l.out}, l.idt, m_.precision)}}}};
+  }
+
+  Json network(const Network& net, bool embedding) {
+    if (net.layers.empty()) return nullptr;
+    Json layers = Json::array();
+    for (const Layer& l : net.layers) layers.push_back(layer(l));
+    Json out{{"@class", embedding ? "EmbeddingNetwork" : "FittingNetwork"},
+             {"@version", embedding ? 2 : 1},
+             {"in_dim", net.in()},
+             {"neuron", neurons(net, embedding)},
+             {"activation_function", net.layers.front().activation.name()},
+             {"resnet_dt", resnet_dt(net)},
+             {"precision", m_.precision},
+             {"layers", std::move(layers)}};
+    if (embedding) {
+      out["bias"] = true;
+    } else {
+      out["bias_out"] = true;
+      out["out_dim"] = net.out();
+    }
+    return out;
+  }
+
+  Json collection(const std::vector<Network>& nets, bool embedding, int ndim) {
+    Json list = Json::array();
+    for (const Network& net : nets) list.push_back(network(net, embedding));
+    return Json{{"@class", "NetworkCollection"},
+                {"@version", 1},
+                {"ndim", ndim},
+                {"ntypes", m_.ntypes()},
+                {"network_type", embedding ? "embedding_network" : "fitting_network"},
+                {"networks", std::move(list)}};
+  }
+
+  static Json neurons(const Network& net, bool embedding) {
+    Json out = Json::array();
+    for (const Layer& l : net.layers) out.push_back(l.out);
+    if (!embedding) out.erase(out.size() - 1);
+    return out;
+  }
+  static bool resnet_dt(const Network& net) {
+    for (const Layer& l : net.layers)
+      if (!l.idt.empty()) return true;
+    return false;
+  }
+  static const Network& first(const std::vector<Network>& nets) {
+    for (const Network& net : nets)
+      if (!net.layers.empty()) return net;
+    return nets.front();
+  }
+
+  /// One row per neighbour slot, as DeePMD-kit stores the statistics.
+  Json slots(const std::vector<std::array<double, 4>>& rows) {
+    const int nt = m_.ntypes(), width = m_.components();
+    std::vector<double> values;
+    for (int ti = 0; ti < nt; ++ti)
+      for (int tj = 0; tj < nt; ++tj)
+        for (int s = 0; s < m_.sel[static_cast<std::size_t>(tj)]; ++s) {
+          const auto& row = rows[static_cast<std::size_t>(ti * nt + tj)];
+          values.insert(values.end(), row.begin(), row.begin() + width);
+        }
+    return array({nt, m_.neighbours(), width}, values);
+  }
+
+  /// Rows of [channel][power of x - x0]; see read_tables() for the numbers that describe them.
+  Json tables() {
+    Json data = Json::array(), infos = Json::array();
+    for (const NetworkTable& table : m_.tables) {
+      std::vector<double> rows;
+      for (const TablePart* part : {&table.fine, &table.coarse})
+        for (std::size_t k = 0; k < part->a.size(); ++k)
+          rows.push_back(part->a[k] / std::pow(part->width, static_cast<double>(k % TablePart::coefficients)));
+      data.push_back(array({table.fine.count + table.coarse.count, 6 * m_.width()}, rows));
+      infos.push_back(array(
+          {6}, {table.fine.from, table.coarse.from, table.coarse.to(), table.fine.width, table.coarse.width, -1.0}));
+    }
+    return Json{{"@variables", {{"compress_data", std::move(data)}, {"compress_info", std::move(infos)}}}};
+  }
+
+  Json descriptor() {
+    const bool full = m_.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
+    const Network& net = first(m_.embedding);
+    Json networks = collection(m_.embedding, true, m_.type_one_side ? 1 : 2);
+    Json out{{"@class", "Descriptor"},      {"type", full ? "se_e2_a" : "se_r"},
+             {"@version", full ? 2 : 1},    {"rcut", m_.rcut},
+             {"rcut_smth", m_.rcut_smth},   {"sel", m_.sel},
+             {"neuron", neurons(net, true)}};
+    if (full) out["axis_neuron"] = m_.axis_neuron;
+    out.update(Json{{"resnet_dt", resnet_dt(net)},
+                    {"trainable", true},
+                    {"type_one_side", m_.type_one_side},
+                    {"exclude_types", Json::array()},
+                    {"env_protection", m_.env_protection},
+                    {"set_davg_zero", false},
+                    {"activation_function", net.layers.front().activation.name()},
+                    {"precision", m_.precision},
+                    {"spin", nullptr},
+                    {"env_mat", {{"rcut", m_.rcut}, {"rcut_smth", m_.rcut_smth}}},
+                    {"embeddings", std::move(networks)}});
+    out["@variables"] = Json{{"davg", slots(m_.mean)}, {"dstd", slots(m_.deviation)}};
+    if (full) out["type_map"] = m_.type_map;
+    if (!m_.tables.empty()) out["@version"] = 3, out["compress"] = tables();
+    return out;
+  }
+
+  Json vacuum_energies() const {
+    Json out = Json::array();
+    for (char flag : m_.subtract_vacuum) out.push_back(flag ? Json(0.0) : Json());
+    for (char flag : m_.subtract_vacuum)
+      if (flag) return out;
+    return Json::array();
+  }
+
+  Json fitting() {
+    const Network& net = first(m_.fitting);
+    const bool mixed = m_.fitting.size() == 1 && m_.ntypes() > 1;
+    Json networks = collection(m_.fitting, false, mixed ? 0 : 1);
+    Json out{{"@class", "Fitting"},
+             {"type", "ener"},
+             {"@version", 2},
+             {"var_name", "energy"},
+             {"ntypes", m_.ntypes()},
+             {"dim_descrpt", m_.descriptor_size()},
+             {"dim_out", 1},
+             {"neuron", neurons(net, false)},
+             {"resnet_dt", resnet_dt(net)},
+             {"numb_fparam", m_.fparam.size},
+             {"numb_aparam", m_.aparam.size},
+             {"rcond", nullptr},
+             {"activation_function", net.layers.front().activation.name()},
+             {"precision", m_.precision},
+             {"mixed_types", mixed},
+             {"exclude_types", listed(m_.fitting_excluded)},
+             {"nets", std::move(networks)},
+             {"type_map", m_.type_map},
+             {"tot_ener_zero", false},
+             {"trainable", std::vector<bool>(net.layers.size(), true)},
+             {"atom_ener", vacuum_energies()},
+             {"layer_name", nullptr},
+             {"spin", nullptr},
+             {"use_aparam_as_mask", false}};
+    if (!m_.fparam.fallback.empty()) out["default_fparam"] = m_.fparam.fallback;
+    out["@variables"] = Json{{"bias_atom_e", array({m_.ntypes(), 1}, m_.fitting_bias)},
+                             {"fparam_avg", optional_array(m_.fparam.mean)},
+                             {"fparam_inv_std", optional_array(m_.fparam.inverse_deviation)},
+                             {"aparam_avg", optional_array(m_.aparam.mean)},
+                             {"aparam_inv_std", optional_array(m_.aparam.inverse_deviation)}};
+    return out;
+  }
+
+  const DeepPotentialModel& m_;
+  ModelTree& tree_;
+};
+
+}  // namespace
+
+ModelTree DeepPotentialModel::to_tree() const {
+  ModelTree tree;
+  tree.root = Json{{"software", "cambium"},
+                   {"version", "1"},
+                   {"time", fmt::format("{:%Y-%m-%d %H:%M:%S}+00:00", fmt::gmtime(std::time(nullptr)))},
+                   {"backend", "Cambium"},
+                   {"model_def_script", {{"type_map", type_map}}},
+                   {"@variables", Json::object()}};
+  tree.root["model"] = TreeWriter(*this, tree).model();
+  if (min_distance > 0.0) tree.root["min_nbor_dist"] = min_distance;
+  return tree;
+}
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,83 @@
+#include "plugins/deepmd/model/random_model.hpp"
+
+#include <cmath>
+
+#include "core/parallel/random.hpp"
+
+namespace cambium::deepmd {
+
+namespace {
+
+/// Normal numbers in a row, addressed by (seed, array).
+class Source {
+ public:
+  explicit Source(std::uint64_t seed) : seed_(seed) {}
+
+  std::vector<double> array(int n, double deviation, double mean = 0.0) {
+    ++array_;
+    std::vector<double> out;
+    for (int k = 0; k < n; ++k)
+      out.push_back(mean +
+                    deviation * Random4(seed_, Stream::model_weights, array_, static_cast<std::uint64_t>(k)).normal(0));
+    return out;
+  }
+
+ private:
+  std::uint64_t seed_, array_ = 0;
+};
+
+Layer random_layer(Source& source, int in, int out, const std::string& activation, bool residual, bool timestep) {
+  Layer layer;
+  layer.in = in;
+  layer.out = out;
+  layer.activation = Activation::from_name(activation);
+  layer.residual = residual;
+  layer.w = source.array(in * out, 1.0 / std::sqrt(static_cast<double>(in + out)));
+  layer.b = source.array(out, residual ? 1.0 : 0.1);
+  if (timestep && layer.copies()) layer.idt = source.array(out, 0.001, 0.1);
+  return layer;
+}
+
+Network random_network(Source& source, int in, const std::vector<int>& widths, const std::string& activation,
+                       bool fitting) {
+  Network net;
+  for (int width : widths) {
+    net.layers.push_back(random_layer(source, in, width, activation, true, fitting));
+    in = width;
+  }
+  if (fitting) net.layers.push_back(random_layer(source, in, 1, "linear", false, false));
+  return net;
+}
+
+}  // namespace
+
+DeepPotentialModel random_model(const RandomModel& spec) {
+  Source source(spec.seed);
+  DeepPotentialModel m;
+  const std::size_t nt = spec.type_map.size();
+  m.source = "random model";
+  m.descriptor = spec.descriptor;
+  m.type_map = spec.type_map;
+  m.rcut = spec.rcut;
+  m.rcut_smth = spec.rcut_smth;
+  m.sel = spec.sel;
+  m.axis_neuron = m.components() == 4 ? spec.axis_neuron : 0;
+  m.type_one_side = spec.type_one_side;
+  m.mean.assign(nt * nt, {spec.mean, 0.0, 0.0, 0.0});
+  m.deviation.assign(nt * nt,
+                     {spec.radial_deviation, spec.angular_deviation, spec.angular_deviation, spec.angular_deviation});
+  for (std::size_t k = 0; k < (spec.type_one_side ? nt : nt * nt); ++k)
+    m.embedding.push_back(random_network(source, 1, spec.neuron, spec.activation, false));
+  for (std::size_t k = 0; k < nt; ++k)
+    m.fitting.push_back(random_network(source, m.descriptor_size(), spec.fitting, spec.activation, true));
+  m.fitting_bias.assign(nt, 0.0);
+  m.output_bias.assign(nt, 0.0);
+  m.subtract_vacuum.assign(nt, 0);
+  m.fitting_excluded.assign(nt, 0);
+  m.atom_excluded.assign(nt, 0);
+  m.pair_excluded.assign(nt * nt, 0);
+  m.min_distance = spec.min_distance;
+  return m;
+}
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+#include "plugins/deepmd/model/model.hpp"
+
+namespace cambium::deepmd {
+
+/// An untrained model: what training starts from, and what speed and consistency are measured with. Defaults are
+/// DeePMD-kit's water example.
+struct RandomModel {
+  std::vector<std::string> type_map = {"O", "H"};
+  DeepPotentialModel::Descriptor descriptor = DeepPotentialModel::Descriptor::se_e2_a;
+  double rcut = 6.0, rcut_smth = 0.5;
+  std::vector<int> sel = {46, 92};
+  std::vector<int> neuron = {25, 50, 100};
+  int axis_neuron = 16;
+  bool type_one_side = true;
+  std::vector<int> fitting = {240, 240, 240};
+  std::string activation = "tanh";
+  double mean = 0.05, radial_deviation = 0.13, angular_deviation = 0.08;  ///< of the environment rows, for all types
+  double min_distance = 0.88;                                             ///< Å
+  std::uint64_t seed = 1;
+};
+
+/// Weights are normal with deviation 1/sqrt(in + out), biases standard normal (first layers) and timesteps normal
+/// around 0.1, all a function of the seed alone.
+DeepPotentialModel random_model(const RandomModel& spec);
+
+}  // namespace cambium::deepmd

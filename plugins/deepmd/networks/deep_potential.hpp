@@ -1,0 +1,101 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/network.hpp"
+#include "plugins/deepmd/engine/engine.hpp"
+#include "plugins/deepmd/passes/loss_gradient.hpp"
+#include "plugins/deepmd/samples/neighbour_slots.hpp"
+#include "plugins/deepmd/samples/sample.hpp"
+
+namespace cambium::deepmd {
+
+struct Statistics;
+
+/// Frames with their neighbours, remembered by the samples' contents up to a limit of memory.
+class FrameCache {
+ public:
+  explicit FrameCache(double megabytes) : limit_(static_cast<std::size_t>(megabytes * 1048576.0)) {}
+  FramePtr get(const train::Sample& sample, const std::vector<std::string>& type_map, double rcut);
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t limit_, bytes_ = 0;
+  std::unordered_map<std::uint64_t, FramePtr> frames_;
+};
+
+/// A Deep Potential (se_e2_a or se_e2_r) that is being trained on energies, forces and virials.
+class DeepPotentialNetwork : public train::Network {
+ public:
+  enum class Descriptor { se_e2_a, se_e2_r };
+  struct Params {
+    Descriptor descriptor = Descriptor::se_e2_a;
+    std::vector<std::string> type_map;
+    double rcut = 6.0, rcut_smth = 0.5;
+    std::optional<std::vector<int>> sel;
+    SelShort sel_short = SelShort::raise;
+    std::vector<int> neuron = {25, 50, 100}, fitting = {240, 240, 240};
+    int axis_neuron = 16;
+    bool resnet_dt = true, type_one_side = true;
+    cambium::DType precision = DType::f64;
+    std::optional<double> interpolation;
+    /// As given, or what rounding of the precision makes of the error anyway.
+    double interpolation_tolerance() const { return interpolation.value_or(precision == DType::f64 ? 1e-12 : 1e-8); }
+    LossParams loss;
+    std::string init;
+    bool change_bias = true;
+    int statistics_frames = 1000;
+    double memory = 1024.0;
+    static void describe(deck::Describe<Params>& d);
+  };
+  DeepPotentialNetwork(const Params& params, Context& context);
+  ~DeepPotentialNetwork() override;
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  std::vector<train::ParameterInfo> parameters() const override;
+  std::vector<int> modules() const override;  ///< the networks: embeddings, then energies by type
+  DType dtype() const override { return params_.precision; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<train::TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t step, double rate) const override;
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  /// Root mean square errors: forces (by which the best model is chosen), energy and virial per atom.
+  std::vector<train::TermInfo> metrics() const override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  /// The energy networks' matrices in few bits; forces are derivatives of the energies that these make.
+  void use_coded(const train::CodedWeights& coded) override;
+  /// model.dp and model.yaml.
+  std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
+                                        Context&) const override;
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  /// Shape and statistics (after fit_statistics or restore), without weights.
+  const DeepPotentialModel& shape() const { return shape_; }
+  /// The shape with these weights.
+  DeepPotentialModel model(std::span<const TensorRef> weights) const;
+
+ private:
+  void collect_species(train::Dataset& training);
+  void require_sane(const Statistics& statistics) const;
+  void go_on_from_start(train::Dataset& training, Context& context);
+  void change_bias(train::Dataset& training, Context& context);
+  void require_slots_of_start(train::Dataset& training, Context& context);
+  void build_shape();
+  void make_work();
+  std::vector<FramePtr> frames(std::span<const train::SamplePtr> samples);
+
+  Params params_;
+  DeepPotentialModel shape_;
+  std::vector<int> most_neighbours_;         ///< by type, of any atom of the training data; empty when not known
+  std::optional<DeepPotentialModel> start_;  ///< of `init`
+  FrameCache cache_;
+  std::unique_ptr<LossGradient> work_;
+};
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,44 @@
+// Statistics of a network as JSON text, with every digit.
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "plugins/deepmd/networks/deep_potential.hpp"
+
+namespace cambium::deepmd {
+
+std::string DeepPotentialNetwork::state() const {
+  nlohmann::json out;
+  out["type_map"] = shape_.type_map;
+  out["sel"] = shape_.sel;
+  out["mean"] = shape_.mean;
+  out["deviation"] = shape_.deviation;
+  out["fitting_bias"] = shape_.fitting_bias;
+  out["output_bias"] = shape_.output_bias;
+  out["most_neighbours"] = most_neighbours_;
+  out["min_distance"] = shape_.min_distance;
+  return out.dump();
+}
+
+void DeepPotentialNetwork::restore(const std::string& state) {
+  try {
+    const auto in = nlohmann::json::parse(state);
+    params_.type_map = in.at("type_map").get<std::vector<std::string>>();
+    if (start_)
+      shape_ = *start_;
+    else
+      build_shape();
+    in.at("sel").get_to(shape_.sel);
+    in.at("mean").get_to(shape_.mean);
+    in.at("deviation").get_to(shape_.deviation);
+    in.at("fitting_bias").get_to(shape_.fitting_bias);
+    in.at("output_bias").get_to(shape_.output_bias);
+    in.at("min_distance").get_to(shape_.min_distance);
+    if (in.contains("most_neighbours"))
+      in.at("most_neighbours").get_to(most_neighbours_);  // not in states of earlier versions
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(std::string("the stored state of the deep_potential is damaged: ") + error.what());
+  }
+  make_work();
+}
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,236 @@
+#include "plugins/deepmd/potentials/deep_potential.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+
+namespace cambium::deepmd {
+
+void DeepPotential::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
+      .example("water.dp");
+  d("committee", &Params::committee,
+    "further models of the same species; the deviation of all models' forces and virials is a column of thermo.csv, "
+    "max_devi_f and so on")
+      .def({});
+  d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
+      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}})
+      .def(Precision::float64);
+  d("compress", &Params::compress,
+    "largest error allowed when the embedding networks are replaced by tables (dimensionless; 1e-8 changes forces by "
+    "about 1e-8 eV/Å); absent: no tables")
+      .positive()
+      .example("1e-8");
+  d("cutoff_precision", &Params::cutoff_precision,
+    "float32 repeats the rounding of rcut and rcut_smth by DeePMD-kit's TensorFlow back end")
+      .options({{"float64", CutOffPrecision::float64}, {"float32", CutOffPrecision::float32}})
+      .def(CutOffPrecision::float64);
+  d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
+  d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
+  d("quantize", &Params::quantize,
+    "energy networks with weights of few bits, in every model; left out, weights are as stored");
+  d("min_distance", &Params::min_distance,
+    "pairs closer than this are warned of; absent: the closest pair of the model's training data, where the file knows "
+    "it")
+      .unit("angstrom")
+      .positive();
+}
+
+/// `cambium check` of a deck whose earlier stage writes the model.
+static bool is_still_to_be_made(const std::string& path, const Context& context) {
+  namespace fs = std::filesystem;
+  const std::string run = fs::path(context.run_directory).parent_path().string() + "/";
+  return context.dry_run && !fs::exists(path) && path.rfind(run, 0) == 0;
+}
+
+DeepPotential::Member DeepPotential::load(const std::string& path, const Context& context) const {
+  DeepPotentialModel model = DeepPotentialModel::load(path);
+  EngineOptions options;
+  options.precision = params_.precision;
+  options.compress_tolerance = params_.compress.value_or(0.0);
+  options.float32_cutoffs = params_.cutoff_precision == CutOffPrecision::float32;
+  options.close_limit = params_.min_distance.value_or(model.min_distance);
+  options.fparam = params_.fparam;
+  options.aparam = params_.aparam;
+  Member member{make_engine(model, options), {}, {}, {}};
+  if (!params_.quantize) return member;
+  FewBits few = *params_.quantize;
+  if (few.calibrate && std::any_of(few.calibrate->systems.begin(), few.calibrate->systems.end(),
+                                   [&](const std::string& folder) { return is_still_to_be_made(folder, context); }))
+    few.calibrate.reset();  // a dry run does not need them
+  member.few_bits = set_few_bits(*member.engine, few, params_.precision).text;
+  return member;
+}
+
+DeepPotential::DeepPotential(const Params& params, Context& context) : params_(params) {
+  std::vector<std::string> paths = {params.model};
+  paths.insert(paths.end(), params.committee.begin(), params.committee.end());
+  for (const std::string& path : paths)
+    if (is_still_to_be_made(path, context)) return;
+  for (const std::string& path : paths) {
+    members_.push_back(load(path, context));
+    cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
+  }
+  min_distance_ = params.min_distance.value_or(members_[0].engine->model().min_distance);
+}
+
+void DeepPotential::bind(std::span<const Species> species) {
+  for (Member& member : members_) {
+    const DeepPotentialModel& model = member.engine->model();
+    member.model_type = View<int*>("deep_potential: model types", species.size());
+    auto types = Kokkos::create_mirror_view(member.model_type);
+    for (std::size_t k = 0; k < species.size(); ++k) {
+      const auto found = std::find(model.type_map.begin(), model.type_map.end(), species[k].symbol);
+      if (found == model.type_map.end())
+        throw InputError(fmt::format("species '{}' is not known to the model {}; it knows: {}", species[k].symbol,
+                                     model.source, fmt::join(model.type_map, ", ")));
+      types(k) = static_cast<int>(found - model.type_map.begin());
+    }
+    Kokkos::deep_copy(member.model_type, types);
+  }
+}
+
+void DeepPotential::compute_alone(Member& member, const Particles& particles, const NeighborList& list,
+                                  const ForceRequest& request, ForceOutput& out, EngineOutput& result) {
+  result.f = out.f;
+  if (request.per_atom) result.atom_energy = out.atom_energy, result.atom_virial = out.atom_virial;
+  member.engine->compute({particles, list, member.model_type, request.totals || request.per_atom, {}}, result);
+  out.energy += result.energy;
+  for (int k = 0; k < 9; ++k) out.virial[k] += result.virial[k];
+}
+
+namespace {
+void add_rows(int rows, const View<double* [3]>& from, const View<double* [3]>& to) {
+  Kokkos::parallel_for(
+      "deep_potential: add forces", Range(0, rows), KOKKOS_LAMBDA(const int i) {
+        for (int k = 0; k < 3; ++k) to(i, k) += from(i, k);
+      });
+}
+}  // namespace
+
+void DeepPotential::compute_committee(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
+                                      const ForceRequest& request, ForceOutput& out, Context& context,
+                                      EngineOutput& result) {
+  std::vector<View<double* [3]>> forces;
+  std::vector<std::array<double, 9>> virials;
+  for (Member& member : members_) {
+    if (member.f.extent(0) < out.f.extent(0)) member.f = View<double* [3]>("deep_potential: member", out.f.extent(0));
+    Kokkos::deep_copy(member.f, 0.0);
+    EngineOutput own;
+    own.f = member.f;
+    const bool first = &member == &members_.front();
+    if (first && request.per_atom) own.atom_energy = out.atom_energy, own.atom_virial = out.atom_virial;
+    member.engine->compute({particles, list, member.model_type, true, {}}, own);
+    if (first) {
+      add_rows(particles.total(), member.f, out.f);
+      out.energy += own.energy;
+      for (int k = 0; k < 9; ++k) out.virial[k] += own.virial[k];
+      result.closest = own.closest, result.too_close = own.too_close;
+    }
+    ghosts.reverse_add(member.f);
+    forces.push_back(member.f);
+    virials.push_back(axes_.tensor(own.virial));  // the extremes over components depend on the axes
+  }
+  deviation_ = model_deviation(forces, std::move(virials), particles.nlocal, particles.nglobal, context.comm);
+  largest_deviation_ = std::max(largest_deviation_, deviation_.force_max);
+  deviation_sum_ += deviation_.force_mean;
+  ++deviations_;
+}
+
+std::vector<Observable> DeepPotential::observables() const {
+  std::vector<Observable> out;
+  if (params_.committee.empty()) return out;
+  for (const DeviationColumn& c : deviation_columns)
+    out.push_back({c.name, c.unit, c.doc, std::string_view(c.name) == "max_devi_f"});
+  return out;
+}
+
+void DeepPotential::measure(std::span<double> values) const {
+  if (params_.committee.empty()) return;
+  const auto columns = deviation_.columns();
+  std::copy(columns.begin(), columns.end(), values.begin());
+}
+
+std::vector<std::string> DeepPotential::report() const {
+  if (deviations_ == 0) return {};
+  return {fmt::format(
+      "committee of {}: an atom's force deviates by {:.4g} eV/Å at most, {:.4g} on average ({} evaluations)",
+      members_.size(), largest_deviation_, deviation_sum_ / static_cast<double>(deviations_), deviations_)};
+}
+
+void DeepPotential::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
+                            const ForceRequest& request, ForceOutput& out, Context& context) {
+  EngineOutput result;
+  const bool totals = request.totals || request.per_atom;
+  if (members_.size() > 1 && totals)
+    compute_committee(particles, list, ghosts, request, out, context, result);
+  else
+    compute_alone(members_.front(), particles, list, request, out, result);
+  // On the steps that are observed, because every rank must take part.
+  if (totals && min_distance_ > 0.0 && !warned_) warn_if_close(result, context);
+}
+
+void DeepPotential::warn_if_close(const EngineOutput& result, const Context& context) {
+  const std::int64_t pairs = context.comm.sum(result.too_close) / 2;
+  if (pairs == 0) return;
+  warned_ = true;
+  context.log.warn(
+      fmt::format("{} pair(s) of atoms are closer than {:g} Å, the smallest distance that {} was trained on (closest: "
+                  "{:.3f} Å): its forces there are an extrapolation",
+                  pairs, min_distance_, members_[0].engine->model().source, context.comm.min(result.closest)));
+}
+
+namespace {
+std::string widths(const Network& net, bool last) {
+  std::vector<int> out;
+  for (const Layer& layer : net.layers) out.push_back(layer.out);
+  if (!last) out.pop_back();
+  return fmt::format("{}", fmt::join(out, "-"));
+}
+}  // namespace
+
+std::string DeepPotential::summary() const {
+  if (members_.empty()) return fmt::format("deep_potential: {} (an earlier stage makes it)", params_.model);
+  const Engine& engine = *members_[0].engine;
+  const DeepPotentialModel& m = engine.model();
+  const bool full = m.descriptor == DeepPotentialModel::Descriptor::se_e2_a;
+  const auto net = std::find_if(m.embedding.begin(), m.embedding.end(), [](const Network& n) { return n.out() > 0; });
+  std::string text = fmt::format("deep_potential: {} ({}, {}; cut-off {:g} Å; embedding {}, fitting {}; {})", m.source,
+                                 full ? "se_e2_a" : "se_e2_r", fmt::join(m.type_map, " "), m.rcut, widths(*net, true),
+                                 widths(m.fitting.front(), false),
+                                 params_.precision == Precision::mixed ? "mixed precision" : "float64");
+  if (engine.table()) text += "; " + engine.table()->summary();
+  if (!members_[0].few_bits.empty()) text += "; " + members_[0].few_bits;
+  if (members_.size() > 1) text += fmt::format("; committee of {}", members_.size());
+  return text;
+}
+
+std::vector<Citation> DeepPotential::citations() const {
+  std::vector<Citation> out = {
+      {"Zhang2018DeePMD",
+       "@article{Zhang2018DeePMD, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han and Car, Roberto and E, "
+       "Weinan}, title = {Deep Potential Molecular Dynamics: A Scalable Model with the Accuracy of Quantum Mechanics}, "
+       "journal = {Phys. Rev. Lett.}, volume = {120}, pages = {143001}, year = {2018}, doi = "
+       "{10.1103/PhysRevLett.120.143001}}"},
+      {"Zhang2018DeepPotSE",
+       "@inproceedings{Zhang2018DeepPotSE, author = {Zhang, Linfeng and Han, Jiequn and Wang, Han and Saidi, Wissam "
+       "and Car, Roberto and E, Weinan}, title = {End-to-end Symmetry Preserving Inter-atomic Potential Energy Model "
+       "for Finite and Extended Systems}, booktitle = {Advances in Neural Information Processing Systems}, volume = "
+       "{31}, year = {2018}}"},
+      {"Zeng2023DeePMDkit",
+       "@article{Zeng2023DeePMDkit, author = {Zeng, Jinzhe and others}, title = {{DeePMD-kit v2}: A software package "
+       "for deep potential models}, journal = {J. Chem. Phys.}, volume = {159}, pages = {054801}, year = {2023}, doi = "
+       "{10.1063/5.0155600}}"}};
+  if (!members_.empty() && members_[0].engine->table())
+    out.push_back({"Lu2022Compress",
+                   "@article{Lu2022Compress, author = {Lu, Denghui and others}, title = {{DP Compress}: A Model "
+                   "Compression Scheme for Generating Efficient Deep Potential Models}, journal = {J. Chem. Theory "
+                   "Comput.}, volume = {18}, pages = {5559}, year = {2022}, doi = {10.1021/acs.jctc.2c00102}}"});
+  return out;
+}
+
+}  // namespace cambium::deepmd

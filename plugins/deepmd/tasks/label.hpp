@@ -1,0 +1,57 @@
+#pragma once
+#include <optional>
+
+#include "core/io/structures/structure_input.hpp"
+#include "core/plugin/potential.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/deepmd/label/sampling.hpp"
+
+namespace cambium::deepmd {
+
+/// Keeps of the sampled configurations those on which a committee of models disagrees, as DP-GEN does.
+struct Select {
+  double low = 0.05, high = 0.5;  ///< eV/Å, of the largest deviation of an atom's force
+  int most = 0;
+  static void describe(deck::Describe<Select>& d);
+};
+
+/// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
+/// deepmd/npy format.
+class Label : public Task {
+ public:
+  struct Params {
+    StructureInput structure;
+    deck::Choice<Potential> potential;
+    Perturbed perturbed;
+    std::vector<Trajectories> dynamics;
+    std::optional<deck::Choice<Potential>> explore_with;
+    std::optional<Select> select;
+    double validation = 0.1;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Label(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  /// A perturbed configuration, or a trajectory.
+  struct Item {
+    int perturbed = -1;
+    const Trajectories* spec = nullptr;
+    double temperature = 0.0, strain = 0.0;
+    std::int64_t number = 0, frames = 1;
+  };
+  std::vector<Item> items() const;
+  struct Work;
+  void prepare(Work& work, Context& context) const;
+  std::vector<double> sample(Work& work, Context& context) const;
+  std::vector<Configuration> configurations_of(const Item& item, Work& work) const;
+  std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
+  std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Work& work, Context& context) const;
+  void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
+             Context& context) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::deepmd

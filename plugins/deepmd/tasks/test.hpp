@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/deepmd/engine/engine.hpp"
+
+namespace cambium::deepmd {
+
+/// The stage `test`: errors of a model on labelled systems, and what parity plots are drawn from.
+class TestStage : public Task {
+ public:
+  struct Params {
+    std::string model;
+    std::vector<std::string> systems;
+    Precision precision = Precision::float64;
+    static void describe(deck::Describe<Params>& d);
+  };
+  TestStage(const Params& params, Context&);  ///< InputError without a system
+  void check(Context&) override;
+  Outcome run(Context&) override;
+
+ private:
+  Params params_;
+};
+
+}  // namespace cambium::deepmd

@@ -1,0 +1,306 @@
+#include "plugins/kinetic/vlasov/species.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/vlasov/distribution_file.hpp"
+#include "plugins/kinetic/vlasov/regrid.hpp"
+
+namespace cambium::kinetic {
+
+/// Cells are numbered by whole numbers of 32 bits in configuration and in velocity space each; two copies of the
+/// distribution function are held from the start.
+static void require_room(const PhaseGrid& grid, const Built& built, Precision precision, const std::string& species,
+                         const Comm& comm) {
+  std::int64_t cells[2] = {1, 1};
+  std::vector<int> along;
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    auto& part = cells[d < grid.cdim ? 0 : 1];
+    part = std::min<std::int64_t>(part * grid.axis[d].cells, std::int64_t{1} << 31);
+    along.push_back(grid.axis[d].cells);
+  }
+  if (std::max(cells[0], cells[1]) > std::numeric_limits<int>::max())
+    throw InputError(fmt::format(
+        "species '{}': [{}] cells are more than can be counted; give fewer in configuration or in velocity space",
+        species, fmt::join(along, ", ")));
+  const double all = static_cast<double>(cells[0]) * static_cast<double>(cells[1]),
+               number = precision == Precision::float64 ? 8.0 : 4.0;
+  require_memory(2.0 * number * built.info.modes * all / comm.size(),
+                 fmt::format("species '{}' on {:.4g} cells of phase space", species, all),
+                 "give fewer 'cells', or use more nodes", comm);
+}
+
+static std::unique_ptr<Solver> solver_of(const CommonParams& common, const SpeciesParams& params, const Comm& comm) {
+  PhaseGrid grid = make_grid(common, params);
+  const auto& built =
+      find_built(grid.cdim, grid.vdim, common.basis.order, common.basis.family == BasisParams::Family::tensor);
+  require_room(grid, built, common.precision, params.name, comm);
+  decompose(grid, comm, common.ranks);
+  for (int d = 0; d < grid.cdim; ++d)
+    if ((grid.axis[d].low_wall == Wall::reflect || grid.axis[d].high_wall == Wall::reflect)) {
+      const Axis& v = grid.velocity(d);
+      if (std::abs(v.lower + v.upper) > 1e-9 * (v.upper - v.lower))
+        throw InputError(
+            fmt::format("species '{}': a reflecting wall needs velocities that are symmetric about 0, not {:g} to {:g}",
+                        params.name, v.lower, v.upper));
+      if (v.ranks > 1)
+        throw InputError(
+            fmt::format("species '{}': velocity dimension {} meets a reflecting wall and cannot be cut among ranks; "
+                        "give 'ranks' with 1 there",
+                        params.name, d + 1));
+    }
+  return make_solver(built, common.precision, grid, comm);
+}
+
+Species::Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm)
+    : comm_(comm), params_(params), values_(common.values()), charge_(constant(params.charge, values_)),
+      mass_(constant(params.mass, values_)), solver_(solver_of(common, params, comm)),
+      conf_(conf_grid(solver_->grid(), solver_->basis().conf_exponents)) {
+  if (!(mass_ > 0.0)) throw InputError(fmt::format("species '{}': mass = {:g} must be positive", params.name, mass_));
+  if (params.f0.empty() && common.start_from.empty())
+    throw InputError(fmt::format("species '{}' needs 'f0', or the stage 'start_from'", params.name));
+  if (!params.f0.empty())
+    Formula(params.f0, phase_variables(solver_->grid().cdim, solver_->grid().vdim),
+            values_);  // read before anything runs
+  for (auto& m : moments_) m.assign(conf_.size() * components(), 0.0);
+  if (params.collisions) make_collisions(*params.collisions);
+  if (params.positivity) positivity_ = std::make_unique<Positivity>(*solver_);
+}
+
+std::vector<double> Species::frequency_of(const std::string& text, const std::string& what) const {
+  const Formula formula(text, conf_variables(conf_.dimensions), values_);
+  std::vector<double> frequency(conf_.count()), at(conf_.dimensions + 1, 0.0);
+  for (int cell = 0; cell < conf_.count(); ++cell) {
+    const auto place = conf_.place(cell);
+    for (int d = 0; d < conf_.dimensions; ++d) at[d] = conf_.lower[d] + (place[d] + 0.5) * conf_.width[d];
+    frequency[cell] = formula(at);
+    if (!(frequency[cell] >= 0.0))
+      throw InputError(fmt::format("{}: the collision frequency is {:g} at x = {:g}; it cannot be negative", what,
+                                   frequency[cell], at[0]));
+  }
+  return frequency;
+}
+
+Dougherty Species::dougherty_with(std::vector<double> frequency) const {
+  for (int d = 0; d < solver_->grid().vdim; ++d)
+    if (solver_->grid().velocity(d).ranks > 1)
+      throw InputError(
+          fmt::format("species '{}': velocity dimension {} cannot be cut among ranks with the dougherty operator; give "
+                      "'ranks' with 1 there",
+                      params_.name, d + 1));
+  return Dougherty(*solver_, conf_, std::move(frequency));
+}
+
+void Species::make_collisions(const CollisionParams& params) {
+  auto frequency = frequency_of(params.frequency, fmt::format("species '{}'", params_.name));
+  if (params.op == CollisionParams::Operator::bgk)
+    bgk_ = std::make_unique<Bgk>(*solver_, conf_, std::move(frequency));
+  else
+    dougherty_ = std::make_unique<Dougherty>(dougherty_with(std::move(frequency)));
+}
+
+bool Species::limit() {
+  if (!positivity_ || comm_.sum(positivity_->act(*solver_)) == 0) return false;
+  solver_->to_device(0);  // on all ranks: neighbours have seen what was there before
+  compute_moments();
+  return true;
+}
+
+std::string Species::limiter_report() const {
+  if (!positivity_) return "";
+  return fmt::format("species '{}': the positivity limiter changed {} cells in this run; {} cells had a negative mean",
+                     params_.name, comm_.sum(positivity_->changed()), comm_.sum(positivity_->negative()));
+}
+
+void Species::collide(double dt) {
+  if (bgk_)
+    bgk_->act(*solver_, dt, moments_[0], comm_);
+  else
+    dougherty_->act(*solver_, dt);
+}
+
+namespace {
+/// Values of f0 at the points where it was asked for.
+struct Survey {
+  double least = 0.0;
+  std::vector<double> where;  ///< of the least
+  std::int64_t points = 0, negative = 0;
+  double sum = 0.0, missing = 0.0;  ///< of |f0|, and of what is negative
+  void add(double value, std::span<const double> z) {
+    ++points;
+    negative += value < 0.0;
+    sum += std::abs(value), missing += std::max(0.0, -value);
+    if (value < least) least = value, where.assign(z.begin(), z.end());
+  }
+};
+}  // namespace
+
+/// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small
+/// polynomial perturbation have it.
+static void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
+                             Log& log) {
+  const double least = comm.min(survey.least), missing = comm.sum(survey.missing) / comm.sum(survey.sum);
+  if (!(missing > 1e-9)) return;  // also where f0 is zero everywhere
+  const double share = static_cast<double>(comm.sum(survey.negative)) / static_cast<double>(comm.sum(survey.points));
+  const auto owns = comm.all_gather(survey.least == least ? 1 : 0);
+  const int owner = static_cast<int>(std::find(owns.begin(), owns.end(), 1) - owns.begin());
+  std::vector<double> where = survey.where;
+  where.resize(grid.dimensions());
+  comm.broadcast(where, owner);
+  const auto names = phase_variables(grid.cdim, grid.vdim);
+  std::string place;
+  for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], where[d]);
+  const std::string text = fmt::format(
+      "species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so that "
+      "it is nowhere below 0",
+      species, 100.0 * share, least, place);
+  if (missing > 1e-3) throw InputError(text);
+  log.warn(text);
+}
+
+void Species::initialise(Context& context) {
+  const PhaseGrid& grid = solver_->grid();
+  const Formula f0(params_.f0, phase_variables(grid.cdim, grid.vdim), values_);
+  std::vector<double> all;
+  Survey survey;
+  const int points = solver_->basis().order + (grid.dimensions() < 4 ? 2 : 1);
+  project(*solver_, 0, points, [&](std::span<const double> z) {
+    all.assign(z.begin(), z.end());
+    if (grid.vdim == 1) all.push_back(z[grid.cdim]);
+    const double value = f0(all);
+    survey.add(value, z);
+    return value;
+  });
+  compute_moments();
+  check_density();
+  require_positive(survey, params_.name, grid, comm_, context.log);
+  check_extent(context);
+}
+
+void Species::start_from(const io::Group& group, Context& context) {
+  const double outside = read_regridded(group, params_.name, *solver_, conf_, comm_);
+  if (outside > 1e-10)
+    context.log.info(
+        fmt::format("species '{}': up to {:.2g} of the density lay outside of the velocities of this deck; what is "
+                    "inside was scaled to the density",
+                    params_.name, outside));
+  compute_moments();
+  check_density();
+  check_extent(context);
+}
+
+void Species::compute_moments() {
+  std::fill(moments_[0].begin(), moments_[0].end(), 0.0);
+  solver_->moments(0, moments_[0]);
+  comm_.sum(moments_[0]);
+}
+
+void Species::check_density() const {
+  const int n = conf_.modes();
+  for (int cell = 0; cell < conf_.count(); ++cell) {
+    const double density =
+        moments_[0][static_cast<std::size_t>(cell) * components() * n] * std::pow(2.0, -0.5 * conf_.dimensions);
+    if (density >= 0.0 && std::isfinite(density)) continue;
+    const auto at = conf_.place(cell);
+    std::string where;
+    for (int d = 0; d < conf_.dimensions; ++d)
+      where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf_.lower[d] + (at[d] + 0.5) * conf_.width[d]);
+    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
+                                 params_.name, density, where));
+  }
+}
+
+double Species::edge_share(int d, bool high) const {
+  const PhaseGrid& grid = solver_->grid();
+  const Axis& axis = grid.velocity(d);
+  std::vector<double> f(solver_->basis().modes);
+  double edge = 0.0, all = 0.0;
+  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      solver_->get(0, ic, iv, f.data());
+      all += f[0];
+      if (axis.first + grid.local_velocity(iv)[d] == (high ? axis.cells - 1 : 0)) edge += std::abs(f[0]);
+    }
+  return comm_.sum(edge) / comm_.sum(all);
+}
+
+void Species::check_extent(Context& context) const {
+  for (int d = 0; d < solver_->grid().vdim; ++d)
+    for (bool high : {false, true}) {
+      const double share = edge_share(d, high);
+      const std::string text = fmt::format(
+          "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", params_.name,
+          share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
+      if (share > 0.01) throw InputError(text);
+      if (share > 1e-4) context.log.warn(text);
+    }
+}
+
+std::vector<double> Species::moment(int component, int slot) const {
+  const int n = conf_.modes();
+  std::vector<double> out(conf_.size());
+  for (int cell = 0; cell < conf_.count(); ++cell)
+    for (int k = 0; k < n; ++k)
+      out[cell * n + k] = moments_[slot][(static_cast<std::size_t>(cell) * components() + component) * n + k];
+  return out;
+}
+
+double Species::particles() const { return conf_.integral(moment(0).data()); }
+double Species::momentum(int d) const { return mass_ * conf_.integral(moment(1 + d).data()); }
+double Species::kinetic_energy() const { return 0.5 * mass_ * conf_.integral(moment(components() - 1).data()); }
+double Species::square_integral() const { return comm_.sum(solver_->square_integral(0)); }
+
+double Species::entropy() const {
+  solver_->to_host_const(0);
+  const PhaseGrid& grid = solver_->grid();
+  const Projection rule(solver_->basis().exponents, solver_->basis().order + 1);
+  std::vector<double> f(rule.modes()), values(rule.nodes());
+  double sum = 0.0;
+  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      solver_->get(0, ic, iv, f.data());
+      rule.evaluate(f.data(), values.data());
+      for (int q = 0; q < rule.nodes(); ++q)
+        if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
+    }
+  for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
+  return comm_.sum(sum);
+}
+
+double Species::temperature() const {
+  double drift2 = 0.0;
+  for (int d = 0; d < solver_->grid().vdim; ++d) drift2 += std::pow(momentum(d) / (mass_ * particles()), 2);
+  return (2.0 * kinetic_energy() / particles() - mass_ * drift2) / solver_->grid().vdim;
+}
+
+double Species::debye_length(double epsilon0) const {
+  const double density = particles() / (conf_.count() * conf_.cell_volume());
+  return std::sqrt(epsilon0 * temperature() / (density * charge_ * charge_));
+}
+
+void Species::save(io::Group& group) const {
+  solver_->to_host_const(0);
+  write_distribution(group, params_.name, *solver_, comm_);
+  if (comm_.root()) group.write(params_.name + "/moments", moments_[0]);
+}
+
+void Species::load(const io::Group& group) {
+  read_distribution(group, params_.name, *solver_);
+  solver_->to_device(0);
+  auto moments = group.read<std::vector<double>>(params_.name + "/moments");
+  if (moments.size() != moments_[0].size())
+    throw InputError(fmt::format(
+        "'{}': species '{}' has {} moments, expected {}; the file is damaged or was changed, resume from another one",
+        group.file(), params_.name, moments.size(), moments_[0].size()));
+  moments_[0] = std::move(moments);
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,89 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/context.hpp"
+#include "plugins/kinetic/collisions/bgk.hpp"
+#include "plugins/kinetic/collisions/dougherty.hpp"
+#include "plugins/kinetic/deck/params.hpp"
+#include "plugins/kinetic/fields/conf_grid.hpp"
+#include "plugins/kinetic/solver/solver.hpp"
+#include "plugins/kinetic/vlasov/positivity.hpp"
+
+namespace cambium::kinetic {
+
+/// One kinetic species: its distribution function, and the moments of each slot over the whole configuration space.
+class Species {
+ public:
+  Species(const CommonParams& common, const SpeciesParams& params, const Comm& comm);
+
+  /// f0 into slot 0. InputError for a negative density, for an f0 of which more than a thousandth is negative at the
+  /// points where it is asked for, and for a velocity space that cuts the distribution off; warns about less of both.
+  void initialise(Context& context);
+  /// What a file of another run holds, carried over to this grid, into slot 0.
+  void start_from(const io::Group& group, Context& context);
+  /// Collisions during dt act on slot 0, after a step.
+  void collide(double dt);
+  bool collides() const { return bgk_ || dougherty_; }
+  /// Values of a collision frequency in every cell of configuration space. InputError, beginning with `what`, when one
+  /// is negative.
+  std::vector<double> frequency_of(const std::string& formula, const std::string& what) const;
+  /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
+  Dougherty dougherty_with(std::vector<double> frequency) const;
+  /// Scales negative parts away after a step; true when some rank changed a cell, whose moments are then new.
+  /// Collective.
+  bool limit();
+  /// Times the limiter acted: cells that it changed, cells whose mean was negative. Collective.
+  std::string limiter_report() const;
+  /// Moments of slot 0 from scratch.
+  void compute_moments();
+
+  const std::string& name() const { return params_.name; }
+  double charge() const { return charge_; }
+  double mass() const { return mass_; }
+  Solver& solver() { return *solver_; }
+  const Solver& solver() const { return *solver_; }
+  const ConfGrid& conf() const { return conf_; }
+
+  /// Moments of a slot, filled by Solver::stage and then summed over ranks: see Solver for the layout.
+  std::vector<double>& moments(int slot) { return moments_[slot]; }
+  const std::vector<double>& moments(int slot) const { return moments_[slot]; }
+  int components() const { return solver_->grid().vdim + 2; }
+  /// One component of slot 0 as an expansion: 0 density, 1.. particle flux, last twice the kinetic energy over the
+  /// mass.
+  std::vector<double> moment(int component, int slot = 0) const;
+
+  double particles() const;
+  double momentum(int d) const;  ///< of the whole domain
+  double kinetic_energy() const;
+  double square_integral() const;  ///< integral of f^2, collective
+  double entropy() const;          ///< minus the integral of f ln f where f > 0, collective
+  double temperature() const;      ///< per degree of freedom, of what is not the domain's mean drift
+  double debye_length(double epsilon0) const;
+
+  /// Everything that a restart needs; collective, rank 0 writes. load() accepts any number of ranks.
+  void save(io::Group& group) const;
+  void load(const io::Group& group);
+
+ private:
+  void make_collisions(const CollisionParams& params);
+  void check_density() const;
+  void check_extent(Context& context) const;
+  double edge_share(int d, bool high) const;
+
+  const Comm& comm_;
+  SpeciesParams params_;
+  std::map<std::string, double> values_;
+  double charge_, mass_;
+  std::unique_ptr<Solver> solver_;
+  ConfGrid conf_;
+  std::vector<double> moments_[3];
+  std::unique_ptr<Bgk> bgk_;
+  std::unique_ptr<Dougherty> dougherty_;
+  std::unique_ptr<Positivity> positivity_;
+};
+
+}  // namespace cambium::kinetic

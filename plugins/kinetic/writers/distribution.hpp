@@ -1,0 +1,42 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/io/fields/vtkhdf.hpp"
+#include "core/plugin/writer.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
+
+namespace cambium::kinetic {
+
+/// Distribution functions of all species: distribution.<step>.h5 with /<species>/f [conf cell][velocity
+/// cells...][mode]; or, for ParaView, distribution.<species>.vtkhdf with their values over one to three dimensions at
+/// every output.
+class DistributionWriter : public Writer {
+ public:
+  struct Params {
+    std::int64_t every = 1000;
+    enum class Format { hdf5, vtkhdf } format = Format::hdf5;
+    std::vector<std::string> axes;
+    static void describe(deck::Describe<Params>& d);
+  };
+  DistributionWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+
+  void attach(const Physics& physics) override;
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override {
+    return {params_.format == Params::Format::vtkhdf ? "distribution.<species>.vtkhdf" : "distribution.<step>.h5"};
+  }
+
+ private:
+  void write_expansions(std::int64_t step, double time);
+  void add_samples(std::int64_t step, double time);
+  std::string path_of(const std::string& species) const;
+
+  Params params_;
+  Context& context_;
+  const Vlasov* physics_ = nullptr;
+  std::vector<std::vector<int>> axes_;                    ///< of every species, for vtkhdf
+  std::vector<std::unique_ptr<io::VtkhdfFile>> samples_;  ///< of every species, on rank 0, from the first output on
+};
+
+}  // namespace cambium::kinetic

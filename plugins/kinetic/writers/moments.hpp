@@ -1,0 +1,49 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/writer.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/writers/series_file.hpp"
+
+namespace cambium::kinetic {
+
+/// A moment of a species or a component of a field, as an expansion over configuration space: [cell][mode].
+struct Expansion {
+  std::string name;
+  std::vector<double> values;
+};
+/// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is.
+std::vector<Expansion> expansions_of(const Vlasov& physics);
+/// InputError, naming the output, when the physics is no kinetic one.
+const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
+
+/// Moments of every species and the fields over configuration space, as expansions: conf.h5 with
+///   /step, /time                    one row per output
+///   /<species>/density, flux_x, ..., energy   [row][cell][mode]; energy is the integral of v^2 f
+///   /field/Ex, ...                  [row][cell][mode]
+/// and the grid in the attributes of the root group. apps/python/kinetic_io.py reads it.
+class MomentsWriter : public Writer {
+ public:
+  struct Params {
+    std::int64_t every = 100;
+    static void describe(deck::Describe<Params>& d);
+  };
+  MomentsWriter(const Params& params, Context& context)
+      : params_(params), context_(context), file_(context, "conf.h5") {}
+
+  void attach(const Physics& physics) override;
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {"conf.h5"}; }
+
+ private:
+  std::vector<SeriesFile::Column> columns() const;
+  void create();
+
+  Params params_;
+  Context& context_;
+  const Vlasov* physics_ = nullptr;
+  SeriesFile file_;
+};
+
+}  // namespace cambium::kinetic

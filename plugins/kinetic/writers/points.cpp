@@ -1,0 +1,88 @@
+#include "plugins/kinetic/writers/points.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/writers/moments.hpp"
+
+namespace cambium::kinetic {
+
+void PointWriter::Params::describe(deck::Describe<Params>& d) {
+  d("at", &Params::at, "points of configuration space (formulas)").example("[[0.5], [2.0]]");
+  d("every", &Params::every, "steps between two rows").at_least(1).def(1);
+}
+
+void PointWriter::attach(const Physics& physics) {
+  physics_ = &kinetic_physics(physics, "points");
+  const ConfGrid& grid = physics_->species().front()->conf();
+  const auto values = physics_->values();
+  for (const auto& texts : params_.at) {
+    Place place;
+    for (const auto& text : texts) place.at.push_back(constant(text, values));
+    const auto& point = place.at;
+    if (static_cast<int>(point.size()) != grid.dimensions)
+      throw InputError(fmt::format("output 'points': [{}] has {} coordinates; configuration space has {} dimensions",
+                                   fmt::join(point, ", "), point.size(), grid.dimensions));
+    std::array<int, 3> at{0, 0, 0};
+    std::array<double, 3> xi{};
+    for (int d = 0; d < grid.dimensions; ++d) {
+      const double steps = (point[d] - grid.lower[d]) / grid.width[d];
+      if (!(steps >= 0.0 && steps <= grid.cells[d]))
+        throw InputError(fmt::format(
+            "output 'points': {:g} in [{}] lies outside of the domain, {:g} to {:g} in dimension {}", point[d],
+            fmt::join(point, ", "), grid.lower[d], grid.lower[d] + grid.cells[d] * grid.width[d], d + 1));
+      at[d] = std::min(static_cast<int>(steps), grid.cells[d] - 1);
+      xi[d] = 2.0 * (steps - at[d]) - 1.0;
+    }
+    place.cell = grid.index(at);
+    for (const auto& e : grid.exponents) {
+      double value = 1.0;
+      for (int d = 0; d < grid.dimensions; ++d) value *= legendre(e[d], xi[d]);
+      place.basis.push_back(value);
+    }
+    place_.push_back(place);
+  }
+}
+
+std::vector<SeriesFile::Column> PointWriter::columns() const {
+  std::vector<SeriesFile::Column> out;
+  for (const auto& e : expansions_of(*physics_)) out.push_back({e.name, {std::ssize(place_)}});
+  return out;
+}
+
+void PointWriter::create() {
+  io::File& file = file_.create(columns());
+  std::vector<double> positions;
+  for (const auto& place : place_) positions.insert(positions.end(), place.at.begin(), place.at.end());
+  file.set_attribute(
+      "at", io::tensor_of(positions.data(), {std::ssize(place_), physics_->species().front()->conf().dimensions}));
+}
+
+void PointWriter::observe(const State&, std::int64_t step, double time) {
+  io::on_root(context_.comm, [&] {
+    if (!file_.is_open()) create();
+    std::vector<std::vector<double>> rows;
+    std::vector<const double*> values;
+    for (const auto& e : expansions_of(*physics_)) {
+      auto& row = rows.emplace_back();
+      for (const auto& place : place_) {
+        double sum = 0.0;
+        for (std::size_t k = 0; k < place.basis.size(); ++k)
+          sum += place.basis[k] * e.values[place.cell * place.basis.size() + k];
+        row.push_back(sum);
+      }
+    }
+    for (const auto& row : rows) values.push_back(row.data());
+    file_.append(step, time, values);
+    file_.flush();
+  });
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,48 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/writer.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/writers/series_file.hpp"
+
+namespace cambium::kinetic {
+
+/// Time series at points of configuration space, what a probe would see: points.h5 with
+///   /step, /time                              one row per output
+///   /<species>/density, flux_x, ..., energy   [row][point]; energy is the integral of v^2 f
+///   /field/Ex, ...                            [row][point]
+/// and the positions in the root group's attribute `at`, [point][dimension]. On a face between cells the value is that
+/// of the upper one.
+class PointWriter : public Writer {
+ public:
+  struct Params {
+    std::vector<std::vector<std::string>> at;
+    std::int64_t every = 1;
+    static void describe(deck::Describe<Params>& d);
+  };
+  PointWriter(const Params& params, Context& context)
+      : params_(params), context_(context), file_(context, "points.h5") {}
+
+  void attach(const Physics& physics) override;
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override { file_.resume(step, columns()); }
+  std::vector<std::string> files() const override { return {"points.h5"}; }
+
+ private:
+  /// A cell and the values of its modes at a point there.
+  struct Place {
+    int cell = 0;
+    std::vector<double> at;
+    std::vector<double> basis;
+  };
+  std::vector<SeriesFile::Column> columns() const;
+  void create();
+
+  Params params_;
+  Context& context_;
+  const Vlasov* physics_ = nullptr;
+  std::vector<Place> place_;
+  SeriesFile file_;
+};
+
+}  // namespace cambium::kinetic

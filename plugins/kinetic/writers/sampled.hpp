@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/state/grid_fields.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
+
+namespace cambium::kinetic {
+
+/// Expansions evaluated where programs that know cells and nothing of modes can show them: every cell is cut into order
+/// + 1 parts along each dimension, and a part has the value at its centre.
+
+/// Moments of every species and the fields, over configuration space: electron_density, electron_flux, ..., E, B. The
+/// same on every rank.
+GridFields sampled_moments(const Vlasov& physics);
+
+/// Axes of phase space by name: x, y, z, vx, vy, vz as far as there are dimensions. InputError, beginning with `what`,
+/// for other names, names that come twice, and more than three; all of them when `names` is empty and there are at most
+/// three.
+std::vector<int> axes_of(const PhaseGrid& grid, const std::vector<std::string>& names, const std::string& what);
+
+/// The distribution function of a species over one to three axes, integrated over the others. Collective: whole on rank
+/// 0.
+GridFields sampled_distribution(const Species& species, const std::vector<int>& axes, const Comm& comm);
+
+}  // namespace cambium::kinetic

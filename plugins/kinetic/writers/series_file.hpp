@@ -1,0 +1,41 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium::kinetic {
+
+/// A file of the run that grows by rows: /step, /time and one array per column, [row][shape...] in float64. Rank 0
+/// alone has it open; what only rank 0 does is said.
+class SeriesFile {
+ public:
+  struct Column {
+    std::string name;
+    std::vector<std::int64_t> shape;
+  };
+  SeriesFile(const Context& context, std::string name) : context_(context), name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  bool is_open() const { return file_.has_value(); }
+  /// Rank 0: a new file with the provenance of the run; the caller adds what is not a row.
+  io::File& create(const std::vector<Column>& columns);
+  /// Rank 0: one row; values in the order of the columns.
+  void append(std::int64_t step, double time, std::span<const double* const> values);
+  void flush() { file_->flush(); }
+  /// Collective: goes on with the file of the run that is resumed, without the rows after `step`.
+  void resume(std::int64_t step, const std::vector<Column>& columns);
+
+ private:
+  std::string path() const;
+
+  const Context& context_;
+  std::string name_;
+  std::vector<Column> columns_;
+  std::optional<io::File> file_;
+};
+
+}  // namespace cambium::kinetic

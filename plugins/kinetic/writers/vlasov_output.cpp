@@ -1,0 +1,116 @@
+// What a kinetic run tells: observables, the last page, citations.
+#include <fmt/format.h>
+
+#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/writers/sampled.hpp"
+
+namespace cambium::kinetic {
+
+static const char* axis_name(int d) { return d == 0 ? "x" : d == 1 ? "y" : "z"; }
+
+std::vector<Observable> Vlasov::observables() const {
+  std::vector<Observable> out;
+  if (fields_) {
+    out.push_back({"electric_energy", "", "energy of the electric field", true});
+    out.push_back({"magnetic_energy", "", "energy of the magnetic field", true});
+    for (const auto& r : fields_->readings()) out.push_back({r.name, "", r.meaning, false});
+  }
+  out.push_back({"kinetic_energy", "", "of all species", true});
+  out.push_back({"total_energy", "", "kinetic and field energy", true});
+  out.push_back({"particles", "", "number of all species", true});
+  for (int d = 0; d < species_.front()->solver().grid().vdim; ++d)
+    out.push_back({fmt::format("momentum_{}", axis_name(d)), "", "of all species", false});
+  for (const auto& s : species_) {
+    out.push_back({"particles_" + s->name(), "", "number", false});
+    out.push_back({"kinetic_energy_" + s->name(), "", "", false});
+    out.push_back({"temperature_" + s->name(), "", "per degree of freedom, without the domain's mean drift", false});
+    out.push_back({"square_" + s->name(), "", "integral of f^2 over phase space", false});
+    if (common_.observables.entropy) out.push_back({"entropy_" + s->name(), "", "minus the integral of f ln f", false});
+  }
+  return out;
+}
+
+void Vlasov::measure(const State&, Context&, std::span<double> values) {
+  std::size_t n = 0;
+  auto put = [&](double value) { values[n++] = value; };
+  double kinetic = 0.0, particles = 0.0;
+  for (const auto& s : species_) kinetic += s->kinetic_energy(), particles += s->particles();
+  if (fields_) {
+    put(fields_->electric_energy(0)), put(fields_->magnetic_energy(0));
+    for (const auto& r : fields_->readings()) put(r.value);
+  }
+  const double total = kinetic + field_energy();
+  put(kinetic), put(total), put(particles);
+  for (int d = 0; d < species_.front()->solver().grid().vdim; ++d) {
+    double momentum = 0.0;
+    for (const auto& s : species_)
+      if (d < s->solver().grid().vdim) momentum += s->momentum(d);
+    put(momentum);
+  }
+  for (const auto& s : species_) {
+    put(s->particles()), put(s->kinetic_energy()), put(s->temperature()), put(s->square_integral());
+    if (common_.observables.entropy) put(s->entropy());
+  }
+  if (!measured_) first_energy_ = total, first_particles_ = particles;
+  measured_ = true;
+  last_energy_ = total, last_particles_ = particles;
+}
+
+std::optional<GridFields> Vlasov::grid_fields(const State&, const Comm&) const { return sampled_moments(*this); }
+
+Physics::Work Vlasov::work(const State&) const {
+  std::int64_t cells = 0;
+  for (const auto& s : species_) cells += s->solver().grid().cells();
+  return {cells, "cell"};
+}
+
+std::vector<std::string> Vlasov::report() const {
+  std::vector<std::string> out;
+  if (growth_) out.push_back(growth_->line());
+  if (measured_) {
+    out.push_back(fmt::format("total energy changed by {:.3g}, particles by {:.3g} (relative, over this run)",
+                              last_energy_ / first_energy_ - 1.0, last_particles_ / first_particles_ - 1.0));
+  }
+  for (const auto& s : species_)
+    if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
+  out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one",
+                            last_step_, repeated_));
+  return out;
+}
+
+std::vector<Citation> Vlasov::citations() const {
+  std::vector<Citation> out{{"juno2018",
+                             "@article{juno2018, author = {Juno, J. and Hakim, A. and TenBarge, J. and Shi, E. and "
+                             "Dorland, W.}, title = {Discontinuous Galerkin algorithms for fully kinetic plasmas}, "
+                             "journal = {J. Comput. Phys.}, volume = {353}, pages = {110--147}, year = {2018}}"},
+                            {"hakim2020",
+                             "@inproceedings{hakim2020, author = {Hakim, A. and Juno, J.}, title = {Alias-free, "
+                             "matrix-free, and quadrature-free discontinuous Galerkin algorithms for (plasma) kinetic "
+                             "equations}, booktitle = {SC20}, year = {2020}, note = {arXiv:2004.09019}}"}};
+  if (!colliding_.empty())
+    out.push_back(
+        {"greene1973",
+         "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
+         "collisions}, journal = {Phys. Fluids}, volume = {16}, pages = {2022--2023}, year = {1973}}"});
+  return out;
+}
+
+std::string Vlasov::summary() const {
+  std::string out = fmt::format("{}: {}", name(), common_.precision == Precision::float32 ? "float32" : "float64");
+  for (const auto& s : species_) {
+    const auto& grid = s->solver().grid();
+    std::string cells, ranks;
+    for (int d = 0; d < grid.dimensions(); ++d) {
+      cells += fmt::format("{}{}", d ? " x " : "", grid.axis[d].cells);
+      ranks += fmt::format("{}{}", d ? " x " : "", grid.axis[d].ranks);
+    }
+    const auto& basis = s->solver().basis();
+    out +=
+        fmt::format("\n  {}: {} cells, {} ({} modes, {} flop per cell and right-hand side), {:.1f} MiB here, ranks {}",
+                    s->name(), cells, basis.name, basis.modes, basis.multiplications + basis.additions,
+                    static_cast<double>(s->solver().bytes(fuses())) / 1048576.0, ranks);
+  }
+  return out;
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,47 @@
+#include "plugins/md/correlations/correlation_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/io/tables/csv.hpp"
+
+namespace cambium::md {
+
+void write_correlation(const std::string& name, const Context& context, const std::vector<Species>& species,
+                       const TimeCorrelation::Result& result, const std::vector<CurveSet>& sets,
+                       const std::vector<double>& diffusion, const std::string& diffusion_doc) {
+  std::vector<std::string> curves{"all"};
+  for (const auto& s : species) curves.push_back(s.symbol);
+  const std::filesystem::path folder = context.run_directory;
+  io::write_h5_atomically((folder / (name + ".h5")).string(), [&](io::File& file) {
+    io::write_provenance(file, io::provenance_of(context));
+    io::Group group = file.create_group("/" + name);
+    auto described = [&](io::Dataset set, const std::string& unit, const std::string& doc) {
+      set.set_attribute("unit", unit);
+      set.set_attribute("doc", doc);
+    };
+    group.write("species", curves);
+    described(group.write("time", result.time), "ps", "lag");
+    described(group.write("origins", result.origins), "", "time origins behind each lag");
+    described(group.write("diffusion", diffusion), "angstrom^2/ps", diffusion_doc);
+    for (const auto& set : sets) {
+      std::vector<double> rows;
+      for (const auto& curve : set.curve) rows.insert(rows.end(), curve.begin(), curve.end());
+      described(group.write(set.name, io::tensor_of(rows.data(), {std::ssize(set.curve), std::ssize(result.time)})),
+                set.unit, set.doc + " [species][lag]");
+    }
+  });
+  std::vector<io::Column> columns{{"time", "ps", ""}};
+  std::vector<std::vector<double>> values{result.time};
+  for (const auto& set : sets)
+    for (std::size_t k = 0; k < curves.size(); ++k) {
+      columns.push_back({fmt::format("{} {}", set.name, curves[k]), set.unit, ""});
+      values.push_back(set.curve.at(k));
+    }
+  io::write_csv((folder / (name + ".csv")).string(), columns, values);
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/structures/frame.hpp"
+
+namespace cambium::md {
+
+/// Correlates a vector per particle with itself at earlier times, averaged over particles and time origins, for each
+/// species and for all. A new origin is taken every `length / origins` samples and kept for `length` samples, so that
+/// every lag up to `length` is seen from about `origins` origins per length of the run. Lives on one rank.
+class TimeCorrelation {
+ public:
+  enum class Kind {
+    displacement,  ///< |a(t0 + t) - a(t0)|^2
+    product        ///< a(t0) . a(t0 + t)
+  };
+  TimeCorrelation(Kind kind, int length, int origins);
+
+  /// Adds the next sample: `rows` holds three numbers per particle, `type` the species of each.
+  void add(double time, std::vector<double> rows, const std::vector<int>& type, int species);
+
+  /// Averages over what was seen so far. Values: all particles first, then each species; lags never seen are left out.
+  struct Result {
+    std::vector<double> time;
+    std::vector<std::vector<double>> value;
+    std::vector<double> origins;  ///< behind each lag
+  };
+  Result result() const;
+
+  void save(io::Group& group) const;
+  /// InputError when the checkpoint has another length.
+  void load(const io::Group& group);
+
+ private:
+  bool sound() const;  ///< what load() read fits together
+  struct Origin {
+    std::int64_t sample;
+    double time;
+    std::vector<double> rows;
+  };
+  Kind kind_;
+  int length_, spacing_;
+  std::int64_t samples_ = 0;
+  std::deque<Origin> origins_;
+  std::vector<double> members_;          ///< particles of each species
+  std::vector<double> sum_;              ///< [lag][species], over particles and origins
+  std::vector<double> elapsed_, count_;  ///< [lag], over origins
+};
+
+/// Unwrapped positions, or velocities, as rows for the correlation; `remove_drift` takes the motion of the centre of
+/// mass of all particles off.
+std::vector<double> unwrapped_positions(const io::Frame& frame, bool remove_drift);
+std::vector<double> velocities(const io::Frame& frame, bool remove_drift);
+
+}  // namespace cambium::md

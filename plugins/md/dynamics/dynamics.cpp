@@ -1,0 +1,301 @@
+#include "plugins/md/dynamics/dynamics.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/constants.hpp"
+#include "core/base/error.hpp"
+
+namespace cambium::md {
+
+using constants::bar_per_ev_per_a3;
+using constants::boltzmann;
+using constants::mvv2e;
+
+Dynamics::Dynamics(Particles& particles, Domain& domain, Potential& potential, double skin, Context& context)
+    : particles_(particles), domain_(domain), potential_(potential), context_(context), skin_(skin) {
+  inverse_mass_ = View<double*>("md::inverse_mass", particles.species.size());
+  auto host = Kokkos::create_mirror_view(inverse_mass_);
+  for (std::size_t k = 0; k < particles.species.size(); ++k) host(k) = 1.0 / particles.species[k].mass;
+  Kokkos::deep_copy(inverse_mass_, host);
+}
+
+void Dynamics::kick(double dt) {
+  const auto v = particles_.v, f = particles_.f;
+  const auto x = particles_.x;
+  const auto group = particles_.group;
+  const std::uint32_t frozen = frozen_;
+  const auto inv_m = inverse_mass_;
+  const double c = dt / mvv2e;
+  Kokkos::parallel_for(
+      "md::kick", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
+        for (int k = 0; k < 3; ++k) v(i, k) += s * f(i, k);
+      });
+}
+
+void Dynamics::drift(double dt) { kick_and_drift(0.0, dt); }
+
+void Dynamics::kick_and_drift(double kick_dt, double drift_dt) {
+  const auto v = particles_.v, f = particles_.f;
+  const auto x = particles_.x;
+  const auto group = particles_.group;
+  const std::uint32_t frozen = frozen_;
+  const auto inv_m = inverse_mass_;
+  const auto start = built_at_;
+  const double c = kick_dt / mvv2e;
+  double moved = 0.0;
+  Kokkos::parallel_reduce(
+      "md::kick_and_drift", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, double& largest) {
+        const double s = (group(i) & frozen) ? 0.0 : c * inv_m(static_cast<int>(x(i, 3)));
+        double d2 = 0.0;
+        for (int k = 0; k < 3; ++k) {
+          const double vk = v(i, k) + s * f(i, k);
+          const double xk = x(i, k) + vk * drift_dt;
+          const double d = xk - start(i, k);
+          v(i, k) = vk;
+          x(i, k) = xk;
+          d2 += d * d;
+        }
+        // A position that is not a number must count as an infinite move: comparisons with NaN are false.
+        if (!(d2 <= largest)) largest = d2 == d2 ? d2 : 1e300;
+      },
+      Kokkos::Max<double>(moved));
+  largest_move2_ = moved;
+}
+
+void Dynamics::stop_frozen() {
+  const auto v = particles_.v;
+  const auto group = particles_.group;
+  const std::uint32_t frozen = frozen_;
+  Kokkos::parallel_for(
+      "md::stop_frozen", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        if (group(i) & frozen) v(i, 0) = v(i, 1) = v(i, 2) = 0.0;
+      });
+}
+
+void Dynamics::scale_velocities(double factor) {
+  const auto v = particles_.v;
+  Kokkos::parallel_for(
+      "md::scale_velocities", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) v(i, k) *= factor;
+      });
+}
+
+void Dynamics::scale_cell(double factor, double velocity_factor) {
+  Box box = particles_.box;
+  const double o[3] = {box.origin[0], box.origin[1], box.origin[2]};
+  for (auto& row : box.h)
+    for (double& value : row) value *= factor;
+  const auto x = particles_.x;
+  const auto v = particles_.v, start = built_at_;
+  Kokkos::parallel_for(
+      "md::scale_cell", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) {
+          x(i, k) = o[k] + factor * (x(i, k) - o[k]);
+          start(i, k) = o[k] + factor * (start(i, k) - o[k]);
+          v(i, k) *= velocity_factor;
+        }
+      });
+  particles_.box = box;
+  stretch_ *= factor;
+  largest_move2_ *= factor * factor;
+}
+
+void Dynamics::update_neighbors(std::int64_t step) {
+  // A listed range of (cutoff + skin) has become stretch times as long; two atoms may approach each other.
+  const double slack = 0.5 * (stretch_ * (list_.cutoff + skin_) - list_.cutoff);
+  const double largest = context_.comm.size() > 1 ? context_.comm.max(largest_move2_) : largest_move2_;
+  if (!(largest < 1e299)) {
+    if (!(largest_move2_ < 1e299)) report_bad_atom(step, true);
+    throw NumericalError(fmt::format("step {}: a position on another rank is not a finite number", step), true);
+  }
+  if (slack > 0.0 && largest < slack * slack) {
+    const auto timer = context_.timing.scope("comm");
+    domain_.forward_positions(particles_);
+    return;
+  }
+  try {
+    rebuild();
+  } catch (const NumericalError& error) {  // lost atoms: the decomposition knows no steps
+    throw NumericalError(fmt::format("step {}: {}", step, error.what()), error.elsewhere());
+  }
+}
+
+void Dynamics::rebuild() {
+  const double range = potential_.cutoff() + skin_;
+  {
+    const auto timer = context_.timing.scope("comm");
+    domain_.migrate(particles_);
+    domain_.borders(particles_, range);
+  }
+  const auto timer = context_.timing.scope("neighbors");
+  build_neighbors(particles_, potential_.cutoff(), skin_, list_);
+  remember_positions();
+  ++rebuilds_;
+}
+
+/// A free function because device compilers refuse lambdas in private members.
+static void copy_positions(const Particles& particles, const View<double* [3]>& to) {
+  const auto x = particles.x;
+  Kokkos::parallel_for(
+      "md::remember_positions", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
+        for (int k = 0; k < 3; ++k) to(i, k) = x(i, k);
+      });
+}
+
+void Dynamics::remember_positions() {
+  if (built_at_.extent(0) < particles_.v.extent(0))
+    built_at_ =
+        View<double* [3]>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "md::built_at"), particles_.v.extent(0));
+  copy_positions(particles_, built_at_);
+  largest_move2_ = 0.0;
+  stretch_ = 1.0;
+}
+
+void Dynamics::compute_forces(bool totals, std::int64_t step) {
+  const bool ghosts = potential_.writes_ghost_forces();
+  output_.f = particles_.f;
+  output_.energy = 0.0;
+  for (double& w : output_.virial) w = 0.0;
+  const auto f = particles_.f;
+  Kokkos::parallel_for(
+      "md::zero_forces", Range(0, ghosts ? particles_.total() : particles_.nlocal),
+      KOKKOS_LAMBDA(int i) { f(i, 0) = f(i, 1) = f(i, 2) = 0.0; });
+  {
+    const auto timer = context_.timing.scope("force");
+    potential_.compute(particles_, list_, domain_, ForceRequest{totals, false}, output_, context_);
+  }
+  if (ghosts) {
+    const auto timer = context_.timing.scope("comm");
+    domain_.reverse_add(particles_.f);
+  }
+  if (totals) check_forces(step);
+}
+
+void Dynamics::check_forces(std::int64_t step) {
+  const auto f = particles_.f;
+  int bad = 0;
+  Kokkos::parallel_reduce(
+      "md::check_forces", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, int& count) {
+        const double s = f(i, 0) + f(i, 1) + f(i, 2);
+        if (!(s - s == 0.0)) ++count;
+      },
+      bad);
+  if (context_.comm.max(bad) == 0) return;
+  if (bad) report_bad_atom(step, false);
+  throw NumericalError(fmt::format("step {}: a force on another rank is not a finite number", step), true);
+}
+
+void Dynamics::report_bad_atom(std::int64_t step, bool position) {
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.x);
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.f);
+  const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.tag);
+  for (int i = 0; i < particles_.nlocal; ++i) {
+    bool bad = false;
+    for (int k = 0; k < 3; ++k) bad = bad || !std::isfinite(position ? x(i, k) : f(i, k));
+    if (!bad) continue;
+    const double here[2][3] = {{x(i, 0), x(i, 1), x(i, 2)}, {f(i, 0), f(i, 1), f(i, 2)}};
+    const auto at = axes_.vector(here[0]), force = axes_.vector(here[1]);
+    const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
+    throw NumericalError(fmt::format(
+        "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "
+        "{:.6g} {:.6g} {:.6g} eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms",
+        step, position ? "position" : "force", tag(i), particles_.species[static_cast<int>(x(i, 3))].symbol,
+        context_.comm.rank(), at[0], at[1], at[2], plain(force[0]), plain(force[1]), plain(force[2])));
+  }
+  throw NumericalError(
+      fmt::format("step {}: an atom moved by more than 1e150 Å on rank {}", step, context_.comm.rank()));
+}
+
+namespace {
+
+/// Sum of m v_a v_b (xx, yy, zz, xy, xz, yz) as one reduction.
+struct KineticTensor {
+  double xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
+  KOKKOS_INLINE_FUNCTION KineticTensor& operator+=(const KineticTensor& o) {
+    xx += o.xx, yy += o.yy, zz += o.zz, xy += o.xy, xz += o.xz, yz += o.yz;
+    return *this;
+  }
+};
+
+}  // namespace
+}  // namespace cambium::md
+
+namespace Kokkos {
+template <>
+struct reduction_identity<cambium::md::KineticTensor> {
+  KOKKOS_FORCEINLINE_FUNCTION static cambium::md::KineticTensor sum() { return {}; }
+};
+}  // namespace Kokkos
+
+namespace cambium::md {
+
+static KineticTensor local_kinetic(const Particles& p, const View<double*>& inv_m) {
+  const auto v = p.v;
+  const auto x = p.x;
+  KineticTensor total;
+  Kokkos::parallel_reduce(
+      "md::kinetic", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, KineticTensor& sum) {
+        const double m = mvv2e / inv_m(static_cast<int>(x(i, 3)));
+        const double vx = v(i, 0), vy = v(i, 1), vz = v(i, 2);
+        sum.xx += m * vx * vx, sum.yy += m * vy * vy, sum.zz += m * vz * vz;
+        sum.xy += m * vx * vy, sum.xz += m * vx * vz, sum.yz += m * vy * vz;
+      },
+      Kokkos::Sum<KineticTensor>(total));
+  return total;
+}
+
+double Dynamics::kinetic_energy() {
+  const auto t = local_kinetic(particles_, inverse_mass_);
+  return context_.comm.sum(0.5 * (t.xx + t.yy + t.zz));
+}
+
+Thermodynamics Dynamics::measure() {
+  const auto t = local_kinetic(particles_, inverse_mass_);
+  std::array<double, 16> sums{t.xx, t.yy, t.zz, t.xy, t.xz, t.yz, output_.energy};
+  for (int k = 0; k < 9; ++k) sums[7 + k] = output_.virial[k];
+  context_.comm.sum(sums);
+  Thermodynamics out;
+  out.kinetic = {sums[0], sums[3], sums[4], sums[3], sums[1], sums[5], sums[4], sums[5], sums[2]};
+  out.kinetic_energy = 0.5 * (sums[0] + sums[1] + sums[2]);
+  out.potential_energy = sums[6];
+  const double volume = particles_.box.volume();
+  for (int k = 0; k < 9; ++k) {
+    out.virial[k] = sums[7 + k];
+    out.pressure[k] = (out.kinetic[k] + out.virial[k]) / volume * bar_per_ev_per_a3;
+  }
+  if (degrees_of_freedom_ > 0.0) out.temperature = 2.0 * out.kinetic_energy / (degrees_of_freedom_ * boltzmann);
+  if (!std::isfinite(out.potential_energy))
+    throw NumericalError(
+        "the potential energy is not a finite number; use a shorter timestep, minimise first, or check for overlapping "
+        "atoms");
+  return out;
+}
+
+void Dynamics::count_degrees_of_freedom(bool momentum_conserved) {
+  const auto group = particles_.group;
+  const std::uint32_t frozen = frozen_;
+  int free_atoms = 0;
+  Kokkos::parallel_reduce(
+      "md::count_free", Range(0, particles_.nlocal),
+      KOKKOS_LAMBDA(int i, int& n) {
+        if (!(group(i) & frozen)) ++n;
+      },
+      free_atoms);
+  const std::int64_t total = context_.comm.sum(static_cast<std::int64_t>(free_atoms));
+  const bool removes_three = momentum_conserved && total == particles_.nglobal && total > 1;
+  degrees_of_freedom_ = 3.0 * total - (removes_three ? 3.0 : 0.0);
+}
+
+double Dynamics::pairs_per_atom() const {
+  const auto pairs = context_.comm.sum(list_.pairs);
+  return particles_.nglobal ? static_cast<double>(pairs) / particles_.nglobal : 0.0;
+}
+
+}  // namespace cambium::md

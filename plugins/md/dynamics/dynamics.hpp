@@ -1,0 +1,109 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/parallel/context.hpp"
+#include "core/particles/domain/domain.hpp"
+#include "core/particles/given_axes.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/particles.hpp"
+#include "core/plugin/potential.hpp"
+
+namespace cambium::md {
+
+/// Sums over all ranks that belong to the current positions and velocities.
+struct Thermodynamics {
+  double potential_energy = 0.0;     ///< eV
+  double kinetic_energy = 0.0;       ///< eV
+  std::array<double, 9> virial{};    ///< eV, W_ab = -sum dE/dr_a r_b
+  std::array<double, 9> kinetic{};   ///< eV, sum m v_a v_b
+  std::array<double, 9> pressure{};  ///< bar, (kinetic + virial) / V
+  double temperature = 0.0;          ///< K
+  double mean_pressure() const { return (pressure[0] + pressure[4] + pressure[8]) / 3.0; }
+};
+
+/// Particles, their domain, neighbour list and potential: the moves from which every integrator is composed.
+/// Units metal: Å, ps, eV, g/mol, K, bar.
+class Dynamics {
+ public:
+  Dynamics(Particles& particles, Domain& domain, Potential& potential, double skin, Context& context);
+
+  Particles& particles() { return particles_; }
+  const Particles& particles() const { return particles_; }
+  Context& context() { return context_; }
+
+  /// v += f/m dt for every free atom.
+  void kick(double dt);
+  /// x += v dt, remembering how far atoms have come since the list was built.
+  void drift(double dt);
+  /// kick and drift in one pass over memory (velocity Verlet's first half).
+  void kick_and_drift(double kick_dt, double drift_dt);
+  /// v = factor v for every free atom.
+  void scale_velocities(double factor);
+  /// Cell and positions by `factor`, velocities by `velocity_factor`.
+  void scale_cell(double factor, double velocity_factor);
+
+  /// Makes ghosts and list fit the positions: a rebuild when an atom has moved half the skin since the last one
+  /// (any rank), else one exchange of positions. Throws NumericalError when a position is not finite.
+  void update_neighbors(std::int64_t step);
+  /// Migration, sort, ghosts and list, unconditionally.
+  void rebuild();
+  /// Forces of the current positions; with `totals`, energy and virial of this rank too. Throws NumericalError
+  /// when a force is not finite (checked where totals are asked for and at every rebuild).
+  void compute_forces(bool totals, std::int64_t step);
+
+  /// Collective; needs compute_forces(true) for these positions.
+  Thermodynamics measure();
+  /// Collective: kinetic energy only (thermostats).
+  double kinetic_energy();
+  /// Throws NumericalError that names the first atom whose force is not finite; writes that frame beside the output.
+  void check_forces(std::int64_t step);
+
+  /// Atoms in any group of this mask never move.
+  /// In which messages give positions and forces.
+  void set_axes(const GivenAxes& axes) { axes_ = axes; }
+  void freeze(std::uint32_t mask) { frozen_ = mask; }
+  std::uint32_t frozen() const { return frozen_; }
+  /// Zero velocity for frozen atoms: no move changes it, and drift() relies on it.
+  void stop_frozen();
+
+  /// Degrees of freedom that carry kinetic energy: 3 per free atom, less 3 when total momentum is conserved.
+  double degrees_of_freedom() const { return degrees_of_freedom_; }
+  void count_degrees_of_freedom(bool momentum_conserved);
+
+  double local_energy() const { return output_.energy; }
+  const double* local_virial() const { return output_.virial; }
+  double inverse_mass(int type) const { return 1.0 / particles_.species[type].mass; }
+  View<const double*> inverse_masses() const { return inverse_mass_; }
+
+  std::int64_t rebuilds() const { return rebuilds_; }
+  double pairs_per_atom() const;
+  double skin() const { return skin_; }
+  const NeighborList& list() const { return list_; }
+  Domain& domain() { return domain_; }
+  Potential& potential() { return potential_; }
+
+ private:
+  void remember_positions();
+  [[noreturn]] void report_bad_atom(std::int64_t step, bool position);
+
+  Particles& particles_;
+  Domain& domain_;
+  Potential& potential_;
+  Context& context_;
+  double skin_;
+  std::uint32_t frozen_ = 0;
+  GivenAxes axes_;
+  NeighborList list_;
+  ForceOutput output_;
+  View<double*> inverse_mass_;
+  View<double* [3]> built_at_;  ///< positions at the last rebuild
+  double largest_move2_ = 0.0;  ///< Å^2 on this rank since the last rebuild
+  double stretch_ = 1.0;        ///< product of cell scalings since the last rebuild
+  double degrees_of_freedom_ = 0.0;
+  std::int64_t rebuilds_ = 0;
+};
+
+}  // namespace cambium::md

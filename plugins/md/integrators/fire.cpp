@@ -1,0 +1,142 @@
+#include "plugins/md/integrators/fire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/io/hdf5/h5.hpp"
+
+namespace cambium::md {
+
+void Fire::Params::describe(deck::Describe<Params>& d) {
+  d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
+      .unit("eV/angstrom")
+      .positive()
+      .def(1e-4);
+  d("largest_timestep", &Params::largest_timestep, "upper bound of the adaptive step").unit("ps").positive().def(0.01);
+  d("largest_move", &Params::largest_move, "no atom moves farther in one step").unit("angstrom").positive().def(0.1);
+}
+
+namespace {
+
+/// Power F.v, F.F and v.v over the free atoms of this rank.
+std::array<double, 3> products(const Dynamics& d) {
+  const Particles& p = d.particles();
+  const auto v = p.v, f = p.f;
+  const auto group = p.group;
+  const std::uint32_t frozen = d.frozen();
+  double fv = 0.0, ff = 0.0, vv = 0.0;
+  Kokkos::parallel_reduce(
+      "fire::products", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, double& a, double& b, double& c) {
+        if (group(i) & frozen) return;
+        for (int k = 0; k < 3; ++k) a += f(i, k) * v(i, k), b += f(i, k) * f(i, k), c += v(i, k) * v(i, k);
+      },
+      fv, ff, vv);
+  return {fv, ff, vv};
+}
+
+double largest_norm(const Dynamics& d, const View<double* [3]>& a) {
+  const Particles& p = d.particles();
+  const auto group = p.group;
+  const std::uint32_t frozen = d.frozen();
+  double largest = 0.0;
+  Kokkos::parallel_reduce(
+      "fire::largest_norm", Range(0, p.nlocal),
+      KOKKOS_LAMBDA(int i, double& m) {
+        if (group(i) & frozen) return;
+        const double n = a(i, 0) * a(i, 0) + a(i, 1) * a(i, 1) + a(i, 2) * a(i, 2);
+        if (n > m) m = n;
+      },
+      Kokkos::Max<double>(largest));
+  return std::sqrt(largest);
+}
+
+/// v = a v + b f on free atoms, 0 on frozen ones.
+void mix(const Dynamics& d, double a, double b) {
+  const Particles& p = d.particles();
+  const auto v = p.v, f = p.f;
+  const auto group = p.group;
+  const std::uint32_t frozen = d.frozen();
+  Kokkos::parallel_for(
+      "fire::mix", Range(0, p.nlocal), KOKKOS_LAMBDA(int i) {
+        const double free = (group(i) & frozen) ? 0.0 : 1.0;
+        for (int k = 0; k < 3; ++k) v(i, k) = free * (a * v(i, k) + b * f(i, k));
+      });
+}
+
+}  // namespace
+
+void Fire::look_at_forces(Dynamics& d) {
+  const Comm& comm = d.context().comm;
+  auto sums = products(d);
+  comm.sum(sums);
+  std::array<double, 2> largest{largest_norm(d, d.particles().f), largest_norm(d, d.particles().v)};
+  comm.max(largest);
+  power_ = sums[0], force2_ = sums[1], velocity2_ = sums[2];
+  largest_force_ = largest[0], largest_velocity_ = largest[1];
+}
+
+void Fire::start(Dynamics& d) {
+  mix(d, 0.0, 0.0);
+  look_at_forces(d);
+}
+
+void Fire::before_forces(Dynamics& d, const StepInfo& step) {
+  constexpr int delay = 5;
+  constexpr double grow = 1.1, shrink = 0.5, start_mixing = 0.1, mixing_decay = 0.99;
+  if (dt_ == 0.0) dt_ = step.dt;
+  if (power_ > 0.0 || velocity2_ == 0.0) {
+    if (++downhill_ > delay) {
+      dt_ = std::min(dt_ * grow, params_.largest_timestep);
+      mixing_ *= mixing_decay;
+    }
+  } else {
+    downhill_ = 0;
+    dt_ *= shrink;
+    mixing_ = start_mixing;
+    d.drift(-0.5 * dt_);  // back from the point where the path went uphill
+    d.scale_velocities(0.0);
+    velocity2_ = largest_velocity_ = 0.0;
+  }
+  d.kick(dt_);
+  const double b = force2_ > 0.0 ? mixing_ * std::sqrt(velocity2_ / force2_) : 0.0;
+  mix(d, 1.0 - mixing_, b);
+  const double reach = d.context().comm.max(largest_norm(d, d.particles().v)) * dt_;
+  d.drift(reach > params_.largest_move ? dt_ * params_.largest_move / reach : dt_);
+}
+
+void Fire::after_forces(Dynamics& d, const StepInfo&) { look_at_forces(d); }
+
+std::string Fire::summary() const {
+  return fmt::format("FIRE minimisation until no force exceeds {} eV/Å", params_.force_tolerance);
+}
+
+std::vector<std::string> Fire::report() const {
+  return {fmt::format(
+      "largest force {:.3g} eV/Å ({})", largest_force_,
+      finished() ? "converged" : fmt::format("not below {} eV/Å; give more steps", params_.force_tolerance))};
+}
+
+std::vector<Citation> Fire::citations() const {
+  return {{"bitzek2006", R"(@article{bitzek2006,
+  author = {Bitzek, Erik and Koskinen, Pekka and G{\"a}hler, Franz and Moseler, Michael and Gumbsch, Peter},
+  title = {Structural relaxation made simple},
+  journal = {Phys. Rev. Lett.}, volume = {97}, pages = {170201}, year = {2006}})"}};
+}
+
+void Fire::save(io::Group& group) const {
+  group.set_attribute("timestep", dt_);
+  group.set_attribute("mixing", mixing_);
+  group.set_attribute("downhill", static_cast<std::int64_t>(downhill_));
+}
+
+void Fire::load(const io::Group& group) {
+  dt_ = group.attribute<double>("timestep");
+  mixing_ = group.attribute<double>("mixing");
+  downhill_ = static_cast<int>(group.attribute<std::int64_t>("downhill"));
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,52 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/deck/expression.hpp"
+#include "plugins/md/dynamics/integrator.hpp"
+#include "plugins/md/integrators/csvr.hpp"
+
+namespace cambium::md {
+
+/// Constant pressure and temperature: stochastic cell rescaling of an isotropic cell (M. Bernetti and G. Bussi,
+/// J. Chem. Phys. 153, 114107 (2020)) with stochastic velocity rescaling. The logarithm of the volume follows
+///   d ln V = -beta/tau_p (P0 - P) dt + sqrt(2 kT beta / (V tau_p)) dW,
+/// positions scale with V^(1/3) and velocities against it. Without `temperature` the atoms keep their heat and
+/// only the piston is stochastic at the instantaneous temperature (a quasi-isenthalpic run, for coexistence).
+class Npt : public Integrator {
+ public:
+  struct Params {
+    std::optional<deck::Expression> temperature;
+    deck::Expression pressure;
+    double relaxation_time = 0.1;
+    double pressure_relaxation_time = 1.0;
+    double compressibility = 1e-6;
+    int interval = 10;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Npt(const Params& params, Context& context) : params_(params), seed_(context.seed) {}
+
+  void start(Dynamics&) override;
+  void before_forces(Dynamics&, const StepInfo&) override;
+  void after_forces(Dynamics&, const StepInfo&) override;
+  bool needs_totals(std::int64_t step) const override { return step % params_.interval <= 1; }
+  double reservoir_energy(const Comm&) override { return reservoir_; }
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+  void save(io::Group&) const override;
+  void load(const io::Group&) override;
+
+ private:
+  /// Draws a new volume and scales the cell, the positions and the velocities.
+  void move_piston(Dynamics&, const StepInfo&);
+  /// Keeps what the next move of the piston needs of the current totals.
+  void remember(Dynamics&);
+
+  Params params_;
+  std::uint64_t seed_;
+  double reservoir_ = 0.0;    ///< eV, the same on every rank
+  double pressure_ = 0.0;     ///< bar, of the last step whose totals were computed
+  double temperature_ = 0.0;  ///< K
+  double virial_ = 0.0;       ///< eV, a third of the trace, of the same step: -dU/dlnV
+  double scaled_by_ = 0.0;    ///< change of ln V in this step, 0 when the cell rested
+};
+
+}  // namespace cambium::md

@@ -1,0 +1,281 @@
+#include "plugins/md/physics/md.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/particles/velocities.hpp"
+#include "core/plugin/committee.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/state/tensor_of_view.hpp"
+
+namespace cambium::md {
+
+void Md::Params::describe(deck::Describe<Params>& d) {
+  d("structure", &Params::structure, "where the atoms are at the start");
+  d("masses", &Params::masses, "masses by species that replace the standard atomic weights").unit("g/mol").def({});
+  d("initial_temperature", &Params::initial_temperature, "draws velocities; absent keeps those of the structure file")
+      .unit("K")
+      .non_negative();
+  d("potential", &Params::potential, "interaction of the atoms");
+  d("integrator", &Params::integrator, "how positions and velocities advance").def("nve");
+  d("timestep", &Params::timestep, "length of one step").unit("ps").positive().def(0.001);
+  d("skin", &Params::skin,
+    "the neighbour list reaches so much beyond the cut-off; it is rebuilt when an atom has moved half of it")
+      .unit("angstrom")
+      .positive()
+      .def(1.0);
+  d("groups", &Params::groups, "named sets of atoms").def({});
+  d("frozen", &Params::frozen, "groups whose atoms never move").def({});
+  d("ranks", &Params::ranks, "MPI ranks along a, b and c; chosen by least surface when absent");
+}
+
+/// What the atoms of a lattice take at least: positions, velocities, forces, tags, images, groups, and their rows of
+/// the neighbour list. Before any of it is taken.
+static void require_room(const LatticeSpec& lattice, double range, Context& context) {
+  const auto atoms = static_cast<double>(atoms_of(lattice));
+  const double density = static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
+  const double neighbours = std::min(4.0 / 3.0 * 3.141592653589793 * range * range * range * density, 1e5);
+  require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms),
+                 "give fewer 'cells', or use more nodes", context);
+}
+
+Md::Md(const Params& params, Context& context)
+    : params_(params), groups_(params.groups), potential_(context.registry->make<Potential>(params.potential, context)),
+      integrator_(context.registry->make<Integrator>(params.integrator, context)) {
+  if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
+  if (!context.dry_run) return;
+  if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
+}
+
+void Md::declare(State& state, Context&) {
+  Particles* p = &state.particles;
+  state.add(
+      {"position", At::particle, "angstrom", "x, y, z and the type", true, [p] { return tensor_of(p->x, p->nlocal); }});
+  state.add({"velocity", At::particle, "angstrom/ps", "velocities", true, [p] { return tensor_of(p->v, p->nlocal); }});
+  state.add({"force", At::particle, "eV/angstrom", "forces", true, [p] { return tensor_of(p->f, p->nlocal); }});
+  state.add({"tag", At::particle, "", "global number of an atom, from 1", true,
+             [p] { return tensor_of(p->tag, p->nlocal); }});
+  state.add({"image", At::particle, "", "cell crossings", true, [p] { return tensor_of(p->image, p->nlocal); }});
+  state.add({"group", At::particle, "", "bit mask of groups", true, [p] { return tensor_of(p->group, p->nlocal); }});
+  state.add({"neighbors", At::particle, "", "ghosts and the neighbour list", false, [] { return TensorRef{}; }});
+  state.add({"cell", At::global, "angstrom", "cell vectors", false, [] { return TensorRef{}; }});
+  state.add({"axes", At::global, "", "rotation from the axes of the structure file", false, [this] {
+               return io::tensor_of(&axes_.q[0][0], {3, 3});
+             }});
+}
+
+/// A lattice constant in the wrong unit asks for more neighbours than any memory holds; say so instead of trying.
+static void require_sane_density(const Particles& p, double range) {
+  constexpr double most = 1e5;
+  const double neighbours = 4.0 / 3.0 * 3.141592653589793 * range * range * range * p.nglobal / p.box.volume();
+  if (neighbours < most) return;
+  throw InputError(
+      fmt::format("{:.2g} neighbours per atom would lie within the cut-off and skin of {:g} Å: the {} atoms fill "
+                  "{:.4g} Å^3; check the lengths of the structure, which are in Å",
+                  neighbours, range, p.nglobal, p.box.volume()));
+}
+
+void Md::make_dynamics(State& state, Context& context) {
+  potential_->bind(state.particles.species);
+  const double range = potential_->cutoff() + params_.skin;
+  require_sane_density(state.particles, range);
+  domain_ = std::make_unique<Domain>(context.comm, state.particles.box, params_.ranks, range);
+  dynamics_ = std::make_unique<Dynamics>(state.particles, *domain_, *potential_, params_.skin, context);
+  dynamics_->set_axes(axes_);
+  if (Committee* committee = potential_->committee()) committee->set_axes(axes_);
+  std::uint32_t frozen = 0;
+  for (const auto& name : params_.frozen) frozen |= groups_.bit(name);
+  dynamics_->freeze(frozen);
+}
+
+void Md::initialise(State& state, Context& context) {
+  state.particles = build_structure(params_.structure, params_.masses, context, &axes_);
+  make_dynamics(state, context);
+  domain_->migrate(state.particles);
+  groups_.assign(state.particles, context.comm, axes_);
+  dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
+  if (params_.initial_temperature)
+    init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
+  dynamics_->stop_frozen();
+  dynamics_->rebuild();
+  dynamics_->compute_forces(true, 0);
+  integrator_->start(*dynamics_);
+  atoms_ = state.particles.nglobal;
+}
+
+/// Atoms that a file brought, before anything is computed with them: of species that there are, numbered from 1 to N,
+/// at places and with velocities that are numbers, in a cell with a volume.
+static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
+  if (!(p.box.volume() > 0.0) || !std::isfinite(p.box.volume()))
+    return fmt::format("the cell has the volume {}", p.box.volume());
+  if (atoms < 1) return "there are no atoms";
+  for (const auto& species : p.species)
+    if (!(species.mass > 0.0) || !std::isfinite(species.mass))
+      return fmt::format("species '{}' has the mass {}", species.symbol, species.mass);
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
+  const auto v = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.v);
+  const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.tag);
+  for (int i = 0; i < p.nlocal; ++i) {
+    if (tag(i) < 1 || tag(i) > atoms) return fmt::format("an atom has the number {}, expected 1 to {}", tag(i), atoms);
+    if (!(x(i, 3) >= 0.0 && x(i, 3) < static_cast<double>(p.species.size())) || x(i, 3) != std::floor(x(i, 3)))
+      return fmt::format("atom {} is of type {}, but there are {} species", tag(i), x(i, 3), p.species.size());
+    for (int k = 0; k < 3; ++k)
+      if (!std::isfinite(x(i, k)) || !std::isfinite(v(i, k)))
+        return fmt::format("atom {} is at {} with the velocity {}", tag(i), x(i, k), v(i, k));
+  }
+  return {};
+}
+
+void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
+  // Versions that did not keep the rotation wrote none.
+  const auto axes = saved.exists("axes") ? saved.read<std::vector<double>>("axes") : std::vector<double>();
+  if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &axes_.q[0][0]);
+  Particles& p = state.particles;
+  p.nglobal = context.comm.sum(static_cast<std::int64_t>(p.nlocal));
+  io::on_every_rank(context.comm, [&] {
+    if (const auto problem = problem_of_atoms(p, p.nglobal); !problem.empty())
+      throw InputError(
+          fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
+  });
+  make_dynamics(state, context);
+  dynamics_->rebuild();
+  dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
+  integrator_->load(saved);
+  integrator_->resume(*dynamics_);
+  atoms_ = state.particles.nglobal;
+}
+
+void Md::prepare_checkpoint(State&, Context& context) {
+  // The run that goes on and the run that resumes must find the same order of atoms and the same list.
+  dynamics_->rebuild();
+  integrator_->resume(*dynamics_);  // sums over atoms in their new order
+  integrator_->reservoir_energy(context.comm);
+}
+
+void Md::save(io::Group& group) const {
+  integrator_->save(group);
+  group.write("axes", io::tensor_of(&axes_.q[0][0], {3, 3}))
+      .set_attribute("doc", "rotation of rows: vectors in this file = vectors as given times this");
+}
+
+void Md::resize(State& state, std::int64_t rows) {
+  state.particles.reserve(static_cast<int>(rows));
+  state.particles.nlocal = static_cast<int>(rows);
+  state.particles.nghost = 0;
+}
+
+void Md::schedule(Schedule& schedule) {
+  schedule.add({"integrate: before forces",
+                {"position", "velocity", "force"},
+                {"position", "velocity", "cell"},
+                [this](State&, const StepInfo& step) { integrator_->before_forces(*dynamics_, step); }});
+  schedule.add({"comm: neighbors", {"position"}, {"position", "neighbors"}, [this](State&, const StepInfo& step) {
+                  dynamics_->update_neighbors(step.step);
+                }});
+  schedule.add({"force: potential", {"position", "neighbors"}, {"force"}, [this](State&, const StepInfo& step) {
+                  dynamics_->compute_forces(step.observe || integrator_->needs_totals(step.step), step.step);
+                }});
+  schedule.add({"integrate: after forces", {"velocity", "force"}, {"velocity"}, [this](State&, const StepInfo& step) {
+                  integrator_->after_forces(*dynamics_, step);
+                }});
+}
+
+std::vector<Observable> Md::observables() const {
+  std::vector<Observable> out{
+      {"temperature", "K", "from the kinetic energy of the free atoms", true},
+      {"pressure", "bar", "third of the trace of the pressure tensor", true},
+      {"potential", "eV", "potential energy", true},
+      {"kinetic", "eV", "kinetic energy", true},
+      {"conserved", "eV", "total energy and what heat bath and piston took", true},
+      {"volume", "angstrom^3", "of the cell", true},
+      {"density", "g/cm^3", "mass over volume", false},
+  };
+  for (const char* name : {"pxx", "pyy", "pzz", "pxy", "pxz", "pyz"})
+    out.push_back({name, "bar", "component of the pressure tensor, in the axes in which the cell was given", false});
+  if (const Committee* committee = potential_->committee())
+    for (Observable o : committee->observables()) out.push_back(std::move(o));
+  return out;
+}
+
+static double total_mass(const Particles& p, const Comm& comm) {
+  std::vector<double> count(p.species.size(), 0.0);
+  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.x);
+  for (int i = 0; i < p.nlocal; ++i) count[static_cast<int>(x(i, 3))] += 1.0;
+  comm.sum(count);
+  double mass = 0.0;
+  for (std::size_t k = 0; k < count.size(); ++k) mass += count[k] * p.species[k].mass;
+  return mass;
+}
+
+void Md::measure(const State& state, Context& context, std::span<double> values) {
+  const auto now = dynamics_->measure();
+  const double volume = state.particles.box.volume();
+  const double conserved = now.kinetic_energy + now.potential_energy + integrator_->reservoir_energy(context.comm);
+  constexpr double gram_per_cm3 = 1.66053906660;  // g/mol per Å^3, CODATA 2018
+  const auto p = axes_.tensor(now.pressure.data());
+  const double all[] = {now.temperature,
+                        now.mean_pressure(),
+                        now.potential_energy,
+                        now.kinetic_energy,
+                        conserved,
+                        volume,
+                        gram_per_cm3 * total_mass(state.particles, context.comm) / volume,
+                        p[0],
+                        p[4],
+                        p[8],
+                        p[1],
+                        p[2],
+                        p[5]};
+  std::copy(std::begin(all), std::end(all), values.begin());
+  if (const Committee* committee = potential_->committee()) committee->measure(values.subspan(std::size(all)));
+  if (!measured_) first_conserved_ = conserved, first_time_ = state.time;
+  measured_ = true;
+  last_conserved_ = conserved, last_time_ = state.time;
+  temperature_sum_ += now.temperature;
+  pressure_sum_ += now.mean_pressure();
+  ++measurements_;
+}
+
+std::vector<std::string> Md::report() const {
+  std::vector<std::string> lines;
+  if (last_time_ > first_time_)
+    lines.push_back(fmt::format("drift of the conserved energy: {:.3g} eV/atom/ps over {:.6g} ps",
+                                (last_conserved_ - first_conserved_) / atoms_ / (last_time_ - first_time_),
+                                last_time_ - first_time_));
+  if (measurements_)
+    lines.push_back(fmt::format("averages over {} lines: temperature {:.6g} K, pressure {:.6g} bar", measurements_,
+                                temperature_sum_ / measurements_, pressure_sum_ / measurements_));
+  lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->rebuilds(),
+                              dynamics_->pairs_per_atom()));
+  for (auto& line : integrator_->report()) lines.push_back(line);
+  if (const Committee* committee = potential_->committee())
+    for (const auto& line : committee->report()) lines.push_back(line);
+  return lines;
+}
+
+std::vector<Citation> Md::citations() const {
+  auto all = potential_->citations();
+  for (const auto& c : integrator_->citations()) all.push_back(c);
+  return all;
+}
+
+std::string Md::summary() const {
+  std::string text = fmt::format("md: {}; timestep {:g} fs, skin {:g} Å", integrator_->summary(),
+                                 1000.0 * params_.timestep, params_.skin);
+  if (atoms_) text = fmt::format("{} atoms; {}", atoms_, text);
+  if (domain_) {
+    const auto& g = domain_->grid().count;
+    text += fmt::format(", ranks {} x {} x {}", g[0], g[1], g[2]);
+  }
+  const auto potential = potential_->summary();
+  return potential.empty() ? text : text + "\n" + potential;
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,66 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/io/structures/structure_input.hpp"
+#include "core/particles/groups.hpp"
+#include "core/plugin/physics.hpp"
+#include "plugins/md/dynamics/dynamics.hpp"
+#include "plugins/md/dynamics/integrator.hpp"
+
+namespace cambium::md {
+
+/// Molecular dynamics of particles in a periodic cell. Units metal: Å, ps, eV, g/mol, K, bar.
+class Md : public Physics {
+ public:
+  struct Params {
+    StructureInput structure;
+    std::map<std::string, double> masses;
+    std::optional<double> initial_temperature;
+    deck::Choice<Potential> potential;
+    deck::Choice<Integrator> integrator;
+    double timestep = 0.001;
+    double skin = 1.0;
+    std::map<std::string, GroupSpec> groups;
+    std::vector<std::string> frozen;
+    std::optional<std::array<int, 3>> ranks;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  Md(const Params& params, Context& context);
+
+  void declare(State&, Context&) override;
+  void initialise(State&, Context&) override;
+  void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
+  void prepare_checkpoint(State&, Context&) override;
+  void save(io::Group&) const override;
+  void resize(State&, std::int64_t rows) override;
+  void schedule(Schedule&) override;
+  double timestep(const State&) const override { return params_.timestep; }
+  std::vector<Observable> observables() const override;
+  void measure(const State&, Context&, std::span<double> values) override;
+  bool finished() const override { return integrator_->finished(); }
+  Work work(const State& state) const override { return {state.particles.nglobal, "atom"}; }
+  std::vector<std::string> report() const override;
+  std::vector<Citation> citations() const override;
+  std::string summary() const override;
+
+ private:
+  void make_dynamics(State&, Context&);
+
+  Params params_;
+  GivenAxes axes_;
+  Groups groups_;
+  std::unique_ptr<Potential> potential_;
+  std::unique_ptr<Integrator> integrator_;
+  std::unique_ptr<Domain> domain_;
+  std::unique_ptr<Dynamics> dynamics_;
+  // For the drift of the conserved energy over this run.
+  bool measured_ = false;
+  double first_conserved_ = 0.0, first_time_ = 0.0, last_conserved_ = 0.0, last_time_ = 0.0;
+  double temperature_sum_ = 0.0, pressure_sum_ = 0.0;
+  std::int64_t measurements_ = 0, atoms_ = 0;
+};
+
+}  // namespace cambium::md

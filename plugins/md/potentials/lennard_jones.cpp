@@ -1,0 +1,246 @@
+#include "plugins/md/potentials/lennard_jones.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/pair/pair_kernel.hpp"
+#include "core/pair/switch_function.hpp"
+
+namespace cambium::md {
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+/// The pair function for PairKernel. With one species all coefficients stay in registers.
+template <bool one_species, bool smooth>
+struct LennardJonesModel {
+  const double* table;  // (column, type i, type j)
+  int types;
+
+  struct Row {
+    const double* first;  // coefficient `cut_squared` of (type i, type 0)
+    double one[LennardJones::columns];
+  };
+
+  CAMBIUM_FN Row row(int, int type) const {
+    Row r;
+    r.first = table + type * types;
+    if constexpr (one_species)
+      for (int k = 0; k < LennardJones::columns; ++k) r.one[k] = table[k];
+    return r;
+  }
+
+  template <class P>
+  CAMBIUM_FN P coefficient(const Row& row, LennardJones::Column column, P type) const {
+    if constexpr (one_species) return row.one[column];
+    return P::lookup(row.first + column * types * types, type);
+  }
+
+  template <bool energies, class P>
+  CAMBIUM_FN void pair(const Row& row, P r2, const int*, P type, P& f_over_r, P& energy) const {
+    const auto near = r2 < coefficient(row, LennardJones::cut_squared, type);
+    const P repulsion = coefficient(row, LennardJones::c12, type),
+            attraction = coefficient(row, LennardJones::c6, type);
+    const P x = reciprocal(r2), x3 = x * x * x;
+    P e = x3 * fma(repulsion, x3, -attraction);
+    P s = x3 * x * fma(P(12.0) * repulsion, x3, P(-6.0) * attraction);
+    if constexpr (smooth) {
+      P weight, slope;
+      SwitchFunction::apply(r2, coefficient(row, LennardJones::switch_start, type),
+                            coefficient(row, LennardJones::switch_inverse, type), weight, slope);
+      s = weight * s - slope * e;
+      e = weight * e;
+    } else if constexpr (energies) {
+      e -= coefficient(row, LennardJones::lift, type);
+    }
+    f_over_r = keep(near, s);
+    if constexpr (energies) energy = keep(near, e);
+  }
+};
+
+/// Owned atoms of each type.
+std::vector<double> count_types(const Particles& particles, int types) {
+  const auto x = particles.x;
+  std::vector<double> counts(types);
+  for (int t = 0; t < types; ++t)
+    Kokkos::parallel_reduce(
+        "count_type", Range(0, particles.nlocal),
+        KOKKOS_LAMBDA(int i, double& s) { s += static_cast<int>(x(i, 3)) == t; }, counts[t]);
+  return counts;
+}
+
+/// Adds to every owned atom the energy and the diagonal virial of its type, shares(type, 0..1).
+void add_shares(const Particles& particles, View<double* [2]> shares, bool per_atom, ForceOutput& out) {
+  const auto x = particles.x;
+  const auto atom_energy = out.atom_energy;
+  const auto atom_virial = out.atom_virial;
+  Sums<2> sums;
+  Kokkos::parallel_reduce(
+      "lennard_jones_tail", Range(0, particles.nlocal),
+      KOKKOS_LAMBDA(int i, Sums<2>& s) {
+        const int type = static_cast<int>(x(i, 3));
+        s.v[0] += shares(type, 0), s.v[1] += shares(type, 1);
+        if (!per_atom) return;
+        atom_energy(i) += shares(type, 0);
+        for (int k = 0; k < 3; ++k) atom_virial(i, 4 * k) += shares(type, 1);
+      },
+      Kokkos::Sum<Sums<2>>(sums));
+  out.energy += sums.v[0];
+  for (int k = 0; k < 3; ++k) out.virial[4 * k] += sums.v[1];
+}
+
+double lj(double r, double epsilon, double sigma) {
+  const double x6 = std::pow(sigma / r, 6);
+  return 4.0 * epsilon * (x6 * x6 - x6);
+}
+
+}  // namespace
+
+void LennardJones::Pair::describe(deck::Describe<Pair>& d) {
+  d("species", &Pair::species, "the two species").example("[Ar, Kr]");
+  d("epsilon", &Pair::epsilon, "well depth").unit("eV").positive().example("0.0124");
+  d("sigma", &Pair::sigma, "distance of zero energy").unit("angstrom").positive().example("3.5");
+  d("cutoff", &Pair::cutoff, "cut-off of this pair, the common one when absent").unit("angstrom").positive();
+}
+
+void LennardJones::Params::describe(deck::Describe<Params>& d) {
+  d("epsilon", &Params::epsilon, "well depth, for a single species").unit("eV").positive().example("0.0103");
+  d("sigma", &Params::sigma, "distance of zero energy, for a single species")
+      .unit("angstrom")
+      .positive()
+      .example("3.405");
+  d("cutoff", &Params::cutoff, "largest distance that interacts").unit("angstrom").positive().example("8.5125");
+  d("truncation", &Params::truncation,
+    "what happens at the cut-off: nothing (plain), the energy is shifted to zero (shift), or multiplied by a C2 switch "
+    "S = 1 - 10 t^3 + 15 t^4 - 6 t^5 with t linear in r^2 over the last switch_width (smooth)")
+      .options({{"plain", Truncation::plain}, {"shift", Truncation::shift}, {"smooth", Truncation::smooth}})
+      .def(Truncation::plain);
+  d("switch_width", &Params::switch_width, "width of the smooth truncation; a tenth of the cut-off when absent")
+      .unit("angstrom")
+      .positive();
+  d("tail", &Params::tail, "add energy and pressure from beyond a plain cut-off, for uniform density there").def(false);
+  d("pairs", &Params::pairs,
+    "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot")
+      .def({});
+}
+
+LennardJones::LennardJones(const Params& params, Context&) : params_(params), cutoff_(params.cutoff) {
+  double shortest = params_.cutoff;
+  for (const auto& p : params_.pairs) {
+    if (p.species.size() != 2)
+      throw InputError(fmt::format("lennard_jones: an entry of `pairs` names {} species; it needs two, like [Ar, Kr]",
+                                   p.species.size()));
+    cutoff_ = std::max(cutoff_, p.cutoff.value_or(params_.cutoff));
+    shortest = std::min(shortest, p.cutoff.value_or(params_.cutoff));
+  }
+  if (params_.epsilon.has_value() != params_.sigma.has_value())
+    throw InputError("lennard_jones: give `epsilon` and `sigma` together");
+  if (params_.tail && params_.truncation != Truncation::plain)
+    throw InputError(
+        "lennard_jones: `tail: true` corrects a plain cut-off; with `truncation: shift` or `smooth` leave it out");
+  const double width = params_.switch_width.value_or(0.1 * params_.cutoff);
+  if (params_.truncation == Truncation::smooth && !(width > 0.0 && width < shortest))
+    throw InputError(
+        fmt::format("lennard_jones: `switch_width` is {} Å; it must be above 0 and below the shortest cut-off, {} Å",
+                    width, shortest));
+}
+
+const LennardJones::Pair* LennardJones::explicit_pair(const std::string& a, const std::string& b) const {
+  for (const auto& p : params_.pairs)
+    if ((p.species[0] == a && p.species[1] == b) || (p.species[0] == b && p.species[1] == a)) return &p;
+  return nullptr;
+}
+
+LennardJones::Coefficients LennardJones::coefficients(std::span<const Species> species, int a, int b) const {
+  const auto& sa = species[a].symbol;
+  const auto& sb = species[b].symbol;
+  if (const Pair* p = explicit_pair(sa, sb)) return {p->epsilon, p->sigma, p->cutoff.value_or(params_.cutoff)};
+  if (a == b) {
+    if (species.size() == 1 && params_.epsilon) return {*params_.epsilon, *params_.sigma, params_.cutoff};
+    throw InputError(fmt::format(
+        "lennard_jones has no parameters for {}: add `{{species: [{}, {}], epsilon: ..., sigma: ...}}` to `pairs`", sa,
+        sa, sa));
+  }
+  const Coefficients p = coefficients(species, a, a), q = coefficients(species, b, b);
+  return {std::sqrt(p.epsilon * q.epsilon), 0.5 * (p.sigma + q.sigma), params_.cutoff};
+}
+
+void LennardJones::bind(std::span<const Species> species) {
+  types_ = static_cast<int>(species.size());
+  std::vector<Coefficients> all;
+  for (int a = 0; a < types_; ++a)
+    for (int b = 0; b < types_; ++b) all.push_back(coefficients(species, a, b));
+  fill_table(all);
+}
+
+void LennardJones::fill_table(const std::vector<Coefficients>& all) {
+  table_ = View<double**>("lennard_jones_table", columns, all.size());
+  host_table_ = Kokkos::create_mirror_view(table_);
+  tail_energy_.clear(), tail_virial_.clear();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto [epsilon, sigma, rc] = all[k];
+    const double a6 = 4.0 * epsilon * std::pow(sigma, 6), a12 = a6 * std::pow(sigma, 6);
+    const SwitchFunction smooth(rc - params_.switch_width.value_or(0.1 * params_.cutoff), rc);
+    host_table_(cut_squared, k) = rc * rc;
+    host_table_(c12, k) = a12;
+    host_table_(c6, k) = a6;
+    host_table_(lift, k) = params_.truncation == Truncation::shift ? lj(rc, epsilon, sigma) : 0.0;
+    host_table_(switch_start, k) = smooth.start_squared;
+    host_table_(switch_inverse, k) = smooth.inverse_width;
+    const double rc3 = rc * rc * rc, rc9 = rc3 * rc3 * rc3;
+    tail_energy_.push_back(2.0 * pi * (a12 / (9.0 * rc9) - a6 / (3.0 * rc3)));
+    tail_virial_.push_back(2.0 * pi * (4.0 * a12 / (9.0 * rc9) - 2.0 * a6 / (3.0 * rc3)));
+  }
+  Kokkos::deep_copy(table_, host_table_);
+}
+
+void LennardJones::compute(const Particles& particles, const NeighborList& list, GhostExchange&,
+                           const ForceRequest& request, ForceOutput& out, Context& context) {
+  const double* table = table_.data();
+  const bool smooth = params_.truncation == Truncation::smooth;
+  auto run = [&](auto model) { compute_pairs("lennard_jones", model, particles, list, request, out); };
+  if (types_ == 1 && smooth) run(LennardJonesModel<true, true>{table, types_});
+  if (types_ == 1 && !smooth) run(LennardJonesModel<true, false>{table, types_});
+  if (types_ > 1 && smooth) run(LennardJonesModel<false, true>{table, types_});
+  if (types_ > 1 && !smooth) run(LennardJonesModel<false, false>{table, types_});
+  if (params_.tail && (request.totals || request.per_atom)) add_tail(particles, request, out, context);
+}
+
+/// The tail of every atom: beyond its cut-off it sees a uniform density of each species (pair correlation 1).
+void LennardJones::add_tail(const Particles& particles, const ForceRequest& request, ForceOutput& out,
+                            Context& context) {
+  if (counted_ != particles.nglobal) {
+    type_counts_ = count_types(particles, types_);
+    context.comm.sum(type_counts_);
+    counted_ = particles.nglobal;
+  }
+  View<double* [2]> shares("tail_shares", types_);
+  auto host = Kokkos::create_mirror_view(shares);
+  for (int a = 0; a < types_; ++a)
+    for (int b = 0; b < types_; ++b) {
+      const double density = type_counts_[b] / particles.box.volume();
+      host(a, 0) += density * tail_energy_[a * types_ + b];
+      host(a, 1) += density * tail_virial_[a * types_ + b];
+    }
+  Kokkos::deep_copy(shares, host);
+  add_shares(particles, shares, request.per_atom, out);
+}
+
+std::string LennardJones::summary() const {
+  const char* word[] = {"plain", "shifted", "smooth"};
+  return fmt::format("Lennard-Jones, cut-off {:g} Å ({}{})", cutoff_, word[static_cast<int>(params_.truncation)],
+                     params_.tail ? ", with tail correction" : "");
+}
+
+std::vector<Citation> LennardJones::citations() const {
+  return {{"LennardJones1924",
+           "@article{LennardJones1924,\n  author = {Jones, J. E.},\n  title = {On the determination of molecular "
+           "fields. {II}. From the equation of state of a gas},\n  journal = {Proceedings of the Royal Society A},\n  "
+           "volume = {106},\n  pages = {463--477},\n  year = {1924},\n  doi = {10.1098/rspa.1924.0082}\n}\n"}};
+}
+
+}  // namespace cambium::md

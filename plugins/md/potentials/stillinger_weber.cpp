@@ -1,0 +1,62 @@
+#include "plugins/md/potentials/stillinger_weber.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "plugins/md/potentials/stillinger_weber_blocks.hpp"
+
+namespace cambium::md {
+
+void StillingerWeber::Params::describe(deck::Describe<Params>& d) {
+  const Params silicon;
+  d("epsilon", &Params::epsilon, "energy scale").unit("eV").positive().def(silicon.epsilon);
+  d("sigma", &Params::sigma, "length scale").unit("angstrom").positive().def(silicon.sigma);
+  d("a", &Params::a, "cut-off in units of sigma").positive().def(silicon.a);
+  d("lambda", &Params::lambda, "strength of the angular term").non_negative().def(silicon.lambda);
+  d("gamma", &Params::gamma, "range of the angular term").positive().def(silicon.gamma);
+  d("cos0", &Params::cos0, "cosine of the favoured angle").range(-1, 1).def(silicon.cos0);
+  d("A", &Params::A, "strength of the pair term").def(silicon.A);
+  d("B", &Params::B, "repulsion relative to attraction in the pair term").def(silicon.B);
+  d("p", &Params::p, "exponent of the repulsion").range(0, 24).def(silicon.p);
+  d("q", &Params::q, "exponent of the attraction").range(0, 24).def(silicon.q);
+}
+
+StillingerWeber::StillingerWeber(const Params& params, Context&) : params_(params) {}
+
+void StillingerWeber::bind(std::span<const Species> species) {
+  if (species.size() == 1) return;
+  std::string names;
+  for (const auto& s : species) names += (names.empty() ? "" : ", ") + s.symbol;
+  throw InputError(
+      fmt::format("stillinger_weber describes one species, but the deck has {}: {}", species.size(), names));
+}
+
+void StillingerWeber::compute(const Particles& particles, const NeighborList& list, GhostExchange&,
+                              const ForceRequest& request, ForceOutput& out, Context&) {
+  dispatch(request, [&]<Outputs outputs>() {
+    auto run = [&]<bool standard>() {
+      const StillingerWeberKernel<KernelPack, outputs, standard> kernel(params_, particles, list, out);
+      if constexpr (device_is_host) {
+        const StillingerWeberBlocks<KernelPack, outputs, standard> blocks{kernel};
+        run_atoms<outputs>("stillinger_weber", blocks.blocks(), blocks, out);
+      } else {
+        run_atoms<outputs>("stillinger_weber", particles.nlocal, kernel, out);
+      }
+    };
+    if (params_.p == 4 && params_.q == 0)
+      run.template operator()<true>();
+    else
+      run.template operator()<false>();
+  });
+}
+
+std::string StillingerWeber::summary() const { return fmt::format("Stillinger-Weber, cut-off {:g} Å", cutoff()); }
+
+std::vector<Citation> StillingerWeber::citations() const {
+  return {{"StillingerWeber1985",
+           "@article{StillingerWeber1985,\n  author = {Stillinger, Frank H. and Weber, Thomas A.},\n  title = "
+           "{Computer simulation of local order in condensed phases of silicon},\n  journal = {Physical Review B},\n  "
+           "volume = {31},\n  pages = {5262--5271},\n  year = {1985},\n  doi = {10.1103/PhysRevB.31.5262}\n}\n"}};
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,55 @@
+#include "plugins/md/potentials/sum.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium::md {
+
+void Sum::Params::describe(deck::Describe<Params>& d) { d("terms", &Params::terms, "the potentials to add"); }
+
+Sum::Sum(const Params& params, Context& context) {
+  if (params.terms.empty()) throw InputError("sum: `terms` is empty; list the potentials to add");
+  for (const auto& term : params.terms) terms_.push_back(context.registry->make(term, context));
+}
+
+void Sum::bind(std::span<const Species> species) {
+  for (auto& term : terms_) term->bind(species);
+}
+
+double Sum::cutoff() const {
+  double largest = 0.0;
+  for (const auto& term : terms_) largest = std::max(largest, term->cutoff());
+  return largest;
+}
+
+bool Sum::writes_ghost_forces() const {
+  return std::any_of(terms_.begin(), terms_.end(), [](const auto& term) { return term->writes_ghost_forces(); });
+}
+
+void Sum::compute(const Particles& particles, const NeighborList& list, GhostExchange& ghosts,
+                  const ForceRequest& request, ForceOutput& out, Context& context) {
+  for (auto& term : terms_) term->compute(particles, list, ghosts, request, out, context);
+}
+
+std::string Sum::summary() const {
+  std::string text;
+  for (const auto& term : terms_) text += (text.empty() ? "" : "; plus ") + term->summary();
+  return text;
+}
+
+std::vector<Citation> Sum::citations() const {
+  std::vector<Citation> all;
+  for (const auto& term : terms_)
+    for (const auto& citation : term->citations()) all.push_back(citation);
+  return all;
+}
+
+Committee* Sum::committee() {
+  for (const auto& term : terms_)
+    if (Committee* found = term->committee()) return found;
+  return nullptr;
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,38 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/potential.hpp"
+
+namespace cambium::md {
+
+/// Several potentials at once: energies, forces and virials add up. Terms that know nothing of a species refuse it, as
+/// they do alone.
+class Sum : public Potential {
+ public:
+  struct Params {
+    std::vector<deck::Choice<Potential>> terms;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  /// Makes the terms through the context's registry. Throws InputError when there are none.
+  Sum(const Params& params, Context& context);
+  explicit Sum(std::vector<std::unique_ptr<Potential>> terms) : terms_(std::move(terms)) {}
+
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override;
+  bool writes_ghost_forces() const override;
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+  Committee* committee() override;  ///< of the first term that has one
+  const std::vector<std::unique_ptr<Potential>>& terms() const { return terms_; }
+
+ private:
+  std::vector<std::unique_ptr<Potential>> terms_;
+};
+
+}  // namespace cambium::md

@@ -1,0 +1,61 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "core/deck/describe.hpp"
+#include "core/pair/switch_function.hpp"
+#include "core/plugin/potential.hpp"
+
+namespace cambium::md {
+
+/// Sutton-Chen many-body potential of fcc metals; A. P. Sutton and J. Chen, Phil. Mag. Lett. 61, 139 (1990):
+///   E = eps sum_i [1/2 sum_j (a/r_ij)^n - c sqrt(rho_i)],  rho_i = sum_j (a/r_ij)^m.
+/// Both powers are multiplied by the C2 SwitchFunction over the last `switch_width` before the cut-off. With `tail`,
+/// both sums go on beyond it in a medium of the mean density of the cell, with the part that the switch took away. One
+/// species.
+class SuttonChen : public Potential {
+ public:
+  struct Params {
+    std::optional<std::string> element;  ///< a row of the published table
+    std::optional<double> epsilon;       ///< eV; this and the following replace the published numbers
+    std::optional<double> a;             ///< Å
+    std::optional<double> c;
+    std::optional<int> n;
+    std::optional<int> m;
+    std::optional<double> cutoff;        ///< Å, twice `a` when absent
+    std::optional<double> switch_width;  ///< Å; when absent a fifth of the cut-off, and with `tail` half of it
+    bool tail = false;
+    static void describe(deck::Describe<Params>& d);
+  };
+  /// The parameters in use.
+  struct Numbers {
+    double epsilon = 0.0, a = 0.0, c = 0.0;
+    int n = 0, m = 0;
+    double cutoff = 0.0;
+    SwitchFunction smooth;
+    /// With `tail`, for unit number density: sums over (a/r)^n and (a/r)^m that the truncation takes away (Å^3).
+    double tail_n = 0.0, tail_m = 0.0;
+  };
+
+  /// Throws InputError for an element that has no published numbers and for missing or unfit parameters.
+  SuttonChen(const Params& params, Context& context);
+
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override { return numbers_.cutoff; }
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+
+  const Numbers& numbers() const { return numbers_; }
+  /// Energy per atom of the perfect fcc crystal with lattice constant `a` (eV), by its lattice sums: with this cut-off,
+  /// or without any.
+  double crystal_energy(double lattice_constant, bool with_cutoff) const;
+
+ private:
+  Params params_;
+  Numbers numbers_;
+  View<double*> slope_;  ///< dE/drho of every atom
+};
+
+}  // namespace cambium::md

@@ -1,0 +1,39 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/writer.hpp"
+#include "plugins/md/correlations/time_correlation.hpp"
+
+namespace cambium::md {
+
+/// Mean square displacement <|r(t0 + t) - r(t0)|^2> of all particles and of each species, over time origins t0, from
+/// positions unwrapped by their image counts with the cell of the moment. Its slope over the second half of the lags
+/// gives the diffusion coefficient, D = slope / 6 (Einstein). Files: msd.h5 and msd.csv.
+class Msd : public Writer {
+ public:
+  struct Params {
+    std::int64_t every = 10, from = 0;
+    int length = 500, origins = 10;
+    bool remove_drift = true;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Msd(const Params& params, Context& context)
+      : params_(params), context_(context),
+        correlation_(TimeCorrelation::Kind::displacement, params.length, params.origins) {}
+
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
+  void save(io::Group& group) const override { correlation_.save(group); }
+  void load(const io::Group& group) override { correlation_.load(group); }
+  std::vector<std::string> files() const override { return {"msd.h5", "msd.csv"}; }
+
+ private:
+  Params params_;
+  Context& context_;
+  TimeCorrelation correlation_;  ///< filled on rank 0
+};
+
+/// Slope of the straight line through the second half of the points (least squares); 0 for fewer than two points.
+double late_slope(const std::vector<double>& time, const std::vector<double>& value);
+
+}  // namespace cambium::md

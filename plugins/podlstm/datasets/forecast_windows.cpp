@@ -1,0 +1,55 @@
+#include "plugins/podlstm/datasets/forecast_windows.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/podlstm/forecast/forecaster.hpp"
+
+namespace cambium::podlstm {
+
+void WindowSet::Params::describe(deck::Describe<Params>& d) {
+  d("series", &Params::series, "the coefficients over time");
+  d("window", &Params::window, "times that a network sees").at_least(1).def(8);
+  d("horizon", &Params::horizon, "times that it is to give").at_least(1).def(8);
+  d("part", &Params::part, "which years")
+      .options({{"training", Part::training}, {"test", Part::test}})
+      .def(Part::training);
+  d("range", &Params::range, "first window and the one after the last; all, where left out").example("[0, 314]");
+}
+
+void WindowSet::open(Context& context) {
+  const Series series = read_series(params_.series, context.comm);
+  const Stretch& s = params_.part == Part::training ? series.train : series.test;
+  const std::int64_t n =
+      window_count(s, {params_.window, params_.horizon}, params_.part == Part::training ? "training" : "test");
+  first_ = params_.range ? (*params_.range)[0] : 0, last_ = params_.range ? (*params_.range)[1] : n;
+  if (first_ < 0 || first_ >= last_ || last_ > n)
+    throw InputError(
+        fmt::format("range: [{}, {}] of {} windows holds none or reaches beyond them; give 0 <= first < last <= {}",
+                    first_, last_, n, n));
+  const Matrix scaled = MinMax::of(series.train.a).apply(s.a);
+  scaled_ = std::make_shared<const std::vector<float>>(scaled.a.begin(), scaled.a.end());
+  modes_ = series.modes();
+}
+
+std::vector<train::FieldInfo> WindowSet::fields() const {
+  return {{"window", "", {params_.window, modes_}, DType::f32}, {"target", "", {params_.horizon, modes_}, DType::f32}};
+}
+
+std::vector<train::SamplePtr> WindowSet::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (std::int64_t id : ids) {
+    auto s = std::make_shared<train::Sample>();
+    const float* x = scaled_->data() + (first_ + id) * modes_;
+    s->id = id;
+    s->fields["window"] = io::tensor_of(x, {params_.window, modes_});
+    s->fields["target"] = io::tensor_of(x + params_.window * modes_, {params_.horizon, modes_});
+    s->storage = scaled_;
+    s->bytes = (params_.window + params_.horizon) * modes_ * 4;
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/podlstm/series/windows.hpp"
+
+namespace cambium::podlstm {
+
+/// Forecast windows of coefficients as samples for the stage `train`: "window" (past, modes) and "target" (future,
+/// modes), float32, every mode scaled to [0, 1] by the training years. Overlapping windows share times: hold out a
+/// block (range), not a random share.
+class WindowSet : public train::Dataset {
+ public:
+  enum class Part { training, test };
+  struct Params {
+    SeriesParams series;
+    std::int64_t window = 8, horizon = 8;
+    Part part = Part::training;
+    std::optional<std::array<std::int64_t, 2>> range;
+    static void describe(deck::Describe<Params>& d);
+  };
+  WindowSet(const Params& params, Context&) : params_(params) {}
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return last_ - first_; }
+  std::vector<train::FieldInfo> fields() const override;
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  Params params_;
+  std::shared_ptr<const std::vector<float>> scaled_;  ///< (times, modes)
+  std::int64_t modes_ = 0, first_ = 0, last_ = 0;     ///< windows
+};
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "plugins/podlstm/linear/dense.hpp"
+#include "plugins/podlstm/networks/packs.hpp"
+#include "plugins/podlstm/networks/recurrent.hpp"
+
+namespace cambium::podlstm {
+
+// Arrays of h wh hold reset, update and candidate side by side, as the gates do. The bias has 4 parts: three added with
+// x, and the candidate's own bh behind them.
+
+void gru_forward(const SequenceShape& s, const CellWeights& w, const float* x, float* h, GruTrace& trace) {
+  const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
+  trace.gates.resize(static_cast<std::size_t>(3 * n * rows)), trace.inner.resize(static_cast<std::size_t>(n * rows));
+  for (std::int64_t r = 0; r < rows; ++r) std::copy_n(w.b, 3 * n, trace.gates.data() + 3 * n * r);
+  multiply(Op::none, Op::none, rows, 3 * n, s.in, x, s.in, w.wx, 3 * n, 1.0f, trace.gates.data(), 3 * n);
+  std::vector<float> product(static_cast<std::size_t>(3 * block), 0.0f);
+  for (std::int64_t t = 0; t < s.times; ++t) {
+    if (t > 0)
+      multiply(Op::none, Op::none, s.batch, 3 * n, n, h + block * (t - 1), n, w.wh, 3 * n, 0.0f, product.data(), 3 * n);
+    for (std::int64_t b = 0; b < s.batch; ++b) {
+      float *gate = trace.gates.data() + 3 * (block * t + n * b), *inner = trace.inner.data() + block * t + n * b;
+      const float *p = product.data() + 3 * n * b, *bh = w.b + 3 * n;
+      const float* before = t > 0 ? h + block * (t - 1) + n * b : nullptr;
+      float* now = h + block * t + n * b;
+      for_each_pack(n, [&](std::int64_t j, auto lanes) {
+        const auto r = sigmoid(lanes.load(gate + j) + lanes.load(p + j)),
+                   z = sigmoid(lanes.load(gate + n + j) + lanes.load(p + n + j));
+        const auto u = lanes.load(p + 2 * n + j) + lanes.load(bh + j);
+        const auto c = tanh(fma(r, u, lanes.load(gate + 2 * n + j)));
+        const FloatPack h0 = before ? lanes.load(before + j) : FloatPack(0.0f);
+        lanes.store(r, gate + j), lanes.store(z, gate + n + j), lanes.store(c, gate + 2 * n + j),
+            lanes.store(u, inner + j);
+        lanes.store(fma(z, h0 - c, c), now + j);
+      });
+    }
+  }
+}
+
+void gru_backward(const SequenceShape& s, const CellWeights& w, const float* x, const float* h, GruTrace& trace,
+                  float* dh, float* dx, const CellGradients& out) {
+  const std::int64_t n = s.width, rows = s.rows(), block = s.batch * n;
+  std::vector<float> through(static_cast<std::size_t>(3 * n * rows));  // gradient of h wh
+  const FloatPack one = 1.0f;
+  for (std::int64_t t = s.times; t-- > 0;) {
+    for (std::int64_t b = 0; b < s.batch; ++b) {
+      float *gate = trace.gates.data() + 3 * (block * t + n * b), *p = through.data() + 3 * (block * t + n * b);
+      const float *inner = trace.inner.data() + block * t + n * b, *up = dh + block * t + n * b;
+      const float* before = t > 0 ? h + block * (t - 1) + n * b : nullptr;
+      float* down = t > 0 ? dh + block * (t - 1) + n * b : nullptr;
+      for_each_pack(n, [&](std::int64_t j, auto lanes) {
+        const auto r = lanes.load(gate + j), z = lanes.load(gate + n + j), c = lanes.load(gate + 2 * n + j),
+                   d = lanes.load(up + j);
+        const FloatPack h0 = before ? lanes.load(before + j) : FloatPack(0.0f);
+        const auto dc = d * (one - z) * (one - c * c), dz = d * (h0 - c) * z * (one - z);
+        const auto dr = dc * lanes.load(inner + j) * r * (one - r);
+        lanes.store(dr, gate + j), lanes.store(dz, gate + n + j), lanes.store(dc, gate + 2 * n + j);
+        lanes.store(dr, p + j), lanes.store(dz, p + n + j), lanes.store(dc * r, p + 2 * n + j);
+        if (down) lanes.store(fma(d, z, lanes.load(down + j)), down + j);
+      });
+    }
+    if (t > 0)
+      multiply(Op::none, Op::transposed, s.batch, n, 3 * n, through.data() + 3 * block * t, 3 * n, w.wh, 3 * n, 1.0f,
+               dh + block * (t - 1), n);
+  }
+  const float* d = trace.gates.data();
+  multiply(Op::transposed, Op::none, s.in, 3 * n, rows, x, s.in, d, 3 * n, 1.0f, out.wx, 3 * n);
+  if (s.times > 1)
+    multiply(Op::transposed, Op::none, n, 3 * n, rows - s.batch, h, n, through.data() + 3 * block, 3 * n, 1.0f, out.wh,
+             3 * n);
+  add_rows(rows, 3 * n, d, out.b);
+  for_each_pack(n, [&](std::int64_t j, auto lanes) {
+    FloatPack sum = lanes.load(out.b + 3 * n + j);
+    for (std::int64_t r = 0; r < rows; ++r) sum += lanes.load(through.data() + 3 * n * r + 2 * n + j);
+    lanes.store(sum, out.b + 3 * n + j);
+  });
+  if (dx) multiply(Op::none, Op::transposed, rows, s.in, 3 * n, d, 3 * n, w.wx, 3 * n, 1.0f, dx, s.in);
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,82 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/network.hpp"
+#include "plugins/podlstm/networks/genome.hpp"
+#include "plugins/podlstm/networks/recurrent.hpp"
+
+namespace cambium::podlstm {
+
+enum class Head { recurrent, dense };
+
+/// A network of the search space of Maulik et al. (SC20): recurrent layers in a row, skip connections added to their
+/// outputs, and a head. Samples have the fields "window" (past, features) and "target" (future, modes), float32. Loss:
+/// mean square over the outputs of a sample. Host memory, float32, one thread per call.
+///
+/// The head of the paper is one more recurrent layer whose width is the number of modes: its output at lead h has seen
+/// the first h inputs only. The dense head is linear in the outputs of the last layer at all times.
+class StackedLstm : public train::Network {
+ public:
+  struct Params {
+    Genome genome = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    Cell cell = Cell::lstm;
+    Head head = Head::recurrent;
+    static void describe(deck::Describe<Params>& d);
+  };
+  StackedLstm(const Params& params, Context&);
+  StackedLstm(const Params& params, std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes);
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  std::vector<train::ParameterInfo> parameters() const override { return parameters_; }
+  std::vector<int> modules() const override;  ///< nodes that have weights, and the head
+  DType dtype() const override { return DType::f32; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<train::TermInfo> terms() const override { return {{"mse", "", train::TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  /// (samples, future * modes) of windows (samples, past, features).
+  std::vector<float> predict(const float* windows, std::int64_t samples, std::span<const TensorRef> weights);
+  const Graph& graph() const { return graph_; }
+  std::int64_t output_size() const { return future_ * modes_; }
+
+ private:
+  void build(std::int64_t past, std::int64_t features, std::int64_t future, std::int64_t modes);
+  void add(const std::string& name, std::vector<std::int64_t> shape, bool decay);
+  void gather(std::span<const train::SamplePtr> samples);
+  const float* forward(std::int64_t batch, std::span<const TensorRef> weights, const train::ReadyCallback& ready = {});
+  void forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights);
+  void backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights,
+                     std::span<const TensorRef> gradients);
+  void backward(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                const train::ReadyCallback& ready);
+  void forward_head(std::int64_t batch, std::span<const TensorRef> weights);
+  void backward_head(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients);
+  double error_of(std::span<const train::SamplePtr> samples, double weight);
+  SequenceShape shape(std::int64_t batch, std::int64_t in, std::int64_t width) const {
+    return {past_, batch, in, width};
+  }
+
+  Params params_;
+  std::int64_t past_ = 0, future_ = 0, modes_ = 0;
+  Graph graph_;
+  std::vector<train::ParameterInfo> parameters_;
+  std::vector<int> first_parameter_;  ///< of every node, the head's last
+  std::vector<int> module_;           ///< of every node, the head's last; -1 for nodes without weights
+
+  // Of the batch at hand: values by number, then the head's; time-major.
+  std::vector<std::vector<float>> values_, slopes_;
+  std::vector<LstmTrace> lstm_;
+  std::vector<GruTrace> gru_;
+  std::vector<float> output_, slope_;  ///< (batch, future * modes)
+};
+
+}  // namespace cambium::podlstm

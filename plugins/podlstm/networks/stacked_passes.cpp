@@ -1,0 +1,196 @@
+// Forward and backward passes of a stacked network, node by node.
+#include <algorithm>
+
+#include "plugins/podlstm/linear/dense.hpp"
+#include "plugins/podlstm/networks/packs.hpp"
+#include "plugins/podlstm/networks/stacked_lstm.hpp"
+
+namespace cambium::podlstm {
+
+namespace {
+
+const float* weight(std::span<const TensorRef> weights, int k) {
+  return static_cast<const float*>(weights[static_cast<std::size_t>(k)].data);
+}
+float* slope(std::span<const TensorRef> gradients, int k) {
+  return static_cast<float*>(gradients[static_cast<std::size_t>(k)].data);
+}
+
+CellWeights cell_weights(std::span<const TensorRef> w, int k) {
+  return {weight(w, k), weight(w, k + 1), weight(w, k + 2)};
+}
+CellGradients cell_gradients(std::span<const TensorRef> g, int k) {
+  return {slope(g, k), slope(g, k + 1), slope(g, k + 2)};
+}
+
+void add_to(std::vector<float>& a, const std::vector<float>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+}
+
+}  // namespace
+
+const float* StackedLstm::forward(std::int64_t batch, std::span<const TensorRef> weights,
+                                  const train::ReadyCallback& ready) {
+  const std::size_t n = graph_.nodes.size();
+  values_.resize(n + 2);
+  (params_.cell == Cell::lstm ? lstm_.resize(n + 1) : gru_.resize(n + 1));
+  for (std::size_t k = 0; k <= n; ++k) {
+    const int module = module_[k];
+    if (module >= 0) ready.forward(module);
+    if (k < n)
+      forward_node(k, batch, weights);
+    else
+      forward_head(batch, weights);
+    if (module >= 0) ready.release(module);
+  }
+  return output_.data();
+}
+
+void StackedLstm::forward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights) {
+  const auto& node = graph_.nodes[k];
+  int p = first_parameter_[k];
+  auto& out = values_[k + 1];
+  const auto& in = values_[static_cast<std::size_t>(node.input)];
+  if (node.kind == GraphNode::Kind::recurrent) {
+    const auto s = shape(batch, graph_.width_of(node.input), node.width);
+    out.resize(static_cast<std::size_t>(s.rows() * s.width));
+    if (params_.cell == Cell::lstm)
+      lstm_forward(s, cell_weights(weights, p), in.data(), out.data(), lstm_[k]);
+    else
+      gru_forward(s, cell_weights(weights, p), in.data(), out.data(), gru_[k]);
+    return;
+  }
+  out = in;
+  const std::int64_t rows = past_ * batch, width = node.width;
+  for (const auto& skip : node.skips) {
+    const auto& from = values_[static_cast<std::size_t>(skip.value)];
+    if (!skip.projected) {
+      add_to(out, from);
+      continue;
+    }
+    const std::int64_t in_width = graph_.width_of(skip.value);
+    multiply(Op::none, Op::none, rows, width, in_width, from.data(), in_width, weight(weights, p), width, 1.0f,
+             out.data(), width);
+    const float* bias = weight(weights, p + 1);
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t j = 0; j < width; ++j) out[static_cast<std::size_t>(r * width + j)] += bias[j];
+    p += 2;
+  }
+  for (float& x : out) x = std::max(x, 0.0f);
+}
+
+void StackedLstm::forward_head(std::int64_t batch, std::span<const TensorRef> weights) {
+  const int p = first_parameter_.back();
+  const auto& in = values_[static_cast<std::size_t>(graph_.output)];
+  const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
+  output_.assign(static_cast<std::size_t>(batch * out), 0.0f);
+  if (params_.head == Head::dense) {
+    const float* bias = weight(weights, p + 1);
+    for (std::int64_t b = 0; b < batch; ++b) std::copy_n(bias, out, output_.data() + b * out);
+    for (std::int64_t t = 0; t < past_; ++t)
+      multiply(Op::none, Op::none, batch, out, width, in.data() + t * batch * width, width,
+               weight(weights, p) + t * width * out, out, 1.0f, output_.data(), out);
+    return;
+  }
+  const auto s = shape(batch, width, modes_);
+  auto& h = values_.back();
+  h.resize(static_cast<std::size_t>(s.rows() * modes_));
+  if (params_.cell == Cell::lstm)
+    lstm_forward(s, cell_weights(weights, p), in.data(), h.data(), lstm_.back());
+  else
+    gru_forward(s, cell_weights(weights, p), in.data(), h.data(), gru_.back());
+  for (std::int64_t t = 0; t < past_; ++t)
+    for (std::int64_t b = 0; b < batch; ++b)
+      std::copy_n(h.data() + (t * batch + b) * modes_, modes_, output_.data() + b * out + t * modes_);
+}
+
+void StackedLstm::backward_head(std::int64_t batch, std::span<const TensorRef> weights,
+                                std::span<const TensorRef> gradients) {
+  const int p = first_parameter_.back();
+  const auto source = static_cast<std::size_t>(graph_.output);
+  const auto& in = values_[source];
+  const std::int64_t width = graph_.width_of(graph_.output), out = output_size();
+  float* down = slopes_[source].data();
+  if (params_.head == Head::dense) {
+    for (std::int64_t t = 0; t < past_; ++t) {
+      const std::int64_t at = t * batch * width;
+      multiply(Op::transposed, Op::none, width, out, batch, in.data() + at, width, slope_.data(), out, 1.0f,
+               slope(gradients, p) + t * width * out, out);
+      if (source > 0)
+        multiply(Op::none, Op::transposed, batch, width, out, slope_.data(), out, weight(weights, p) + t * width * out,
+                 out, 1.0f, down + at, width);
+    }
+    return add_rows(batch, out, slope_.data(), slope(gradients, p + 1));
+  }
+  const auto s = shape(batch, width, modes_);
+  auto& dh = slopes_.back();
+  dh.resize(static_cast<std::size_t>(s.rows() * modes_));
+  for (std::int64_t t = 0; t < past_; ++t)
+    for (std::int64_t b = 0; b < batch; ++b)
+      std::copy_n(slope_.data() + b * out + t * modes_, modes_, dh.data() + (t * batch + b) * modes_);
+  float* dx = source > 0 ? down : nullptr;
+  if (params_.cell == Cell::lstm)
+    lstm_backward(s, cell_weights(weights, p), in.data(), values_.back().data(), lstm_.back(), dh.data(), dx,
+                  cell_gradients(gradients, p));
+  else
+    gru_backward(s, cell_weights(weights, p), in.data(), values_.back().data(), gru_.back(), dh.data(), dx,
+                 cell_gradients(gradients, p));
+}
+
+void StackedLstm::backward_node(std::size_t k, std::int64_t batch, std::span<const TensorRef> weights,
+                                std::span<const TensorRef> gradients) {
+  const auto& node = graph_.nodes[k];
+  int p = first_parameter_[k];
+  auto& d = slopes_[k + 1];
+  const auto source = static_cast<std::size_t>(node.input);
+  if (node.kind == GraphNode::Kind::recurrent) {
+    const auto s = shape(batch, graph_.width_of(node.input), node.width);
+    float* dx = source > 0 ? slopes_[source].data() : nullptr;
+    const auto *x = values_[source].data(), *h = values_[k + 1].data();
+    if (params_.cell == Cell::lstm)
+      lstm_backward(s, cell_weights(weights, p), x, h, lstm_[k], d.data(), dx, cell_gradients(gradients, p));
+    else
+      gru_backward(s, cell_weights(weights, p), x, h, gru_[k], d.data(), dx, cell_gradients(gradients, p));
+    return;
+  }
+  for (std::size_t i = 0; i < d.size(); ++i)
+    if (!(values_[k + 1][i] > 0.0f)) d[i] = 0.0f;
+  if (source > 0) add_to(slopes_[source], d);
+  const std::int64_t rows = past_ * batch, width = node.width;
+  for (const auto& skip : node.skips) {
+    const auto from = static_cast<std::size_t>(skip.value);
+    if (!skip.projected) {
+      if (from > 0) add_to(slopes_[from], d);
+      continue;
+    }
+    const std::int64_t in_width = graph_.width_of(skip.value);
+    multiply(Op::transposed, Op::none, in_width, width, rows, values_[from].data(), in_width, d.data(), width, 1.0f,
+             slope(gradients, p), width);
+    add_rows(rows, width, d.data(), slope(gradients, p + 1));
+    if (from > 0)
+      multiply(Op::none, Op::transposed, rows, in_width, width, d.data(), width, weight(weights, p), width, 1.0f,
+               slopes_[from].data(), in_width);
+    p += 2;
+  }
+}
+
+void StackedLstm::backward(std::int64_t batch, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
+                           const train::ReadyCallback& ready) {
+  const std::size_t n = graph_.nodes.size();
+  slopes_.resize(n + 2);
+  for (std::size_t k = 1; k <= n; ++k) slopes_[k].assign(values_[k].size(), 0.0f);
+  for (std::size_t k = n + 1; k-- > 0;) {
+    const int module = module_[k];
+    if (module >= 0) ready.backward(module);
+    if (k == n)
+      backward_head(batch, weights, gradients);
+    else
+      backward_node(k, batch, weights, gradients);
+    const int first = first_parameter_[k],
+              last = k == n ? static_cast<int>(parameters_.size()) : first_parameter_[k + 1];
+    for (int parameter = last; ready && parameter-- > first;) ready(parameter);
+    if (module >= 0) ready.release(module);
+  }
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,112 @@
+#include "plugins/podlstm/tasks/example_field.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/parallel/random.hpp"
+
+namespace cambium::podlstm {
+
+void ExampleField::Params::describe(deck::Describe<Params>& d) {
+  d("weeks", &Params::weeks, "snapshots, one a week").at_least(2).def(520);
+  d("latitudes", &Params::latitudes, "cells from south to north").at_least(2).def(30);
+  d("longitudes", &Params::longitudes, "cells around the globe").at_least(4).def(60);
+  d("noise", &Params::noise, "standard deviation of independent noise in every cell (K)").non_negative().def(0.2);
+}
+
+/// Every rank makes the whole field: its numbers in float32, and per week a time and two amplitudes.
+void ExampleField::require_room(Context& context) const {
+  const double weeks = static_cast<double>(params_.weeks),
+               cells = static_cast<double>(params_.latitudes) * static_cast<double>(params_.longitudes);
+  require_memory(weeks * (sizeof(float) * cells + 3 * sizeof(double)),
+                 fmt::format("{} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes),
+                 "give fewer 'weeks' or cells", context);
+}
+
+void ExampleField::check(Context& context) {
+  require_room(context);
+  context.log.info(
+      fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
+}
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+/// Amplitudes of the parts that have no fixed period, week by week.
+std::vector<std::array<double, 2>> slow_amplitudes(std::int64_t weeks, std::uint64_t seed) {
+  std::vector<std::array<double, 2>> out;
+  double wave = 1.0, x = 1.0, y = 0.0;
+  const double damp = 0.995, turn = 2.0 * pi / 190.0;  // an oscillation of 3.6 years that forgets itself in 4
+  for (std::int64_t t = 0; t < weeks; ++t) {
+    const Random4 random(seed, Stream::example_field, static_cast<std::uint64_t>(t), 0);
+    wave = 1.0 + 0.98 * (wave - 1.0) + 0.1 * random.normal(0);
+    const double nx = damp * (std::cos(turn) * x - std::sin(turn) * y) + 0.1 * random.normal(1);
+    y = damp * (std::sin(turn) * x + std::cos(turn) * y) + 0.1 * random.normal(2), x = nx;
+    out.push_back({wave, x});
+  }
+  return out;
+}
+
+bool is_land(double latitude, double longitude) {
+  return (longitude > 20.0 && longitude < 60.0 && latitude > -30.0 && latitude < 60.0) ||
+         (longitude > 240.0 && longitude < 285.0 && std::abs(latitude) > 10.0 && latitude < 65.0 && latitude > -50.0);
+}
+
+double temperature(double latitude, double longitude, std::int64_t week, const std::array<double, 2>& slow) {
+  const double phi = latitude * pi / 180.0, lambda = longitude * pi / 180.0,
+               year = 2.0 * pi * 7.0 * static_cast<double>(week) / 365.2425;
+  return 28.0 * std::pow(std::cos(phi), 2) - 1.0 + 5.0 * std::sin(phi) * std::cos(year - 0.6) +
+         0.8 * std::cos(phi) * std::cos(2.0 * year) +
+         0.6 * slow[0] * std::cos(2.0 * phi) * std::cos(3.0 * lambda - year / 2.0) +
+         1.5 * slow[1] * std::exp(-std::pow(latitude / 12.0, 2)) * std::exp(-std::pow((longitude - 200.0) / 60.0, 2));
+}
+
+}  // namespace
+
+Task::Outcome ExampleField::run(Context& context) {
+  require_room(context);
+  const auto path = (std::filesystem::path(context.run_directory) / "field.h5").string();
+  std::vector<double> lat, lon, time;
+  for (std::int64_t i = 0; i < params_.latitudes; ++i)
+    lat.push_back(-90.0 + 180.0 * (static_cast<double>(i) + 0.5) / static_cast<double>(params_.latitudes));
+  for (std::int64_t j = 0; j < params_.longitudes; ++j)
+    lon.push_back(360.0 * (static_cast<double>(j) + 0.5) / static_cast<double>(params_.longitudes));
+  const auto slow = slow_amplitudes(params_.weeks, context.seed);
+  std::vector<float> values;
+  for (std::int64_t t = 0; t < params_.weeks; ++t) {
+    time.push_back(7.0 * static_cast<double>(t));
+    for (std::size_t i = 0; i < lat.size(); ++i)
+      for (std::size_t j = 0; j < lon.size(); ++j) {
+        const Random4 random(context.seed, Stream::example_field, i * lon.size() + j,
+                             static_cast<std::uint64_t>(t) + 1);
+        values.push_back(is_land(lat[i], lon[j])
+                             ? std::numeric_limits<float>::quiet_NaN()
+                             : static_cast<float>(temperature(lat[i], lon[j], t, slow[static_cast<std::size_t>(t)]) +
+                                                  params_.noise * random.normal(0)));
+      }
+  }
+  io::on_root(context.comm, [&] {
+    io::write_h5_atomically(path, [&](io::File& file) {
+      file.write("time", time).set_attribute("units", "days since 2000-01-01");
+      file.write("lat", lat).set_attribute("units", "degrees_north");
+      file.write("lon", lon).set_attribute("units", "degrees_east");
+      file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes}))
+          .set_attribute("units", "degC");
+      io::write_provenance(file, io::provenance_of(context));
+    });
+  });
+  context.log.info(
+      fmt::format("wrote: {} ({} weeks, {} x {} cells)", path, params_.weeks, params_.latitudes, params_.longitudes));
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

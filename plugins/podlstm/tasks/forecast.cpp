@@ -1,0 +1,102 @@
+#include "plugins/podlstm/tasks/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/driver/page/citations.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/podlstm/citations/citations.hpp"
+#include "plugins/podlstm/forecast/ensemble.hpp"
+#include "plugins/podlstm/pod/pod_file.hpp"
+
+namespace cambium::podlstm {
+
+void ForecastTask::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::common, "series, windows, validation and baselines");
+  d("ensemble", &Params::ensemble, "networks that a search has stored, to forecast beside the linear methods")
+      .def("")
+      .example("{run}/search/ensemble.h5");
+}
+
+void ForecastTask::check(Context& context) {
+  context.log.info(fmt::format("forecast: {} times -> {} times of '{}'", params_.common.window, params_.common.horizon,
+                               params_.common.series.file));
+}
+
+void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context) {
+  const std::int64_t m = series.modes();
+  namespace fs = std::filesystem;
+  for (const auto& line : table_text(rows, series.unit)) context.log.info(line);
+  context.log.info(
+      "R2: mean over leads and modes. blocked, random: validation when fitted to the other training windows; random "
+      "windows overlap the fitted ones.");
+  const auto table = (fs::path(context.run_directory) / "scores.csv").string();
+  const auto file = (fs::path(context.run_directory) / "forecast.h5").string();
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically(table, table_csv(rows, m, shape.future));
+    io::write_h5_atomically(file, [&](io::File& out) {
+      const auto starts = all_starts(window_count(series.test, shape, "test"));
+      const Matrix truth = targets(series.test.a, starts, shape), past = inputs(series.test.a, starts, shape);
+      out.write("past", io::tensor_of(past.a.data(), {past.rows, shape.past, m}))
+          .set_attribute("long_name", "true coefficients (window, time, mode)");
+      out.write("truth", io::tensor_of(truth.a.data(), {truth.rows, shape.future, m}))
+          .set_attribute("long_name", "true coefficients (window, lead, mode)");
+      std::vector<double> issued;
+      for (std::int64_t i : starts) issued.push_back(series.test.days[static_cast<std::size_t>(i + shape.past - 1)]);
+      out.write("issued", issued).set_attribute("long_name", "day of the last time that a forecast sees");
+      auto group = out.create_group("forecast");
+      for (const auto& row : rows)
+        if (row.spread.rows > 0)
+          out.write("spread/" + row.name, io::tensor_of(row.spread.a.data(), {row.spread.rows, shape.future, m}))
+              .set_attribute("long_name", "standard deviation over the networks of the ensemble (window, lead, mode)");
+      for (const auto& row : rows)
+        group.write(row.name, io::tensor_of(row.forecast.a.data(), {row.forecast.rows, shape.future, m}))
+            .set_attribute("test_r2", row.test.r2);
+      io::write_provenance(out, io::provenance_of(context));
+    });
+  });
+  context.log.info(fmt::format("wrote: {}\nwrote: {}", table, file));
+}
+
+std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& series, Context& context) {
+  auto options = o.baselines();
+  options.last_ridge = choose_last_ridge(options, series, o.shape(), o.split(context.seed));
+  context.log.info(
+      fmt::format("harmonics + ridge (last time): penalty {:g}, chosen by validation", options.last_ridge));
+  std::vector<TableRow> rows;
+  for (auto& method : baselines(options)) rows.push_back(evaluate(*method, series, o.shape(), o.split(context.seed)));
+  return rows;
+}
+
+TableRow ForecastTask::ensemble_row(const Series& series, Context& context) const {
+  const WindowShape shape = params_.common.shape();
+  const Ensemble ensemble(params_.ensemble, shape, series.modes(), context);
+  const auto test = all_starts(window_count(series.test, shape, "test"));
+  const Matrix truth = targets(series.test.a, test, shape);
+  TableRow row;
+  row.name = ensemble.name();
+  row.forecast = ensemble.predict(series.test, test, shape, row.spread);
+  row.test = score(truth, row.forecast, series.modes());
+  row.rmse = rmse_by_lead(series, truth, row.forecast, shape);
+  return row;
+}
+
+Task::Outcome ForecastTask::run(Context& context) {
+  const auto& o = params_.common;
+  const Series series = read_series(o.series, context.comm);
+  const auto n = window_count(series.train, o.shape(), "training"),
+             tests = window_count(series.test, o.shape(), "test");
+  context.log.info(fmt::format("forecast: {} modes, {} training windows, {} test windows of {} + {} times",
+                               series.modes(), n, tests, o.window, o.horizon));
+  std::vector<TableRow> rows;
+  for (auto& row : baseline_rows(o, series, context)) rows.push_back(std::move(row));
+  if (!params_.ensemble.empty()) rows.push_back(ensemble_row(series, context));
+  report_table(rows, series, o.shape(), context);
+  write_citations(forecast_citations(), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

@@ -1,0 +1,89 @@
+#include "plugins/podlstm/tasks/pod.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/timing.hpp"
+#include "core/driver/page/citations.hpp"
+#include "plugins/podlstm/citations/citations.hpp"
+#include "plugins/podlstm/pod/pod_file.hpp"
+
+namespace cambium::podlstm {
+
+void PodTask::Params::describe(deck::Describe<Params>& d) {
+  d("field", &Params::field, "the field over time");
+  d("modes", &Params::modes, "number of modes").at_least(1).def(5);
+  d("training", &Params::training,
+    "snapshots, from the first on, that mean and modes come from; the others are projected; all when absent")
+      .at_least(2);
+  d("weights", &Params::weights, "weight of a cell in sums over space")
+      .options({{"none", AreaWeights::none}, {"cos_latitude", AreaWeights::cos_latitude}})
+      .def(AreaWeights::none);
+  d("method", &Params::method,
+    "how modes are found: from the Gram matrix of all snapshots, or by subspace iteration from a random start, which "
+    "needs no such matrix")
+      .options({{"snapshots", PodMethod::snapshots}, {"randomized", PodMethod::randomized}})
+      .def(PodMethod::snapshots);
+  d("oversampling", &Params::oversampling, "columns of the random subspace beyond `modes`").at_least(0).def(10);
+  d("passes", &Params::passes, "most passes of the randomized method over the data").at_least(1).def(40);
+  d("tolerance", &Params::tolerance, "relative residual at which the randomized method ends").positive().def(1e-11);
+  d("buffer", &Params::buffer,
+    "memory for snapshots on each rank (MiB); a field that does not fit is read in blocks of cells, once per pass")
+      .positive()
+      .def(256.0);
+}
+
+void PodTask::check(Context& context) {
+  context.log.info(fmt::format("pod: {} modes of '{}' from {} file(s), {} method, blocks of up to {:g} MiB per rank",
+                               params_.modes, params_.field.array, params_.field.files.size(),
+                               params_.method == PodMethod::snapshots ? "snapshot" : "randomized", params_.buffer));
+}
+
+void PodTask::report(const Field& field, const Basis& basis, double seconds, Context& context) const {
+  const Comm& comm = context.comm;
+  const double read = static_cast<double>(comm.sum(field.bytes_read()));
+  const double block = comm.max(static_cast<double>(field.largest_block()));
+  const std::string unit = field.first_file().unit().empty() ? "1" : field.first_file().unit();
+  auto& log = context.log;
+  log.info(fmt::format("pod of {}: {} training and {} projected snapshots, {} of {} cells ({} left out)", field.array(),
+                       field.training(), field.snapshots() - field.training(), basis.cells, field.cells(),
+                       field.cells() - basis.cells));
+  log.info("  mode        energy    share %   together %");
+  double together = 0.0;
+  for (std::size_t k = 0; k < basis.energy.size(); ++k) {
+    together += basis.energy[k] / basis.total_energy;
+    log.info(fmt::format("{:6}{:15.6e}{:10.3f}{:12.3f}", k + 1, basis.energy[k],
+                         100.0 * basis.energy[k] / basis.total_energy, 100.0 * together));
+  }
+  log.info(fmt::format("left out by the modes: {:.4g} {} in training{}", basis.truncation(0, field.training()), unit,
+                       field.training() < field.snapshots()
+                           ? fmt::format(", {:.4g} {} in the projected snapshots",
+                                         basis.truncation(field.training(), field.snapshots()), unit)
+                           : ""));
+  log.info(fmt::format("orthonormal to {:.1e}", basis.orthonormality));
+  if (params_.method == PodMethod::randomized)
+    log.info(fmt::format("randomized: {} passes, residual {:.1e}", field.passes() - 1, basis.residual));
+  if (!basis.converged)
+    log.warn(fmt::format(
+        "the randomized method stopped after {} passes at a residual of {:.1e} > {:.1e}; raise passes or oversampling",
+        params_.passes, basis.residual, params_.tolerance));
+  log.info(
+      fmt::format("{} passes in {:.2f} s; {:.1f} MiB read, at most {:.2f} MiB of {:g} MiB in memory at once on a rank",
+                  field.passes(), seconds, read / 1048576.0, block / 1048576.0, params_.buffer));
+}
+
+Task::Outcome PodTask::run(Context& context) {
+  const double start = wall_seconds();
+  Field field(params_.field, params_.weights, params_.training, params_.buffer * 1048576.0, context);
+  const BasisOptions options{params_.modes, params_.method, params_.oversampling, params_.passes, params_.tolerance};
+  const Basis basis = compute_basis(field, options, context);
+  const auto path = (std::filesystem::path(context.run_directory) / "pod.h5").string();
+  write_pod_file(path, field, basis, params_.weights == AreaWeights::none ? "none" : "cos_latitude", context);
+  report(field, basis, wall_seconds() - start, context);
+  context.log.info(fmt::format("wrote: {}", path));
+  write_citations(pod_citations(params_.method == PodMethod::randomized), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

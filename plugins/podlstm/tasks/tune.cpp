@@ -1,0 +1,86 @@
+#include "plugins/podlstm/tasks/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/run/trainer.hpp"
+
+namespace cambium::podlstm {
+
+namespace {
+
+std::string problem_of(const TuneTask::Params& p) {
+  if (p.train.decisions.empty())
+    return "nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or use the stage "
+           "'train'";
+  for (const auto& d : p.train.decisions)
+    if (d.list.size() < 2)
+      return fmt::format("{}: !choice has one alternative; write the value itself, or add others", d.list.path());
+  const deck::Node first = p.train.at(std::vector<int>(p.train.decisions.size(), 0));
+  if (!first.has("validation") && !first.has("hold_out"))
+    return "train: without validation there is nothing to choose by; give validation (a data set) or hold_out (a share "
+           "of the training set)";
+  if (p.halving && p.train.node.has("models"))
+    return "halving ends one training early, but train.models asks for several; remove one of them";
+  return {};
+}
+
+}  // namespace
+
+void TuneTask::Params::describe(deck::Describe<Params>& d) {
+  d("train", &Params::train, "a stage train; values written !choice [a, b] are left to the search");
+  describe_search(d, Params());
+  d("keep", &Params::keep, "best trials whose folders stay").at_least(1).def(3);
+  d.check(problem_of);
+}
+
+/// Genomes that pick the same deck are the same trial: decisions inside an alternative that is not picked do not count.
+SearchSpace TuneTask::Params::space() const {
+  SearchSpace out;
+  for (const auto& d : train.decisions) out.choices.push_back(static_cast<int>(d.list.size()));
+  out.canonical = [marked = train](const Genome& g) { return deck::to_line(marked.at(g)); };
+  return out;
+}
+
+std::string TuneTask::key(const Context& context) const {
+  const auto keys = deck::resolve(params_.train.node, deck::schema_of<train::Train::Params>(), *context.registry);
+  return deck::to_line(keys) + fmt::format(" strategy {} population {} sample {} rungs {} ranks {} seed {}",
+                                           static_cast<int>(params_.strategy), params_.population, params_.sample,
+                                           params_.halving ? params_.halving->rungs : 0, params_.ranks_per_trial,
+                                           context.seed);
+}
+
+void TuneTask::check(Context& context) {
+  double size = 1.0;
+  for (const auto& d : params_.train.decisions) {
+    size *= static_cast<double>(d.list.size());
+    context.log.info(fmt::format("chosen: {} from {}", d.list.path(), deck::to_line(d.list)));
+  }
+  context.log.info(
+      fmt::format("tune: {} trials in a space of {:g}; the first alternatives would be:", params_.trials, size));
+  const auto first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
+  const auto keys = deck::read<train::Train::Params>(first, context.registry);
+  train::Trainer(keys, context).report_plan();
+}
+
+Task::Outcome TuneTask::run(Context& context) {
+  io::on_root(context.comm, [&] {
+    if (!context.resume) std::filesystem::remove_all(std::filesystem::path(context.run_directory) / "trials");
+  });
+  std::optional<Journal> journal;
+  SearchReport report;
+  const auto end = run_search(
+      params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
+      context, journal, report);
+  if (end == SearchEnd::replayed) return Outcome::done;
+  if (end == SearchEnd::stopped) return Outcome::stopped_early;
+  io::on_root(context.comm, [&] { write_tune_results(params_, journal->trials(), report, context); });
+  return Outcome::done;
+}
+
+}  // namespace cambium::podlstm

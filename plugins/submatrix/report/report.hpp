@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/plugin/potential.hpp"
+#include "plugins/submatrix/density/spin_density.hpp"
+
+namespace cambium::submatrix {
+
+/// What will be done, before it is. Collective.
+std::vector<std::string> describe_system(const MatrixSystem& system, const DensityOptions& options, const Comm& comm);
+/// Warns where mu was to be found without temperature and the count, `electrons`, is off by more than half an electron,
+/// and says whether it is. `bonds`: submatrices are by reach, not by eps.
+bool warn_of_count(const DensityOptions& options, double electrons, bool bonds, Log& log);
+/// Warns of what makes a result less than it seems: dropped blocks that are not small beside the gap, iterations that
+/// ended early, Krylov spaces that did not converge.
+void warn_of_accuracy(const DensityOptions& options, const DensityResult& result, Log& log);
+/// The end-of-run page: energy, electrons, mu, errors, sizes. Collective; warns through the log.
+std::vector<std::string> describe_result(const MatrixSystem& system, const DensityOptions& options,
+                                         const DensityResult& result, Context& context);
+/// Two lines on result.error: what is printed is computed less exact, in meV/atom.
+std::vector<std::string> describe_error(const MatrixSystem& system, const DensityOptions& options,
+                                        const DensityResult& result);
+/// Collective. Writes what `wanted` names into the run directory and returns the names.
+std::vector<std::string> write_results(const MatrixSystem& system, const DensityOptions& options,
+                                       const DensityResult& result, const std::vector<std::string>& wanted,
+                                       Context& context);
+/// The same for two spin channels: charges.csv also has the spin of each atom, matrices are density_up.h5,
+/// density_down.h5 and so on.
+std::vector<std::string> describe_spins(const MatrixSystem& system, const DensityOptions& options,
+                                        const SpinDensity& spins, Context& context);
+std::vector<std::string> write_spins(const MatrixSystem& system, const DensityOptions& options,
+                                     const SpinDensity& spins, const std::vector<std::string>& wanted,
+                                     Context& context);
+std::vector<Citation> citations();
+
+}  // namespace cambium::submatrix

@@ -1,0 +1,211 @@
+#include "plugins/submatrix/tasks/density_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/driver/page/citations.hpp"
+#include "core/driver/page/timing_table.hpp"
+#include "plugins/submatrix/networks/level_model.hpp"
+#include "plugins/submatrix/report/report.hpp"
+
+namespace cambium::submatrix {
+
+void DensityTask::Groups::describe(deck::Describe<Groups>& d) {
+  d("by", &Groups::by,
+    "none: each block column has its own; space: neighbours; graph: columns whose patterns have most in common; auto: "
+    "the cheapest of these by the cost model")
+      .options(
+          {{"none", GroupBy::none}, {"space", GroupBy::space}, {"graph", GroupBy::graph}, {"auto", GroupBy::automatic}})
+      .def(GroupBy::none);
+  d("size", &Groups::size,
+    "most block columns in a group (space, graph); default: what the cost model predicts to be cheapest")
+      .at_least(2);
+  d.check([](const Groups& g) -> std::string {
+    if (g.size && (g.by == GroupBy::none || g.by == GroupBy::automatic))
+      return "groups.size is for by: space and by: graph; add one of them, or leave 'size' out";
+    return {};
+  });
+}
+
+void DensityTask::Prediction::describe(deck::Describe<Prediction>& d) {
+  d("model", &Prediction::model, "model file that a train stage wrote with the network local_levels")
+      .example("\"{run}/train/model.h5\"");
+  d("suspect", &Prediction::suspect,
+    "a block column is named on the last page when its band energy is further from its prediction than this times the "
+    "model's error on held-out samples")
+      .positive()
+      .def(8.0);
+}
+
+static std::string tight_binding_problem(const DensityTask::Params& p) {
+  if (!p.matrices.tight_binding) return {};
+  if (p.eps || p.eps_overlap || p.overlap_threshold > 0.0 || p.form != Form::orthogonal ||
+      p.groups.by != GroupBy::none || p.precision != Precision::float64)
+    return "tight_binding has no overlap and takes its submatrices by matrices.tight_binding.reach; leave eps, "
+           "eps_overlap, overlap_threshold, form, groups and precision out";
+  if (p.solver != SolverKind::lanczos && p.solver != SolverKind::diagonalise)
+    return "tight_binding is for the solvers lanczos and diagonalise, which saturate the bonds that a submatrix cuts";
+  return {};
+}
+
+/// What two keys cannot ask for at once; empty where all is well.
+static std::string conflict_of(const DensityTask::Params& p) {
+  for (const auto& name : p.output)
+    if (name != "density" && name != "energy_density" && name != "charges" && name != "sizes")
+      return fmt::format("output has '{}'; known: density, energy_density, charges, sizes", name);
+  if (const auto problem = tight_binding_problem(p); !problem.empty()) return problem;
+  if (p.prediction && p.mu) return "mu is given, so there is nothing to predict; leave out mu or prediction";
+  if (p.prediction && (p.form == Form::local || p.groups.by != GroupBy::none))
+    return "prediction looks at single block columns of an orthogonal Hamiltonian; leave form and groups out";
+  if (p.mu && p.magnetisation) return "mu says how many electrons each spin has; leave 'magnetisation' out";
+  if (p.form == Form::local && p.solver != SolverKind::diagonalise)
+    return "form local solves generalised eigenproblems; add solver: diagonalise";
+  if (p.form == Form::local && p.eps_overlap) return "form local has no S^-1/2; leave 'eps_overlap' out";
+  if (p.precision != Precision::float64 && p.solver == SolverKind::diagonalise)
+    return "solver diagonalise works in float64; leave 'precision' out";
+  if (p.precision == Precision::bfloat16 && p.solver == SolverKind::lanczos)
+    return "precision bfloat16 is for the solvers newton_schulz and pade";
+  return {};
+}
+
+void DensityTask::Params::describe(deck::Describe<Params>& d) {
+  using P = Params;
+  d("matrices", &P::matrices, "Hamiltonian and overlap");
+  d("eps", &P::eps,
+    "blocks of the orthogonalised Hamiltonian with a smaller norm are dropped; the one knob of the error; default: "
+    "1e-5")
+      .unit("hartree")
+      .positive()
+      .less_than(1.0);
+  d("eps_overlap", &P::eps_overlap, "the same for the overlap in its inverse square root; default: eps")
+      .positive()
+      .less_than(1.0);
+  d("overlap_threshold", &P::overlap_threshold,
+    "combinations of functions that are eigenvectors of the overlap with an eigenvalue up to this are left out of the "
+    "basis (canonical orthogonalisation), for example 1e-5; 0: none")
+      .non_negative()
+      .less_than(1.0)
+      .def(0.0);
+  d("solver", &P::solver, "how each submatrix gives its block column")
+      .options({{"lanczos", SolverKind::lanczos},
+                {"diagonalise", SolverKind::diagonalise},
+                {"newton_schulz", SolverKind::newton_schulz},
+                {"pade", SolverKind::pade}})
+      .def(SolverKind::lanczos);
+  d("form", &P::form,
+    "orthogonal: H becomes S^-1/2 H S^-1/2 first; local: every submatrix of H and S is a problem of its own (eps "
+    "counts for the blocks of both)")
+      .options({{"orthogonal", Form::orthogonal}, {"local", Form::local}})
+      .def(Form::orthogonal);
+  d("precision", &P::precision, "of the Krylov vectors or of the iterated matrix (bfloat16: iterations only)")
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
+      .def(Precision::float64);
+  d("krylov_tolerance", &P::krylov_tolerance, "share of D that the newest Krylov block may carry; 0 takes it from eps")
+      .non_negative()
+      .def(0.0);
+  d("prune", &P::prune, "products of two blocks whose norms multiply to less than this times eps are left out")
+      .non_negative()
+      .def(1e-4);
+  d("mu", &P::mu, "chemical potential; without it, it is found from the number of electrons").unit("hartree");
+  d("electrons", &P::electrons, "number of electrons; default: that of the matrix file").positive();
+  d("magnetisation", &P::magnetisation,
+    "with two spin channels: electrons of spin up less those of spin down; each spin then has a mu of its own. Without "
+    "it one mu is found for both");
+  d("temperature", &P::temperature, "of the electrons (Fermi function); 0 is the sign function")
+      .unit("K")
+      .non_negative()
+      .def(0.0);
+  d("groups", &P::groups,
+    "block columns that share one submatrix, with the rows of all of them: fewer, larger problems");
+  d("prediction", &P::prediction, "a trained model that starts the search for mu and judges the block columns");
+  d("error_sample", &P::error_sample,
+    "submatrices, drawn at random from the seed of the run, that are solved again with everything tightened to "
+    "estimate the error; 0, and for tight_binding: no estimate")
+      .at_least(0)
+      .def(8);
+  d("output", &P::output, "files to write: density, energy_density, charges, sizes").def({"charges", "sizes"});
+  d.check(conflict_of);
+}
+
+DensityTask::DensityTask(const Params& params, Context&) : params_(params) {}
+
+DensityOptions DensityTask::options(const MatrixSystem& system) const {
+  DensityOptions out;
+  out.eps = system.bonds ? 0.0 : params_.eps.value_or(1e-5);
+  out.eps_overlap = params_.eps_overlap.value_or(out.eps);
+  out.orthogonal = system.bonds != nullptr;
+  out.overlap_threshold = params_.overlap_threshold;
+  out.solver = params_.solver;
+  out.form = params_.form;
+  out.precision = params_.precision;
+  out.prune = params_.prune;
+  out.krylov_tolerance = params_.krylov_tolerance;
+  out.kt = params_.temperature * boltzmann_hartree;
+  out.mu = params_.mu;
+  out.electrons = params_.electrons.value_or(system.electrons);
+  out.sample = system.bonds ? 0 : params_.error_sample;
+  out.groups = {params_.groups.by, params_.groups.size.value_or(0)};
+  for (const auto& name : params_.output) out.energy_weighted |= name == "energy_density";
+  if (params_.magnetisation && !system.hamiltonian_down)
+    throw InputError(
+        "magnetisation is for two spin channels: a file with K_down, or hamiltonian_down; leave it out, or add one of "
+        "them");
+  if (params_.prediction && system.hamiltonian_down)
+    throw InputError("prediction is for matrices without spin; leave it out, or leave out K_down and hamiltonian_down");
+  if (!out.mu && out.electrons <= 0.0)
+    throw InputError(
+        "neither mu nor electrons is given, and the matrix file does not know the number of electrons; add one of the "
+        "two");
+  return out;
+}
+
+void DensityTask::check(Context& context) {
+  const MatrixSystem system = read_matrices(params_.matrices, context);
+  for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
+}
+
+std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, std::vector<std::string>& files,
+                                               Context& context) const {
+  DensityOptions options = this->options(system);
+  if (params_.prediction)
+    options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+  if (system.hamiltonian_down) {
+    const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
+    const auto timer = context.timing.scope("output");
+    files = write_spins(system, options, spins, params_.output, context);
+    return describe_spins(system, options, spins, context);
+  }
+  const DensityResult result = density_matrix(system, options, context);
+  const auto timer = context.timing.scope("output");
+  files = write_results(system, options, result, params_.output, context);
+  return describe_result(system, options, result, context);
+}
+
+Task::Outcome DensityTask::run(Context& context) {
+  context.timing.reset();
+  const double started = wall_seconds();
+  std::optional<MatrixSystem> system;
+  {
+    const auto timer = context.timing.scope("read");
+    system = read_matrices(params_.matrices, context);
+  }
+  const DensityOptions options = this->options(*system);
+  for (const auto& line : describe_system(*system, options, context.comm)) context.log.info(line);
+  std::vector<std::string> files;
+  const std::vector<std::string> page = evaluate(*system, files, context);
+  const LoopSummary loop{wall_seconds() - started, 1, {system->atoms, "atom"}, 0.0, ""};
+  context.log.info("");
+  for (const auto& line : page) context.log.info(line);
+  context.log.info("");
+  for (const auto& line : timing_table(context.timing, loop, context.comm)) context.log.info(line);
+  std::string written;
+  for (const auto& file : files) written += (written.empty() ? "" : ", ") + file;
+  if (!written.empty()) context.log.info(fmt::format("written in {}: {}", context.run_directory, written));
+  for (const auto& warning : context.log.warnings())
+    context.log.info(
+        fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
+  write_citations(citations(), context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::submatrix

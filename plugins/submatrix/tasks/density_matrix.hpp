@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/submatrix/density/density_matrix.hpp"
+#include "plugins/submatrix/report/matrix_input.hpp"
+
+namespace cambium::submatrix {
+
+/// One density matrix: reads, evaluates, reports, writes. No self-consistency.
+class DensityTask : public Task {
+ public:
+  struct Groups {
+    GroupBy by = GroupBy::none;
+    std::optional<int> size;
+    static void describe(deck::Describe<Groups>& d);
+  };
+  struct Prediction {
+    std::string model;
+    double suspect = 8.0;
+    static void describe(deck::Describe<Prediction>& d);
+  };
+  struct Params {
+    MatrixInput matrices;
+    std::optional<double> eps;
+    std::optional<double> eps_overlap;
+    double overlap_threshold = 0.0;
+    SolverKind solver = SolverKind::lanczos;
+    Form form = Form::orthogonal;
+    Precision precision = Precision::float64;
+    double krylov_tolerance = 0.0;
+    double prune = 1e-4;
+    std::optional<double> mu, electrons, magnetisation;
+    double temperature = 0.0;
+    Groups groups;
+    std::optional<Prediction> prediction;
+    int error_sample = 8;
+    std::vector<std::string> output;
+    static void describe(deck::Describe<Params>& d);
+  };
+
+  DensityTask(const Params& params, Context& context);
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  DensityOptions options(const MatrixSystem& system) const;
+  /// Evaluates, writes and returns the page.
+  std::vector<std::string> evaluate(const MatrixSystem& system, std::vector<std::string>& files,
+                                    Context& context) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::submatrix

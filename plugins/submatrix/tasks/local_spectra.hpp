@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/submatrix/learn/spectra_file.hpp"
+#include "plugins/submatrix/report/matrix_input.hpp"
+
+namespace cambium::submatrix {
+
+/// The stage that makes what local_levels learns from: each Hamiltonian is diagonalised as a whole, on one rank; ranks
+/// take turns.
+class LocalSpectra : public Task {
+ public:
+  struct Set {
+    std::string name;
+    MatrixInput matrices;
+    int frames = 1;
+    static void describe(deck::Describe<Set>& d);
+  };
+  struct Params {
+    std::vector<Set> sets;
+    int krylov_blocks = 4;
+    std::optional<std::vector<double>> window;
+    static void describe(deck::Describe<Params>& d);
+  };
+  LocalSpectra(const Params& params, Context&) : params_(params) {}
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  struct Job {
+    std::size_t set;
+    std::int64_t frame;  ///< no two Hamiltonians of a stage have the same
+  };
+  std::vector<Job> jobs() const;
+  int moments() const { return 2 * params_.krylov_blocks - 1; }
+  MatrixSystem system(const Job& job, Context& alone) const;
+  Window find_window(const Job& first, Context& context) const;
+  /// Collective. The samples of all jobs, on rank 0.
+  std::vector<LevelSample> compute(const std::vector<Job>& jobs, const Window& window, Context& context) const;
+  void report(const std::string& name, const std::vector<LevelSample>& samples, Log& log) const;
+
+  Params params_;
+};
+
+}  // namespace cambium::submatrix

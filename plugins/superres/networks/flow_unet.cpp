@@ -1,0 +1,95 @@
+#include "plugins/superres/networks/flow_unet.hpp"
+
+#include "core/plugin/registry.hpp"
+#include "core/train/networks/torch/initial_values.hpp"
+
+namespace cambium::superres {
+namespace {
+
+/// Linear interpolation of node values (nodes, fields) at points.
+torch::Tensor interpolated(const LatentCells& cells, const torch::Tensor& points, const torch::Tensor& nodes) {
+  static const JetBasis value({});
+  const auto q = locate<double>(cells, points.data_ptr<double>(), points.size(0), Blend::trilinear, value);
+  const auto rows = nodes.index_select(0, torch::tensor(q.node));
+  const auto weights = torch::tensor(q.weight, torch::kFloat64).to(nodes.dtype());
+  return (rows * weights.unsqueeze(1)).reshape({points.size(0), 8, nodes.size(1)}).sum(1);
+}
+
+/// (fields, t, x, z) as (nodes, fields).
+torch::Tensor by_node(const torch::Tensor& x) { return x.permute({1, 2, 3, 0}).reshape({-1, x.size(0)}); }
+
+}  // namespace
+
+void FlowUnet::Params::describe(deck::Describe<Params>& d) {
+  d("features", &Params::features, "channels of the first block; they double with every level").at_least(1).def(16);
+  d("most_features", &Params::most_features, "at which the doubling ends").at_least(1).def(256);
+  d("levels", &Params::levels, "halvings of the grid; 0: log2 of its largest extent").range(0, 12).def(0);
+  d("ratio", &Params::ratio, "cells of the output per coarse cell along t, x and z").def({2, 4, 4});
+  d("interpolate", &Params::interpolate, "add what the network says to the linear interpolation of the coarse samples")
+      .def(true);
+  d("loss", &Params::loss, "of errors").options({{"l1", Loss::l1}, {"l2", Loss::l2}}).def(Loss::l1);
+  d("precision", &Params::precision, "of weights and all arithmetic")
+      .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
+      .def(Precision::float32);
+  d.check([](const Params& p) {
+    for (auto r : p.ratio)
+      if (r < 1) return "'ratio' must be at least 1 along every axis";
+    return "";
+  });
+}
+
+std::shared_ptr<torch::nn::Module> FlowUnet::build() {
+  UnetShape shape;
+  shape.features = params_.features, shape.most_features = params_.most_features, shape.outputs = 4;
+  shape.levels = params_.levels, shape.wraps = wraps_;
+  for (int a = 0; a < 3; ++a) {
+    shape.grid[a] = grid_[a];
+    shape.refined[a] = a == 1 && wraps_ ? grid_[a] * params_.ratio[a] : (grid_[a] - 1) * params_.ratio[a] + 1;
+  }
+  return unet_ = std::make_shared<Unet>(shape);
+}
+
+/// Beside an interpolation the network begins with nothing to say: both summands of its last block's answer are 0.
+void FlowUnet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                       std::uint64_t seed) const {
+  const std::string last = unet_->last_block() + ".";
+  if (params_.interpolate && (info.name.starts_with(last + "norm3.") || info.name.starts_with(last + "beside.")))
+    return train::fill_constant(weights, 0.0);
+  FlowNetwork::initial(info, index, weights, seed);
+}
+
+LatentCells FlowUnet::refined(const LatentCells& coarse) const {
+  LatentCells out;
+  out.wraps = coarse.wraps;
+  for (int a = 0; a < 3; ++a) {
+    const auto r = params_.ratio[a];
+    const auto& x = coarse.axis[a];
+    for (std::size_t k = 0; k + 1 < x.size(); ++k)
+      for (std::int64_t j = 0; j < r; ++j)
+        out.axis[a].push_back(x[k] + (x[k + 1] - x[k]) * static_cast<double>(j) / static_cast<double>(r));
+    out.axis[a].push_back(x.back());
+  }
+  return out;
+}
+
+torch::Tensor FlowUnet::values(const train::TorchBatch& batch) {
+  const auto samples = coarse(batch);
+  const auto fine = unet_->forward(samples, [this](int block) { enter(block); }).to(real());
+  const auto points = batch.stored("points");
+  std::vector<torch::Tensor> out;
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto grid = cells(batch, b);
+    const auto places = points[b].contiguous();
+    auto y = interpolated(refined(grid), places, by_node(fine[b]));
+    if (params_.interpolate) y = y + interpolated(grid, places, by_node(samples[b]));
+    out.push_back(y);
+  }
+  return torch::cat(out);
+}
+
+std::vector<train::TorchNetwork::Term> FlowUnet::measure(const train::TorchBatch& batch) {
+  const auto y = values(batch);
+  return {data_term(y, batch), square_term(y, batch)};
+}
+
+}  // namespace cambium::superres

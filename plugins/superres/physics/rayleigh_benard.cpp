@@ -1,0 +1,66 @@
+#include "plugins/superres/physics/rayleigh_benard.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cambium::superres {
+
+void PlatesSetup::Params::describe(deck::Describe<Params>& d) {
+  describe_convection(d);
+  d("width", &Params::width, "period along x over the height of the layer").positive().def(2.0);
+  d("plates", &Params::plates, "velocity on the plates")
+      .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+      .def(Wall::no_slip);
+}
+
+double PlatesSetup::peclet() const { return std::sqrt(params_.rayleigh * params_.prandtl); }
+
+Grid PlatesSetup::grid() const {
+  return Grid::make(params_.cells[0], params_.cells[1], params_.width, 1.0, params_.stretching, true);
+}
+
+Fluid PlatesSetup::fluid() const {
+  Fluid fluid;
+  fluid.viscosity = std::sqrt(params_.prandtl / params_.rayleigh);
+  fluid.diffusivity = 1.0 / peclet();
+  fluid.plates = params_.plates;
+  return fluid;
+}
+
+std::vector<Observable> PlatesSetup::observables() const {
+  std::vector<Observable> list{
+      {"nusselt_bottom", "", "heat through the lower plate over conduction", true},
+      {"nusselt_top", "", "heat through the upper plate over conduction", true},
+      {"nusselt_volume", "", "1 + sqrt(Ra Pr) <w b>", true},
+      {"kinetic_energy", "", "<u^2 + w^2>/2", true},
+      {"dissipation", "", "viscous, nu <|grad u|^2>", true},
+      {"thermal_dissipation", "", "kappa <|grad b|^2>", false},
+  };
+  add_common_observables(list);
+  return list;
+}
+
+void PlatesSetup::measure(const Means& m, std::span<double> values) const {
+  const double all[] = {m.bottom,
+                        m.top,
+                        1.0 + peclet() * m.flux_z,
+                        m.kinetic,
+                        fluid().viscosity * m.strain,
+                        fluid().diffusivity * m.gradient};
+  std::copy(std::begin(all), std::end(all), values.begin());
+}
+
+std::vector<std::string> PlatesSetup::report(const Means& m, const TimeAverages& averages) const {
+  const double volume = 1.0 + peclet() * m.flux_z;
+  const double viscous = 1.0 + peclet() * fluid().viscosity * m.strain;
+  auto closure = [&](double nusselt) { return 100.0 * (nusselt / volume - 1.0); };
+  return {
+      fmt::format("averages over {:.6g} free-fall times ({} instants): kinetic energy {:.6g}", averages.weight(),
+                  averages.samples(), m.kinetic),
+      fmt::format("Nusselt number: bottom {:.6g}, top {:.6g}, volume {:.6g}", m.bottom, m.top, volume),
+      fmt::format("exact identities: 1 + sqrt(Ra Pr) eps = {:.6g} ({:+.2g} %), <|grad b|^2> = {:.6g} ({:+.2g} %)",
+                  viscous, closure(viscous), m.gradient, closure(m.gradient)),
+  };
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,19 @@
+// Everything that a deck can name from this plugin where LibTorch is there.
+#include "core/plugin/registry.hpp"
+#include "plugins/superres/bench/bench_decoder.hpp"
+#include "plugins/superres/networks/flow_unet.hpp"
+#include "plugins/superres/networks/meshfree_flow_net.hpp"
+
+namespace cambium::superres {
+
+void register_training(Registry& registry);
+
+void register_training(Registry& registry) {
+  registry.add<MeshfreeFlowNet>("meshfree_flow_net",
+                                "continuous space-time field from coarse samples, held to equations (Torch)");
+  registry.add<FlowUnet>("flow_unet",
+                         "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)");
+  registry.add_bench(bench_decoder());
+}
+
+}  // namespace cambium::superres

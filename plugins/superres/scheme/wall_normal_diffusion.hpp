@@ -1,0 +1,37 @@
+#pragma once
+#include "core/parallel/comm.hpp"
+#include "plugins/superres/scheme/flow.hpp"
+#include "plugins/superres/scheme/interfaces.hpp"
+
+namespace cambium::superres {
+
+/// Crank-Nicolson diffusion along z of u, w and b: (1 - c d2/dz2) delta = rhs with c = alpha dt/2 times viscosity or
+/// diffusivity, and homogeneous conditions on the plates. One object per stage of the time step; tridiagonal systems
+/// whose coefficients depend on the row only.
+class WallNormalDiffusion {
+ public:
+  WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid);
+  /// Collective: coefficients of a new length alpha dt; nothing happens when it is the old one.
+  void set(double alpha_dt);
+  /// Collective: adds delta to u, w and b of `flow`, and to w on the face that this rank's top row shares with the rank
+  /// above. `rhs` (3, m+2, pitch) is lost.
+  void add(const Flow& flow, const Fields& rhs);
+
+ private:
+  struct Rows {
+    std::vector<double> behind, diagonal, ahead;
+  };  ///< in the order of the sweep
+  Rows coefficients(int field, double c) const;
+  void eliminate(const Part& part, const Fields& rhs);
+  void substitute(const Part& part, const Flow& flow, const Fields& rhs);
+
+  Slab slab_;
+  Fluid fluid_;
+  Sweep sweep_;
+  double alpha_dt_ = 0.0;
+  View<double**> inverse_, behind_, ahead_;  ///< (3, m+2), by steps of the sweep; `ahead` is divided by the pivot
+  View<double**> reach_, fill_;  ///< (3, m+2): what the first row feels of row k; what row k feels of the rank behind
+  std::vector<Part> parts_;
+};
+
+}  // namespace cambium::superres

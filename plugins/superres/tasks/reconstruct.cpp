@@ -1,0 +1,295 @@
+#include "plugins/superres/tasks/reconstruct.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/timing.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/tables/csv.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/superres/equations/residual.hpp"
+#include "plugins/superres/evaluate/decode_windows.hpp"
+#include "plugins/superres/sampling/resampling.hpp"
+#include "plugins/superres/sampling/write_fields.hpp"
+
+namespace cambium::superres {
+namespace {
+
+const std::vector<std::string> names{"p", "b", "u", "w"};
+constexpr std::array<int, 3> positions{1, 2, 3};  ///< of b, u, w
+
+const std::string suffix = "_refined";
+
+/// The model of a column NAME_refined; empty for other columns.
+std::string unrefined(const std::string& column) {
+  return column.ends_with(suffix) ? column.substr(0, column.size() - suffix.size()) : "";
+}
+
+int points_of(const std::string& method) { return method == "cubic" ? 4 : 2; }
+
+}  // namespace
+
+void Reconstruct::Params::describe(deck::Describe<Params>& d) {
+  d("data", &Params::data, "HDF5 file of p, b, u, w by (t, x, z)").example("{run}/simulate/fields.h5");
+  d("rayleigh", &Params::rayleigh, "of the data; gives viscosity and diffusivity").positive();
+  d("prandtl", &Params::prandtl, "of the data").positive().def(1.0);
+  d("ratio", &Params::ratio, "points of the data per coarse sample along t, x and z; need not be whole")
+      .def({2.0, 4.0, 4.0});
+  d("periodic", &Params::periodic,
+    "whether x is periodic; as the file says when absent, or, where it does not, as the values at both ends do");
+  d("methods", &Params::methods,
+    "by which it is rebuilt without a model: linear and cubic interpolation; nudged: the solver of rayleigh_benard or "
+    "cavity, which starts from the first coarse frame and adds the interpolated misfit of each later one, the one to "
+    "beat where the equations are known")
+      .options({"linear", "cubic", "nudged"})
+      .def({"linear", "cubic"});
+  d("plates", &Params::plates, "methods: nudged: velocity on the plates of the data")
+      .options({{"no_slip", Wall::no_slip}, {"free_slip", Wall::free_slip}})
+      .def(Wall::no_slip);
+  d("models", &Params::models, "trained models that rebuild it: a name for the table, and the model's file").def({});
+  d("equations", &Params::equations,
+    "of the data, whose residuals are compared and along which 'refine' descends, in p, b, u, w, constants and dt, dx, "
+    "dz, dxx, dxz, dzz")
+      .def({});
+  d("constants", &Params::constants, "numbers that the equations call by name").def({});
+  d("frames", &Params::frames, "frames to use, from the end").at_least(4).def(200);
+  d("refine", &Params::refine, "models whose answers are also refined, by 'equations' and 'constants' of this stage");
+  d("write", &Params::write, "one of the reconstructions as a file");
+  d.check([](const Params& p) -> std::string {
+    if (p.refine)
+      for (const auto& name : p.refine->models)
+        if (!p.models.contains(name)) return fmt::format("refine.models '{}' is none of models", name);
+    if (p.refine && p.equations.empty())
+      return "'refine' descends along the equations of the data, which a model trained on other data need not have: "
+             "give 'equations' and their 'constants' in this stage, too";
+    if (p.write && p.refine &&
+        std::count(p.refine->models.begin(), p.refine->models.end(), unrefined(p.write->method)) > 0)
+      return {};
+    if (p.write && !p.models.contains(p.write->method) &&
+        std::count(p.methods.begin(), p.methods.end(), p.write->method) == 0)
+      return fmt::format("write.method '{}' is none of methods and models", p.write->method);
+    return {};
+  });
+  d.check([](const Params& p) {
+    for (double r : p.ratio)
+      if (!(r >= 1.0)) return "'ratio' must be at least 1 along every axis";
+    return "";
+  });
+}
+
+void Reconstruct::Write::describe(deck::Describe<Write>& d) {
+  d("method", &Write::method, "one of 'methods' or a name among 'models'").example("cubic");
+  d("file", &Write::file, "name in the folder of the stage").def("reconstruction.h5");
+  d("points", &Write::points, "frames, points along x and along z: any number").example("[41, 512, 128]");
+  d("times", &Write::times, "first and last time; those of the data when absent");
+  d("heights", &Write::heights,
+    "lowest and highest place along z; those of the data when absent. Models with 'plates' answer up to these");
+  d.check([](const Write& w) {
+    return *std::min_element(w.points.begin(), w.points.end()) < 1 ? "'points' must be at least 1 along every axis"
+                                                                   : "";
+  });
+  d.check([](const Write& w) { return w.heights && (*w.heights)[0] >= (*w.heights)[1] ? "'heights' must rise" : ""; });
+}
+
+Reconstruct::Reconstruct(const Params& params, Context&) : params_(params) {
+  for (const auto& text : params_.equations)
+    equations_.push_back(parse_equation(text, {names, params_.constants}, static_cast<int>(equations_.size()) + 1));
+}
+
+std::vector<std::string> Reconstruct::columns() const {
+  auto out = params_.methods;
+  for (const auto& [name, file] : params_.models) out.push_back(name);
+  if (params_.refine)
+    for (const auto& name : params_.refine->models) out.push_back(name + suffix);
+  return out;
+}
+
+void Reconstruct::check(Context& context) {
+  context.log.info(fmt::format("reconstruct: 1/{:g} of the frames, 1/{:g} x 1/{:g} of the points, by {}",
+                               params_.ratio[0], params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
+}
+
+FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models,
+                               Context& context) const {
+  if (const auto model = models.find(unrefined(method)); params_.refine && model != models.end())
+    return refined(model->first, coarse, places, model->second, context);
+  if (const auto model = models.find(method); model != models.end())
+    return decoded_in_windows(model->second, params_.models.at(method), coarse, params_.ratio, places);
+  if (method == "nudged") return nudged(coarse, places, {params_.rayleigh, params_.prandtl, params_.plates});
+  FieldData out = coarse;
+  for (int axis = 0; axis < 3; ++axis) out = resampled(out, axis, places[axis], points_of(method));
+  return out;
+}
+
+FieldData Reconstruct::refined(const std::string& name, const FieldData& coarse, const Places& places,
+                               train::LoadedModel& of, Context& context) const {
+  auto* const network = dynamic_cast<Refinable*>(of.network.get());
+  if (!network)
+    throw InputError(
+        fmt::format("model '{}' is a {}, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of "
+                    "refine.models",
+                    name, of.info.type));
+  network->refine(&*params_.refine, equations_);
+  const double started = wall_seconds();
+  const auto tell = [&](std::size_t done, std::size_t all) {
+    const double each = (wall_seconds() - started) / static_cast<double>(done);
+    context.log.progress(fmt::format("{}{}: window {} of {}, {:.0f} s left", name, suffix, done, all,
+                                     each * static_cast<double>(all - done)));
+  };
+  auto out = decoded_in_windows(of, params_.models.at(name), coarse, params_.ratio, places, tell);
+  network->refine(nullptr);
+  return out;
+}
+
+/// Interpolations say nothing beyond the samples; models say so themselves.
+static void require_between(const FieldData& coarse, int axis, const std::array<double, 2>& ends,
+                            const std::string& method) {
+  const double low = coarse.axis[axis].front(), high = coarse.axis[axis].back(), slack = 1e-9 * (high - low);
+  if (ends[0] >= low - slack && ends[1] <= high + slack) return;
+  const std::string name = axis == 0 ? "t" : "z";
+  throw InputError(fmt::format(
+      "'write' asks for {0} = {1:g} to {2:g}, the coarse samples of '{3}' span {0} = {4:g} to {5:g}, and '{6}' knows "
+      "nothing beyond them: ask within{7}",
+      name, ends[0], ends[1], coarse.file, low, high, method, axis == 2 ? ", or choose a model with 'plates'" : ""));
+}
+
+void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
+  const auto& w = *params_.write;
+  const auto times = w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()});
+  const auto heights = w.heights.value_or(std::array{coarse.axis[2].front(), coarse.axis[2].back()});
+  if (std::count(params_.methods.begin(), params_.methods.end(), w.method) > 0) {
+    require_between(coarse, 0, times, w.method);
+    require_between(coarse, 2, heights, w.method);
+  }
+  const auto places = spanning_places(coarse, w.points, times, heights);
+  write_fields((std::filesystem::path(context.run_directory) / w.file).string(),
+               rebuilt(w.method, coarse, places, models, context), context);
+  context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file,
+                               w.points[0], w.points[1], w.points[2], w.method));
+}
+
+void Reconstruct::print(const std::vector<Scores>& scores, Context& context) const {
+  auto& log = context.log;
+  auto row = [&](const std::string& name, auto value) {
+    std::string line = fmt::format("{:<28}", name);
+    for (const auto& s : scores) line += fmt::format("{:>14.5g}", value(s));
+    log.info(line);
+  };
+  std::string head = fmt::format("{:<28}", "");
+  for (const auto& method : columns()) head += fmt::format("{:>14}", method);
+  log.info(head);
+  for (std::size_t f = 0; f < names.size(); ++f)
+    row("relative L2 of " + names[f], [&](const Scores& s) { return s.relative_l2[f]; });
+  for (std::size_t n = 0; n < 9; ++n)
+    row(std::string("NMAE of ") + FlowStatistics::names[n], [&](const Scores& s) { return s.statistics[n].nmae; });
+  row("mean R2 of the nine", [](const Scores& s) { return s.mean_r2; });
+  row("Nusselt number", [](const Scores& s) { return s.nusselt; });
+  row("relative divergence", [](const Scores& s) { return s.divergence; });
+  row("spectrum, rms of log10", [](const Scores& s) { return s.spectrum; });
+  for (std::size_t k = 0; k < equations_.size(); ++k)
+    row(fmt::format("residual of equation {}", k + 1), [&](const Scores& s) { return s.residual[k]; });
+  row("seconds", [](const Scores& s) { return s.seconds; });
+  log.info(fmt::format("the data themselves: Nusselt number {:.5g}, relative divergence {:.3g}",
+                       scores.front().true_nusselt, scores.front().true_divergence));
+}
+
+void Reconstruct::write(const std::vector<Scores>& scores, Context& context) const {
+  std::vector<io::Column> columns;
+  std::vector<std::vector<double>> table;
+  auto column = [&](const std::string& name, const std::string& doc, auto value) {
+    columns.push_back({name, "", doc});
+    table.emplace_back();
+    for (const auto& s : scores) table.back().push_back(value(s));
+  };
+  for (std::size_t f = 0; f < names.size(); ++f)
+    column("rel_l2_" + names[f], "over all points and frames", [&](const Scores& s) { return s.relative_l2[f]; });
+  for (std::size_t n = 0; n < 9; ++n) {
+    const std::string name = FlowStatistics::names[n];
+    column("nmae_" + name, "mean |difference| over mean |truth|",
+           [&](const Scores& s) { return s.statistics[n].nmae; });
+    column("r2_" + name, "over frames", [&](const Scores& s) { return s.statistics[n].r2; });
+  }
+  column("mean_r2", "of the nine", [](const Scores& s) { return s.mean_r2; });
+  column("nusselt", "1 + sqrt(Ra Pr) <w b>", [](const Scores& s) { return s.nusselt; });
+  column("true_nusselt", "of the data", [](const Scores& s) { return s.true_nusselt; });
+  column("divergence", "rms of u_x + w_z over rms of all gradients", [](const Scores& s) { return s.divergence; });
+  column("true_divergence", "of the data", [](const Scores& s) { return s.true_divergence; });
+  column("spectrum", "rms of log10 of the ratio of spectra", [](const Scores& s) { return s.spectrum; });
+  for (std::size_t k = 0; k < equations_.size(); ++k)
+    column(fmt::format("residual_{}", k + 1), "root mean square, by differences",
+           [&](const Scores& s) { return s.residual[k]; });
+  column("seconds", "that the reconstruction took", [](const Scores& s) { return s.seconds; });
+  io::write_csv((std::filesystem::path(context.run_directory) / "scores.csv").string(), columns, table);
+}
+
+/// b at the middle frame, (x, z).
+static std::vector<float> middle_frame(const FieldData& data) {
+  const auto size = static_cast<std::ptrdiff_t>(data.nx() * data.nz()),
+             first = static_cast<std::ptrdiff_t>(data.axis[0].size() / 2) * size;
+  return {data.values[1].begin() + first, data.values[1].begin() + first + size};
+}
+
+void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames,
+                               Context& context) const {
+  io::write_h5_atomically((std::filesystem::path(context.run_directory) / "frames.h5").string(), [&](io::File& file) {
+    auto methods = columns();
+    methods.insert(methods.begin(), "data");
+    file.write("methods", methods);
+    file.write("time", truth.axis[0][truth.axis[0].size() / 2]);
+    file.write("x", truth.axis[1]);
+    file.write("z", truth.axis[2]);
+    std::vector<float> all;
+    for (const auto& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
+    file.write("b",
+               io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]), std::ssize(truth.axis[2])}));
+  });
+}
+
+Task::Outcome Reconstruct::run(Context& context) {
+  io::on_root(context.comm, [&] {
+    const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), params_.periodic);
+    if (params_.refine && !truth.hidden.empty())
+      throw InputError(fmt::format(
+          "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
+          params_.data));
+    const auto coarse = coarsened(truth, params_.ratio);
+    context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data,
+                                 truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(),
+                                 coarse.nx(), coarse.nz(), spacing_words(truth, coarse)));
+    const double viscosity = std::sqrt(params_.prandtl / params_.rayleigh),
+                 peclet = std::sqrt(params_.rayleigh * params_.prandtl);
+    std::vector<Scores> scores;
+    std::vector<std::vector<float>> frames{middle_frame(truth)};
+    Models models;
+    for (const auto& [name, file] : params_.models) {
+      const auto& model = models.emplace(name, train::load_artifact(file, context)).first->second;
+      if (const auto words = train::met_before(model.info, name, params_.data); !words.empty()) context.log.warn(words);
+    }
+    for (const auto& method : columns()) {
+      const double started = wall_seconds();
+      FieldData field = rebuilt(method, coarse, truth.axis, models, context);
+      const double seconds = wall_seconds() - started;
+      field.hidden = truth.hidden;
+      frames.push_back(middle_frame(field));
+      scores.push_back(scores_of(truth, field, viscosity, peclet, positions));
+      scores.back().seconds = seconds;
+      for (const auto& equation : equations_) scores.back().residual.push_back(residual_of(equation, field).rms);
+    }
+    if (params_.write) write_one(coarse, models, context);
+    print(scores, context);
+    for (std::size_t k = 0; k < equations_.size(); ++k)
+      context.log.info(fmt::format("residual of equation {} that the data leave: {:.3g}", k + 1,
+                                   residual_of(equations_[k], truth).rms));
+    write(scores, context);
+    write_frames(truth, frames, context);
+  });
+  context.log.info(fmt::format("written in {}: scores.csv, frames.h5", context.run_directory));
+  return Outcome::done;
+}
+
+}  // namespace cambium::superres

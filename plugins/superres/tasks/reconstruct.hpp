@@ -1,0 +1,64 @@
+#pragma once
+#include <map>
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/superres/equations/equation.hpp"
+#include "plugins/superres/evaluate/nudged_solver.hpp"
+#include "plugins/superres/evaluate/refinement.hpp"
+#include "plugins/superres/evaluate/scores.hpp"
+
+namespace cambium::superres {
+
+/// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself
+/// and by trained models, and says which physics is left. One of the reconstructions may be written, at any resolution.
+class Reconstruct : public Task {
+ public:
+  /// A reconstruction as a file.
+  struct Write {
+    std::string method, file;
+    std::array<int, 3> points{};
+    std::optional<std::array<double, 2>> times, heights;
+    static void describe(deck::Describe<Write>& d);
+  };
+  struct Params {
+    std::string data;
+    double rayleigh = 0.0, prandtl = 1.0;
+    std::array<double, 3> ratio{};
+    std::optional<bool> periodic;
+    Wall plates = Wall::no_slip;
+    std::vector<std::string> methods;
+    std::map<std::string, std::string> models;
+    std::vector<std::string> equations;
+    std::map<std::string, double> constants;
+    int frames = 0;
+    std::optional<Refinement> refine;
+    std::optional<Write> write;
+    static void describe(deck::Describe<Params>& d);
+  };
+  /// Parses the equations; InputError points at the column.
+  Reconstruct(const Params& params, Context& context);
+  void check(Context& context) override;
+  Outcome run(Context& context) override;
+
+ private:
+  FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places,
+                    train::LoadedModel& of, Context& context) const;
+  using Models = std::map<std::string, train::LoadedModel>;
+  FieldData rebuilt(const std::string& method, const FieldData& coarse,
+                    const std::array<std::vector<double>, 3>& places, Models& models, Context& context) const;
+  void write_one(const FieldData& coarse, Models& models, Context& context) const;
+  /// Methods, models and refined models, the columns of the table.
+  std::vector<std::string> columns() const;
+  void print(const std::vector<Scores>& scores, Context& context) const;
+  void write(const std::vector<Scores>& scores, Context& context) const;
+  /// The middle frame of b, of the data and by every method, for pictures.
+  void write_frames(const FieldData& truth, const std::vector<std::vector<float>>& frames, Context& context) const;
+
+  Params params_;
+  std::vector<Equation> equations_;
+};
+
+}  // namespace cambium::superres

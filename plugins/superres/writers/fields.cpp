@@ -1,0 +1,101 @@
+#include "plugins/superres/writers/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/superres/sampling/centred_fields.hpp"
+#include "plugins/superres/sampling/write_fields.hpp"
+
+namespace cambium::superres {
+
+void FieldsWriter::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "name in the folder of the stage").def("fields.h5");
+  d("interval", &Params::interval,
+    "free-fall times between two frames; give the physics the same 'sample_interval' to have them at exact multiples")
+      .positive();
+  d("single", &Params::single, "store single precision").def(true);
+  d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
+}
+
+std::string FieldsWriter::path() const {
+  return (std::filesystem::path(context_.run_directory) / params_.file).string();
+}
+
+void FieldsWriter::create(const State& state, const CentredFields& fields) {
+  file_.emplace(io::File::create(path()));
+  io::write_provenance(*file_, io::provenance_of(context_));
+  file_->write("/scales/x", fields.x).set_attribute("periodic", global_values(state, "periodic").at(0) != 0.0 ? 1 : 0);
+  file_->write("/scales/z", fields.z);
+  file_->create_series("/scales/sim_time", DType::f64, {}).set_attribute("unit", "free-fall times");
+  file_->create_series("/scales/iteration", DType::i64, {});
+  file_->create_series("/scales/write_number", DType::i64, {});
+  const std::int64_t shape[2] = {std::ssize(fields.x), std::ssize(fields.z)};
+  for (const char* name : fields.names) {
+    const DType type = params_.single ? DType::f32 : DType::f64;
+    const std::string path = std::string("/tasks/") + name;
+    auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound())
+                                : file_->create_series(path, type, shape);
+    set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
+    name_coordinates(*file_, name);
+  }
+}
+
+void FieldsWriter::observe(const State& state, std::int64_t step, double time) {
+  if (time < next_ - 1e-9 * params_.interval) return;
+  next_ = (std::floor(time / params_.interval + 1e-6) + 1.0) * params_.interval;
+  const auto fields = centred_fields(state, context_.comm);
+  ++frames_;
+  io::on_root(context_.comm, [&] {
+    if (!file_) create(state, fields);
+    for (std::size_t f = 0; f < fields.names.size(); ++f)
+      file_->dataset(std::string("/tasks/") + fields.names[f])
+          .append(io::tensor_of(fields.values[f].data(), {std::ssize(fields.x), std::ssize(fields.z)}));
+    file_->dataset("/scales/sim_time").append(io::tensor_of(&time, {}));
+    file_->dataset("/scales/iteration").append(io::tensor_of(&step, {}));
+    file_->dataset("/scales/write_number").append(io::tensor_of(&frames_, {}));
+    file_->flush();
+  });
+}
+
+void FieldsWriter::finish(const State&) {
+  if (!params_.compress) return;
+  io::on_root(context_.comm, [&] {
+    if (!file_) return;
+    double plain = 0.0, stored = 0.0;
+    for (const char* name : CentredFields::names) {
+      const auto set = file_->dataset(std::string("/tasks/") + name);
+      plain += static_cast<double>(set.elements() * size_of(set.dtype())),
+          stored += static_cast<double>(set.stored_bytes());
+    }
+    if (stored > 0.0)
+      context_.log.info(fmt::format("{}: fields of {:.3g} MB compressed to {:.3g} MB, {:.3g} times smaller",
+                                    params_.file, plain / 1e6, stored / 1e6, plain / stored));
+  });
+}
+
+void FieldsWriter::resume(std::int64_t step) {
+  double last = -1.0;
+  std::int64_t kept = 0;
+  io::on_root(context_.comm, [&] {
+    file_.emplace(io::File::append(path()));
+    const auto steps = file_->read<std::vector<std::int64_t>>("/scales/iteration");
+    kept = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
+    for (const char* name : CentredFields::names) file_->dataset(std::string("/tasks/") + name).resize(kept);
+    for (const char* name : {"sim_time", "iteration", "write_number"})
+      file_->dataset(std::string("/scales/") + name).resize(kept);
+    if (kept > 0) last = file_->read<std::vector<double>>("/scales/sim_time").back();
+    file_->flush();
+  });
+  std::vector<double> both{last, static_cast<double>(kept)};
+  context_.comm.broadcast(std::span<double>(both));
+  frames_ = static_cast<std::int64_t>(both[1]);
+  next_ = frames_ == 0 ? 0.0 : (std::floor(both[0] / params_.interval + 1e-6) + 1.0) * params_.interval;
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/io/hdf5/compression.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/plugin/writer.hpp"
+
+namespace cambium::superres {
+
+/// Fields at cell centres over time as plain HDF5 in the layout of Dedalus: /tasks/{p,b,u,w} by (t, x, z), /scales/x,
+/// /scales/z, /scales/sim_time, /scales/iteration, /scales/write_number.
+class FieldsWriter : public Writer {
+ public:
+  struct Params {
+    std::string file;
+    double interval = 0.0;
+    bool single = true;
+    std::optional<io::Compression> compress;
+    static void describe(deck::Describe<Params>& d);
+  };
+  FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+  std::int64_t every() const override { return 1; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void finish(const State& state) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {params_.file}; }
+
+ private:
+  std::string path() const;
+  void create(const State& state, const struct CentredFields& fields);
+
+  Params params_;
+  Context& context_;
+  std::optional<io::File> file_;  ///< rank 0, from the first frame on
+  double next_ = 0.0;             ///< a frame is due at this time
+  std::int64_t frames_ = 0;
+};
+
+}  // namespace cambium::superres

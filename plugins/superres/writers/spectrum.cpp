@@ -1,0 +1,91 @@
+#include "plugins/superres/writers/spectrum.hpp"
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/io/gather.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/tables/csv.hpp"
+#include "core/numerics/real_fft.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/superres/sampling/centred_fields.hpp"
+
+namespace cambium::superres {
+namespace {
+
+constexpr const char* names[3] = {"u", "w", "b"};
+
+/// Adds this rank's rows of one field, each with its share of the height, to `sums`.
+void add_rows(const State& state, const char* name, const std::vector<double>& heights, std::int64_t first,
+              double total, std::span<double> sums) {
+  const io::OnHost host(state.find(name)->tensor());
+  const auto rows = static_cast<int>(host.tensor().shape[0]), nx = static_cast<int>(host.tensor().shape[1]);
+  const RealFft fft(nx);
+  View<double**> in("spectrum rows", rows, nx), out("spectrum", rows, 2 * fft.modes());
+  io::copy_from_host(host.tensor().data, [&] {
+    TensorRef t = host.tensor();
+    t.data = in.data();
+    t.space = device_is_host ? Space::host : Space::device;
+    t.is_const = false;
+    return t;
+  }());
+  fft.forward(in, 0, out, fft.modes(), rows);
+  const auto spectrum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), out);
+  for (int row = 0; row < rows; ++row)
+    for (int k = 0; k < fft.modes(); ++k) {
+      const double re = spectrum(row, k) / nx, im = spectrum(row, fft.modes() + k) / nx;
+      const double both = k == 0 || k == nx / 2 ? 0.5 : 1.0;  // positive and negative wave numbers
+      sums[k] += both * (re * re + im * im) * heights[first + row] / total;
+    }
+}
+
+}  // namespace
+
+void SpectrumWriter::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "name in the folder of the stage").def("spectrum.csv");
+  d("every", &Params::every, "steps between two samples").at_least(1).def(50);
+  d("from", &Params::from, "time at which averaging begins").non_negative().def(0.0);
+}
+
+void SpectrumWriter::observe(const State& state, std::int64_t, double time) {
+  if (time < params_.from) return;
+  const auto x = global_values(state, "x_faces"), z = global_values(state, "z_faces");
+  const std::size_t modes = (x.size() - 1) / 2 + 1;
+  std::vector<double> heights, now(3 * modes, 0.0);
+  for (std::size_t k = 0; k + 1 < z.size(); ++k) heights.push_back(z[k + 1] - z[k]);
+  const auto first = context_.comm.exclusive_sum(state.find("u")->tensor().shape[0]);
+  for (int f = 0; f < 3; ++f)
+    add_rows(state, names[f], heights, first, z.back() - z.front(), std::span(now).subspan(f * modes, modes));
+  context_.comm.sum(std::span<double>(now));
+  sums_.resize(now.size(), 0.0);
+  for (std::size_t k = 0; k < now.size(); ++k) sums_[k] += now[k];
+  ++samples_;
+}
+
+void SpectrumWriter::finish(const State& state) {
+  if (samples_ == 0) return;
+  const double width = global_values(state, "x_faces").back();
+  const std::size_t modes = sums_.size() / 3;
+  std::vector<io::Column> columns{{"k", "1/H", "wave number"}};
+  std::vector<std::vector<double>> values(4, std::vector<double>(modes));
+  for (int f = 0; f < 3; ++f) columns.push_back({std::string("E_") + names[f], "", "sum over k is <f^2>/2"});
+  for (std::size_t k = 0; k < modes; ++k) {
+    values[0][k] = 2.0 * M_PI * static_cast<double>(k) / width;
+    for (int f = 0; f < 3; ++f) values[f + 1][k] = sums_[f * modes + k] / static_cast<double>(samples_);
+  }
+  io::on_root(context_.comm, [&] {
+    io::write_csv((std::filesystem::path(context_.run_directory) / params_.file).string(), columns, values);
+  });
+}
+
+void SpectrumWriter::save(io::Group& group) const {
+  group.write("samples", samples_);
+  if (samples_) group.write("sums", sums_);
+}
+
+void SpectrumWriter::load(const io::Group& group) {
+  samples_ = group.read<std::int64_t>("samples");
+  if (samples_) sums_ = group.read<std::vector<double>>("sums");
+}
+
+}  // namespace cambium::superres

@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+
+#include "core/driver/writers/vtkhdf_writer.hpp"
+#include "core/plugin/physics.hpp"
+#include "tests/catch.hpp"
+#include "tests/sample_particles.hpp"
+#include "tests/scratch.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+
+namespace {
+
+/// A physics with a grid of its own, or with none.
+class Fixed : public Physics {
+ public:
+  std::optional<GridFields> grid;
+  std::optional<GridFields> grid_fields(const State& state, const Comm& comm) const override {
+    if (!grid) return {};
+    GridFields now = *grid;
+    for (auto& field : now.fields)
+      for (double& value : field.values) value += static_cast<double>(state.step);
+    if (!comm.root())
+      for (auto& field : now.fields) field.values.clear();
+    return now;
+  }
+  void declare(State&, Context&) override {}
+  void initialise(State&, Context&) override {}
+  void restore(State&, Context&, const io::Group&, bool) override {}
+  void schedule(Schedule&) override {}
+  double timestep(const State&) const override { return 1.0; }
+  std::vector<Observable> observables() const override { return {}; }
+  void measure(const State&, Context&, std::span<double>) override {}
+  Work work(const State&) const override { return {1, "cell"}; }
+};
+
+struct World {
+  Comm comm;
+  Log log;
+  Timing timing;
+  SharedScratch scratch{comm};
+  Context context{comm, log, timing};
+  Fixed physics;
+  World() { context.run_directory = scratch.folder; }
+  VtkhdfWriter writer(const VtkhdfWriter::Params& params = {}) {
+    VtkhdfWriter w(params, context);
+    w.attach(physics);
+    return w;
+  }
+  void observe(VtkhdfWriter& w, std::int64_t step) const {
+    State state;
+    state.step = step, state.time = 0.5 * static_cast<double>(step);
+    w.observe(state, state.step, state.time);
+  }
+  io::File file() const { return io::File::open(scratch.file("output.vtkhdf")); }
+};
+
+/// Values 100 (component) + 10 (axis 1) + (axis 0), of a scalar and of a vector.
+GridFields sample(const std::vector<double>& x, const std::vector<double>& y) {
+  GridFields g;
+  g.axes = {{"x", x}};
+  if (!y.empty()) g.axes.push_back({"z", y});
+  g.fields = {{"b", "K", 1, {}}, {"flow", "m/s", 3, {}}};
+  for (std::size_t j = 0; j + 1 < std::max<std::size_t>(y.size(), 2); ++j)
+    for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+      g.fields[0].values.push_back(static_cast<double>(10 * j + i));
+      for (int c = 0; c < 3; ++c) g.fields[1].values.push_back(static_cast<double>(100 * c + 10 * j + i));
+    }
+  return g;
+}
+
+using Ints = std::vector<std::int64_t>;
+using Reals = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("an even grid becomes an image with a moment per row") {
+  World w;
+  w.physics.grid = sample({1.0, 1.5, 2.0, 2.5}, {0.0, 2.0, 4.0});
+  {
+    auto writer = w.writer();
+    for (std::int64_t step : {0, 100}) w.observe(writer, step);
+  }
+  if (!w.comm.root()) return;
+  const auto file = w.file();
+  const auto head = file.group("/VTKHDF");
+  CHECK(head.attribute<Ints>("Version") == Ints{2, 0});
+  CHECK(head.attribute<std::string>("Type") == "ImageData");
+  CHECK(head.attribute<Ints>("WholeExtent") == Ints{0, 3, 0, 2, 0, 0});
+  CHECK(head.attribute<Reals>("Origin") == Reals{1.0, 0.0, 0.0});
+  CHECK(head.attribute<Reals>("Spacing") == Reals{0.5, 2.0, 1.0});
+  CHECK(file.dataset("/VTKHDF/CellData/b").shape() == Ints{2, 2, 3});
+  CHECK(file.dataset("/VTKHDF/CellData/flow").shape() == Ints{2, 2, 3, 3});
+  CHECK(file.read<Reals>("/VTKHDF/CellData/b") == Reals{0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112});
+  CHECK(file.read<Reals>("/VTKHDF/CellData/flow")[5] == 201.0);  // cell (1, 0), third component
+  CHECK(file.dataset("/VTKHDF/CellData/b").attribute<std::string>("unit") == "K");
+  const auto steps = file.group("/VTKHDF/Steps");
+  CHECK(steps.attribute<std::int64_t>("NSteps") == 2);
+  CHECK(steps.read<Reals>("Values") == Reals{0.0, 50.0});
+  CHECK(steps.read<Ints>("CellDataOffsets/b") == Ints{0, 1});
+  CHECK(file.read<Ints>("/step") == Ints{0, 100});
+}
+
+TEST_CASE("an uneven grid becomes a mesh whose corners are stored once") {
+  World w;
+  w.physics.grid = sample({0.0, 1.0, 3.0}, {0.0, 2.0, 3.0});
+  VtkhdfWriter::Params params;
+  params.precision = VtkhdfWriter::Precision::double_;
+  {
+    auto writer = w.writer(params);
+    for (std::int64_t step : {0, 100, 200}) w.observe(writer, step);
+  }
+  if (!w.comm.root()) return;
+  const auto file = w.file();
+  const auto head = file.group("/VTKHDF");
+  CHECK(head.attribute<std::string>("Type") == "UnstructuredGrid");
+  CHECK(head.read<Ints>("NumberOfPoints") == Ints{9});
+  CHECK(head.read<Ints>("NumberOfCells") == Ints{4});
+  CHECK(head.read<Ints>("NumberOfConnectivityIds") == Ints{16});
+  CHECK(head.read<Ints>("Offsets") == Ints{0, 4, 8, 12, 16});
+  CHECK(head.read<Ints>("Connectivity") == Ints{0, 1, 4, 3, 1, 2, 5, 4, 3, 4, 7, 6, 4, 5, 8, 7});
+  CHECK(head.read<std::vector<std::uint8_t>>("Types") == std::vector<std::uint8_t>(4, 9));
+  CHECK(head.read<Reals>("Points")[3 * 5] == 3.0);  // the corner (2, 1): x, then z upwards
+  CHECK(head.read<Reals>("Points")[3 * 5 + 1] == 2.0);
+  CHECK(head.read<Reals>("Steps/Values").size() == 3);
+  for (const char* name : {"PartOffsets", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"})
+    CHECK(head.read<Ints>(std::string("Steps/") + name) == Ints{0, 0, 0});
+  CHECK(head.read<Ints>("Steps/NumberOfParts") == Ints{1, 1, 1});
+  CHECK(head.read<Ints>("Steps/CellDataOffsets/flow") == Ints{0, 4, 8});
+  CHECK(head.dataset("CellData/flow").shape() == Ints{12, 3});
+  CHECK(head.read<Reals>("CellData/b")[4 + 2] == 110.0);
+}
+
+TEST_CASE("one and three dimensions have their own cells") {
+  World w;
+  for (int dimensions : {1, 3}) {
+    GridFields g;
+    for (int d = 0; d < dimensions; ++d) g.axes.push_back({"xyz" + d, {0.0, 1.0, 3.0}});
+    g.fields = {{"n", "", 1, Reals(g.cells(), 1.0)}};
+    w.physics.grid = g;
+    {
+      auto writer = w.writer();
+      w.observe(writer, 0);
+    }
+    if (!w.comm.root()) continue;
+    const auto file = w.file();
+    const auto head = file.group("/VTKHDF");
+    CHECK(head.read<std::vector<std::uint8_t>>("Types").front() == (dimensions == 1 ? 3 : 12));
+    if (dimensions == 1)
+      CHECK(head.read<Ints>("Connectivity") == Ints{0, 1, 1, 2});
+    else
+      CHECK(head.read<Ints>("Connectivity")[6] == 13);  // the middle of 3 x 3 x 3 corners
+  }
+}
+
+TEST_CASE("particles become vertices in the order of ids, whatever the ranks") {
+  World w;
+  VtkhdfWriter::Params params;
+  params.velocities = true;
+  params.precision = VtkhdfWriter::Precision::double_;
+  {
+    auto writer = w.writer(params);
+    for (std::int64_t step : {0, 100}) {
+      const State state = sample_state(w.comm, step, true);
+      writer.observe(state, step, state.time);
+    }
+  }
+  if (!w.comm.root()) return;
+  const auto file = w.file();
+  const auto head = file.group("/VTKHDF");
+  CHECK(head.attribute<std::string>("Type") == "PolyData");
+  CHECK(head.read<Ints>("NumberOfPoints") == Ints{sample_size});
+  CHECK(head.dataset("Points").shape() == Ints{2 * sample_size, 3});
+  CHECK(head.read<Ints>("Steps/PointOffsets") == Ints{0, sample_size});
+  CHECK(head.read<Ints>("Steps/PointDataOffsets/velocity") == Ints{0, sample_size});
+  CHECK(head.read<Ints>("Steps/PointDataOffsets/id") == Ints{0, 0});
+  CHECK(head.dataset("Steps/CellOffsets").shape() == Ints{2, 4});
+  CHECK(head.read<Ints>("Vertices/NumberOfCells") == Ints{sample_size});
+  CHECK(head.read<Ints>("Vertices/Offsets").size() == sample_size + 1);
+  CHECK(head.read<Ints>("Lines/Offsets") == Ints{0});
+  CHECK(head.read<Ints>("Lines/Connectivity").empty());
+  const auto id = head.read<Ints>("PointData/id");
+  const auto v = head.read<Reals>("PointData/velocity"), cell = head.read<Reals>("FieldData/cell");
+  for (int i = 0; i < sample_size; ++i) {
+    CHECK(id[i] == i + 1);
+    CHECK(v[3 * (sample_size + i) + 1] == sample_particle(sample_box(true), i + 1, 100).v[1]);
+  }
+  CHECK(cell[9 + 3] == 1.5);
+  CHECK(file.attribute<std::vector<std::string>>("species") == std::vector<std::string>{"Cu", "O"});
+}
+
+TEST_CASE("a resumed series drops later moments and goes on") {
+  World w;
+  for (const Reals& x : {Reals{0.0, 1.0, 2.0}, Reals{0.0, 1.0, 3.0}}) {
+    w.physics.grid = sample(x, {});
+    {
+      auto writer = w.writer();
+      for (std::int64_t step : {0, 100, 200, 300}) w.observe(writer, step);
+    }
+    {
+      auto writer = w.writer();
+      writer.resume(150);
+      w.observe(writer, 210);
+    }
+    if (!w.comm.root()) continue;
+    const auto file = w.file();
+    CHECK(file.read<Ints>("/step") == Ints{0, 100, 210});
+    CHECK(file.read<Reals>("/VTKHDF/Steps/Values") == Reals{0.0, 50.0, 105.0});
+    CHECK(file.group("/VTKHDF/Steps").attribute<std::int64_t>("NSteps") == 3);
+    CHECK(file.read<Reals>("/VTKHDF/CellData/b") == Reals{0, 1, 100, 101, 210, 211});
+  }
+  const std::string name = w.scratch.file("output.vtkhdf");
+  w.physics.grid = sample({0.0, 1.0, 2.0, 4.0}, {});
+  auto writer = w.writer();
+  writer.resume(150);
+  CHECK(message([&] { w.observe(writer, 400); }) ==
+        "'" + name +
+            "' holds 2 cells per frame but this run has 3: resume with the deck that wrote it, or move the file away");
+}
+
+TEST_CASE("moments at intervals of time, also after a resume") {
+  World w;
+  w.physics.grid = sample({0.0, 1.0, 2.0}, {});
+  VtkhdfWriter::Params params;
+  params.interval = 2.0;  // steps are 0.5
+  {
+    auto writer = w.writer(params);
+    CHECK(writer.every() == 1);
+    for (std::int64_t step = 0; step <= 9; ++step) w.observe(writer, step);
+  }
+  auto writer = w.writer(params);
+  writer.resume(9);
+  for (std::int64_t step = 10; step <= 13; ++step) w.observe(writer, step);
+  if (w.comm.root()) CHECK(w.file().read<Ints>("/step") == Ints{0, 4, 8, 12});
+}
+
+TEST_CASE("a physics with neither grid nor particles is refused") {
+  World w;
+  auto writer = w.writer();
+  CHECK(message([&] { w.observe(writer, 0); }) ==
+        "output 'vtkhdf' shows fields on a grid or particles, and this physics has neither; leave it out");
+}

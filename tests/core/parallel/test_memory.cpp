@@ -1,0 +1,78 @@
+#include <sys/resource.h>
+
+#include "core/base/counts.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/particles/lattice.hpp"
+#include "tests/catch.hpp"
+#include "tests/scratch.hpp"
+
+using namespace cambium;
+
+TEST_CASE("products of counts that do not fit are none") {
+  CHECK(product_of({3, 4, 5}) == 60);
+  CHECK(product_of({}) == 1);
+  CHECK(product_of({4, 0, 5}) == 0);
+  CHECK(product_of({std::int64_t{1} << 31, std::int64_t{1} << 31}) == std::int64_t{1} << 62);
+  CHECK_FALSE(product_of({std::int64_t{1} << 32, std::int64_t{1} << 31}));
+  CHECK_FALSE(product_of({3, -1}));
+}
+
+TEST_CASE("bytes are said with three digits") {
+  CHECK(bytes_text(0) == "0 B");
+  CHECK(bytes_text(999) == "999 B");
+  CHECK(bytes_text(999.9) == "1 kB");
+  CHECK(bytes_text(1.2345e10) == "12.3 GB");
+  CHECK(bytes_text(8e18) == "8 EB");
+  CHECK(bytes_text(8e24) == "8e+06 EB");
+}
+
+TEST_CASE("memory is asked for before it is taken") {
+  const Comm comm;
+  const double left = free_memory();
+  REQUIRE(left > 1e6);
+  CHECK(memory_problem(0.5 * left / comm.size(), "a", "b", comm).empty());
+  const std::string text = memory_problem(1e18, "a million things", "give fewer", comm);
+  CHECK(text.starts_with("a million things would take at least " + bytes_text(1e18 * comm.size()) +
+                         " of memory on this node, which has "));
+  CHECK(text.ends_with(" left; give fewer"));
+  CHECK_THROWS_AS(require_memory(1e18, "a", "b", comm), InputError);
+}
+
+TEST_CASE("a limit of this process counts") {
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit small{std::min<rlim_t>(before.rlim_max, rlim_t{64} << 30), before.rlim_max};
+  setrlimit(RLIMIT_AS, &small);
+  CHECK(free_memory() < 64.0 * (1u << 30));
+  setrlimit(RLIMIT_AS, &before);
+}
+
+TEST_CASE("a check warns of what it does not take, a run refuses") {
+  Comm comm;
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+  CHECK_THROWS_AS(require_memory(1e18, "a", "b", context), InputError);
+  context.dry_run = true;
+  require_memory(1e18, "a", "b", context);
+  REQUIRE(log.warnings().size() == 1);
+  CHECK(log.warnings()[0].text.starts_with("a would take at least "));
+}
+
+TEST_CASE("a lattice counts its atoms, and none is made that no memory holds") {
+  const Comm comm;
+  LatticeSpec spec;
+  spec.a = 4.0;
+  spec.species = {"Cu"};
+  spec.cells = {3, 4, 5};
+  CHECK(atoms_of(spec) == 240);
+  spec.cells = {100000, 100000, 100000};
+  CHECK(atoms_of(spec) == 4'000'000'000'000'000);
+  CHECK(message([&] {
+          make_lattice(spec, comm, 1);
+        }).starts_with("4000000000000000 atoms would take at least 144 PB of memory on this node"));
+  spec.cells = {2000000000, 2000000000, 2000000000};
+  CHECK(
+      message([&] { atoms_of(spec); }) ==
+      "the lattice of [2000000000, 2000000000, 2000000000] cells has more atoms than can be counted; give fewer cells");
+}

@@ -1,0 +1,177 @@
+// The tools around models: show, eval, compress, test, and the data they read.
+#include "plugins/deepmd/data/npy.hpp"
+#include "plugins/deepmd/data/system.hpp"
+#include "plugins/deepmd/tools/tools.hpp"
+#include "tests/plugins/deepmd/oracle_models.hpp"
+
+using namespace cambium;
+using namespace cambium::deepmd;
+using namespace cambium::deepmd::test;
+
+namespace {
+
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// A .npy file of float64 rows.
+void write_npy(const std::string& path, const std::string& header, const std::vector<double>& values) {
+  std::ofstream out(path, std::ios::binary);
+  out << std::string("\x93NUMPY\x01\x00", 8);
+  out.put(static_cast<char>(header.size() & 255)).put(static_cast<char>(header.size() >> 8));
+  out << header;
+  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a model is tested on labelled frames") {
+  if (oracle_folder().empty()) return;
+  const auto expected = oracle_cases().at("test");
+  TestOptions options;
+  options.model = oracle_folder() + "/one_side.dp";
+  options.systems = {oracle_folder() + "/system"};
+  const TestReport report = test_model(options);
+  INFO(report.text);
+  CHECK(report.all.frames == 3);
+  // The second set is stored in float32.
+  CHECK(report.all.energy_rmse == Approx(expected.at("energy")[0].get<double>()).epsilon(1e-4));
+  CHECK(report.all.energy_mae == Approx(expected.at("energy")[1].get<double>()).epsilon(1e-4));
+  CHECK(report.all.force_rmse == Approx(expected.at("force")[0].get<double>()).epsilon(1e-4));
+  CHECK(report.all.force_mae == Approx(expected.at("force")[1].get<double>()).epsilon(1e-4));
+  CHECK(report.all.virial_rmse == Approx(expected.at("virial")[0].get<double>()).epsilon(1e-4));
+  CHECK(report.all.virial_mae == Approx(expected.at("virial")[1].get<double>()).epsilon(1e-4));
+  options.most_frames = 1;
+  options.systems.push_back(options.systems[0]);
+  CHECK(test_model(options).all.frames == 2);
+}
+
+TEST_CASE("the water example's data are read", "[data]") {
+  const char* data = std::getenv("CAMBIUM_DATA");
+  if (!data) {
+    std::cout << "SKIPPED: water example data: CAMBIUM_DATA is not set\n";
+    return;
+  }
+  const std::string water = std::string(data) + "/deepmd/water/data_";
+  std::size_t frames = 0;
+  for (const char* k : {"0", "1", "2", "3"}) {
+    const DataSystem system = DataSystem::load(water + k);
+    CHECK(system.type_map() == std::vector<std::string>{"O", "H"});
+    CHECK(system.types().size() == 192);
+    CHECK(system.frame(0).box->h[0][0] == Approx(12.444661).epsilon(1e-6));
+    frames += system.frames();
+  }
+  CHECK(frames == 400);
+  TestOptions options;
+  options.model = std::string(data) + "/deepmd/models/deeppot_sea.dp";
+  options.systems = {water + "1"};
+  options.most_frames = 1;
+  const TestReport report = test_model(options);
+  CHECK(report.all.force_rmse > 0.7);  // a barely trained model: about the forces' own size
+  CHECK(report.all.force_rmse < 0.9);
+}
+
+TEST_CASE("a model is shown as text") {
+  Scratch scratch("dp_show");
+  DeepPotentialModel model = random_model(small_model());
+  model.output_bias = {-1.5, 0.25};
+  save_model_tree(model.to_tree(), scratch.file("m.yaml"));
+  const std::string text = show_model(scratch.file("m.yaml"));
+  INFO(text);
+  for (const char* line :
+       {"species         O, H\n", "descriptor      se_e2_a, embedding by neighbour\n",
+        "cut-off         5 Å, smooth from 0.5 Å\n", "embedding       2 network(s) 1-8-16-32, tanh, 1408 parameters\n",
+        "fitting         2 network(s) 192-24-24-1, tanh, timestep, 10562 parameters\n",
+        "energy bias     O  -1.5 eV\n                H  0.25 eV\n", "closest pair    0.88 Å in the training data\n"})
+    CHECK(text.find(line) != std::string::npos);
+}
+
+TEST_CASE("a compressed model file carries its tables and their error") {
+  Scratch scratch("dp_compress");
+  save_model_tree(random_model(small_model()).to_tree(), scratch.file("m.dp"));
+  CompressOptions options;
+  options.model = scratch.file("m.dp");
+  for (const char* name : {"c.dp", "c.yaml"}) {
+    options.output = scratch.file(name);
+    options.tolerance = 1e-6;
+    CHECK(compress_model(options).find("embedding tabulated from 0.88 Å to the cut-off in ") != std::string::npos);
+    EngineOptions by_option;
+    by_option.compress_tolerance = 1e-6;
+    auto stored = make_engine(DeepPotentialModel::load(options.output), {});
+    auto built = make_engine(DeepPotentialModel::load(options.model), by_option);
+    REQUIRE(stored->table());
+    CHECK(stored->table()->intervals == built->table()->intervals);
+    CHECK(stored->table()->value_error < 1e-6);
+    CHECK(stored->table()->r_min == Approx(0.88).epsilon(1e-9));
+    const Evaluation a = evaluate(*stored, water(2)), b = evaluate(*built, water(2));
+    CHECK(relative_error(flat(a.force), flat(b.force)) < 1e-12);
+    CHECK(show_model(options.output).find("compressed      embedding tabulated from 0.88 Å") != std::string::npos);
+  }
+}
+
+TEST_CASE("structures are evaluated from files") {
+  Scratch scratch("dp_eval");
+  Comm comm(MPI_COMM_SELF);
+  const DeepPotentialModel model = random_model(small_model());
+  save_model_tree(model.to_tree(), scratch.file("m.dp"));
+  write_text(scratch.file("s.xyz"),
+             "3\nLattice=\"9 0 0 0 9 0 0 0 9\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\n"
+             "H 1 1 2\nO 1 1 1.04\nH 1.9 1.1 0.9\n");
+  EvalOptions options;
+  options.model = scratch.file("m.dp");
+  options.structure = scratch.file("s.xyz");
+  options.output = scratch.file("f.xyz");
+  const std::string text = evaluate_files(options, comm);
+  auto engine = make_engine(model, {});
+  Configuration c;
+  c.x = {{1, 1, 2}, {1, 1, 1.04}, {1.9, 1.1, 0.9}};
+  c.types = {1, 0, 1};
+  c.box = Box::orthogonal(9, 9, 9);
+  const Evaluation e = evaluate(*engine, c);
+  const std::string start = scratch.file("s.xyz") + ": energy ";
+  REQUIRE(text.substr(0, start.size()) == start);
+  CHECK(std::stod(text.substr(start.size())) == Approx(e.energy).epsilon(1e-9));
+  std::ifstream written(scratch.file("f.xyz"));
+  const std::string all((std::istreambuf_iterator<char>(written)), {});
+  CHECK(all.find("forces:R:3") != std::string::npos);
+}
+
+TEST_CASE("data that cannot be read name their file") {
+  Scratch scratch("dp_data");
+  const std::string root = scratch.file("sys");
+  CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no type.raw");
+  std::filesystem::create_directories(root);
+  write_text(root + "/type.raw", "0\n1\n");
+  write_text(root + "/type_map.raw", "O\nCu\n");
+  CHECK(message([&] { DataSystem::load(root); }) == root + ": not a deepmd/npy system: there is no folder set.*");
+  std::filesystem::create_directories(root + "/set.000");
+  CHECK(message([&] { DataSystem::load(root); }) == root + "/set.000/coord.npy: does not exist");
+  const std::string good = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 6), }          \n";
+  write_npy(root + "/set.000/coord.npy", good, {0, 0, 0, 0, 0, 1});
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + "/set.000/box.npy: does not exist; for isolated molecules put an empty file 'nopbc' into " + root);
+  write_npy(root + "/set.000/box.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 9), }          \n",
+            {0, 4, 0, 4, 0, 0, 0, 0, 4});
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root +
+            "/set.000/box.npy: frame 0: the cell vectors (0 4 0), (4 0 0), (0 0 4) are flat or left-handed (volume "
+            "-64): give three independent vectors in right-handed order");
+  write_text(root + "/nopbc", "");
+  const DataSystem system = DataSystem::load(root);
+  CHECK(!system.frame(0).box);
+  CHECK(system.frame(0).x[1][2] == 1.0);
+  CHECK(message([&] {
+          model_types(system, {"O", "H"}, "m.dp");
+        }) == "species 'Cu' of " + root + " is not known to the model m.dp; it knows: O, H");
+  write_npy(root + "/set.000/force.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }\n", {0, 0, 0});
+  CHECK(message([&] { DataSystem::load(root); }) ==
+        root + "/set.000/force.npy: expected 1 row(s) of 6 number(s), found shape 1 x 3");
+  const std::string file = scratch.file("a.npy");
+  write_npy(file, good, {0, 0, 0});
+  CHECK(message([&] { read_npy(file); }) == file + ": the file ends early: its header promises 6 numbers");
+  write_npy(file, "{'descr': '<f8', 'fortran_order': True, 'shape': (1, 6), }\n", {});
+  CHECK(message([&] { read_npy(file); }) == file + ": stored in Fortran order; save it with numpy.ascontiguousarray");
+  write_npy(file, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", {});
+  CHECK(message([&] { read_npy(file); }) ==
+        file + ": numbers of type '<c8' are not read; expected <f4, <f8, <i4 or <i8");
+  write_text(file, "PK");
+  CHECK(message([&] { read_npy(file); }) == file + ": not a .npy file");
+}

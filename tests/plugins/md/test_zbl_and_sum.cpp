@@ -1,0 +1,136 @@
+#include "core/base/error.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/md/potentials/lennard_jones.hpp"
+#include "plugins/md/potentials/stillinger_weber.hpp"
+#include "plugins/md/potentials/sum.hpp"
+#include "plugins/md/potentials/zbl.hpp"
+#include "tests/plugins/md/potential_check.hpp"
+
+using namespace cambium;
+using namespace cambium::test;
+using namespace cambium::md;
+
+namespace {
+
+double smooth_step(double r, double start, double stop) {
+  const double t = std::clamp((r * r - start * start) / (stop * stop - start * start), 0.0, 1.0);
+  return 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
+}
+
+/// Equations (2-60) and following of the book, in eV and Å.
+double zbl(double r, double zi, double zj) {
+  const double x = r * (std::pow(zi, 0.23) + std::pow(zj, 0.23)) / 0.46850;
+  return 14.399645478 * zi * zj / r *
+         (0.18175 * std::exp(-3.1998 * x) + 0.50986 * std::exp(-0.94229 * x) + 0.28022 * std::exp(-0.4029 * x) +
+          0.02817 * std::exp(-0.20162 * x));
+}
+
+PotentialCase compressed_case(std::vector<Species> species) {
+  PotentialCase c;
+  const double a = 4.3;
+  const double rows[3][3] = {{2 * a, 0, 0}, {0.4, 2 * a, 0}, {-0.3, 0.5, 2 * a}};
+  c.box = Box::from_vectors(rows);
+  c.positions = lattice(a, {2, 2, 2}, diamond_basis);
+  rattle(c.positions, 0.35, 8);
+  c.species = species;
+  for (std::size_t i = 0; i < c.positions.size(); ++i) c.types.push_back(i % species.size());
+  return c;
+}
+
+Zbl::Params zbl_params() {
+  Zbl::Params p;
+  p.inner = 1.5, p.outer = 2.9, p.charges = {{"heavy", 60.5}};
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("zbl of two species") {
+  World world;
+  auto c = compressed_case({{"Si", 28.1}, {"heavy", 100.0}});
+  c.potential = std::make_unique<Zbl>(zbl_params(), world.context);
+  c.potential->bind(c.species);
+  c.oracle = [](const PeriodicSystem& s) {
+    const double z[2] = {14.0, 60.5};
+    return 0.5 *
+           sum_over_pairs(s, [&](double r, int i, int j) { return smooth_step(r, 1.5, 2.9) * zbl(r, z[i], z[j]); });
+  };
+  check_potential(c, world);
+}
+
+TEST_CASE("zbl at small distances approaches the bare nuclei") {
+  const double bare = 14.399645478 * 14 * 14 / 1e-4;
+  CHECK(zbl(1e-4, 14, 14) == Approx(bare).epsilon(5e-3));
+  World world;
+  PotentialCase c;
+  c.box = Box::orthogonal(20, 20, 20);
+  c.positions = {{5, 5, 5}, {5.0, 5.0001, 5}};
+  c.species = {{"Si", 28.1}};
+  c.types = {0, 0};
+  c.potential = std::make_unique<Zbl>(zbl_params(), world.context);
+  c.potential->bind(c.species);
+  auto s = c.system();
+  CHECK(c.evaluate(s, world).energy == Approx(zbl(1e-4, 14, 14)).epsilon(1e-9));
+}
+
+TEST_CASE("a sum adds its terms, with and without ghost forces") {
+  World world;
+  auto c = compressed_case({{"Si", 28.1}});
+  LennardJones::Params lj;
+  lj.epsilon = 0.01, lj.sigma = 2.2, lj.cutoff = 5.0, lj.truncation = Truncation::smooth;
+  auto make = [&](int k) -> std::unique_ptr<Potential> {
+    if (k == 0) return std::make_unique<StillingerWeber>(StillingerWeber::Params(), world.context);
+    if (k == 1) return std::make_unique<Zbl>(zbl_params(), world.context);
+    return std::make_unique<LennardJones>(lj, world.context);
+  };
+  double energy = 0.0;
+  std::vector<std::unique_ptr<Potential>> terms;
+  for (int k = 0; k < 3; ++k) {
+    c.potential = make(k);
+    c.potential->bind(c.species);
+    auto s = c.system();
+    energy += c.evaluate(s, world).energy;
+    terms.push_back(make(k));
+  }
+  c.potential = std::make_unique<Sum>(std::move(terms));
+  c.potential->bind(c.species);
+  CHECK(c.potential->cutoff() == 5.0);
+  CHECK(c.potential->writes_ghost_forces());
+  CHECK(c.potential->citations().size() == 3);
+  c.oracle = [energy](const PeriodicSystem&) { return energy; };
+  check_potential(c, world);
+}
+
+TEST_CASE("a sum is made from a deck") {
+  World world;
+  Registry registry;
+  registry.add<Zbl>("zbl", "screened nuclear repulsion");
+  registry.add<StillingerWeber>("stillinger_weber", "tetrahedral liquids and solids");
+  registry.add<LennardJones>("lennard_jones", "pairs");
+  registry.add<Sum>("sum", "several potentials at once");
+  world.context.registry = &registry;
+  const auto keys = deck::parse(
+      "terms: [{type: zbl, inner: 1, outer: 2}, stillinger_weber, {type: lennard_jones, cutoff: 6, epsilon: 10 meV, "
+      "sigma: 2.5}]",
+      "test.yaml");
+  const auto potential = registry.make<Potential>("sum", keys, world.context);
+  CHECK(potential->cutoff() == 6.0);
+  const std::vector<Species> silicon = {{"Si", 28.1}};
+  potential->bind(silicon);
+  CHECK(potential->summary() ==
+        "ZBL repulsion, switched off from 1 to 2 Å; plus Stillinger-Weber, cut-off 3.77118 Å; plus Lennard-Jones, "
+        "cut-off 6 Å (plain)");
+}
+
+TEST_CASE("zbl and sum say what is wrong") {
+  World world;
+  Zbl::Params p;
+  p.inner = 2.0, p.outer = 1.5;
+  CHECK_THROWS_WITH(Zbl(p, world.context),
+                    "zbl: `inner` is 2 Å and `outer` is 1.5 Å; the repulsion is switched off from the inner to the "
+                    "outer distance, so `inner` must be smaller");
+  Zbl potential(zbl_params(), world.context);
+  const std::vector<Species> unknown = {{"Q1", 10.0}};
+  CHECK_THROWS_WITH(potential.bind(unknown), "zbl: Q1 is no element; give its nuclear charge: `charges: {Q1: ...}`");
+  CHECK_THROWS_WITH(Sum(Sum::Params{}, world.context), "sum: `terms` is empty; list the potentials to add");
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The shape of folders: folders.py ROOT.
+
+No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of some
+lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type.
+"""
+
+import collections
+import os
+import re
+import sys
+
+import source_tree
+
+MOST = 24
+REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
+TOP = ("core", "plugins")
+
+
+def folder(path):
+    return os.path.dirname(path)
+
+
+def graph(root):
+    """Which folders a folder includes, each with one line that does."""
+    found = collections.defaultdict(dict)
+    for path in source_tree.files(root, *source_tree.CPP):
+        if path.split("/")[0] not in TOP or "/template/" in path:
+            continue
+        for line, name in source_tree.includes(source_tree.read(root, path)):
+            target = name[1:-1]
+            if name.startswith('"') and target.split("/")[0] in TOP and folder(target) != folder(path):
+                found[folder(path)].setdefault(folder(target), f"{path}:{line}")
+    return found
+
+
+def cycles(edges):
+    """One problem per way around, found by walking depth first."""
+    problems, state, way = [], {}, []
+
+    def visit(node):
+        state[node] = "open"
+        way.append(node)
+        for target in sorted(edges.get(node, {})):
+            if state.get(target) == "open":
+                around = way[way.index(target):] + [target]
+                lines = ", ".join(edges[a][b] for a, b in zip(around, around[1:]))
+                problems.append(f"folders include each other: {' -> '.join(around)} ({lines})")
+            elif target not in state:
+                visit(target)
+        way.pop()
+        state[node] = "done"
+
+    for node in sorted(edges):
+        if node not in state:
+            visit(node)
+    return problems
+
+
+def contents(root):
+    """Source files by folder; READMEs and CMakeLists.txt do not count."""
+    found = collections.defaultdict(list)
+    for path in source_tree.files(root):
+        if path.split("/")[0] in TOP and "/template/" not in path and os.path.basename(path) not in ("README.md", "CMakeLists.txt"):
+            found[folder(path)].append(path)
+    return found
+
+
+def check_contents(root):
+    problems = []
+    for name, files in sorted(contents(root).items()):
+        if len(files) > MOST:
+            problems.append(f"{name}: {len(files)} files (at most {MOST}); look for the second idea inside")
+        if not os.path.exists(os.path.join(root, name, "README.md")):
+            problems.append(f"{name}: no README.md; three to eight lines: what lies here, and what it rests on")
+    return problems
+
+
+def check_registered(root):
+    """Every type in a plugin's register.cpp has a header of its name in one of the folders for types."""
+    problems = []
+    for path in source_tree.files(root, "register.cpp", "register_training.cpp"):
+        if not path.startswith("plugins/") or "/template/" in path:
+            continue
+        plugin = folder(path)
+        text = source_tree.read(root, path)
+        headers = [n[1:-1] for _, n in source_tree.includes(text) if n.startswith(f'"{plugin}/')]
+        types = {os.path.basename(h)[:-4]: h for h in headers if h[len(plugin) + 1:].split("/")[0] in REGISTERED}
+        for name in re.findall(r'registry\.add<[^;]*?>\(\s*"([a-z0-9_]+)"', text):
+            if name not in types:
+                problems.append(f"{path}: '{name}' lies in no file of that name in {', '.join(REGISTERED)}")
+    return problems
+
+
+if __name__ == "__main__":
+    source_tree.report("folders", cycles(graph(sys.argv[1])) + check_contents(sys.argv[1]) + check_registered(sys.argv[1]))
