@@ -1,10 +1,10 @@
-# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [DATA] [BY_HAND])
+# cambium_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [NP 1 2 4] [LABELS fast|long ...] [TIMEOUT s] [DATA] [BY_HAND] [ALONE])
 # One Catch2 executable, registered once per number of ranks. tests/main.cpp starts MPI and Kokkos.
 # A case that needs what is not there prints "SKIPPED: what: why" and asserts nothing; a program that asserted nothing returns 77.
 # DATA: the cases with the tag [data], which need real data, are registered as name_data beside the others, so that they count as
-# skipped where there are no data. BY_HAND: built, but no test.
+# skipped where there are no data. BY_HAND: built, but no test. ALONE: each file is compiled by itself, whatever CAMBIUM_UNITY says.
 function(cambium_add_test)
-  cmake_parse_arguments(arg "DATA;BY_HAND" "NAME;TIMEOUT" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "DATA;BY_HAND;ALONE" "NAME;TIMEOUT" "SOURCES;LIBRARIES;NP;LABELS" ${ARGN})
   if(NOT arg_NP)
     set(arg_NP 1)
   endif()
@@ -15,6 +15,9 @@ function(cambium_add_test)
     set(arg_TIMEOUT 300)
   endif()
   add_executable(test_${arg_NAME} ${arg_SOURCES})
+  if(arg_ALONE)
+    set_target_properties(test_${arg_NAME} PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(test_${arg_NAME} PRIVATE cambium_test_main ${arg_LIBRARIES})
   target_compile_definitions(test_${arg_NAME} PRIVATE
     CAMBIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAMBIUM_PROGRAM="$<TARGET_FILE_DIR:test_${arg_NAME}>/cambium")

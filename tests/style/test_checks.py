@@ -5,6 +5,9 @@ import os
 import tempfile
 import unittest
 
+import folders
+import format
+import headers
 import layers
 import packages
 import sizes
@@ -55,6 +58,46 @@ class Checks(unittest.TestCase):
         self.write("docs/a.md", "see /" + "home/somebody/file\n")
         problems = tree.check_plugins(self.root) + tree.check_text(self.root)
         self.assertEqual(len(problems), 5, problems)
+
+    def test_folder_cycles(self):
+        self.write("core/base/a.hpp", '#include "core/deck/b.hpp"\n')
+        self.write("core/deck/b.hpp", "#pragma once\n")
+        self.assertEqual(folders.cycles(folders.graph(self.root)), [])
+        self.write("core/deck/c.hpp", '#include "core/io/d.hpp"\n')
+        self.write("core/io/d.hpp", '#include "core/base/a.hpp"\n')
+        problems = folders.cycles(folders.graph(self.root))
+        self.assertEqual(len(problems), 1, problems)
+        self.assertIn("core/base -> core/deck -> core/io -> core/base", problems[0])
+
+    def test_folder_contents(self):
+        self.write("core/base/README.md", "fine\n")
+        for k in range(folders.MOST):
+            self.write(f"core/base/a{k}.hpp", "#pragma once\n")
+        self.assertEqual(folders.check_contents(self.root), [])
+        self.write("core/base/one_more.hpp", "#pragma once\n")
+        self.write("plugins/one/tasks/pod.hpp", "#pragma once\n")
+        self.assertEqual(len(folders.check_contents(self.root)), 2)
+
+    def test_registered_types(self):
+        self.write("plugins/one/register.cpp", '#include "plugins/one/tasks/pod.hpp"\nregistry.add<Pod>("pod", "modes");\n')
+        self.assertEqual(folders.check_registered(self.root), [])
+        self.write("plugins/two/register.cpp", '#include "plugins/two/series/a.hpp"\nregistry.add<A>(\n    "a", "modes");\n')
+        self.assertEqual(len(folders.check_registered(self.root)), 1)
+
+    def test_format(self):
+        if not format.program():
+            self.skipTest(f"no clang-format {format.RELEASE}")
+        self.write(".clang-format", "BasedOnStyle: Google\n")
+        self.write("core/base/a.cpp", "int f() { return 1; }\n")
+        self.write("core/base/b.cpp", "int  f( ) {return 1;}\n")
+        self.assertEqual(format.unformatted(self.root, format.program(), ["core/base/a.cpp", "core/base/b.cpp"]), ["core/base/b.cpp"])
+
+    def test_headers_alone(self):
+        self.write("core/base/good.hpp", "#pragma once\n#include <vector>\ninline std::vector<int> f() { return {}; }\n")
+        self.write("core/base/bad.hpp", "#pragma once\ninline std::vector<int> f() { return {}; }\n")
+        folders_of = {os.path.join(self.root, "core/base"): (["c++", "-I", self.root], self.root)}
+        self.assertIsNone(headers.fault(self.root, folders_of, "core/base/good.hpp"))
+        self.assertIn("does not compile alone", headers.fault(self.root, folders_of, "core/base/bad.hpp"))
 
     def test_packages(self):
         self.assertEqual(packages.faults("cat <<'LIST'\ng++\nliba-dev|libb-dev\nLIST\n"), [])

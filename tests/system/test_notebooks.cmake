@@ -24,18 +24,23 @@ function(cambium_add_notebook name)
   endforeach()
 endfunction()
 
-foreach(notebook
-    01_first_run
-    02_train_a_potential
-    03_convection
-    04_sea_surface_temperature
-    05_density_matrices
-    06_plasma_waves
-    07_write_a_plugin
-    08_train_on_many_ranks
-    )
-  cambium_add_notebook(${notebook})
-endforeach()
+# notebook(name plugin ...): needs all of these plugins.
+function(notebook name)
+  foreach(plugin ${ARGN})
+    if(NOT TARGET cambium_${plugin})
+      return()
+    endif()
+  endforeach()
+  cambium_add_notebook(${name})
+endfunction()
+notebook(01_first_run md)
+notebook(02_train_a_potential md deepmd)
+notebook(03_convection superres)
+notebook(04_sea_surface_temperature podlstm)
+notebook(05_density_matrices submatrix)
+notebook(06_plasma_waves kinetic)
+notebook(07_write_a_plugin md)
+notebook(08_train_on_many_ranks deepmd)
 
 add_test(NAME system.notebooks COMMAND ${CMAKE_COMMAND} -E env
   "CAMBIUM_PROGRAM=$<TARGET_FILE:cambium>" "CAMBIUM_SOURCE=${PROJECT_SOURCE_DIR}"

@@ -24,7 +24,7 @@ std::string said(const std::string& text) {
   return "accepted";
 }
 
-std::string everything(const std::string& keys) { return said<Everything>("timestep: 1\n" + keys); }
+std::string answer_to(const std::string& keys) { return said<Everything>("timestep: 1\n" + keys); }
 std::string stage(const std::string& text) { return said<Deck>("stages:\n  - roll:\n" + text); }
 
 }  // namespace
@@ -32,40 +32,40 @@ std::string stage(const std::string& text) { return said<Deck>("stages:\n  - rol
 TEST_CASE("unknown keys") {
   CHECK(said<Everything>("timestep: 1\ntimestpe: 2") ==
         "copper.yaml:2:1: timestpe: unknown key; did you mean 'timestep'?");
-  CHECK(everything("nested: {a: 1, zzz: 1}") == "copper.yaml:2:16: nested.zzz: unknown key; known: a, b");
-  CHECK(everything("items:\n  - a: 1\n    q: 2") == "copper.yaml:4:5: items[0].q: unknown key; known: a, b");
+  CHECK(answer_to("nested: {a: 1, zzz: 1}") == "copper.yaml:2:16: nested.zzz: unknown key; known: a, b");
+  CHECK(answer_to("items:\n  - a: 1\n    q: 2") == "copper.yaml:4:5: items[0].q: unknown key; known: a, b");
 }
 
 TEST_CASE("values of the wrong type") {
   CHECK(said<Everything>("timestep: fast") == "copper.yaml:1:11: timestep: found 'fast', expected a number > 0 ps");
-  CHECK(everything("list: 3") == "copper.yaml:2:7: list: found 3, expected a list of numbers, each >= 0 eV");
-  CHECK(everything("list: [1, x]") == "copper.yaml:2:11: list[1]: found 'x', expected a number >= 0 eV");
-  CHECK(everything("pressure: high") == "copper.yaml:2:11: pressure: found 'high', expected a number in bar");
-  CHECK(everything("pressure: [1]") == "copper.yaml:2:11: pressure: found a list, expected a number in bar");
-  CHECK(everything("steps: 1.5") == "copper.yaml:2:8: steps: found 1.5, expected a whole number from 0 to 1000000000");
-  CHECK(everything("steps: {}") == "copper.yaml:2:8: steps: found a map, expected a whole number from 0 to 1000000000");
-  CHECK(everything("steps:") == "copper.yaml:2:1: steps: found nothing, expected a whole number from 0 to 1000000000");
-  CHECK(everything("tail: maybe") == "copper.yaml:2:7: tail: found 'maybe', expected true or false");
-  CHECK(everything("file: [a]") == "copper.yaml:2:7: file: found a list, expected text");
-  CHECK(everything("supercell: [1, 2]") ==
+  CHECK(answer_to("list: 3") == "copper.yaml:2:7: list: found 3, expected a list of numbers, each >= 0 eV");
+  CHECK(answer_to("list: [1, x]") == "copper.yaml:2:11: list[1]: found 'x', expected a number >= 0 eV");
+  CHECK(answer_to("pressure: high") == "copper.yaml:2:11: pressure: found 'high', expected a number in bar");
+  CHECK(answer_to("pressure: [1]") == "copper.yaml:2:11: pressure: found a list, expected a number in bar");
+  CHECK(answer_to("steps: 1.5") == "copper.yaml:2:8: steps: found 1.5, expected a whole number from 0 to 1000000000");
+  CHECK(answer_to("steps: {}") == "copper.yaml:2:8: steps: found a map, expected a whole number from 0 to 1000000000");
+  CHECK(answer_to("steps:") == "copper.yaml:2:1: steps: found nothing, expected a whole number from 0 to 1000000000");
+  CHECK(answer_to("tail: maybe") == "copper.yaml:2:7: tail: found 'maybe', expected true or false");
+  CHECK(answer_to("file: [a]") == "copper.yaml:2:7: file: found a list, expected text");
+  CHECK(answer_to("supercell: [1, 2]") ==
         "copper.yaml:2:12: supercell: found a list of 2, expected a list of 3 whole numbers, each >= 1");
-  CHECK(everything("basis: [[0, 0]]") == "copper.yaml:2:9: basis[0]: found a list of 2, expected a list of 3 numbers");
-  CHECK(everything("basis: 1") == "copper.yaml:2:8: basis: found 1, expected a list of lists of 3 numbers");
-  CHECK(everything("masses: heavy") ==
+  CHECK(answer_to("basis: [[0, 0]]") == "copper.yaml:2:9: basis[0]: found a list of 2, expected a list of 3 numbers");
+  CHECK(answer_to("basis: 1") == "copper.yaml:2:8: basis: found 1, expected a list of lists of 3 numbers");
+  CHECK(answer_to("masses: heavy") ==
         "copper.yaml:2:9: masses: found 'heavy', expected a map from names to numbers, each > 0 g/mol");
-  CHECK(everything("nested: 5") == "copper.yaml:2:9: nested: found 5, expected a map");
-  CHECK(everything("pressure: .inf") == "copper.yaml:2:11: pressure: found '.inf', expected a number in bar");
-  CHECK(everything("nested: {a: 3000000000}") ==
+  CHECK(answer_to("nested: 5") == "copper.yaml:2:9: nested: found 5, expected a map");
+  CHECK(answer_to("pressure: .inf") == "copper.yaml:2:11: pressure: found '.inf', expected a number in bar");
+  CHECK(answer_to("nested: {a: 3000000000}") ==
         "copper.yaml:2:13: nested.a: found 3000000000, expected a whole number (from -2147483648 to 2147483647)");
 }
 
 TEST_CASE("values out of range") {
   CHECK(said<Everything>("timestep: -1") == "copper.yaml:1:11: timestep: found -1, expected a number > 0 ps");
-  CHECK(everything("cutoff: 25") == "copper.yaml:2:9: cutoff: found 25, expected a number > 0 and < 20 angstrom");
-  CHECK(everything("cutoff: 3 nm") == "copper.yaml:2:9: cutoff: found '3 nm', expected a number > 0 and < 20 angstrom");
-  CHECK(everything("supercell: [1, 0, 1]") == "copper.yaml:2:16: supercell[1]: found 0, expected a whole number >= 1");
-  CHECK(everything("masses: {Cu: 0}") == "copper.yaml:2:14: masses.Cu: found 0, expected a number > 0 g/mol");
-  CHECK(everything("temperature: -5") ==
+  CHECK(answer_to("cutoff: 25") == "copper.yaml:2:9: cutoff: found 25, expected a number > 0 and < 20 angstrom");
+  CHECK(answer_to("cutoff: 3 nm") == "copper.yaml:2:9: cutoff: found '3 nm', expected a number > 0 and < 20 angstrom");
+  CHECK(answer_to("supercell: [1, 0, 1]") == "copper.yaml:2:16: supercell[1]: found 0, expected a whole number >= 1");
+  CHECK(answer_to("masses: {Cu: 0}") == "copper.yaml:2:14: masses.Cu: found 0, expected a number > 0 g/mol");
+  CHECK(answer_to("temperature: -5") ==
         "copper.yaml:2:14: temperature: found -5, expected a number or expression >= 0 K");
 }
 
@@ -76,24 +76,24 @@ TEST_CASE("units that do not fit") {
   CHECK(
       said<Everything>("timestep: 1 fz") ==
       "copper.yaml:1:11: timestep: found '1 fz', expected a number > 0 ps: there is no unit 'fz'; did you mean 'fs'?");
-  CHECK(everything("basis: [[0, 0, 1 nm]]") ==
+  CHECK(answer_to("basis: [[0, 0, 1 nm]]") ==
         "copper.yaml:2:16: basis[0][2]: found '1 nm', expected a number: nm is a unit of length, this key has none");
 }
 
 TEST_CASE("words that are no option") {
-  CHECK(everything("mode: nvtt") ==
+  CHECK(answer_to("mode: nvtt") ==
         "copper.yaml:2:7: mode: found 'nvtt', expected one of: nve, nvt; did you mean 'nvt'?");
-  CHECK(everything("mode: 3") == "copper.yaml:2:7: mode: found 3, expected one of: nve, nvt");
-  CHECK(everything("modes: [nve, bad]") == "copper.yaml:2:14: modes[1]: found 'bad', expected one of: nve, nvt");
-  CHECK(everything("format: pdf") == "copper.yaml:2:9: format: found 'pdf', expected one of: xyz, h5md");
+  CHECK(answer_to("mode: 3") == "copper.yaml:2:7: mode: found 3, expected one of: nve, nvt");
+  CHECK(answer_to("modes: [nve, bad]") == "copper.yaml:2:14: modes[1]: found 'bad', expected one of: nve, nvt");
+  CHECK(answer_to("format: pdf") == "copper.yaml:2:9: format: found 'pdf', expected one of: xyz, h5md");
 }
 
 TEST_CASE("expressions are pointed into") {
-  CHECK(everything("temperature: 300 + 20*q") ==
+  CHECK(answer_to("temperature: 300 + 20*q") ==
         "copper.yaml:2:23: temperature: there is no variable 'q'; known: t, step\n"
         "    300 + 20*q\n"
         "             ^");
-  CHECK(everything("temperature: \"300 bar\"") ==
+  CHECK(answer_to("temperature: \"300 bar\"") ==
         "copper.yaml:2:15: temperature: the result is a pressure, expected a temperature (K)\n"
         "    300 bar\n"
         "    ^");
@@ -101,8 +101,8 @@ TEST_CASE("expressions are pointed into") {
 
 TEST_CASE("missing keys") {
   CHECK(said<Everything>("steps: 5") == "copper.yaml:1:1: missing key 'timestep' (length of a step, ps)");
-  CHECK(everything("items: [{b: x}]") == "copper.yaml:2:9: items[0]: missing key 'a' (first)");
-  CHECK(everything("shape: {radius: 1}") == "copper.yaml:2:8: shape: missing key 'type' (which shape: ball, painted)");
+  CHECK(answer_to("items: [{b: x}]") == "copper.yaml:2:9: items[0]: missing key 'a' (first)");
+  CHECK(answer_to("shape: {radius: 1}") == "copper.yaml:2:8: shape: missing key 'type' (which shape: ball, painted)");
   CHECK(stage("      steps: 1\n      radius: 1") ==
         "copper.yaml:3:7: stages[0].roll: missing key 'shape' (what rolls); known: ball, painted");
 }
@@ -110,25 +110,23 @@ TEST_CASE("missing keys") {
 TEST_CASE("repeated keys") {
   CHECK(said<Everything>("timestep: 1\nsteps: 1\ntail: no\nsteps: 2") ==
         "copper.yaml:4:1: steps: the key appears twice, first on line 2");
-  CHECK(everything("masses:\n  Cu: 1\n  Cu: 2") ==
-        "copper.yaml:4:3: masses.Cu: the key appears twice, first on line 3");
+  CHECK(answer_to("masses:\n  Cu: 1\n  Cu: 2") == "copper.yaml:4:3: masses.Cu: the key appears twice, first on line 3");
 }
 
 TEST_CASE("conditions over several keys") {
-  CHECK(everything("tail: true\ncutoff: 0.5") == "copper.yaml:1:1: tail needs a cutoff of at least 1 angstrom");
+  CHECK(answer_to("tail: true\ncutoff: 0.5") == "copper.yaml:1:1: tail needs a cutoff of at least 1 angstrom");
 }
 
 TEST_CASE("types that are not there") {
-  CHECK(everything("shape: {type: bal}") ==
+  CHECK(answer_to("shape: {type: bal}") ==
         "copper.yaml:2:15: shape.type: there is no shape 'bal'; did you mean 'ball'?");
-  CHECK(everything("shape: cube") == "copper.yaml:2:8: shape: there is no shape 'cube'; known: ball, painted");
-  CHECK(everything("shape: torus") ==
+  CHECK(answer_to("shape: cube") == "copper.yaml:2:8: shape: there is no shape 'cube'; known: ball, painted");
+  CHECK(answer_to("shape: torus") ==
         "copper.yaml:2:8: shape: shape 'torus' belongs to plugin 'topology', which this build does not have "
         "(-DCAMBIUM_TOPOLOGY=ON)");
-  CHECK(everything("shape: [ball]") ==
+  CHECK(answer_to("shape: [ball]") ==
         "copper.yaml:2:8: shape: found a list, expected a shape: its name, or a map with 'type'");
-  CHECK(everything("shape: {type: [ball]}") ==
-        "copper.yaml:2:15: shape.type: found a list, expected a shape: its name");
+  CHECK(answer_to("shape: {type: [ball]}") == "copper.yaml:2:15: shape.type: found a list, expected a shape: its name");
   CHECK(said<Deck>("stages:\n  - rol: {}") ==
         "copper.yaml:2:5: stages[0]: there is no job 'rol'; did you mean 'roll'?");
   CHECK(said<Deck>("stages:\n  - roll: {}\n    roll2: {}") ==
@@ -136,8 +134,8 @@ TEST_CASE("types that are not there") {
 }
 
 TEST_CASE("what is wrong inside a type is found through the kinds around it") {
-  CHECK(everything("shape: ball") == "copper.yaml:2:8: shape: missing key 'radius' (radius of the ball, angstrom)");
-  CHECK(everything("shape:\n  type: painted\n  inside: {type: ball, radius: big}\n  paint: {type: red, depth: 2}") ==
+  CHECK(answer_to("shape: ball") == "copper.yaml:2:8: shape: missing key 'radius' (radius of the ball, angstrom)");
+  CHECK(answer_to("shape:\n  type: painted\n  inside: {type: ball, radius: big}\n  paint: {type: red, depth: 2}") ==
         "copper.yaml:4:32: shape.inside.radius: found 'big', expected a number > 0 angstrom\n"
         "copper.yaml:5:29: shape.paint.depth: found 2, expected a number from 0 to 1");
   CHECK(stage("      shape: ball\n      radius: -2\n      step: 5") ==

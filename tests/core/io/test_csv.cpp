@@ -8,7 +8,7 @@
 using namespace cambium;
 
 namespace {
-std::string content(const std::string& name) {
+std::string text_of(const std::string& name) {
   std::ifstream in(name);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -21,9 +21,9 @@ TEST_CASE("a table is readable after every row") {
   const std::string name = scratch.file("thermo.csv");
   io::CsvFile file(name, columns);
   row(file, 0, 0.0, 300.0);
-  CHECK(content(name) == "step,time [ps],temperature [K]\n0,0,300\n");
+  CHECK(text_of(name) == "step,time [ps],temperature [K]\n0,0,300\n");
   row(file, 100, 0.1, 1.0 / 3.0);
-  CHECK(content(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,0.3333333333333333\n");
+  CHECK(text_of(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,0.3333333333333333\n");
 }
 
 TEST_CASE("a resumed table drops later and broken rows") {
@@ -38,7 +38,7 @@ TEST_CASE("a resumed table drops later and broken rows") {
   REQUIRE(file.kept().size() == 3);
   CHECK(file.kept()[2] == std::vector<double>{200, 0.2, 302});
   row(file, 300, 0.3, 1.0);
-  CHECK(content(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,301\n200,0.2,302\n300,0.3,1\n");
+  CHECK(text_of(name) == "step,time [ps],temperature [K]\n0,0,300\n100,0.1,301\n200,0.2,302\n300,0.3,1\n");
   const io::CsvFile whole(name, columns, 10000);
   CHECK(whole.kept().size() == 4);
   CHECK(message([&] {
@@ -59,7 +59,7 @@ TEST_CASE("a table that lost rows since its checkpoint is refused, one that is g
     row(file, 3, 0.3, 303.0);
   }
   CHECK(mark.rows == 3);
-  const std::string whole = content(name);
+  const std::string whole = text_of(name);
   const auto resumed = [&](const std::string& text) {
     std::ofstream(name) << text;
     return message([&] { io::CsvFile file(name, columns, 10, mark); });
@@ -116,6 +116,6 @@ TEST_CASE("thermo output keeps both forms alike over a restart") {
   CHECK(file.read<std::vector<double>>("/thermo/temperature") == std::vector<double>{300, 301, 302, 7});
   CHECK(file.dataset("/thermo/pressure").attribute<std::string>("unit") == "bar");
   CHECK(file.group("/cambium").attribute<std::string>("deck") == "run: {}\n");
-  CHECK(content(scratch.file("thermo.csv")) ==
+  CHECK(text_of(scratch.file("thermo.csv")) ==
         "step,time [ps],temperature [K],pressure [bar]\n0,0,300,-0\n10,0.01,301,-1.5\n20,0.02,302,-3\n30,0.03,7,8\n");
 }

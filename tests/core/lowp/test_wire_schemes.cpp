@@ -14,15 +14,15 @@ namespace {
 
 using Numbers = std::vector<float>;
 
-Numbers normal(std::int64_t n, std::uint64_t id) {
+Numbers normal_numbers(std::int64_t n, std::uint64_t id) {
   Numbers x(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(22, Stream::test, k, id).normal(0));
+  for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(22, Stream::test, k, id).normal_numbers(0));
   return x;
 }
 
 /// One of 256 numbers a hundred times as wide.
 Numbers heavy_tailed(std::int64_t n, std::uint64_t id) {
-  auto x = normal(n, id);
+  auto x = normal_numbers(n, id);
   for (std::int64_t k = 0; k < n; ++k)
     if (Random4(23, Stream::test, k, id).bits[0] % 256 == 0) x[k] *= 100.0f;
   return x;
@@ -42,7 +42,7 @@ double relative_error(const Numbers& found, const Numbers& exact) {
   return std::sqrt(difference / size);
 }
 
-Numbers through(GroupFormat format, const Numbers& x, const RoundingAddress& address) {
+Numbers sent_through(GroupFormat format, const Numbers& x, const RoundingAddress& address) {
   std::vector<std::byte> message(static_cast<std::size_t>(format.bytes(std::ssize(x))));
   encode_groups(format, x, address, message);
   Numbers y(x.size());
@@ -58,10 +58,10 @@ Numbers two_levels(const std::vector<Numbers>& ranks, bool transform) {
     for (std::size_t r = 4 * node; r < 4 * node + 4; ++r) {
       auto x = ranks[r];
       if (transform) randomised_hadamard(x);
-      const auto y = through(int8_groups, x, {1, r, 0, 0});
+      const auto y = sent_through(int8_groups, x, {1, r, 0, 0});
       for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += y[k];
     }
-    const auto y = through(int4_groups, sum, {1, 100 + node, 0, 0});
+    const auto y = sent_through(int4_groups, sum, {1, 100 + node, 0, 0});
     for (std::size_t k = 0; k < sum.size(); ++k) total[k] += y[k];
   }
   if (transform) inverse_randomised_hadamard(total);
@@ -73,27 +73,27 @@ Numbers two_levels(const std::vector<Numbers>& ranks, bool transform) {
 TEST_CASE("errors of the formats on normal and heavy-tailed numbers") {
   // References: another program's figures for these formats and distributions (16,384 numbers, numpy); of groups of
   // 2048 that sample held eight, whose maxima happen to be small. Rounding at random makes an error of step / sqrt(6).
-  const auto x = normal(1 << 17, 1);
+  const auto x = normal_numbers(1 << 17, 1);
   double steps = 0, size = 0;
   for (std::size_t g = 0; g < x.size(); g += 2048) {
     float most = 0;
     for (std::size_t k = g; k < g + 2048; ++k) most = std::max(most, std::abs(x[k])), size += x[k] * x[k];
     steps += 2048 * std::pow(most / 7, 2) / 6;
   }
-  CHECK(relative_error(through(int4_differences, x, {}), x) == Approx(std::sqrt(steps / size)).epsilon(0.01));
-  CHECK(relative_error(through(int4_differences, x, {}), x) == Approx(0.201).epsilon(0.08));
-  CHECK(relative_error(through(int4_groups, x, {}), x) == Approx(0.162).epsilon(0.03));
-  CHECK(relative_error(through(int8_groups, x, {}), x) == Approx(0.0091).epsilon(0.03));
+  CHECK(relative_error(sent_through(int4_differences, x, {}), x) == Approx(std::sqrt(steps / size)).epsilon(0.01));
+  CHECK(relative_error(sent_through(int4_differences, x, {}), x) == Approx(0.201).epsilon(0.08));
+  CHECK(relative_error(sent_through(int4_groups, x, {}), x) == Approx(0.162).epsilon(0.03));
+  CHECK(relative_error(sent_through(int8_groups, x, {}), x) == Approx(0.0091).epsilon(0.03));
   const auto tails = heavy_tailed(1 << 17, 2);
-  CHECK(relative_error(through(int4_groups, tails, {}), tails) == Approx(0.29).epsilon(0.06));
+  CHECK(relative_error(sent_through(int4_groups, tails, {}), tails) == Approx(0.29).epsilon(0.06));
   auto spread = tails;
   hadamard32(spread);
-  auto back = through(int4_groups, spread, {});
+  auto back = sent_through(int4_groups, spread, {});
   inverse_hadamard32(back);
   CHECK(relative_error(back, tails) == Approx(0.114).epsilon(0.06));
   auto wider = tails;
   randomised_hadamard(wider);
-  back = through(int4_groups, wider, {});
+  back = sent_through(int4_groups, wider, {});
   inverse_randomised_hadamard(back);
   CHECK(relative_error(back, tails) < 0.095);
 }
@@ -104,7 +104,7 @@ TEST_CASE(
     std::vector<Numbers> ranks;
     Numbers exact(1 << 15);
     for (std::uint64_t r = 0; r < 8; ++r) {
-      ranks.push_back(heavy ? heavy_tailed(1 << 15, 10 + r) : normal(1 << 15, 10 + r));
+      ranks.push_back(heavy ? heavy_tailed(1 << 15, 10 + r) : normal_numbers(1 << 15, 10 + r));
       for (std::size_t k = 0; k < exact.size(); ++k) exact[k] += ranks.back()[k];
     }
     const double plain = relative_error(two_levels(ranks, false), exact),
@@ -120,19 +120,19 @@ TEST_CASE(
 
 TEST_CASE("weights sent as differences follow the owner's; sent themselves they do not") {
   const std::int64_t n = 8192;
-  auto owner = normal(n, 40);
+  auto owner = normal_numbers(n, 40);
   for (float& w : owner) w *= 0.02f;
   Numbers model(owner.size()), direct;
   for (std::int64_t k = 0; k < n; ++k) model[k] = from_bfloat16(to_bfloat16(owner[k]));
   double update = 0, difference_error = 0, direct_error = 0;
   for (std::uint64_t step = 0; step < 50; ++step) {
-    const auto change = normal(n, 100 + step);
+    const auto change = normal_numbers(n, 100 + step);
     Numbers difference(owner.size());
     for (std::int64_t k = 0; k < n; ++k) owner[k] += 3e-4f * change[k], difference[k] = owner[k] - model[k];
     std::vector<std::byte> message(static_cast<std::size_t>(int4_differences.bytes(n)));
     encode_groups(int4_differences, difference, {3, 0, step, 0}, message);
     add_groups(int4_differences, message, model);
-    direct = through(int4_differences, owner, {3, 0, step, 0});
+    direct = sent_through(int4_differences, owner, {3, 0, step, 0});
     update = difference_error = direct_error = 0;
     for (std::int64_t k = 0; k < n; ++k)
       update += std::pow(3e-4 * change[k], 2), difference_error += std::pow(double(owner[k]) - model[k], 2),

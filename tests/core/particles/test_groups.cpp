@@ -22,7 +22,7 @@ std::map<std::string, GroupSpec> parse(const std::string& text) {
 }
 
 /// CsCl, 4 x 4 x 4 cells of 4 Å: tag 2 n + 1 is the Cs at the corner of cell n, tag 2 n + 2 its Cl.
-Particles crystal(const Comm& comm) {
+Particles small_crystal(const Comm& comm) {
   LatticeSpec spec;
   spec.type = LatticeType::bcc, spec.a = 4.0, spec.cells = {4, 4, 4}, spec.species = {"Cs", "Cl"};
   Structure s = make_lattice(spec, comm, 1);
@@ -60,7 +60,7 @@ std::vector<double> expected(Condition condition) {
 
 TEST_CASE("groups hold what they say, before and after atoms change ranks") {
   const Comm comm;
-  Particles p = crystal(comm);
+  Particles p = small_crystal(comm);
   const Groups groups(parse(R"(
   chlorine: {species: [Cl]}
   some: {tags: [[1, 10], [100, 101]]}
@@ -135,7 +135,7 @@ TEST_CASE("a sphere in a skewed cell reaches all its images") {
 
 TEST_CASE("impossible groups are said") {
   const Comm comm;
-  Particles p = crystal(comm);
+  Particles p = small_crystal(comm);
   CHECK_THROWS_WITH(Groups(parse("  x: {species: [Clx]}\n")).assign(p, comm),
                     "group 'x': there is no species 'Clx'; did you mean 'Cl'?");
   CHECK_THROWS_WITH(Groups(parse("  x: {slab: {low: 17, high: 18}}\n")).assign(p, comm),

@@ -1,5 +1,6 @@
 // Models and references that tests/plugins/deepmd/oracle/deep_potential.py makes from the formulas.
 #include "core/parallel/context.hpp"
+#include "core/plugin/committee.hpp"
 #include "plugins/deepmd/potentials/deep_potential.hpp"
 #include "tests/plugins/deepmd/oracle_models.hpp"
 
@@ -115,8 +116,8 @@ TEST_CASE("a committee reports the deviation of its models and moves by the firs
     for (int k = 0; k < 3; ++k) force.push_back(f(i, k));
   CHECK(relative_error(force, flat(item.at("reference").at("force").get<std::vector<std::vector<double>>>())) < 1e-12);
 
-  REQUIRE(potential.deviation());
-  const ModelDeviation& d = *potential.deviation();
+  REQUIRE(potential.committee());
+  const auto& d = static_cast<const ModelDeviation&>(potential.committee()->deviation());
   auto per_atom = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), d.force);
   CHECK(relative_error(std::vector<double>(per_atom.data(), per_atom.data() + c.x.size()),
                        expected.at("force").get<std::vector<double>>()) < 1e-12);

@@ -61,7 +61,7 @@ Errors errors_after(std::int64_t steps, std::int64_t looked_at, bool decay = fal
   return {std::sqrt(metrics[0].sum / metrics[0].count), std::sqrt(metrics[1].sum / metrics[1].count)};
 }
 
-bool no_data() {
+bool no_water() {
   const char* data = std::getenv("CAMBIUM_DATA");
   if (data && std::filesystem::exists(std::string(data) + "/deepmd/water")) return false;
   std::cout << "SKIPPED: training on water: CAMBIUM_DATA is not set\n";
@@ -71,21 +71,21 @@ bool no_data() {
 }  // namespace
 
 TEST_CASE("water: the published error of 500 steps is reached in 250", "[data]") {
-  if (no_data()) return;
+  if (no_water()) return;
   const Errors errors = errors_after(250, 16);
   INFO("validation force error " << errors.force << " eV/Å");
   REQUIRE(errors.force < 0.338);
 }
 
 TEST_CASE("water: 500 steps", "[.long][data]") {
-  if (no_data()) return;
+  if (no_water()) return;
   const Errors errors = errors_after(500, 80);
   std::cout << "validation force error after 500 steps: " << errors.force << " eV/Å\n";
   REQUIRE(errors.force < 0.338);
 }
 
 TEST_CASE("water: 10,000 steps with the decay scaled to them reach 93 meV/Å and 16 meV/atom", "[.long][data]") {
-  if (no_data()) return;
+  if (no_water()) return;
   const Errors errors = errors_after(10000, 80, true);
   std::cout << "validation errors after 10,000 steps: " << errors.force << " eV/Å, " << errors.energy << " eV/atom\n";
   REQUIRE(errors.force <= 0.093);

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 // What every potential must satisfy, whatever its formula.
 #include <functional>
 #include <memory>
@@ -11,6 +12,12 @@
 #include "tests/periodic.hpp"
 
 namespace cambium::test {
+
+/// The switch of every truncated potential as documented, in r.
+inline double smooth_step(double r, double start, double stop) {
+  const double t = std::clamp((r * r - start * start) / (stop * stop - start * start), 0.0, 1.0);
+  return 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
+}
 
 struct Evaluation {
   double energy = 0.0;

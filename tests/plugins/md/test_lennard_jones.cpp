@@ -16,12 +16,6 @@ double lj(double r, double e, double s) {
   return 4.0 * e * (x * x - x);
 }
 
-/// The switch as documented, in r.
-double smooth_step(double r, double start, double stop) {
-  const double t = std::clamp((r * r - start * start) / (stop * stop - start * start), 0.0, 1.0);
-  return 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
-}
-
 LennardJones::Params argon(Truncation truncation) {
   LennardJones::Params p;
   p.epsilon = eps, p.sigma = sig, p.cutoff = 2.5 * sig, p.truncation = truncation;

@@ -8,11 +8,6 @@ using md::SuttonChen;
 
 namespace {
 
-double smooth_step(double r, double start, double stop) {
-  const double t = std::clamp((r * r - start * start) / (stop * stop - start * start), 0.0, 1.0);
-  return 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
-}
-
 /// The formula as printed, with the documented truncation.
 double plain_energy(const PeriodicSystem& s, const SuttonChen::Numbers& p, double width) {
   const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), s.particles.x);

@@ -12,11 +12,6 @@ using namespace cambium::md;
 
 namespace {
 
-double smooth_step(double r, double start, double stop) {
-  const double t = std::clamp((r * r - start * start) / (stop * stop - start * start), 0.0, 1.0);
-  return 1.0 - t * t * t * (10.0 - 15.0 * t + 6.0 * t * t);
-}
-
 /// Equations (2-60) and following of the book, in eV and Å.
 double zbl(double r, double zi, double zj) {
   const double x = r * (std::pow(zi, 0.23) + std::pow(zj, 0.23)) / 0.46850;

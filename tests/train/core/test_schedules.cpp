@@ -16,9 +16,9 @@ using namespace cambium::train;
 
 namespace {
 
-struct World : testing::World {
+struct Trained : testing::World {
   Registry registry;
-  World() {
+  Trained() {
     register_training(registry);
     context.registry = &registry;
   }
@@ -32,7 +32,7 @@ struct World : testing::World {
 }  // namespace
 
 TEST_CASE("schedules are their formulas") {
-  World world;
+  Trained world;
   REQUIRE(world.rate("{type: constant, start: 0.1}")->at(7, 100) == 0.1);
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0}")->at(25, 100) == Approx(0.75));
   REQUIRE(world.rate("{type: linear, start: 1, stop: 0, steps: 50}")->at(25, 100) == Approx(0.5));
@@ -47,7 +47,7 @@ TEST_CASE("schedules are their formulas") {
 }
 
 TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/total)") {
-  World world;
+  Trained world;
   const auto rate = world.rate("{type: exponential, start: 1e-3, stop: 3.51e-8, every: 5000}");
   const double ratio = std::pow(3.51e-8 / 1e-3, 5000.0 / 1000000.0);
   REQUIRE(ratio == Approx(0.95).epsilon(1e-3));
@@ -57,7 +57,7 @@ TEST_CASE("the exponential is DeePMD-kit's: stairs of ratio (stop/start)^(every/
 }
 
 TEST_CASE("sequences and warm-up join schedules without a gap") {
-  World world;
+  Trained world;
   const auto rate = world.rate(
       "{type: sequence, pieces: [{steps: 10, rate: {type: linear, start: 0, stop: 1}}, {rate: {type: cosine, start: 1, "
       "stop: 0}}]}");
