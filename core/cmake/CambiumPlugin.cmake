@@ -33,8 +33,9 @@ endfunction()
 # cambium_choose_plugins(name ...): adds the folder of every plugin that CAMBIUM_PLUGINS names, of all where it is empty.
 # The others are named to a deck that asks for their types.
 macro(cambium_choose_plugins)
+  set(plugins_of_tree ${ARGN})  # ARGN of a macro is text, no variable that IN_LIST could read
   foreach(plugin ${CAMBIUM_PLUGINS})
-    if(NOT plugin IN_LIST ARGN)
+    if(NOT plugin IN_LIST plugins_of_tree)
       message(FATAL_ERROR "CAMBIUM_PLUGINS names '${plugin}'; the plugins of this tree are: ${ARGN}")
     endif()
   endforeach()
