@@ -96,18 +96,18 @@ void run_all() {
   Context context{comm, log, timing};
   const double sigma = 3.405, spacing = sigma * std::cbrt(4.0 / 0.8442);
   auto argon = [&] { return Sample(comm, spacing, 20, fcc_basis, 0.15 * sigma, "Ar"); };
-  deepmd::LennardJones::Params lj;
+  md::LennardJones::Params lj;
   lj.epsilon = 0.0103, lj.sigma = sigma, lj.cutoff = 2.5 * sigma;
-  deepmd::LennardJones plain(lj, context);
+  md::LennardJones plain(lj, context);
   bench("argon plain", argon(), plain, 0.3 * sigma, context);
-  lj.truncation = deepmd::Truncation::smooth;
-  deepmd::LennardJones smooth(lj, context);
+  lj.truncation = md::Truncation::smooth;
+  md::LennardJones smooth(lj, context);
   bench("argon smooth", argon(), smooth, 0.3 * sigma, context);
-  deepmd::SuttonChen::Params cu;
+  md::SuttonChen::Params cu;
   cu.element = "Cu";
-  deepmd::SuttonChen copper(cu, context);
+  md::SuttonChen copper(cu, context);
   bench("copper 7.22", Sample(comm, 3.7, 20, fcc_basis, 0.25, "Cu"), copper, 0.5, context);
-  deepmd::StillingerWeber silicon({}, context);
+  md::StillingerWeber silicon({}, context);
   bench("silicon", Sample(comm, 5.431, 16, diamond_basis, 0.25, "Si"), silicon, 1.0, context);
 }
 

@@ -91,7 +91,7 @@ struct Alone {
   cambium::Registry registry;
   cambium::Context context{comm, log, timing};
   Alone() {
-    register_all(registry);
+    cambium::register_everything(registry);
     context.registry = &registry;
   }
 };

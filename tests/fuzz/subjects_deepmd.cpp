@@ -183,7 +183,7 @@ stages:
   out.push_back({"checkpoint_structure", Form::h5, folder, "restart.6.h5",
                  [] {
                    cambium::Comm comm;
-                   cambium::deepmd::read_checkpoint_structure("restart.6.h5", comm);
+                   cambium::read_checkpoint_structure("restart.6.h5", comm);
                    return 0;
                  },
                  60});

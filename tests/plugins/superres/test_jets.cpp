@@ -8,7 +8,7 @@ using namespace cambium::superres::nested;
 
 namespace {
 
-const std::vector<MultiIndex> boussinesq{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 2, 0}, {0, 0, 2}};
+const std::vector<MultiIndex> boussinesq_jets{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 2, 0}, {0, 0, 2}};
 const std::vector<MultiIndex> third_order{{1, 0, 1}, {0, 2, 1}, {0, 0, 3}, {2, 0, 0}};
 
 /// A stretched grid that wraps around, points in it, latents and weights.
@@ -79,7 +79,7 @@ void compare(const Example& example, const JetBasis& basis, Blend blend) {
 
 TEST_CASE("jets and their gradients equal nested differentiation to 1e-10") {
   torch::set_num_threads(1);
-  const JetBasis basis(boussinesq);
+  const JetBasis basis(boussinesq_jets);
   CHECK(basis.size() == 6);
   SECTION("softplus, linear blending") {
     compare(Example(Activation::softplus, {24, 16, 8}, 4, 37), basis, Blend::trilinear);
@@ -99,7 +99,7 @@ TEST_CASE("jets of third and mixed order, as a stream function needs them") {
 
 TEST_CASE("jets where latent vectors are blended by splines, and their gradients") {
   torch::set_num_threads(1);
-  compare(Example(Activation::swish, {7, 5}, 4, 135, true, true), JetBasis(boussinesq),
+  compare(Example(Activation::swish, {7, 5}, 4, 135, true, true), JetBasis(boussinesq_jets),
           Blend::spline);  // more points than a chunk has
   compare(Example(Activation::tanh, {6}, 3, 3, false, true), JetBasis({{0, 2, 1}}), Blend::spline);
 }
