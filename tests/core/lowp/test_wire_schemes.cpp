@@ -16,7 +16,7 @@ using Numbers = std::vector<float>;
 
 Numbers normal_numbers(std::int64_t n, std::uint64_t id) {
   Numbers x(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(22, Stream::test, k, id).normal_numbers(0));
+  for (std::int64_t k = 0; k < n; ++k) x[k] = static_cast<float>(Random4(22, Stream::test, k, id).normal(0));
   return x;
 }
 
