@@ -18,7 +18,7 @@ QUICK = os.environ.get("CAMBIUM_TUTORIAL_QUICK", "0") not in ("", "0")
 RUNS = Path(os.environ.get("CAMBIUM_TUTORIAL_RUNS", HERE / "runs")).resolve()
 LAST_PAGE = ("Loop ", "band energy", "label: ", "RMSE of", "orthonormal to")
 
-sys.path.insert(0, str(ROOT / "apps" / "python"))
+sys.path[:0] = [str(ROOT / "apps" / "python"), *map(str, sorted(ROOT.glob("plugins/*/python")))]
 import cambium_io  # noqa: E402
 from cambium_style import COLOURS, SEQUENCE, STYLE  # noqa: E402,F401  (for the notebooks)
 

@@ -6,8 +6,8 @@
     python3 bench_page.py all.json -o benchmarks.md
 
 The file is that of `cambium bench all --json` and is written anew after every bench: one that crashes, is killed or takes longer than
---limit loses its own figures only, and what it said last stands in their place. --quick measures less work for less time; its figures
-say that everything runs, they are not to be quoted.
+--limit loses its own figures only, and what it said last stands in their place. --quick takes one turn of `cambium bench compare` of each
+bench, seconds long and without peers, and leaves out those that have none; its figures say that they run, they are not to be quoted.
 """
 
 import argparse
@@ -16,26 +16,13 @@ import os
 import subprocess
 import sys
 
-QUICK = {
-    "md": ["steps=20"],
-    "deepmd": ["molecules=8", "seconds=0.2"],
-    "few_bits": ["seconds=0.02"],
-    "train": ["seconds=0.5"],
-    "kinetic": ["seconds=0.2", "size=0"],
-    "search": ["networks=2", "repeat=1"],
-    "submatrix": ["copies=1", "repeat=1"],
-    "submatrix_precision": ["copies=1"],
-    "submatrix_scaling": ["from=1", "to=2", "repeat=1"],
-    "lowp": ["size=256"],
-    "rayleigh_benard": ["steps=10", "repeat=1", "accuracy=no"],
-    "meshfree_flow_net": ["repeat=1"],
-}
-
-
-def benches(program):
-    """Names that `cambium bench` lists."""
-    said = subprocess.run([program, "bench"], capture_output=True, text=True, check=True).stdout
-    return [line.split()[0] for line in said.splitlines() if line.strip() and line.split()[0] not in ("all", "compare")]
+def listed(program):
+    """What `cambium bench --json` says: its benches, and of those that take part in `bench compare` the words of a turn."""
+    said = subprocess.run([program, "bench", "--json"], capture_output=True, text=True, check=True).stdout
+    found = last_object(said)
+    if not found or "benches" not in found:
+        sys.exit(f"bench_all: '{program} bench --json' lists no benches")
+    return list(found["benches"]), found.get("turns", {})
 
 
 def last_object(text):
@@ -74,15 +61,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the program cambium")
     parser.add_argument("-o", "--output", default="bench_all.json")
-    parser.add_argument("--quick", action="store_true", help="little work, to see that everything runs")
+    parser.add_argument("--quick", action="store_true", help="one turn of seconds of each bench that has one")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for a bench (600)")
     parser.add_argument("--only", nargs="*", default=[], help="names of benches")
     wanted = parser.parse_args()
     results, failed = {}, []
-    for name in benches(wanted.program):
+    names, turns = listed(wanted.program)
+    for name in names:
         if wanted.only and name not in wanted.only:
             continue
-        figures = measure(wanted.program, name, QUICK.get(name, []) if wanted.quick else [], wanted.limit)
+        if wanted.quick and name not in turns:
+            print(f"{name}: left out, it has no turn of some seconds", flush=True)
+            continue
+        figures = measure(wanted.program, name, turns[name] if wanted.quick else [], wanted.limit)
         where = figures.pop("measured", None)
         if where and "measured" not in results:
             results["measured"] = {**where, "command": "bench_all.py" + (" --quick" if wanted.quick else "")}

@@ -5,13 +5,8 @@ written and no backend chosen. They are reached as `run.thermo.plot()`, `run.tra
 import matplotlib.pyplot as plt
 import numpy as np
 
+from cambium_curves import label
 from cambium_style import COLOURS, MUTED, STYLE
-
-
-def label(name, unit=""):
-    name = name.replace("_", " ")
-    unit = unit.replace("angstrom", "Å").replace("^2", "²").replace("^3", "³")
-    return f"{name} ({unit})" if unit else name
 
 
 def table(data, names=None):

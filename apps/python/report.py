@@ -16,12 +16,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import h5py
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
+import plugin_pictures  # noqa: E402
 import report_pictures  # noqa: E402
 
+SUMMED_UP = {"thermo.csv", "training.csv", "validation.csv"}
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222831; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid #e5e7eb; }
@@ -110,16 +110,11 @@ def table_summary(path):
     return out + "</table>"
 
 
-def scores_of_methods(folder):
-    """What the stage reconstruct found, a column for every method."""
-    table = cambium_io.Table(folder / "scores.csv")
-    with h5py.File(folder / "frames.h5") as file:
-        methods = list(file["methods"].asstr()[1:])
-    truth = {"nusselt": "true_nusselt", "divergence": "true_divergence"}
-    head = "".join(f'<th class="number">{html.escape(name)}</th>' for name in methods + ["data"])
-    out = f"<h3>scores</h3><table><tr><th></th>{head}</tr>"
-    for name in (name for name in table.names if not name.startswith("true_")):
-        values = list(table[name]) + ([table[truth[name]][0]] if name in truth else [])
+def table_of_plugin(title, headings, rows):
+    """A table whose rows are a name and numbers, as a plugin gives it."""
+    head = "".join(f'<th class="number">{html.escape(name)}</th>' for name in headings)
+    out = f"<h3>{html.escape(title)}</h3><table><tr><th></th>{head}</tr>"
+    for name, *values in rows:
         numbers = "".join(f'<td class="number">{value:.4g}</td>' for value in values)
         out += f"<tr><th>{html.escape(name)}</th>{numbers}</tr>"
     return out + "</table>"
@@ -150,13 +145,13 @@ def stage_section(run, name, lines):
     with tempfile.TemporaryDirectory(prefix="cambium_report_") as scratch:
         pictures, problems = report_pictures.draw_stage(folder, Path(scratch))
         out += [embedded(picture) for picture in pictures]
-    out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems]
+    tables, bad = plugin_pictures.tables(folder)
+    out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems + bad]
     if lines:
         out.append(f"<pre>{html.escape(end_of_stage(lines))}</pre>")
-    if (folder / "frames.h5").exists():
-        out.append(scores_of_methods(folder))
+    out += [table_of_plugin(*table) for table in tables]
     for table in sorted(folder.glob("*.csv")):
-        if table.name in ("thermo.csv", "training.csv", "validation.csv", "deviation.csv"):
+        if table.name in SUMMED_UP | plugin_pictures.summaries():
             out.append(f"<h3>{table.stem}</h3>{table_summary(table)}")
     found = sorted(p for pattern in ("*", "*/*", "*/*/*") for p in folder.glob(pattern) if p.is_file())
     files = [(p.relative_to(folder), f"{p.stat().st_size / 1e6:.3g} MB") for p in found]

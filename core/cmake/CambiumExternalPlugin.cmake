@@ -3,7 +3,8 @@
 #   namespace cambium::<name> { void register_types(Registry&); }
 # and describes the plugin by CAMBIUM_PLUGIN(...) of core/plugin/abi.hpp, which also writes down the ABI tag that the
 # loader compares first. Compiler options, the instruction set among them, come from cambium::core, so that both sides
-# agree on every layout.
+# agree on every layout. A folder `python` of the plugin (pictures.py: what `cambium report` draws of its runs) is linked beside
+# the module, and installed where Cambium looks for it.
 function(cambium_add_plugin name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT CAMBIUM_KOKKOS_SHARED)
@@ -25,4 +26,10 @@ function(cambium_add_plugin name)
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".cambium.so" CXX_EXTENSIONS OFF
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   install(TARGETS ${name} LIBRARY DESTINATION lib/cambium/plugins)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/python)
+    if(NOT EXISTS ${PROJECT_BINARY_DIR}/python)
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python ${PROJECT_BINARY_DIR}/python SYMBOLIC)
+    endif()
+    install(DIRECTORY python/ DESTINATION share/cambium/plugins/${name}/python PATTERN "__pycache__" EXCLUDE)
+  endif()
 endfunction()

@@ -11,17 +11,22 @@ import sys
 from pathlib import Path
 
 import h5py
+import matplotlib
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps" / "python"))
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / folder) for folder in ("apps/python", "plugins/kinetic/python", "plugins/md/python")]
 import cambium_io  # noqa: E402
 import kinetic_io  # noqa: E402
 import plot_kinetic  # noqa: E402
-import plot_run  # noqa: E402
-from plot_run import plt  # noqa: E402
+import plot_md  # noqa: E402
+from cambium_style import STYLE  # noqa: E402
 
 
 def draw_copper(axes, run):
-    plot_run.plot_rdf(axes, run.rdf, run.thermo)
+    plot_md.plot_rdf(axes, run.rdf, run.thermo)
     axes.set(title="copper melts: radial distribution")
 
 
@@ -41,7 +46,7 @@ def draw_convection(axes, path):
 
 def main():
     runs, output = Path(sys.argv[1]), sys.argv[2]
-    with plt.rc_context(plot_run.STYLE):
+    with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12, 6.2))
         grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])
         draw_copper(figure.add_subplot(grid[0, 0]), cambium_io.Run(runs / "copper_melting"))

@@ -13,7 +13,7 @@ import numpy as np
 
 import program
 
-sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+sys.path[:0] = [os.path.join(program.SOURCE, *folder) for folder in (("apps", "python"), ("plugins", "kinetic", "python"))]
 import cambium_io  # noqa: E402
 import kinetic_io  # noqa: E402
 

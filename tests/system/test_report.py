@@ -31,6 +31,19 @@ stages:
                thermo: {{every: 5}}, output: [{{type: fields, interval: 0.25}}]}}
   - reconstruct: {{data: "{folder}/flow/simulate/fields.h5", rayleigh: 1e5, ratio: [2, 2, 2]}}
 """
+OUTSIDE = """
+import matplotlib.pyplot as plt
+import cambium_io
+
+def pictures(folder, scratch):
+    figure, axes = plt.subplots()
+    axes.plot(cambium_io.Run(folder).thermo["temperature"])
+    figure.savefig(scratch / "of_mine.png")
+    return [scratch / "of_mine.png"]
+
+def tables(folder):
+    return [("found", ["value"], [["size", 1.5]])]
+"""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -84,6 +97,46 @@ class Report(unittest.TestCase):
         self.assertEqual(report.citations(cambium_io.Run(copy)),
                          '<ul><li>Jones, J. E.: Fields. 1924. <a href="https://doi.org/10.1/x">10.1/x</a></li>'
                          "<li>Rai, M. M.: Turbulent DNS. J, 1991.</li></ul>")
+
+    def test_a_plugin_outside_the_tree_draws(self):
+        """Its python/pictures.py lies beside its library; one that fails costs its own place only."""
+        library = program.fresh("report_plugin")
+        os.makedirs(os.path.join(library, "python"))
+        program.write(os.path.join(library, "mine.cambium.so"), "")
+        pictures = os.path.join(library, "python", "pictures.py")
+        page = os.path.join(self.folder, "outside.html")
+        try:
+            os.environ["CAMBIUM_PLUGIN_PATH"] = library
+            for text, expected in ((OUTSIDE, ('alt="of_mine"', "<h3>found</h3>", '<tr><th>size</th><td class="number">1.5</td>')),
+                                   ("def pictures(folder, scratch):\n    raise ValueError('no ink')\n",
+                                    ("the plugin &#x27;mine&#x27; could not draw this stage: no ink",)),
+                                   ("import nowhere_at_all\n", ('alt="picture"',))):
+                program.write(pictures, text)
+                code, _, err = program.run("report", self.where, "-o", page)
+                self.assertEqual(code, 0, err)
+                with open(page) as file:
+                    found = file.read()
+                for part in expected:
+                    self.assertIn(part, found)
+            self.assertIn("warning: the pictures of plugin 'mine' are left out: No module named 'nowhere_at_all'", err)
+        finally:
+            del os.environ["CAMBIUM_PLUGIN_PATH"]
+
+    def test_as_it_is_installed(self):
+        """share/cambium/python and share/cambium/plugins/NAME/python: the same page, and the programs of plugins."""
+        share = os.path.join(program.fresh("report_installed"), "share", "cambium")
+        python = os.path.join("apps", "python")
+        shutil.copytree(os.path.join(program.SOURCE, python), os.path.join(share, "python"))
+        for name in ("md", "deepmd"):
+            shutil.copytree(os.path.join(program.SOURCE, "plugins", name, "python"), os.path.join(share, "plugins", name, "python"))
+        page = os.path.join(share, "page.html")
+        done = subprocess.run([sys.executable, os.path.join(share, "python", "report.py"), self.where, "-o", page], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(page) as file:
+            self.assertEqual(file.read(), self.page)
+        done = subprocess.run([sys.executable, os.path.join(share, "plugins", "deepmd", "python", "plot_surrogate.py"), self.where],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_names_an_unfinished_run(self):
         copy = os.path.join(self.folder, "unfinished")
@@ -180,9 +233,7 @@ class BenchOptions(unittest.TestCase):
         self.assertIn("--json", page)
         self.assertIn("every one of them", page)
 
-    def test_the_quick_look_knows_the_options(self):
-        sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
-        from bench_all import QUICK
+    def test_the_list_has_turns_of_known_options(self):
         code, said, _ = program.run("bench", "--json")
         listed = json.loads(said)
         self.assertEqual(code, 0)
@@ -190,18 +241,19 @@ class BenchOptions(unittest.TestCase):
         _, pages, _ = program.run("doc", "bench")
         options = {page.split("\n")[0]: set(re.findall(r"^\| `(\w+)` \|", page, re.M)) for page in pages.split("## bench ")[1:]}
         self.assertEqual(set(options), set(listed["benches"]))
-        for name, words in QUICK.items():
-            if name in options:
-                self.assertLessEqual({word.split("=")[0] for word in words}, options[name])
+        self.assertTrue(listed["turns"])
+        for name, words in listed["turns"].items():
+            self.assertTrue(words)
+            self.assertLessEqual({word.split("=")[0] for word in words}, options[name])
 
 
 class BenchAll(unittest.TestCase):
     """The script that gives each bench a process of its own, with a program that stands for cambium."""
     FAKE = """#!/usr/bin/env python3
 import json, os, signal, sys, time
-if sys.argv[1:] == ["bench"]:
-    print("md                    dynamics\\ncrash                 ends by a signal\\nslow                  never ends\\n"
-          "refused               has no data\\nkinetic               plasma\\nall                   every one of them")
+if sys.argv[1:] == ["bench", "--json"]:
+    names = ["md", "crash", "slow", "refused", "kinetic", "long"]
+    print(json.dumps({"benches": dict.fromkeys(names, "words"), "turns": {name: ["steps=20"] for name in names[:-1]}}))
 elif sys.argv[2] == "crash":
     os.kill(os.getpid(), signal.SIGKILL)
 elif sys.argv[2] == "slow":
@@ -222,6 +274,7 @@ else:
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("5 benches, 3 failed", done.stdout)
+        self.assertIn("long: left out, it has no turn of some seconds", done.stdout)
         with open(output) as file:
             found = json.load(file)
         self.assertEqual(found["measured"], {"commit": "abc", "command": "bench_all.py --quick"})

@@ -143,8 +143,11 @@ static const Bench& bench_named(const Registry& registry, const std::string& nam
 
 ExitCode Commands::bench(const std::string& name, const std::vector<std::string>& words, bool json, bool help) {
   if (name.empty() && json) {
-    nlohmann::json list{{"measured", measured_where(context_)}};
-    for (const auto& bench : registry_.benches()) list["benches"][bench.name] = bench.doc;
+    nlohmann::json list{{"measured", measured_where(context_)}, {"turns", nlohmann::json::object()}};
+    for (const auto& bench : registry_.benches()) {
+      list["benches"][bench.name] = bench.doc;
+      if (!bench.turn.empty()) list["turns"][bench.name] = bench.turn;
+    }
     log_.info(list.dump());
     return ExitCode::done;
   }

@@ -20,7 +20,7 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 ///   /step, /time                    one row per output
 ///   /<species>/density, flux_x, ..., energy   [row][cell][mode]; energy is the integral of v^2 f
 ///   /field/Ex, ...                  [row][cell][mode]
-/// and the grid in the attributes of the root group. apps/python/kinetic_io.py reads it.
+/// and the grid in the attributes of the root group. plugins/kinetic/python/kinetic_io.py reads it.
 class MomentsWriter : public Writer {
  public:
   struct Params {

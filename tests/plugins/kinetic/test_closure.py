@@ -78,7 +78,7 @@ class Closure(unittest.TestCase):
 
     def test_picture(self):
         """The curves of the picture are the theory and the fluid's own rates; it is drawn."""
-        sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "apps", "python"))
+        sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "plugins", "kinetic", "python"))
         try:
             import numpy as np
             import plot_closure

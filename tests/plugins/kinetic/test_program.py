@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "tests", "system"))
-sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "apps", "python"))
+sys.path.insert(0, os.path.join(os.environ["CAMBIUM_SOURCE"], "plugins", "kinetic", "python"))
 import kinetic_io  # noqa: E402
 import program  # noqa: E402
 

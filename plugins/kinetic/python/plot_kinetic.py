@@ -14,15 +14,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
+sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
 import kinetic_io  # noqa: E402
-import plot_run  # noqa: E402
+from cambium_style import COLOURS, SEQUENCE, STYLE  # noqa: E402
 
 
 def plot_energies(axes, table):
     names = [n for n in ("electric_energy", "magnetic_energy") if n in table and np.any(table[n] > 0)]
-    for name, colour in zip(names or ["kinetic_energy"], plot_run.COLOURS):
+    for name, colour in zip(names or ["kinetic_energy"], COLOURS):
         positive = table[name] > 0
         axes.semilogy(table["time"][positive], table[name][positive], color=colour, label=name.replace("_", " "))
     axes.set(title="Energy", xlabel="time (1/ω)", ylabel="energy")
@@ -30,7 +31,7 @@ def plot_energies(axes, table):
 
 
 def plot_conservation(axes, table):
-    for name, colour in zip(("total_energy", "particles"), plot_run.COLOURS):
+    for name, colour in zip(("total_energy", "particles"), COLOURS):
         axes.plot(table["time"], table[name] / table[name][0] - 1.0, color=colour, label=name.replace("_", " "))
     axes.set(title="Change since the start (relative)", xlabel="time (1/ω)")
     axes.legend()
@@ -49,7 +50,7 @@ def plot_lines(axes, conf, name):
     t, x, values = conf.lines(name)
     shown = np.unique(np.linspace(0, len(t) - 1, min(len(t), 5)).round().astype(int))
     for place, k in enumerate(shown):
-        axes.plot(x, values[k], color=plot_run.SEQUENCE(place / max(len(shown) - 1, 1)), label=f"t = {t[k]:.4g}")
+        axes.plot(x, values[k], color=SEQUENCE(place / max(len(shown) - 1, 1)), label=f"t = {t[k]:.4g}")
     axes.set(title=name, xlabel="x", xlim=(x[0], x[-1]))
     axes.legend()
 
@@ -72,7 +73,7 @@ def draw(folder, output):
                 panels.append(lambda f, a, name=name: plot_lines(a, conf, name))
     if not panels:
         raise FileNotFoundError(f"'{folder}' has nothing to draw yet: thermo.csv holds fewer than two rows")
-    with plt.rc_context(plot_run.STYLE):
+    with plt.rc_context(STYLE):
         columns = min(3, len(panels))
         rows = -(-len(panels) // columns)
         figure, grid = plt.subplots(rows, columns, figsize=(5.2 * columns, 3.4 * rows), squeeze=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures of a run of the plugin podlstm: plot_podlstm.py RUN [FOLDER OF A SEARCH...]
+"""Pictures of a run of the plugin podlstm, or of one of its stages: plot_podlstm.py RUN [FOLDER OF A SEARCH...]
 
 Writes PNG files into RUN: modes.png (maps and coefficients), scores.png (R2 of all methods by lead), forecast.png (forecast beside
 truth), error_map_<lead>.png (root mean square error of the last method on the grid), reward.png (rewards over the search's time; further
@@ -19,24 +19,26 @@ import matplotlib.pyplot as plt  # noqa: E402
 WIDTHS = ["identity", "16", "32", "48", "64", "80", "96"]
 
 
-def newest(run, pattern):
-    found = sorted(Path(run).glob(pattern))
+def newest(run, name):
+    """A file of this folder, else of the last of its stages that has it."""
+    found = sorted(Path(run).glob("*/" + name)) + list(Path(run).glob(name))
     return found[-1] if found else None
 
 
-def save(figure, run, name):
+def save(figure, target, name):
+    """Path of the file that it writes."""
     figure.tight_layout()
-    figure.savefig(Path(run) / name, dpi=120, bbox_inches="tight")
+    figure.savefig(Path(target) / name, dpi=120, bbox_inches="tight")
     plt.close(figure)
-    print(f"wrote: {Path(run) / name}")
+    return Path(target) / name
 
 
-def draw_modes(run, path):
+def draw_modes(target, path):
     with h5py.File(path) as file:
         modes, share = file["modes"][()], file["energy_share"][()]
         a, time, training = file["coefficients"][()], file["time"][()], int(file.attrs["training_snapshots"])
     if modes.ndim != 3:
-        return
+        return []
     figure, axes = plt.subplots(len(modes), 2, figsize=(11, 2.1 * len(modes)), squeeze=False)
     for k, mode in enumerate(modes):
         top = np.nanmax(np.abs(mode))
@@ -45,10 +47,10 @@ def draw_modes(run, path):
         axes[k][1].plot(time, a[:, k], lw=0.8)
         axes[k][1].axvline(time[training - 1], color="0.5", lw=0.8)
     axes[-1][1].set_xlabel("time; the line ends training"), axes[-1][0].set_xlabel("column of the grid")
-    save(figure, run, "modes.png")
+    return [save(figure, target, "modes.png")]
 
 
-def draw_scores(run, path):
+def draw_scores(target, path):
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
     figure, axis = plt.subplots(figsize=(7, 4.5))
@@ -57,10 +59,10 @@ def draw_scores(run, path):
         axis.plot(range(1, len(leads) + 1), leads, "o-", ms=3, label=f"{row['method'].strip()}: {float(row['test_r2']):.3f}")
     axis.set_xlabel("lead"), axis.set_ylabel("test R2, mean of modes"), axis.set_ylim(max(-0.2, axis.get_ylim()[0]), 1.0)
     axis.legend(fontsize=7)
-    save(figure, run, "scores.png")
+    return [save(figure, target, "scores.png")]
 
 
-def draw_forecast(run, path, pod):
+def draw_forecast(target, path, pod):
     with h5py.File(path) as file:
         truth, issued = file["truth"][()], file["issued"][()]
         group = file["forecast"]
@@ -72,23 +74,24 @@ def draw_forecast(run, path, pod):
         axes[k][0].plot(issued, truth[:, -1, k], "k", lw=0.9, label="truth")
         axes[k][0].plot(issued, forecast[:, -1, k], "r", lw=0.9, label=f"{name.strip()}, lead {leads}")
     axes[0][0].legend(fontsize=7)
-    save(figure, run, "forecast.png")
+    pictures = [save(figure, target, "forecast.png")]
     if pod is None:
-        return
+        return pictures
     with h5py.File(pod) as file:
         psi = file["modes"][()]
     if psi.ndim != 3:
-        return
+        return pictures
     for lead in sorted({0, leads - 1}):
         error = forecast[:, lead] - truth[:, lead]
         grid = np.sqrt(np.einsum("kij,lij,kl->ij", psi, psi, error.T @ error / len(error)))
         figure, axis = plt.subplots(figsize=(8, 4))
         figure.colorbar(axis.imshow(grid, origin="lower", aspect="auto"), label="RMSE within the modes")
         axis.set_title(f"{name.strip()}, lead {lead + 1}", fontsize=9)
-        save(figure, run, f"error_map_{lead + 1}.png")
+        pictures.append(save(figure, target, f"error_map_{lead + 1}.png"))
+    return pictures
 
 
-def draw_reward(run, folders):
+def draw_reward(target, folders):
     figure, axis = plt.subplots(figsize=(7, 4.5))
     for folder in folders:
         with h5py.File(Path(folder) / "journal.h5") as file:
@@ -99,10 +102,10 @@ def draw_reward(run, folders):
         axis.plot(when[keep] / 60, reward[keep], ".", ms=3, alpha=0.5, color=line.get_color())
     axis.set_xlabel("time [min]"), axis.set_ylabel("validation R2"), axis.legend(fontsize=7)
     axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.0))
-    save(figure, run, "reward.png")
+    return [save(figure, target, "reward.png")]
 
 
-def draw_network(run, folder):
+def draw_network(target, folder):
     with h5py.File(Path(folder) / "journal.h5") as file:
         reward, genomes = file["trials/reward"][()], file["trials/genome"][()]
     genome = [int(g) for g in genomes[np.argmax(reward)]]
@@ -127,24 +130,31 @@ def draw_network(run, folder):
         axis.annotate("", (0.15 * np.sign(bend), -b + 0.3), (0.15 * np.sign(bend), -a), arrowprops={"arrowstyle": "->", "color": "C1", "connectionstyle": f"arc3,rad={bend}"})
     axis.set_xlim(-1, 1), axis.set_ylim(-len(names), 0.5)
     axis.set_title(f"best by validation: R2 {np.max(reward):.4f}", fontsize=9)
-    save(figure, run, "network.png")
+    return [save(figure, target, "network.png")]
+
+
+def draw(run, target, more=()):
+    """Paths of the pictures of a run, or of the folder of one stage, written into `target`; `more` are further folders of searches."""
+    pod, journal = newest(run, "pod.h5"), newest(run, "journal.h5")
+    scores, forecast = newest(run, "scores.csv"), newest(run, "forecast.h5")
+    pictures = []
+    if pod:
+        pictures += draw_modes(target, pod)
+    if scores:
+        pictures += draw_scores(target, scores)
+    if forecast:
+        pictures += draw_forecast(target, forecast, pod)
+    if journal:
+        pictures += draw_reward(target, [journal.parent, *more])
+        pictures += draw_network(target, journal.parent)
+    return pictures
 
 
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    run = sys.argv[1]
-    pod = newest(run, "*/pod.h5")
-    scores, forecast, journal = newest(run, "*/scores.csv"), newest(run, "*/forecast.h5"), newest(run, "*/journal.h5")
-    if pod:
-        draw_modes(run, pod)
-    if scores:
-        draw_scores(run, scores)
-    if forecast:
-        draw_forecast(run, forecast, pod)
-    if journal:
-        draw_reward(run, [journal.parent, *sys.argv[2:]])
-        draw_network(run, journal.parent)
+    for picture in draw(sys.argv[1], sys.argv[1], sys.argv[2:]):
+        print(f"wrote: {picture}")
 
 
 if __name__ == "__main__":

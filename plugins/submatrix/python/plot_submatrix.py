@@ -48,20 +48,29 @@ def draw_pattern(axes, folder):
     axes.set_title("blocks of D")
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    folder = sys.argv[1]
-    picture = sys.argv[2] if len(sys.argv) > 2 else os.path.join(folder, "submatrix.png")
+def draw(folder, picture):
+    """Writes the picture of a density_matrix stage's folder."""
     parts = [(name, draw) for name, draw in (("submatrices.csv", draw_sizes), ("charges.csv", draw_charges), ("density.h5", draw_pattern))
              if os.path.exists(os.path.join(folder, name))]
     if not parts:
-        sys.exit(f"'{folder}' holds none of submatrices.csv, charges.csv, density.h5; give the folder of a density_matrix stage")
+        raise FileNotFoundError(f"'{folder}' holds none of submatrices.csv, charges.csv, density.h5; give the folder of a density_matrix stage")
     figure, axes = plt.subplots(1, len(parts), figsize=(5 * len(parts), 4), squeeze=False)
     for (_, draw), place in zip(parts, axes[0]):
         draw(place, folder)
     figure.tight_layout()
     figure.savefig(picture, dpi=150)
+    plt.close(figure)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = sys.argv[1]
+    picture = sys.argv[2] if len(sys.argv) > 2 else os.path.join(folder, "submatrix.png")
+    try:
+        draw(folder, picture)
+    except FileNotFoundError as error:
+        sys.exit(f"plot_submatrix: {error}")
     print(f"drawn: {picture}")
 
 

@@ -15,7 +15,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
+sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
 
 
@@ -51,6 +52,19 @@ def draw_spectrum(axes, path):
     axes.legend(frameon=False)
 
 
+def draw(stage, output):
+    """Writes the picture of a stage's folder that holds fields.h5 and thermo.csv."""
+    spectrum = (stage / "spectrum.csv").exists()
+    figure = plt.figure(figsize=(10, 6), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    draw_buoyancy(figure.add_subplot(grid[0, :]), stage / "fields.h5")
+    draw_heat(figure.add_subplot(grid[1, :1] if spectrum else grid[1, :]), cambium_io.Table(stage / "thermo.csv"))
+    if spectrum:
+        draw_spectrum(figure.add_subplot(grid[1, 1]), stage / "spectrum.csv")
+    figure.savefig(output, dpi=150)
+    plt.close(figure)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run")
@@ -61,14 +75,7 @@ def main():
     if arguments.netcdf:
         cambium_io.open_fields(stage / "fields.h5").to_netcdf(arguments.netcdf)
         return
-    spectrum = (stage / "spectrum.csv").exists()
-    figure = plt.figure(figsize=(10, 6), layout="constrained")
-    grid = figure.add_gridspec(2, 2)
-    draw_buoyancy(figure.add_subplot(grid[0, :]), stage / "fields.h5")
-    draw_heat(figure.add_subplot(grid[1, :1] if spectrum else grid[1, :]), cambium_io.Table(stage / "thermo.csv"))
-    if spectrum:
-        draw_spectrum(figure.add_subplot(grid[1, 1]), stage / "spectrum.csv")
-    figure.savefig(arguments.output, dpi=150)
+    draw(stage, arguments.output)
     print(arguments.output)
 
 

@@ -9,11 +9,16 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
+import matplotlib
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
+sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
-from plot_run import COLOURS, MUTED, STYLE, plt  # noqa: E402
+from cambium_style import COLOURS, MUTED, STYLE  # noqa: E402
 
 
 def read_csv(path):

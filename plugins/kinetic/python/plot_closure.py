@@ -19,8 +19,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import yaml  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import plot_run  # noqa: E402
+ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
+sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
+from cambium_style import COLOURS, STYLE  # noqa: E402
 
 HAMMETT_PERKINS = -np.sqrt(8.0 / np.pi)
 
@@ -126,11 +127,11 @@ def runs(folder):
 def plot_kernels(axes, kernels, data):
     k = np.linspace(0.5 * kernels.lowest, 1.2 * kernels.highest, 200)
     a, b = kernels(k)
-    axes.plot(k, a, color=plot_run.COLOURS[0], label="a, trained")
-    axes.plot(k, b, color=plot_run.COLOURS[1], label="b, trained")
-    for values, colour, name in ((data[:, 1], plot_run.COLOURS[0], "a"), (data[:, 2], plot_run.COLOURS[1], "b")):
+    axes.plot(k, a, color=COLOURS[0], label="a, trained")
+    axes.plot(k, b, color=COLOURS[1], label="b, trained")
+    for values, colour, name in ((data[:, 1], COLOURS[0], "a"), (data[:, 2], COLOURS[1], "b")):
         axes.plot(data[:, 0], values, "o", color=colour, label=f"{name}, kinetic waves")
-    axes.axhline(HAMMETT_PERKINS, color=plot_run.COLOURS[0], ls=":", label="a, Hammett-Perkins (b = 0)")
+    axes.axhline(HAMMETT_PERKINS, color=COLOURS[0], ls=":", label="a, Hammett-Perkins (b = 0)")
     axes.axvspan(kernels.lowest, kernels.highest, color="0.95", zorder=0)
     axes.set(title="Heat flux q = i a T + b u", xlabel="wave number k λ_D", ylabel="a, b")
     axes.legend()
@@ -140,9 +141,9 @@ def plot_rates(axes, kernels, found):
     k, omega = kinetic_roots([max(0.75, kernels.highest)])
     axes.plot(k, omega.imag, color="0.2", lw=2.5, label="kinetic equation")
     a, b = kernels(k)
-    for name, colour, pair in (("model", plot_run.COLOURS[0], (a, b)),
-                               ("hammett_perkins", plot_run.COLOURS[1], (np.full_like(k, HAMMETT_PERKINS), 0 * k)),
-                               ("none", plot_run.COLOURS[2], (0 * k, 0 * k))):
+    for name, colour, pair in (("model", COLOURS[0], (a, b)),
+                               ("hammett_perkins", COLOURS[1], (np.full_like(k, HAMMETT_PERKINS), 0 * k)),
+                               ("none", COLOURS[2], (0 * k, 0 * k))):
         label = {"model": "trained closure", "hammett_perkins": "Hammett-Perkins", "none": "no heat flux"}[name]
         axes.plot(k, [fluid_root(*each).real for each in zip(k, *pair)], color=colour, ls="--", label=label)
         mine = np.array([(x, y) for closure, x, y in found if closure == name])
@@ -159,7 +160,7 @@ def draw(folder, output):
     data = next(iter(sorted(folder.glob("*/heat_flux.h5"))), None)
     if kernels is None or data is None:
         raise FileNotFoundError(f"'{folder}' holds no trained heat_flux_kernel (train/model.h5) with its waves (simulate/heat_flux.h5)")
-    with plt.rc_context(plot_run.STYLE):
+    with plt.rc_context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
         plot_kernels(left, kernels, waves(data))
         plot_rates(right, kernels, runs(folder))
