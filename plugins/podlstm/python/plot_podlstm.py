@@ -101,7 +101,8 @@ def draw_reward(target, folders):
         line = axis.plot(when[keep] / 60, np.maximum.accumulate(reward[keep]), label=f"{folder}: best so far")[0]
         axis.plot(when[keep] / 60, reward[keep], ".", ms=3, alpha=0.5, color=line.get_color())
     axis.set_xlabel("time [min]"), axis.set_ylabel("validation R2"), axis.legend(fontsize=7)
-    axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.0))
+    if axis.get_ylim()[1] > 0.0:
+        axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.0))
     return [save(figure, target, "reward.png")]
 
 
