@@ -11,6 +11,10 @@
 #include "plugins/deepmd/tools/tools.hpp"
 #include "tests/plugins/deepmd/deep_potential_samples.hpp"
 
+namespace cambium::md {
+void register_types(Registry& registry);
+}
+
 namespace cambium::deepmd {
 void register_types(Registry& registry);
 }
@@ -31,6 +35,7 @@ struct Stages {
     registry.add<H5mdWriter>("h5md", "trajectory");
     registry.add<ExtxyzWriter>("extxyz", "trajectory");
     registry.set_plugin("deepmd");
+    md::register_types(registry);
     register_types(registry);
   }
   /// The stage's folder.
