@@ -258,7 +258,8 @@ struct Sweep {
   CAMBIUM_FN void look_ahead(int block, int iv) const {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
     if constexpr (K::modes < 16) return;
-    constexpr int half = K::modes / 2, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;
+    constexpr int line = sizeof(P) < 64 ? 64 / sizeof(P) : 1;  // packs in a cache line: one of them fetches it
+    constexpr int half = K::modes / 2 / line * line, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;
     const P* cell = nullptr;
     const int next = iv + 2;
     if (next >= layout.velocity_cells) return;
@@ -271,7 +272,7 @@ struct Sweep {
       cell = out + layout.cell(block, next);
     }
     if (cell)
-      for (int k = from; k < to; ++k) __builtin_prefetch(cell + k, 0, 2);
+      for (int k = from; k < to; k += line) __builtin_prefetch(cell + k, 0, 2);
 #else
     (void)block, (void)iv;
 #endif
