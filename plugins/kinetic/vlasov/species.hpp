@@ -33,6 +33,7 @@ class Species {
   std::vector<double> frequency_of(const std::string& formula, const std::string& what) const;
   /// The operator of Dougherty for this species; InputError when its velocity space is cut among ranks.
   Dougherty dougherty_with(std::vector<double> frequency) const;
+  bool limits() const { return positivity_ != nullptr; }
   /// Scales negative parts away after a step; true when some rank changed a cell, whose moments are then new.
   /// Collective.
   bool limit();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "plugins/kinetic/vlasov/outflow.hpp"
@@ -18,13 +17,6 @@ Vlasov::Vlasov(const CommonParams& params, Context& context)
   for (const auto& s : params.species) species_.push_back(std::make_unique<Species>(params, s, context.comm));
   for (const auto& pair : params.collisions) make_collisions(pair);
   if (params.observables.growth_rate) growth_.emplace(*params.observables.growth_rate);
-}
-
-void Vlasov::declare(State& state, Context&) {
-  state.add({"distribution", At::cell, "", "distribution functions", false, [] { return TensorRef{}; }});
-  state.add({"moments", At::cell, "", "density, particle flux and energy of every species", false,
-             [] { return TensorRef{}; }});
-  state.add({"fields", At::cell, "", "electric and magnetic field", false, [] { return TensorRef{}; }});
 }
 
 void Vlasov::set_external(const FieldFormulas& formulas) {
@@ -50,7 +42,11 @@ void Vlasov::initialise(State& state, Context& context) {
   time_ = state.time;
   warn_about_debye_length();
   // A stage of length zero tells the frequencies of the fresh state.
-  frequency_ = take_stage({0, 0, 2, 0.0, 1.0, 0.0}, time_);
+  const Stage none{0, 0, 2, 0.0, 1.0, 0.0};
+  sweep(0, none, time_);
+  gather(std::array{none.out}, {&fresh_[0], 1}, {&fastest_[0], 1});
+  if (fields_) advance_fields(none);
+  frequency_ = fastest_[0];
   record(time_);
 }
 
@@ -84,56 +80,10 @@ void Vlasov::save(io::Group& group) const {
   if (growth_) growth_->save(group);
 }
 
-void Vlasov::schedule(Schedule& schedule) {
-  std::vector<std::string> reads{"distribution", "moments", "fields"};
-  schedule.add({"vlasov: three Runge-Kutta stages", reads, reads, [this](State&, StepInfo& info) { step(info); }});
-}
-
 double Vlasov::timestep(const State& state) const {
   double dt = common_.timestep ? *common_.timestep : common_.cfl / frequency_;
   if (common_.max_timestep) dt = std::min(dt, *common_.max_timestep);
   return EndTime{common_.end_time}.step(state.time, dt);
-}
-
-void Vlasov::require_stable(double dt, double frequency) const {
-  if (common_.timestep && dt * frequency > 1.0 + 1e-9)
-    throw InputError(
-        fmt::format("timestep = {:g} is above the stability limit {:.4g} at time {:.6g}; give a smaller 'timestep', or "
-                    "leave it out and the step is chosen",
-                    *common_.timestep, 1.0 / frequency, time_));
-}
-
-void Vlasov::require_finite(double frequency, std::int64_t step) const {
-  if (!std::isfinite(frequency))
-    throw NumericalError(
-        fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", step, time_));
-}
-
-/// SSP-RK3 (Shu and Osher 1988). A step whose later stage needs a shorter one is begun again.
-void Vlasov::step(StepInfo& info) {
-  for (;; ++repeated_) {
-    const double dt = info.dt, limit = std::max(1.0, common_.cfl) * 1.01;
-    const auto [first, second] =
-        take_stages({0, 0, 1, 0.0, 1.0, dt}, time_, {1, 0, 2, 0.75, 0.25, 0.25 * dt}, time_ + dt);
-    const double need = std::max(first, second);
-    require_finite(need, info.step);
-    require_stable(dt, need);
-    if (dt * need > limit && !common_.timestep) {
-      info.dt = common_.cfl / need;
-      continue;
-    }
-    frequency_ = std::max(need, take_stage({2, 0, 0, 1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0 * dt}, time_ + 0.5 * dt));
-    require_finite(frequency_, info.step);
-    break;
-  }
-  collide(info.dt);
-  bool limited = false;
-  for (auto& s : species_) limited |= s->limit();
-  if (limited && fields_) fields_->refresh(sources(0));
-  last_step_ = info.dt;
-  time_ += info.dt;
-  info.time = time_;
-  record(time_);
 }
 
 void Vlasov::make_collisions(const CrossCollisionParams& params) {
@@ -160,19 +110,6 @@ void Vlasov::make_collisions(const CrossCollisionParams& params) {
       {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
 }
 
-void Vlasov::collide(double dt) {
-  for (auto& s : species_)
-    if (s->collides()) {
-      const auto timer = context_.timing.scope("collisions");
-      s->collide(dt);
-    }
-  for (auto& pair : colliding_) {
-    const auto timer = context_.timing.scope("collisions between species");
-    pair.op.act(pair.a->solver(), pair.b->solver(), dt);
-    pair.a->compute_moments(), pair.b->compute_moments();
-  }
-}
-
 ForceField Vlasov::force_on(const Species& s, int slot, double time, int which) {
   ForceField force;
   force.charge_over_mass = s.charge() / s.mass();
@@ -190,66 +127,11 @@ ForceField Vlasov::force_on(const Species& s, int slot, double time, int which) 
   return force;
 }
 
-static bool all_finite(const std::vector<double>& values) {
-  double sum = 0.0;  // zero times infinity, and times NaN, is NaN
-  for (double x : values) sum += 0.0 * x;
-  return sum == 0.0;
-}
-
-void Vlasov::gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh,
-                    std::span<double> fastest) {
-  std::vector<std::span<double>> sums;
-  for (auto& stage : fresh) sums.insert(sums.end(), stage.begin(), stage.end());
-  rank_sums_.reduce(sums, fastest);
-  for (std::size_t k = 0; k < slots.size(); ++k)
-    for (std::size_t i = 0; i < species_.size(); ++i) {
-      auto& moments = species_[i]->moments(slots[k]) = std::move(fresh[k][i]);
-      if (!all_finite(moments)) fastest[k] = std::numeric_limits<double>::infinity();  // a maximum would drop NaN
-    }
-}
-
-double Vlasov::take_stage(const Stage& stage, double time) {
-  double fastest = fields_ ? fields_->frequency() : 0.0;
-  std::vector<std::vector<double>> fresh[1];
-  for (auto& s : species_) {
-    fresh[0].emplace_back(s->moments(stage.out).size(), 0.0);
-    fastest = std::max(fastest, s->solver().stage(stage, force_on(*s, stage.in, time, 0), fresh[0].back()));
-  }
-  const Sources before = sources_and_walls(stage.in);
-  const auto timer = context_.timing.scope("fields");
-  gather(std::array{stage.out}, fresh, std::span(&fastest, 1));
-  if (fields_) fields_->stage(stage, before, sources(stage.out));
-  return fastest;
-}
-
 bool Vlasov::fuses() const {
   if (fields_ && !fields_->ahead()) return false;
   for (const auto& s : species_)
     if (s->solver().fusing() != Solver::Fusing::pays) return false;
   return true;
-}
-
-std::array<double, 2> Vlasov::take_stages(const Stage& first, double first_time, const Stage& second,
-                                          double second_time) {
-  if (!fuses_) fuses_ = context_.comm.max(fuses() ? 0.0 : 1.0) == 0.0;
-  if (!*fuses_) {
-    const double fastest = take_stage(first, first_time);
-    return {fastest, take_stage(second, second_time)};
-  }
-  const Sources before = sources(first.in);
-  if (fields_) fields_->stage(first, before, {});
-  std::vector<std::vector<double>> fresh[2];
-  std::array<double, 2> fastest{fields_ ? fields_->frequency() : 0.0, fields_ ? fields_->frequency() : 0.0};
-  for (auto& s : species_) {
-    for (auto& f : fresh) f.emplace_back(s->moments(0).size(), 0.0);
-    const auto found = s->solver().stages({first, force_on(*s, first.in, first_time, 0), &fresh[0].back()},
-                                          {second, force_on(*s, second.in, second_time, 1), &fresh[1].back()});
-    for (int k = 0; k < 2; ++k) fastest[k] = std::max(fastest[k], found[k]);
-  }
-  const auto timer = context_.timing.scope("fields");
-  gather(std::array{first.out, second.out}, fresh, fastest);
-  if (fields_) fields_->stage(second, sources(first.out), {});
-  return fastest;
 }
 
 Sources Vlasov::sources(int slot) const {

@@ -74,14 +74,26 @@ class Vlasov : public Physics {
     BetweenSpecies op;
   };
   void make_collisions(const CrossCollisionParams& params);
-  void step(StepInfo& info);
   void start_from(const std::string& path);
-  /// Collisions during dt, of species with themselves and with each other.
-  void collide(double dt);
-  /// One stage of all species and the fields; returns the largest frequency of the state it starts from.
-  double take_stage(const Stage& stage, double time);
-  /// Two stages that follow each other, in one pass over the cells; returns both largest frequencies.
-  std::array<double, 2> take_stages(const Stage& first, double first_time, const Stage& second, double second_time);
+  using Tasks = std::vector<Schedule::Task>;
+  /// Names of declared fields in these slots.
+  std::vector<std::string> of_species(const std::string& what, std::initializer_list<int> slots) const;
+  std::vector<std::string> of_fields(std::initializer_list<int> slots) const;
+  std::int64_t components_of_fields(int slot) const;
+  /// Tasks of stage k: cells, sums over ranks, fields.
+  void add_stage(int k, Tasks& tasks);
+  /// Those of the first two stages where they share a pass: the fields of the second come before the cells of the
+  /// first.
+  void add_shared_pass(Tasks& tasks);
+  void add_fields(int k, Tasks& tasks);
+  void add_corrections(Tasks& tasks);
+  /// One stage of all species; fresh_[k] and fastest_[k] are this rank's then.
+  void sweep(int k, const Stage& stage, double time);
+  /// The first two stages in one pass over the cells.
+  void sweep_twice(double dt);
+  void advance_fields(const Stage& stage);
+  /// Whether the first two stages need a shorter step; that is in `info` then.
+  bool too_long(StepInfo& info);
   /// Moments of species after stages that led to these slots, and largest frequencies: over ranks. A frequency is
   /// infinite where a moment is not finite.
   void gather(std::span<const int> slots, std::span<std::vector<std::vector<double>>> fresh, std::span<double> fastest);
@@ -105,7 +117,10 @@ class Vlasov : public Physics {
   double frequency_ = 0.0, time_ = 0.0, last_step_ = 0.0;
   std::int64_t repeated_ = 0;
   bool measured_ = false;
-  std::optional<bool> fuses_;  ///< once asked
+  /// Of each stage: moments of every species before they are summed over ranks, and the largest sum of frequencies of
+  /// the state that it starts from.
+  std::array<std::vector<std::vector<double>>, 3> fresh_;
+  std::array<double, 3> fastest_{};
   RankSums rank_sums_;
   double first_energy_ = 0.0, last_energy_ = 0.0, first_particles_ = 0.0, last_particles_ = 0.0;
 };

@@ -1,5 +1,6 @@
 """A kinetic deck through the program: output read by the Python reader, a picture."""
 import os
+import re
 import sys
 import unittest
 
@@ -67,6 +68,37 @@ class Kinetic(unittest.TestCase):
         mean = np.sin(k * centre) * np.sin(k * h / 2) / (k * h / 2)
         slope = 24 / h**3 * np.cos(k * centre) * (np.sin(k * h / 2) / k**2 - h / 2 * np.cos(k * h / 2) / k)
         np.testing.assert_allclose(field[0], -0.2 * (mean + slope * (x - centre)), atol=1e-6)
+
+    def tasks(self, deck, *overrides):
+        """What `cambium check` says of a deck's step: {task: (names it reads, names it writes)}, in order."""
+        code, out, error = program.run("check", os.path.join(program.SOURCE, "inputs", "kinetic", deck), *overrides)
+        self.assertEqual(code, 0, error)
+        rows = re.findall(r"^ +\d+\. (.+?) +reads (.*?) +writes (.*)$", out, re.MULTILINE)
+        return {name: tuple(names.split(", ") if names else [] for names in lists) for name, *lists in rows}
+
+    def test_check_lists_the_tasks(self):
+        stage = "stages[0].simulate."
+        found = self.tasks("landau.yaml", stage + "species[0].positivity=true")
+        stages = [f"{section}: stage {k}" for k in (1, 2, 3) for section in ("sweep", "moments", "fields")]
+        self.assertEqual(list(found), stages[:6] + ["timestep: again if too long"] + stages[6:] + [
+            "timestep: of the next step", "limiter: negative parts", "timestep: time reached", "observables: growth rate"])
+        self.assertEqual(found["sweep: stage 2"], (["electron/f", "electron/f_1", "fields_1"],
+                                                   ["electron/f_2", "electron/moments_2", "frequencies"]))
+        self.assertEqual(found["fields: stage 2"], (["electron/moments_2"], ["fields_2"]))  # of the charge that is there now
+        # A field with a rate of change: it is ahead of the particles, so two stages may share a pass; small runs gain nothing by it.
+        self.assertIn("sweep: stage 1", self.tasks("weibel_1x2v.yaml"))
+        found = self.tasks("weibel_1x2v.yaml", stage + "domain.cells=[48]", stage + "species[0].velocity.cells=[32,32]")
+        self.assertEqual(list(found)[:5], ["fields: stage 1", "sweep: stages 1 and 2", "moments: stages 1 and 2", "fields: stage 2",
+                                           "timestep: again if too long"])
+        self.assertEqual(found["sweep: stages 1 and 2"], (["electron/f", "fields", "fields_1"],
+                                                          ["electron/f_2", "electron/moments_1", "electron/moments_2", "frequencies"]))
+        self.assertEqual(found["fields: stage 2"], (["electron/moments_1", "fields", "fields_1"], ["fields_2"]))
+        found = self.tasks("relaxation.yaml")
+        self.assertNotIn("fields: stage 1", found)
+        self.assertEqual(found["collisions: between species"][0], ["a/f", "b/f", "a/moments", "b/moments"])
+        found = self.tasks("sheath_2x2v.yaml", stage + "wall_potential={lower: ['-1', '0'], upper: [floating, '0']}")
+        self.assertEqual(found["fields: stage 3"][0],  # a floating wall keeps what it absorbs
+                         ["electron/f_2", "ion/f_2", "electron/moments", "ion/moments", "fields", "fields_2"])
 
     def test_bump_on_tail(self):
         """Frequency and rate of the beam's wave from the phase and size of its field: omega 1.00121789, gamma 0.19809798."""
