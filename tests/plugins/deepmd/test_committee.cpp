@@ -31,7 +31,7 @@ std::string structure(Stages& stages) {
   return stages.scratch.file("water.xyz");
 }
 
-std::string md(const std::string& structure, const std::string& potential) {
+std::string md_deck(const std::string& structure, const std::string& potential) {
   return fmt::format(
       "{{physics: md, structure: {{file: '{}'}}, initial_temperature: 300, potential: {}, timestep: 0.0005, thermo: "
       "{{every: 2}}, output: [{{type: extxyz, every: 2}}], steps: 4}}",
@@ -99,7 +99,7 @@ const char* const names[] = {"max_devi_v", "min_devi_v", "avg_devi_v", "max_devi
 TEST_CASE("thermo.csv holds how far the models of a committee disagree") {
   Stages stages;
   const auto paths = models(stages);
-  const std::string folder = stages.run("simulate", "committee", md(structure(stages), committee(paths)));
+  const std::string folder = stages.run("simulate", "committee", md_deck(structure(stages), committee(paths)));
   const auto table = text_table(folder + "/thermo.csv");
   for (const char* name : names) REQUIRE(table.count(name) == 1);
   for (std::size_t line = 0; line < 3; ++line) {
@@ -112,7 +112,7 @@ TEST_CASE("thermo.csv holds how far the models of a committee disagree") {
   }
   // The deck moves by the first model, as without a committee.
   const std::string alone = stages.run(
-      "simulate", "alone", md(structure(stages), fmt::format("{{type: deep_potential, model: '{}'}}", paths[0])));
+      "simulate", "alone", md_deck(structure(stages), fmt::format("{{type: deep_potential, model: '{}'}}", paths[0])));
   const auto other = text_table(alone + "/thermo.csv");
   CHECK(other.count("max_devi_f") == 0);
   CHECK(other.at("potential") == table.at("potential"));
@@ -128,7 +128,7 @@ TEST_CASE("a committee says at the end by how much it disagreed") {
     log.tee(stages.scratch.file("log.txt"));
     Context context{stages.comm, log, stages.timing, &stages.registry};
     context.run_directory = folder;
-    stages.registry.make<Task>("simulate", deck::parse(md(structure(stages), committee(paths)), "test"), context)
+    stages.registry.make<Task>("simulate", deck::parse(md_deck(structure(stages), committee(paths)), "test"), context)
         ->run(context);
   }
   const auto table = text_table(folder + "/thermo.csv");
@@ -147,7 +147,7 @@ TEST_CASE("a committee within a sum has its columns, and label selects by them")
   const auto paths = models(stages);
   const std::string zbl = "{type: zbl, inner: 0.5, outer: 0.9}";
   const std::string once = fmt::format("{{type: sum, terms: [{}, {}]}}", zbl, committee(paths));
-  const std::string folder = stages.run("simulate", "sum", md(structure(stages), once));
+  const std::string folder = stages.run("simulate", "sum", md_deck(structure(stages), once));
   const Spread expected(stages, paths, folder + "/trajectory.extxyz", 0);
   CHECK(text_table(folder + "/thermo.csv").at("max_devi_f")[0] == Approx(expected.columns[3]).epsilon(1e-6));
 
