@@ -16,7 +16,7 @@ import source_tree
 LAYERS = ["base", "parallel", "deck", "numerics", "sparse", "particles", "state", "pair", "lowp", "codec", "io", "plugin",
           "driver", "train"]
 KOKKOS_HEADER = "core/parallel/kokkos.hpp"
-TORCH = re.compile(r"(^|/)(?<!/train/)(torch|ATen|c10)/")
+TORCH = re.compile(r"(^|/)(?<!/train/)(?<!/networks/)(torch|ATen|c10)/")
 
 
 def area(path):
