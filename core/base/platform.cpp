@@ -25,6 +25,12 @@ std::string processor_name() {
   return family.empty() ? name : name + " (family " + family + ", model " + model + ")";
 }
 
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
 std::string preferred_openblas_core() {
   const bool bf16 = (" " + cpu_field("flags") + " ").find(" avx512_bf16 ") != std::string::npos;
   return bf16 && cpu_field("vendor_id") == "AuthenticAMD" ? "COOPERLAKE" : "";

@@ -24,4 +24,7 @@ void restart_with_platform_settings(char** argv);
 /// apart.
 std::string processor_name();
 
+/// Name of this machine on its network.
+std::string host_name();
+
 }  // namespace cambium

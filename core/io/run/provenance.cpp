@@ -2,12 +2,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <ctime>
 
 #include "core/base/build_info.hpp"
+#include "core/base/platform.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium::io {
@@ -39,12 +39,6 @@ std::string mpi_library() {
   MPI_Get_library_version(text, &length);
   const std::string all(text, static_cast<std::size_t>(length));
   return all.substr(0, all.find_first_of(",\n"));
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/platform.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::io {
@@ -41,12 +42,6 @@ std::string machine_name() {
   char space[128] = "";
   if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = 0;
   return first_line(content("/proc/sys/kernel/random/boot_id")) + " " + space;
-}
-
-std::string this_host() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 std::string drawn_token() {
@@ -112,7 +107,7 @@ RunLock::RunLock(const std::string& directory, const std::string& command, bool 
                  const std::function<void(const std::string&)>& say, Limits limits)
     : directory_(directory), path_((fs::path(directory) / "run.lock").string()), limits_(limits) {
   own_ = {drawn_token(),
-          this_host(),
+          host_name(),
           machine_name(),
           this_process(),
           launched ? parent_process() : ProcessName{},
