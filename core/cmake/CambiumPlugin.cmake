@@ -48,10 +48,12 @@ macro(cambium_choose_plugins)
   endforeach()
 endmacro()
 
-# Tells the list where the types of the plugins belong that this build leaves out: their names stand in register.cpp.
+# Tells the list which plugins this build leaves out, and their types, whose names stand in register.cpp.
 macro(cambium_list_left_out)
   get_property(left_out GLOBAL PROPERTY CAMBIUM_PLUGINS_LEFT_OUT)
   foreach(plugin ${left_out})
+    string(APPEND calls
+      "  registry.known_elsewhere(\"plugin\", \"${plugin}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
     file(STRINGS ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register.cpp lines REGEX "registry.add<")
     foreach(line ${lines})
       if(line MATCHES "add<[^>]*>\\(\"([a-z0-9_]+)\"")

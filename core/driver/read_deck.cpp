@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/deck/override.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/driver/deck_file.hpp"
@@ -94,6 +95,42 @@ std::string directory_of(const deck::Node& root, const std::string& path) {
   return "runs/" + (name.empty() ? std::filesystem::path(path).stem().string() : name);
 }
 
+/// Answers as a registry does, and remembers which types a deck asked for.
+class Asked : public deck::TypeTable {
+ public:
+  explicit Asked(const Registry& registry) : registry_(registry) {}
+  const deck::TypeEntry* find(std::string_view kind, std::string_view name) const override {
+    const auto* entry = registry_.find(kind, name);
+    if (entry) found_.push_back(entry);
+    return entry;
+  }
+  std::vector<std::string> names(std::string_view kind) const override { return registry_.names(kind); }
+  const std::vector<const deck::TypeEntry*>& found() const { return found_; }
+
+ private:
+  const Registry& registry_;
+  mutable std::vector<const deck::TypeEntry*> found_;
+};
+
+/// What a deck whose `plugins` lacks the owner of one of its types is told; empty when none is lacking. Such a deck
+/// still runs here, but not in a program that has this plugin as a library alone.
+std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, std::vector<std::string> named,
+                              const std::vector<std::string>& list) {
+  std::vector<std::string> uses, missing;
+  named.push_back("core");
+  for (const auto* type : types) {
+    if (std::find(named.begin(), named.end(), type->plugin) != named.end()) continue;
+    named.push_back(type->plugin);
+    missing.push_back(type->plugin);
+    uses.push_back(fmt::format("{} '{}' of plugin '{}'", type->kind, type->name, type->plugin));
+  }
+  if (missing.empty()) return {};
+  std::vector<std::string> whole = missing;
+  whole.insert(whole.end(), list.begin(), list.end());
+  return fmt::format("this deck uses {}: add {} to its list, plugins: [{}]", join(uses, " and "), join(missing),
+                     join(whole));
+}
+
 }  // namespace
 
 ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context) {
@@ -116,14 +153,19 @@ ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry
     }
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
-  for (const auto& plugin : load_plugins(plugins, registry, context.comm))
+  std::vector<std::string> named = plugins;
+  for (const auto& plugin : load_plugins(plugins, registry, context.comm)) {
+    named.push_back(plugin.name);
     if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
       context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
+  }
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, &registry);
   out.node = root;
   out.first_overridden = first_stage_of(options.overrides);
-  out.resolved = deck::resolved(stored, deck::schema_of<DeckFile>(), registry);
+  const Asked asked(registry);
+  out.resolved = deck::resolved(stored, deck::schema_of<DeckFile>(), asked);
+  if (const auto text = plugins_not_named(asked.found(), named, plugins); !text.empty()) context.log.warn(text);
   return out;
 }
 

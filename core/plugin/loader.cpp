@@ -69,6 +69,8 @@ std::string find_library(const std::string& name, const Registry& registry) {
     tried.push_back((fs::path(folder) / (name + suffix)).string());
     if (fs::is_regular_file(tried.back())) return fs::absolute(tried.back()).string();
   }
+  if (const auto why = registry.elsewhere("plugin", name); !why.empty())
+    throw InputError(fmt::format("'{}' {}", name, why));
   throw InputError(not_found(name, tried, registry));
 }
 

@@ -71,10 +71,13 @@ void Registry::known_elsewhere(std::string_view kind, std::string_view name, std
   elsewhere_.push_back({std::string(kind), std::string(name), std::string(plugin), std::string(how)});
 }
 
+/// A plugin that was left out stands in the list under its own name, as something of the kind "plugin".
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
+  const bool plugin = kind == "plugin";
   for (const auto& e : elsewhere_)
-    if ((e.kind.empty() || e.kind == kind) && e.name == name)
-      return fmt::format("belongs to plugin '{}', which this build does not have ({})", e.plugin, e.how);
+    if (e.name == name && (e.kind == kind || (e.kind.empty() && !plugin)))
+      return plugin ? fmt::format("is a plugin that this build does not have ({})", e.how)
+                    : fmt::format("belongs to plugin '{}', which this build does not have ({})", e.plugin, e.how);
   return {};
 }
 

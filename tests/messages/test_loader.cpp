@@ -111,6 +111,18 @@ TEST_CASE("a library that everybody may change is named") {
   CHECK(reason_for_distrust(file.string()) == text(file));
 }
 
+TEST_CASE("a plugin of the source tree that this build leaves out is known") {
+  Comm comm;
+  Registry registry;
+  registry.known_elsewhere("plugin", "kinetic", "kinetic", "-DCAMBIUM_PLUGINS= builds all");
+  registry.known_elsewhere("", "vlasov", "kinetic", "-DCAMBIUM_PLUGINS= builds all");
+  CHECK_THROWS_WITH(load_plugin("kinetic", registry, comm),
+                    "'kinetic' is a plugin that this build does not have (-DCAMBIUM_PLUGINS= builds all)");
+  CHECK(registry.elsewhere("physics", "vlasov") ==
+        "belongs to plugin 'kinetic', which this build does not have (-DCAMBIUM_PLUGINS= builds all)");
+  CHECK(registry.elsewhere("plugin", "vlasov").empty());
+}
+
 TEST_CASE("a plugin that is not there is looked for, and the places are named") {
   setenv("CAMBIUM_PLUGIN_PATH", PLUGINS, 1);
   CHECK(refusal("god_plugin") ==
