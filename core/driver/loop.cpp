@@ -8,9 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/driver/advance.hpp"
-#include "core/driver/page/citations.hpp"
 #include "core/driver/page/stage_files.hpp"
-#include "core/driver/page/timing_table.hpp"
 #include "core/driver/resume_point.hpp"
 #include "core/driver/schedule_check.hpp"
 #include "core/io/reading.hpp"
@@ -108,7 +106,8 @@ Task::Outcome Loop::run() {
     dump_and_rethrow(error, state_.step + 1);
   }
   if (physics_->finished() && !thermo_due(state_.step)) observe_and_print();
-  last_page(wall_seconds() - started, state_.step - first, outcome);
+  seconds_ = wall_seconds() - started, steps_ = state_.step - first;
+  for (const auto& writer : writers_) writer->finish(state_);
   return outcome;
 }
 
@@ -128,20 +127,16 @@ void Loop::show_progress(double started, std::int64_t first_step) const {
                                     static_cast<double>(done) / elapsed, left / 3600, left / 60 % 60, left % 60));
 }
 
-void Loop::last_page(double seconds, std::int64_t steps, Task::Outcome) {
-  for (const auto& writer : writers_) writer->finish(state_);
-  auto& log = context_.log;
-  log.info("");
-  LoopSummary loop{seconds, steps, physics_->work(state_), physics_->timestep(state_), physics_->time_unit()};
-  for (const auto& line : timing_table(context_.timing, loop, context_.comm)) log.info(line);
-  for (const auto& line : physics_->report()) log.info(line);
-  std::string written = "thermo.csv";
+Task::Work Loop::work() const {
+  const auto step = physics_->work(state_);
+  return {step.items, step.name, steps_, seconds_, physics_->timestep(state_), physics_->time_unit()};
+}
+
+std::vector<std::string> Loop::files() const {
+  std::vector<std::string> out{"thermo.csv"};
   for (const auto& writer : writers_)
-    for (const auto& file : writer->files()) written += ", " + file;
-  log.info(fmt::format("written in {}: {}", context_.run_directory, written));
-  for (const auto& warning : log.warnings())
-    log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
-  write_citations(physics_->citations(), context_);
+    for (const auto& file : writer->files()) out.push_back(file);
+  return out;
 }
 
 /// Name of a writer's group in a checkpoint.

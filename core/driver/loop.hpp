@@ -9,7 +9,7 @@
 
 namespace cambium {
 
-/// The time loop of a simulate stage, from construction to its last page.
+/// The time loop of a simulate stage.
 class Loop {
  public:
   Loop(const Simulate::Params& params, Context& context);
@@ -18,6 +18,12 @@ class Loop {
   void report_plan() const;
   Task::Outcome run();
 
+  // For the last page, after run().
+  Task::Work work() const;
+  std::vector<std::string> lines() const { return physics_->report(); }
+  std::vector<std::string> files() const;
+  std::vector<Citation> citations() const { return physics_->citations(); }
+
  private:
   void start_fresh();
   void resume(const std::string& checkpoint);
@@ -25,7 +31,6 @@ class Loop {
   void call_writers();
   void write_checkpoint();
   void show_progress(double started, std::int64_t first_step) const;
-  void last_page(double seconds, std::int64_t steps, Task::Outcome outcome);
   bool thermo_due(std::int64_t step) const;
   [[noreturn]] void dump_and_rethrow(const NumericalError& error, std::int64_t step);
 
@@ -40,6 +45,8 @@ class Loop {
   std::int64_t last_step_ = 0;
   std::vector<double> values_;
   mutable double next_progress_ = 0.5;  ///< seconds into the loop
+  double seconds_ = 0.0;                ///< that the loop took
+  std::int64_t steps_ = 0;              ///< that it made
 };
 
 }  // namespace cambium

@@ -10,6 +10,7 @@
 #include "core/base/build_info.hpp"
 #include "core/deck/differences.hpp"
 #include "core/driver/page/banner.hpp"
+#include "core/driver/page/last_page.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/run_lock.hpp"
@@ -63,6 +64,7 @@ class Run {
   std::size_t finished() const;
   void say_what_changed(const std::string& before);
   bool run_stage(std::size_t k);
+  Task::Outcome run_with_page(Task& task);
   void accept_change(std::size_t k);
 
   const ReadDeck& read_;
@@ -180,6 +182,18 @@ void Run::accept_change(std::size_t k) {
   });
 }
 
+/// Whatever a task is, its last page, cite.bib and the warnings said again are written here and nowhere else.
+Task::Outcome Run::run_with_page(Task& task) {
+  context_.timing.reset();
+  const double started = wall_seconds();
+  const auto outcome = task.run(context_);
+  const double seconds = wall_seconds() - started;
+  LastPage page = last_page_of(task);
+  if (!page.work.seconds) page.work.seconds = seconds;
+  print_last_page(page, context_);
+  return outcome;
+}
+
 /// False when the stage was stopped early.
 bool Run::run_stage(std::size_t k) {
   context_.run_directory = (fs::path(top_) / folders_[k]).string();
@@ -196,7 +210,7 @@ bool Run::run_stage(std::size_t k) {
     fs::remove(mark, ignored);
   });
   if (context_.comm.max(anew) > 0) context_.resume = false;
-  const auto outcome = context_.registry->make<Task>(read_.deck.stages[k], context_)->run(context_);
+  const auto outcome = run_with_page(*context_.registry->make<Task>(read_.deck.stages[k], context_));
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
   });

@@ -31,6 +31,21 @@ void Simulate::Params::describe(deck::Describe<Params>& d) {
 
 void Simulate::check(Context& context) { Loop(params_, context).report_plan(); }
 
-Task::Outcome Simulate::run(Context& context) { return Loop(params_, context).run(); }
+Simulate::Simulate(const Params& params, Context&) : params_(params) {}
+
+Simulate::~Simulate() = default;
+
+Task::Outcome Simulate::run(Context& context) {
+  loop_ = std::make_unique<Loop>(params_, context);
+  return loop_->run();
+}
+
+Task::Work Simulate::work() const { return loop_->work(); }
+
+std::vector<std::string> Simulate::lines() const { return loop_->lines(); }
+
+std::vector<std::string> Simulate::files() const { return loop_->files(); }
+
+std::vector<Citation> Simulate::citations() const { return loop_->citations(); }
 
 }  // namespace cambium

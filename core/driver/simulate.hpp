@@ -12,6 +12,8 @@
 
 namespace cambium {
 
+class Loop;
+
 /// The stage `simulate`: a physics advanced by its schedule, with thermo lines, writers, checkpoints and an orderly
 /// end on signals and wall time.
 class Simulate : public Task {
@@ -35,12 +37,18 @@ class Simulate : public Task {
     static void describe(deck::Describe<Params>& d);
   };
 
-  Simulate(const Params& params, Context&) : params_(params) {}
+  Simulate(const Params& params, Context&);
+  ~Simulate() override;
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override;
+  std::vector<std::string> lines() const override;
+  std::vector<std::string> files() const override;
+  std::vector<Citation> citations() const override;
 
  private:
   Params params_;
+  std::unique_ptr<Loop> loop_;  ///< once it runs
 };
 
 }  // namespace cambium

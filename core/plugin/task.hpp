@@ -1,6 +1,11 @@
 #pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/citation.hpp"
 #include "core/parallel/context.hpp"
 
 namespace cambium {
@@ -13,9 +18,29 @@ class Task {
   virtual ~Task() = default;
   /// Constructs everything, reports it through the log, runs nothing, writes nothing.
   virtual void check(Context&) = 0;
-  /// Everything a stage does, its checkpoints and last page included.
+  /// Everything that a stage does, its checkpoints and files included; the driver writes its last page.
   enum class Outcome { done, stopped_early };
   virtual Outcome run(Context&) = 0;
+
+  /// What the rate on the last page counts. {40, "frame"} prints frames/s; with steps, {192, "atom", 1000} prints
+  /// steps/s and atom-steps/s.
+  struct Work {
+    std::int64_t items = 0;  ///< of each step, or of the whole stage when it has no steps
+    std::string name = {};   ///< of one item
+    std::optional<std::int64_t> steps = {};
+    std::optional<double> seconds = {};  ///< of the loop; absent: of the whole stage
+    double time_per_step = 0.0;          ///< physical time of one step, 0 when it has none
+    std::string time_unit = {};          ///< with "ps", the page says ns/day
+    bool items_per_step = false;         ///< every step takes other items: "samples/s" instead of "atom-steps/s"
+  };
+  // For the last page: asked once after run(), on every rank in this order; lines of rank 0 are printed.
+  virtual Work work() const { return {}; }
+  /// Below the timing table: what the loop found out about itself. Collective.
+  virtual std::vector<std::string> lines() const { return {}; }
+  /// Written in the stage's folder, by their names there.
+  virtual std::vector<std::string> files() const { return {}; }
+  /// Works that the results rest on, for cite.bib; one may be named twice.
+  virtual std::vector<Citation> citations() const { return {}; }
 };
 
 }  // namespace cambium

@@ -9,15 +9,15 @@ import program
 
 # What the last page of a stage says, and what it leaves behind.
 STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
-          "density_matrix": ("band energy", ["charges.csv", "submatrices*.csv"]),
+          "density_matrix": ("band energy", ["charges.csv", "submatrices*.csv", "cite.bib"]),
           "local_spectra": ("block columns; band energy", ["train.h5"]),
           "train": ("samples/s", ["training.csv", "training.h5", "model.h5"]),
           "label": ("label: ", ["train/set.000/force.npy", "validation/set.000/energy.npy"]),
-          "test": ("RMSE of", ["errors.csv", "parity_0_force.csv"]),
-          "pod": ("orthonormal to", ["pod.h5"]),
-          "tune": ("best: trial", ["journal.h5", "trials.csv", "best.yaml", "best/model.h5"]),
-          "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5"]),
-          "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5"]),
+          "test": ("RMSE of", ["errors.csv", "parity_0_force.csv", "cite.bib"]),
+          "pod": ("orthonormal to", ["pod.h5", "cite.bib"]),
+          "tune": ("best: trial", ["journal.h5", "trials.csv", "best.yaml", "best/model.h5", "best/cite.bib", "cite.bib"]),
+          "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5", "cite.bib"]),
+          "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5", "cite.bib"]),
           "reconstruct": ("relative divergence", ["scores.csv", "frames.h5"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
@@ -45,6 +45,7 @@ class Decks(unittest.TestCase):
                 self.assertEqual(code, 0, error)
                 self.assertIn("the deck is sound; nothing was run", out)
                 self.assertEqual(os.listdir(folder), [])
+                self.assertNotIn("to its list, plugins:", out)
                 code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}", ranks=2)
                 self.assertEqual(code, 0, error)
                 self.assertNotIn("judge it by others", out + error)  # no stage judges a model by what it was trained on or chosen by
@@ -54,6 +55,8 @@ class Decks(unittest.TestCase):
                     place = os.path.join(folder, stage)
                     if os.path.isdir(place):
                         self.assertRegex(out, rate)
+                        self.assertRegex(out, f"(?s)-> {re.escape(place)}\n.*\n(Loop|Stage) [0-9.]+ s, 2 ranks.*\npeak memory per rank: "
+                                              f".*\nwritten in {re.escape(place)}: ")
                         committee = os.path.join(place, "model_1")
                         place = committee if os.path.isdir(committee) else place
                         for file in files:

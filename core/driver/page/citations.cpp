@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium {
 
@@ -14,10 +15,12 @@ void write_citations(const std::vector<Citation>& citations, Context& context) {
   std::string text;
   for (const auto& citation : citations)
     if (seen.insert(citation.key).second) text += std::string(citation.bibtex) + "\n\n";
-  if (seen.empty()) return;
   const auto path = (std::filesystem::path(context.run_directory) / "cite.bib").string();
-  if (context.comm.root()) io::write_file_atomically(path, text);
-  context.log.info(fmt::format("cite: {} ({} work{})", path, seen.size(), seen.size() == 1 ? "" : "s"));
+  io::on_root(context.comm, [&] {
+    if (!seen.empty()) io::write_file_atomically(path, text);
+  });
+  if (!seen.empty())
+    context.log.info(fmt::format("cite: {} ({} work{})", path, seen.size(), seen.size() == 1 ? "" : "s"));
 }
 
 }  // namespace cambium

@@ -1,11 +1,13 @@
 #pragma once
 #include <vector>
 
-#include "core/plugin/potential.hpp"
+#include "core/base/citation.hpp"
+#include "core/parallel/context.hpp"
 
 namespace cambium {
 
-/// Writes cite.bib (BibTeX) of the works this stage rests on into the run directory and says so. Rank 0 writes.
+/// Collective: writes cite.bib (BibTeX) of the works this stage rests on into the run directory and says so. The list
+/// of rank 0 counts.
 void write_citations(const std::vector<Citation>& citations, Context& context);
 
 }  // namespace cambium

@@ -27,36 +27,49 @@ static std::vector<std::string> section_names(const Timing& timing, const Comm& 
   return names;
 }
 
-static std::string rate_line(const LoopSummary& loop) {
-  const double rate = static_cast<double>(loop.steps) / std::max(loop.seconds, 1e-9);
-  std::string line = fmt::format("{:.4g} steps/s", rate);
-  const double items = rate * static_cast<double>(loop.work.items);
-  const char* prefix = items >= 1e6 ? "M" : items >= 1e3 ? "k" : "";
-  const double scale = items >= 1e6 ? 1e6 : items >= 1e3 ? 1e3 : 1.0;
-  line +=
-      fmt::format(", {:.4g} {}{}{}/s", items / scale, prefix, loop.work.name, loop.items_per_second ? "s" : "-steps");
-  if (loop.time_unit == "ps" && loop.time_per_step > 0.0)
-    line += fmt::format(", {:.4g} ns/day", rate * loop.time_per_step * 86.4);
+static std::string scaled(double rate, const std::string& name) {
+  const char* prefix = rate >= 1e6 ? "M" : rate >= 1e3 ? "k" : "";
+  return fmt::format("{:.4g} {}{}/s", rate >= 1e6 ? 1e-6 * rate : rate >= 1e3 ? 1e-3 * rate : rate, prefix, name);
+}
+
+static std::string rate_line(const Task::Work& work, double seconds) {
+  const double items = static_cast<double>(work.items);
+  if (!work.steps) return scaled(items / seconds, work.name + "s");
+  const double rate = static_cast<double>(*work.steps) / seconds;
+  std::string line =
+      fmt::format("{:.4g} steps/s, {}", rate, scaled(rate * items, work.name + (work.items_per_step ? "s" : "-steps")));
+  if (work.time_unit == "ps" && work.time_per_step > 0.0)
+    line += fmt::format(", {:.4g} ns/day", rate * work.time_per_step * 86.4);
   return line;
 }
 
-std::vector<std::string> timing_table(const Timing& timing, const LoopSummary& loop, const Comm& comm) {
+/// Rows of the sections, with what lies between them as the last one; none where no section was timed.
+static void add_sections(const Timing& timing, double seconds, const Comm& comm, std::vector<std::string>& lines) {
+  const auto names = section_names(timing, comm);
+  if (names.empty()) return;
   std::map<std::string, double> mine;
   for (const auto& section : timing.sections()) mine[section.name] = section.seconds;
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("Loop {:.2f} s, {} rank{}, {} steps, {} {}s", loop.seconds, comm.size(),
-                              comm.size() == 1 ? "" : "s", loop.steps, loop.work.items, loop.work.name));
-  lines.push_back(rate_line(loop));
   lines.push_back(fmt::format("{:<14}{:>10}{:>10}{:>10}{:>9}", "section", "min s", "avg s", "max s", "%"));
   double listed = 0.0;
-  auto row = [&](const std::string& name, double seconds) {
-    const double average = comm.sum(seconds) / comm.size();
-    lines.push_back(fmt::format("{:<14}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}", name, comm.min(seconds), average,
-                                comm.max(seconds), 100.0 * average / std::max(loop.seconds, 1e-9)));
-    listed += seconds;
+  auto row = [&](const std::string& name, double own) {
+    const double average = comm.sum(own) / comm.size();
+    lines.push_back(fmt::format("{:<14}{:>10.3f}{:>10.3f}{:>10.3f}{:>9.1f}", name, comm.min(own), average,
+                                comm.max(own), 100.0 * average / seconds));
+    listed += own;
   };
-  for (const auto& name : section_names(timing, comm)) row(name, mine[name]);
-  row("other", std::max(0.0, loop.seconds - listed));
+  for (const auto& name : names) row(name, mine[name]);
+  row("other", std::max(0.0, seconds - listed));
+}
+
+std::vector<std::string> timing_table(const Timing& timing, const Task::Work& work, const Comm& comm) {
+  const double seconds = std::max(work.seconds.value_or(0.0), 1e-9);
+  std::string head = fmt::format("{} {:.2f} s, {} rank{}", work.steps ? "Loop" : "Stage", seconds, comm.size(),
+                                 comm.size() == 1 ? "" : "s");
+  if (work.steps) head += fmt::format(", {} steps", *work.steps);
+  if (work.items > 0) head += fmt::format(", {} {}{}", work.items, work.name, work.items > 1 || work.steps ? "s" : "");
+  std::vector<std::string> lines{head};
+  if (work.items > 0) lines.push_back(rate_line(work, seconds));
+  add_sections(timing, seconds, comm, lines);
   const double memory = peak_memory() / 1048576.0;
   lines.push_back(fmt::format("peak memory per rank: {:.1f} MiB (largest {:.1f})", comm.sum(memory) / comm.size(),
                               comm.max(memory)));

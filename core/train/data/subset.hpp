@@ -13,6 +13,7 @@ class Subset : public Dataset {
   std::vector<FieldInfo> fields() const override { return whole_.fields(); }
   std::vector<SamplePtr> read(std::span<const std::int64_t> numbers) override;
   std::int64_t bytes_read() const override { return whole_.bytes_read(); }
+  std::vector<Citation> citations() const override { return whole_.citations(); }
 
  private:
   Dataset& whole_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/citation.hpp"
 #include "core/base/tensor_ref.hpp"
 #include "core/parallel/context.hpp"
 
@@ -47,6 +48,8 @@ class Dataset {
   virtual std::pair<std::int64_t, std::int64_t> chunk_of(std::int64_t id) const { return {id, id + 1}; }
   /// Bytes read from storage so far on this rank.
   virtual std::int64_t bytes_read() const { return 0; }
+  /// Works that describe the data or their format, for the run's cite.bib.
+  virtual std::vector<Citation> citations() const { return {}; }
 };
 
 }  // namespace cambium::train

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/citation.hpp"
 #include "core/base/tensor_ref.hpp"
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/activations.hpp"
@@ -103,6 +104,8 @@ class Network {
   virtual void use_coded(const CodedWeights& coded);
   /// Lines for the last page of a training.
   virtual std::vector<std::string> report() const { return {}; }
+  /// Works that the network rests on, for the run's cite.bib.
+  virtual std::vector<Citation> citations() const { return {}; }
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;

@@ -158,7 +158,9 @@ Task::Outcome Evaluate::run(Context& context) {
   for (const auto& line : table.lines(second)) context.log.info(line);
   io::on_root(context.comm,
               [&] { table.write((std::filesystem::path(context.run_directory) / "evaluation.csv").string()); });
-  context.log.info(fmt::format("written in {}: evaluation.csv", context.run_directory));
+  work_ = {data->size(), "sample"};
+  citations_ = model.network->citations();
+  for (const auto& citation : data->citations()) citations_.push_back(citation);
   return Outcome::done;
 }
 

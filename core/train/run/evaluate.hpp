@@ -23,9 +23,14 @@ class Evaluate : public Task {
   Evaluate(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override { return {"evaluation.csv"}; }
+  std::vector<Citation> citations() const override { return citations_; }
 
  private:
   Params params_;
+  Work work_;
+  std::vector<Citation> citations_;
 };
 
 }  // namespace cambium::train

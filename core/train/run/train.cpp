@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/driver/page/last_page.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -95,14 +96,20 @@ void Train::Params::describe(deck::Describe<Params>& d) {
   d.check(conflict_of);
 }
 
+Train::Train(const Params& params, Context&) : params_(params) {}
+
+Train::~Train() = default;
+
 void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
+
+static std::string member_folder(int member) { return fmt::format("model_{}", member + 1); }
 
 /// A finished member leaves a file, so that a restart goes on at the one that was under way.
 Task::Outcome Train::run_committee(Context& context) {
   namespace fs = std::filesystem;
   for (int member = 0; member < params_.models; ++member) {
     Context own = context;
-    own.run_directory = (fs::path(context.run_directory) / fmt::format("model_{}", member + 1)).string();
+    own.run_directory = (fs::path(context.run_directory) / member_folder(member)).string();
     const auto finished = (fs::path(own.run_directory) / "finished.txt").string();
     bool skip = false;
     io::on_root(context.comm, [&] {
@@ -110,18 +117,37 @@ Task::Outcome Train::run_committee(Context& context) {
       if (!context.resume) fs::remove(finished);
       skip = fs::exists(finished);
     });
+    begun_ = member + 1;
     if (context.comm.max(skip ? 1 : 0) == 1) continue;
     context.log.info(fmt::format("\nmodel {} of {} -> {}", member + 1, params_.models, own.run_directory));
-    if (Trainer(params_, own, member).run() == Outcome::stopped_early) return Outcome::stopped_early;
+    Trainer trainer(params_, own, member);
+    const auto outcome = trainer.run();
+    print_last_page(last_page_of(trainer), own);
+    cited_ = trainer.citations();
+    if (outcome == Outcome::stopped_early) return outcome;
     io::on_root(context.comm, [&] { io::write_file_atomically(finished, "finished\n"); });
   }
+  context.timing.reset();  // each has had a table of its own
   return Outcome::done;
 }
 
 Task::Outcome Train::run(Context& context) {
   if (params_.models > 1) return run_committee(context);
-  Trainer trainer(params_, context);
-  return trainer.run();
+  trainer_ = std::make_unique<Trainer>(params_, context);
+  return trainer_->run();
 }
+
+Task::Work Train::work() const { return trainer_ ? trainer_->work() : Work{begun_, "model"}; }
+
+std::vector<std::string> Train::lines() const { return trainer_ ? trainer_->lines() : std::vector<std::string>{}; }
+
+std::vector<std::string> Train::files() const {
+  if (trainer_) return trainer_->files();
+  std::vector<std::string> out;
+  for (int member = 0; member < begun_; ++member) out.push_back(member_folder(member));
+  return out;
+}
+
+std::vector<Citation> Train::citations() const { return trainer_ ? trainer_->citations() : cited_; }
 
 }  // namespace cambium::train

@@ -1,6 +1,8 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
@@ -18,6 +20,8 @@ class Registry;
 }
 
 namespace cambium::train {
+
+class Trainer;
 
 /// The stage `train`: a network fitted to a data set.
 class Train : public Task {
@@ -65,13 +69,21 @@ class Train : public Task {
     static void describe(deck::Describe<Params>& d);
   };
 
-  Train(const Params& params, Context&) : params_(params) {}
+  Train(const Params& params, Context&);
+  ~Train() override;
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override;
+  std::vector<std::string> lines() const override;
+  std::vector<std::string> files() const override;
+  std::vector<Citation> citations() const override;
 
  private:
   Outcome run_committee(Context&);
   Params params_;
+  std::unique_ptr<Trainer> trainer_;  ///< once it runs; none of a committee
+  int begun_ = 0;                     ///< members of a committee
+  std::vector<Citation> cited_;       ///< by its members
 };
 
 }  // namespace cambium::train

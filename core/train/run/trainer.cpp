@@ -41,9 +41,9 @@ Task::Outcome Trainer::run() {
   } catch (const NumericalError& error) {
     keep_best_and_rethrow(error);
   }
-  const double seconds = wall_seconds() - started;
+  seconds_ = wall_seconds() - started, loop_steps_ = progress_.step - first;
   mllog_.stop("run_stop", {{"status", outcome == Task::Outcome::done ? "success" : "aborted"}});
-  last_page(seconds, progress_.step - first);
+  write_files();
   return outcome;
 }
 

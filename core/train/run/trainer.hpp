@@ -23,7 +23,7 @@ struct Watch {
   std::function<bool(std::int64_t step, std::int64_t steps, double best)> after_validation;
 };
 
-/// A train stage from construction to its last page.
+/// A train stage from construction to its files.
 class Trainer {
  public:
   /// Makes the objects that the deck names; opens no data. Members of a committee differ in their seed, but hold out
@@ -32,6 +32,13 @@ class Trainer {
   /// Prints what would be trained and how.
   void report_plan() const;
   Task::Outcome run();
+
+  // For the last page, after run(); lines() is collective.
+  Task::Work work() const;
+  std::vector<std::string> lines();
+  const std::vector<std::string>& files() const { return files_; }
+  std::vector<Citation> citations() const;
+
   /// Of the validation (infinite without one), and the step at which it was reached.
   double best_measure() const { return progress_.best_metric; }
   std::int64_t best_step() const { return progress_.best_step; }
@@ -91,8 +98,8 @@ class Trainer {
   void show_progress(double started, std::int64_t first_step);
   void write_model(const std::string& name, const FlatBuffer& weights, std::int64_t step);
   std::vector<std::string> export_models();
-  void last_page(double seconds, std::int64_t steps);
-  void report_communication(double seconds);
+  void write_files();
+  void add_communication(std::vector<std::string>& lines);
   [[noreturn]] void keep_best_and_rethrow(const NumericalError& error);
 
   const Train::Params& params_;
@@ -127,6 +134,9 @@ class Trainer {
   MlLog mllog_;
   double last_clip_norm_ = 0.0;
   double next_progress_ = 0.5;  ///< seconds into the loop
+  double seconds_ = 0.0;        ///< that the loop took
+  std::int64_t loop_steps_ = 0;
+  std::vector<std::string> files_;
 };
 
 }  // namespace cambium::train

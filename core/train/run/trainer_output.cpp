@@ -4,8 +4,6 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
-#include "core/driver/page/citations.hpp"
-#include "core/driver/page/timing_table.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/trainer.hpp"
@@ -114,53 +112,62 @@ void Trainer::keep_best_and_rethrow(const NumericalError& error) {
                        error.elsewhere());
 }
 
-/// What went over the wires, and how much of it was waited for.
-void Trainer::report_communication(double seconds) {
-  auto& log = context_.log;
-  if (sharded_)
-    for (const auto& line : sharded_->memory_report()) log.info(line);
-  if (direct_)
-    for (const auto& line : direct_->memory_report()) log.info(line);
-  if (params_.direct)
-    log.info(fmt::format("direct weights: {:.3e} of them changed in the last step", share_changed(flips_last_)));
-  const auto& rows = communication().traffic().rows();
-  if (!rows.empty()) log.info(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
-  for (const auto& row : rows)
-    log.info(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls,
-                         1e-6 * static_cast<double>(row.bytes)));
-  if (context_.comm.size() == 1) return;
-  const double exposed = context_.comm.sum(communication().exposed_seconds()) / context_.comm.size();
-  log.info(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed,
-                       100.0 * exposed / std::max(seconds, 1e-9)));
+void Trainer::write_files() {
+  files_ = {"training.csv"};
+  if (validation_table_) files_.push_back("validation.csv");
+  if (progress_.step == steps_ || ended())
+    for (const auto& file : export_models()) files_.push_back(file);
+  if (params_.validate.keep_best && progress_.best_step >= 0) files_.push_back("best.h5");
 }
 
-void Trainer::last_page(double seconds, std::int64_t steps) {
-  auto& log = context_.log;
-  std::string written = "training.csv";
-  if (validation_table_) written += ", validation.csv";
-  if (progress_.step == steps_ || ended())
-    for (const auto& file : export_models()) written += ", " + file;
-  if (params_.validate.keep_best && progress_.best_step >= 0) written += ", best.h5";
-  log.info("");
-  LoopSummary loop;
-  loop.seconds = seconds;
-  loop.steps = steps;
-  loop.work = {params_.batch, "sample"};
-  loop.items_per_second = true;
-  for (const auto& line : timing_table(context_.timing, loop, context_.comm)) log.info(line);
-  report_communication(seconds);
-  for (const auto& line : loader_->report(context_)) log.info(line);
-  for (const auto& line : network_->report()) log.info(line);
+Task::Work Trainer::work() const {
+  Task::Work out{params_.batch, "sample", loop_steps_, seconds_};
+  out.items_per_step = true;
+  return out;
+}
+
+/// What went over the wires, and how much of it was waited for.
+void Trainer::add_communication(std::vector<std::string>& lines) {
+  const auto add = [&](std::vector<std::string> more) { lines.insert(lines.end(), more.begin(), more.end()); };
+  if (sharded_) add(sharded_->memory_report());
+  if (direct_) add(direct_->memory_report());
+  if (params_.direct)
+    lines.push_back(fmt::format("direct weights: {:.3e} of them changed in the last step", share_changed(flips_last_)));
+  const auto& rows = communication().traffic().rows();
+  if (!rows.empty())
+    lines.push_back(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
+  for (const auto& row : rows)
+    lines.push_back(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls,
+                                1e-6 * static_cast<double>(row.bytes)));
+  if (context_.comm.size() == 1) return;
+  const double exposed = context_.comm.sum(communication().exposed_seconds()) / context_.comm.size();
+  lines.push_back(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed,
+                              100.0 * exposed / std::max(seconds_, 1e-9)));
+}
+
+std::vector<std::string> Trainer::lines() {
+  std::vector<std::string> out;
+  add_communication(out);
+  for (const auto& line : loader_->report(context_)) out.push_back(line);
+  for (const auto& line : network_->report()) out.push_back(line);
   if (progress_.best_step >= 0)
-    log.info(params_.validate.measure == std::vector<double>{1.0}
-                 ? fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name, progress_.best_metric,
-                               metrics_[0].unit.empty() ? "" : " ", metrics_[0].unit, progress_.best_step)
-                 : fmt::format("best validation: weighted sum {:.6g} at step {}", progress_.best_metric,
-                               progress_.best_step));
-  log.info(fmt::format("written in {}: {}", context_.run_directory, written));
-  for (const auto& warning : log.warnings())
-    log.info(fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
-  write_citations(optimizer_->citations(), context_);
+    out.push_back(params_.validate.measure == std::vector<double>{1.0}
+                      ? fmt::format("best validation: {} {:.6g}{}{} at step {}", metrics_[0].name,
+                                    progress_.best_metric, metrics_[0].unit.empty() ? "" : " ", metrics_[0].unit,
+                                    progress_.best_step)
+                      : fmt::format("best validation: weighted sum {:.6g} at step {}", progress_.best_metric,
+                                    progress_.best_step));
+  return out;
+}
+
+std::vector<Citation> Trainer::citations() const {
+  std::vector<Citation> out = network_->citations();
+  const auto add = [&](std::vector<Citation> more) { out.insert(out.end(), more.begin(), more.end()); };
+  add((training_ ? training_ : whole_)->citations());
+  if (held_out_) add(held_out_->citations());
+  add(optimizer_->citations());
+  add(rate_->citations());
+  return out;
 }
 
 }  // namespace cambium::train

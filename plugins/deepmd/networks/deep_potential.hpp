@@ -6,6 +6,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
+#include "plugins/deepmd/model/citations.hpp"
 #include "plugins/deepmd/passes/loss_gradient.hpp"
 #include "plugins/deepmd/samples/neighbour_slots.hpp"
 #include "plugins/deepmd/samples/sample.hpp"
@@ -72,6 +73,7 @@ class DeepPotentialNetwork : public train::Network {
   /// model.dp and model.yaml.
   std::vector<std::string> export_model(const std::string& directory, std::span<const TensorRef> weights,
                                         Context&) const override;
+  std::vector<Citation> citations() const override { return model_citations(); }
   std::string state() const override;
   void restore(const std::string& state) override;
 

@@ -158,8 +158,9 @@ std::vector<std::size_t> selected(const Select& s, const std::vector<double>& de
 }  // namespace
 
 /// What samples and what labels, on this rank alone.
-struct Label::Work {
-  explicit Work(Context& world) : alone{const_cast<Comm&>(self), quiet, world.timing, world.registry, world.seed} {}
+struct Label::Potentials {
+  explicit Potentials(Context& world)
+      : alone{const_cast<Comm&>(self), quiet, world.timing, world.registry, world.seed} {}
   Potential& explorer() { return explore ? *explore : *potential; }
   Comm self{MPI_COMM_SELF};
   Log quiet;
@@ -169,7 +170,7 @@ struct Label::Work {
   Configuration start;
 };
 
-void Label::prepare(Work& work, Context& context) const {
+void Label::prepare(Potentials& work, Context& context) const {
   work.potential = context.registry->make<Potential>(params_.potential, work.alone);
   if (params_.explore_with) work.explore = context.registry->make<Potential>(*params_.explore_with, work.alone);
   work.start = start_of(params_.structure, work.alone);
@@ -183,7 +184,7 @@ void Label::prepare(Work& work, Context& context) const {
 }
 
 /// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.
-std::vector<double> Label::sample(Work& work, Context& context) const {
+std::vector<double> Label::sample(Potentials& work, Context& context) const {
   const std::size_t width = sampled_width(work.start.x.size());
   const std::vector<Item> list = items();
   std::size_t frames = 0;
@@ -206,7 +207,7 @@ std::vector<double> Label::sample(Work& work, Context& context) const {
   return table;
 }
 
-std::vector<Configuration> Label::configurations_of(const Item& item, Work& work) const {
+std::vector<Configuration> Label::configurations_of(const Item& item, Potentials& work) const {
   if (item.perturbed >= 0) return {perturbed(work.start, params_.perturbed, work.alone.seed, item.perturbed)};
   return trajectory(work.start, *item.spec, item.temperature, item.strain, work.explorer(), work.alone.seed,
                     item.number, work.alone);
@@ -243,7 +244,8 @@ std::vector<std::size_t> Label::choose(const std::vector<double>& sampled, std::
 }
 
 /// Labels what was chosen, and nothing else: labels are what costs.
-std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen, Work& work, Context& context) const {
+std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen, Potentials& work,
+                                        Context& context) const {
   const std::size_t width = label_width(work.start.x.size());
   std::vector<double> table(chosen.size() * width, 0.0);
   io::on_every_rank(context.comm, [&] {
@@ -269,7 +271,7 @@ std::vector<LabelledFrame> Label::label(const std::vector<Configuration>& chosen
 }
 
 Task::Outcome Label::run(Context& context) {
-  Work work(context);
+  Potentials work(context);
   prepare(work, context);
   context.log.info("label: " + work.potential->summary());
   const std::size_t width = sampled_width(work.start.x.size());
@@ -278,12 +280,16 @@ Task::Outcome Label::run(Context& context) {
   std::vector<Configuration> chosen;
   for (const std::size_t k : kept) chosen.push_back(unpacked(&sampled[k * width], work.start));
   write(kept, label(chosen, work, context), work.start, context);
+  work_ = {static_cast<std::int64_t>(sampled.size() / width), "configuration"};
+  citations_ = work.potential->citations();
+  if (work.explore)
+    for (const auto& citation : work.explore->citations()) citations_.push_back(citation);
   return Outcome::done;
 }
 
 /// Deals the frames to the two sets and writes them.
 void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
-                  Context& context) const {
+                  Context& context) {
   std::vector<LabelledFrame> training, validation;
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const bool held_out = Random4(context.seed, Stream::hold_out, kept[k], 0).uniform(0) < params_.validation;
@@ -295,6 +301,9 @@ void Label::write(const std::vector<std::size_t>& kept, std::vector<LabelledFram
     if (!training.empty()) write_system(context.run_directory + "/train", symbols, start.types, training);
     if (!validation.empty()) write_system(context.run_directory + "/validation", symbols, start.types, validation);
   });
+  if (params_.select) files_.push_back("deviation.csv");
+  if (!training.empty()) files_.push_back("train/");
+  if (!validation.empty()) files_.push_back("validation/");
   context.log.info(fmt::format("label: {} atoms; {} frames in {}/train, {} in {}/validation", start.x.size(),
                                training.size(), context.run_directory, validation.size(), context.run_directory));
 }

@@ -32,6 +32,9 @@ class Label : public Task {
   Label(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override { return files_; }
+  std::vector<Citation> citations() const override { return citations_; }
 
  private:
   /// A perturbed configuration, or a trajectory.
@@ -42,16 +45,19 @@ class Label : public Task {
     std::int64_t number = 0, frames = 1;
   };
   std::vector<Item> items() const;
-  struct Work;
-  void prepare(Work& work, Context& context) const;
-  std::vector<double> sample(Work& work, Context& context) const;
-  std::vector<Configuration> configurations_of(const Item& item, Work& work) const;
+  struct Potentials;
+  void prepare(Potentials& work, Context& context) const;
+  std::vector<double> sample(Potentials& work, Context& context) const;
+  std::vector<Configuration> configurations_of(const Item& item, Potentials& work) const;
   std::vector<std::size_t> choose(const std::vector<double>& sampled, std::size_t width, Context& context) const;
-  std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Work& work, Context& context) const;
+  std::vector<LabelledFrame> label(const std::vector<Configuration>& chosen, Potentials& work, Context& context) const;
   void write(const std::vector<std::size_t>& kept, std::vector<LabelledFrame> frames, const Configuration& start,
-             Context& context) const;
+             Context& context);
 
   Params params_;
+  Work work_;
+  std::vector<std::string> files_;
+  std::vector<Citation> citations_;
 };
 
 }  // namespace cambium::deepmd

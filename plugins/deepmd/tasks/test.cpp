@@ -91,6 +91,7 @@ Parity evaluate_system(const DataSystem& system, const std::string& path, Precis
 }  // namespace
 
 Task::Outcome TestStage::run(Context& context) {
+  work_ = {0, "frame"};
   std::string errors = "system,frames,energy_rmse (eV/atom),force_rmse (eV/angstrom),virial_rmse (eV/atom)\n";
   context.log.info(fmt::format("{:>6} {:>14} {:>14} {:>14}  system", "frames", "energy", "force", "virial"));
   context.log.info(
@@ -109,6 +110,7 @@ Task::Outcome TestStage::run(Context& context) {
                  v = rms_difference(p.virial, p.virial_model);
     context.log.info(
         fmt::format("{:>6} {:>14} {:>14} {:>14}  {}", frames, shown(e), shown(f), shown(v), params_.systems[s]));
+    work_.items += static_cast<std::int64_t>(frames);
     errors += fmt::format("{},{},{:.6g},{:.6g},{:.6g}\n", params_.systems[s], frames, e, f, v);
     io::on_root(context.comm, [&] {
       const std::string base = fmt::format("{}/parity_{}", context.run_directory, s);
@@ -118,7 +120,6 @@ Task::Outcome TestStage::run(Context& context) {
     });
   }
   io::on_root(context.comm, [&] { io::write_file_atomically(context.run_directory + "/errors.csv", errors); });
-  context.log.info(fmt::format("written in {}: errors.csv, parity_*.csv", context.run_directory));
   return Outcome::done;
 }
 

@@ -5,6 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
+#include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {
 
@@ -20,9 +21,13 @@ class TestStage : public Task {
   TestStage(const Params& params, Context&);  ///< InputError without a system
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override { return {"errors.csv", "parity_*.csv"}; }
+  std::vector<Citation> citations() const override { return model_citations(); }
 
  private:
   Params params_;
+  Work work_;
 };
 
 }  // namespace cambium::deepmd

@@ -25,4 +25,38 @@ std::vector<Citation> forecast_citations() {
 })"}};
 }
 
+std::vector<Citation> network_citations(bool gru) {
+  std::vector<Citation> out = forecast_citations();
+  if (gru)
+    out.push_back({"Cho2014", R"(@inproceedings{Cho2014,
+  author = {Cho, Kyunghyun and van Merri{\"e}nboer, Bart and Gulcehre, Caglar and Bahdanau, Dzmitry and Bougares, Fethi and Schwenk, Holger and Bengio, Yoshua},
+  title = {Learning phrase representations using {RNN} encoder-decoder for statistical machine translation},
+  booktitle = {EMNLP 2014}, pages = {1724--1734}, year = {2014}, doi = {10.3115/v1/D14-1179}
+})"});
+  else
+    out.push_back({"Hochreiter1997", R"(@article{Hochreiter1997,
+  author = {Hochreiter, Sepp and Schmidhuber, J{\"u}rgen}, title = {Long short-term memory},
+  journal = {Neural Computation}, volume = {9}, pages = {1735--1780}, year = {1997}, doi = {10.1162/neco.1997.9.8.1735}
+})"});
+  return out;
+}
+
+std::vector<Citation> search_citations(bool evolution, bool tpe) {
+  std::vector<Citation> out;
+  if (evolution)
+    out.push_back({"Real2019", R"(@inproceedings{Real2019,
+  author = {Real, Esteban and Aggarwal, Alok and Huang, Yanping and Le, Quoc V.},
+  title = {Regularized evolution for image classifier architecture search},
+  booktitle = {Proceedings of the AAAI Conference on Artificial Intelligence},
+  volume = {33}, pages = {4780--4789}, year = {2019}, doi = {10.1609/aaai.v33i01.33014780}
+})"});
+  if (tpe)
+    out.push_back({"Bergstra2011", R"(@inproceedings{Bergstra2011,
+  author = {Bergstra, James and Bardenet, R{\'e}mi and Bengio, Yoshua and K{\'e}gl, Bal{\'a}zs},
+  title = {Algorithms for hyper-parameter optimization},
+  booktitle = {Advances in Neural Information Processing Systems}, volume = {24}, year = {2011}
+})"});
+  return out;
+}
+
 }  // namespace cambium::podlstm

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "core/plugin/potential.hpp"
+#include "core/base/citation.hpp"
 
 namespace cambium::podlstm {
 
@@ -9,5 +9,9 @@ namespace cambium::podlstm {
 std::vector<Citation> pod_citations(bool randomized);
 /// Works that forecasts and searches rest on.
 std::vector<Citation> forecast_citations();
+/// Works that a recurrent network of the search space rests on.
+std::vector<Citation> network_citations(bool gru);
+/// Works that a search by aging evolution or by the tree-structured Parzen estimator rests on.
+std::vector<Citation> search_citations(bool evolution, bool tpe);
 
 }  // namespace cambium::podlstm

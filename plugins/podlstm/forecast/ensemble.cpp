@@ -32,7 +32,6 @@ void write_ensemble(const EnsembleFile& e, const Preparation& preparation, const
     }
     io::write_provenance(file, io::provenance_of(context));
   });
-  context.log.info(fmt::format("wrote: {}", path));
 }
 
 namespace {

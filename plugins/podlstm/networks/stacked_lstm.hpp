@@ -1,6 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "plugins/podlstm/citations/citations.hpp"
 #include "plugins/podlstm/networks/genome.hpp"
 #include "plugins/podlstm/networks/recurrent.hpp"
 
@@ -40,6 +41,7 @@ class StackedLstm : public train::Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
+  std::vector<Citation> citations() const override { return network_citations(params_.cell == Cell::gru); }
   std::string state() const override;
   void restore(const std::string& state) override;
 

@@ -105,7 +105,7 @@ Task::Outcome ExampleField::run(Context& context) {
     });
   });
   context.log.info(
-      fmt::format("wrote: {} ({} weeks, {} x {} cells)", path, params_.weeks, params_.latitudes, params_.longitudes));
+      fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
   return Outcome::done;
 }
 

@@ -17,6 +17,8 @@ class ExampleField : public Task {
   ExampleField(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return {params_.weeks, "week"}; }
+  std::vector<std::string> files() const override { return {"field.h5"}; }
 
  private:
   void require_room(Context& context) const;

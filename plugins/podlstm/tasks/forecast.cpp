@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "core/driver/page/citations.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
@@ -58,7 +57,6 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
       io::write_provenance(out, io::provenance_of(context));
     });
   });
-  context.log.info(fmt::format("wrote: {}\nwrote: {}", table, file));
 }
 
 std::vector<TableRow> baseline_rows(const ForecastOptions& o, const Series& series, Context& context) {
@@ -95,8 +93,10 @@ Task::Outcome ForecastTask::run(Context& context) {
   for (auto& row : baseline_rows(o, series, context)) rows.push_back(std::move(row));
   if (!params_.ensemble.empty()) rows.push_back(ensemble_row(series, context));
   report_table(rows, series, o.shape(), context);
-  write_citations(forecast_citations(), context);
+  work_ = {n + tests, "window"};
   return Outcome::done;
 }
+
+std::vector<Citation> ForecastTask::citations() const { return forecast_citations(); }
 
 }  // namespace cambium::podlstm

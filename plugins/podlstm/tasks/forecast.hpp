@@ -15,10 +15,14 @@ class ForecastTask : public Task {
   ForecastTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<Citation> citations() const override;
+  std::vector<std::string> files() const override { return {"scores.csv", "forecast.h5"}; }
 
  private:
   TableRow ensemble_row(const Series& series, Context& context) const;
   Params params_;
+  Work work_;
 };
 
 /// The linear forecasts that every network has to beat, one row each.

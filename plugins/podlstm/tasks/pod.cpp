@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "core/base/timing.hpp"
-#include "core/driver/page/citations.hpp"
 #include "plugins/podlstm/citations/citations.hpp"
 #include "plugins/podlstm/pod/pod_file.hpp"
 
@@ -81,9 +80,10 @@ Task::Outcome PodTask::run(Context& context) {
   const auto path = (std::filesystem::path(context.run_directory) / "pod.h5").string();
   write_pod_file(path, field, basis, params_.weights == AreaWeights::none ? "none" : "cos_latitude", context);
   report(field, basis, wall_seconds() - start, context);
-  context.log.info(fmt::format("wrote: {}", path));
-  write_citations(pod_citations(params_.method == PodMethod::randomized), context);
+  work_ = {field.snapshots(), "snapshot"};
   return Outcome::done;
 }
+
+std::vector<Citation> PodTask::citations() const { return pod_citations(params_.method == PodMethod::randomized); }
 
 }  // namespace cambium::podlstm

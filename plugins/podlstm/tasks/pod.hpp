@@ -25,10 +25,14 @@ class PodTask : public Task {
   PodTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<Citation> citations() const override;
+  std::vector<std::string> files() const override { return {"pod.h5"}; }
 
  private:
   void report(const Field& field, const Basis& basis, double seconds, Context& context) const;
   Params params_;
+  Work work_;
 };
 
 }  // namespace cambium::podlstm

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/driver/page/citations.hpp"
 #include "plugins/podlstm/citations/citations.hpp"
 #include "plugins/podlstm/tasks/forecast.hpp"
 
@@ -79,7 +78,6 @@ void SearchTask::report(const SearchReport& r, const Journal& journal, Context& 
                   "{:.1f} s on {} evaluators: {:.0f} evaluations per hour, {:.1f} % busy",
                   journal.trials().size(), r.evaluated, r.copied, r.stopped, r.failed, r.seconds, r.evaluators,
                   r.per_hour(), 100.0 * r.utilisation()));
-  context.log.info(fmt::format("wrote: {}", journal.path()));
 }
 
 void choose_linear(SearchTask::Params& p, const Series& series, Context& context) {
@@ -123,11 +121,21 @@ Task::Outcome SearchTask::run(Context& context) {
       journal, numbers);
   Journal* mine = journal ? &*journal : nullptr;
   if (mine) report(numbers, *mine, context);
+  work_ = {numbers.evaluated, "trial"};
   if (end == SearchEnd::replayed) return Outcome::done;
+  files_ = {"journal.h5"};
   if (end == SearchEnd::stopped) return Outcome::stopped_early;
   report_table(final_table(params_, series, mine, context), series, params_.data.shape(), context);
-  write_citations(forecast_citations(), context);
+  files_.insert(files_.end(), {"ensemble.h5", "scores.csv", "forecast.h5"});
   return Outcome::done;
+}
+
+std::vector<Citation> SearchTask::citations() const {
+  std::vector<Citation> out = network_citations(params_.network.cell == Cell::gru);
+  for (const auto& citation :
+       search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe))
+    out.push_back(citation);
+  return out;
 }
 
 }  // namespace cambium::podlstm

@@ -38,10 +38,15 @@ class SearchTask : public Task {
   SearchTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<Citation> citations() const override;
+  std::vector<std::string> files() const override { return files_; }
 
  private:
   void report(const SearchReport& r, const Journal& journal, Context& context) const;
   Params params_;
+  Work work_;
+  std::vector<std::string> files_;
 };
 
 /// Chooses penalty and harmonics of params.linear by the validation of the deck; harmonics + ridge of the baselines

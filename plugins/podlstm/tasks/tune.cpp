@@ -9,6 +9,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/trainer.hpp"
+#include "plugins/podlstm/citations/citations.hpp"
 
 namespace cambium::podlstm {
 
@@ -77,10 +78,18 @@ Task::Outcome TuneTask::run(Context& context) {
   const auto end = run_search(
       params_, params_.space(), key(context), [&](Comm& group) { return TrainEvaluator(params_, context, group); },
       context, journal, report);
+  work_ = {report.evaluated, "trial"};
   if (end == SearchEnd::replayed) return Outcome::done;
+  files_ = {"journal.h5"};
   if (end == SearchEnd::stopped) return Outcome::stopped_early;
   io::on_root(context.comm, [&] { write_tune_results(params_, journal->trials(), report, context); });
+  files_ = {"trials.csv", "journal.h5", "best.yaml (a deck that trains it again)", "best/"};
   return Outcome::done;
+}
+
+/// How was searched; what the best rests on stands in best/cite.bib.
+std::vector<Citation> TuneTask::citations() const {
+  return search_citations(params_.strategy == Strategy::evolution, params_.strategy == Strategy::tpe);
 }
 
 }  // namespace cambium::podlstm

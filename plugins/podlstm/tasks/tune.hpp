@@ -20,10 +20,15 @@ class TuneTask : public Task {
   TuneTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
   Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<Citation> citations() const override;
+  std::vector<std::string> files() const override { return files_; }
 
  private:
   std::string key(const Context& context) const;
   Params params_;
+  Work work_;
+  std::vector<std::string> files_;
 };
 
 /// Folder of a trial inside that of the stage: trials/0007.
@@ -44,8 +49,8 @@ class TrainEvaluator {
   Comm& group_;
 };
 
-/// On rank 0: trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and the
-/// last page. Folders of all but the `keep` best trials go away. InputError when no trial succeeded.
+/// On rank 0: trials.csv, best.yaml (a deck that trains the best again), the best trial's folder as `best`, and what
+/// was found. Folders of all but the `keep` best trials go away. InputError when no trial succeeded.
 void write_tune_results(const TuneTask::Params& params, const std::vector<Trial>& trials, const SearchReport& report,
                         Context& context);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
+#include "core/driver/page/last_page.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/run/trainer.hpp"
@@ -54,6 +55,7 @@ void TrainEvaluator::train(const Job& job, Context& own, const std::function<voi
     };
     train::Trainer trainer(keys, own, member, std::move(watch));
     trainer.run();
+    print_last_page(last_page_of(trainer), own);
     sum += trainer.best_measure(), best_step = trainer.best_step();
     if (out.failed) throw InputError(fmt::format("longer than time_limit, {:g} s", params_.time_limit));
   }

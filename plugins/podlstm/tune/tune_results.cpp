@@ -114,8 +114,6 @@ void write_tune_results(const TuneTask::Params& params, const std::vector<Trial>
   log.info(fmt::format("best: trial {}, error {:.6g} at step {}", best.number, -best.reward, best.best_epoch));
   for (std::size_t k = 0; k < decisions.size(); ++k)
     log.info(fmt::format("  {}: {}", short_path(decisions[k]), picked(decisions, best.genome, k)));
-  log.info(fmt::format("written in {}: trials.csv, journal.h5, best.yaml (a deck that trains it again), best/",
-                       context.run_directory));
 }
 
 }  // namespace cambium::podlstm

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
-#include "core/driver/page/citations.hpp"
-#include "core/driver/page/timing_table.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
 #include "plugins/submatrix/report/report.hpp"
 
@@ -164,26 +162,23 @@ void DensityTask::check(Context& context) {
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
 }
 
-std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, std::vector<std::string>& files,
-                                               Context& context) const {
+std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Context& context) {
   DensityOptions options = this->options(system);
   if (params_.prediction)
     options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
   if (system.hamiltonian_down) {
     const SpinDensity spins = spin_density(system, options, params_.magnetisation, context);
     const auto timer = context.timing.scope("output");
-    files = write_spins(system, options, spins, params_.output, context);
+    files_ = write_spins(system, options, spins, params_.output, context);
     return describe_spins(system, options, spins, context);
   }
   const DensityResult result = density_matrix(system, options, context);
   const auto timer = context.timing.scope("output");
-  files = write_results(system, options, result, params_.output, context);
+  files_ = write_results(system, options, result, params_.output, context);
   return describe_result(system, options, result, context);
 }
 
 Task::Outcome DensityTask::run(Context& context) {
-  context.timing.reset();
-  const double started = wall_seconds();
   std::optional<MatrixSystem> system;
   {
     const auto timer = context.timing.scope("read");
@@ -191,21 +186,13 @@ Task::Outcome DensityTask::run(Context& context) {
   }
   const DensityOptions options = this->options(*system);
   for (const auto& line : describe_system(*system, options, context.comm)) context.log.info(line);
-  std::vector<std::string> files;
-  const std::vector<std::string> page = evaluate(*system, files, context);
-  const LoopSummary loop{wall_seconds() - started, 1, {system->atoms, "atom"}, 0.0, ""};
+  const std::vector<std::string> results = evaluate(*system, context);
   context.log.info("");
-  for (const auto& line : page) context.log.info(line);
-  context.log.info("");
-  for (const auto& line : timing_table(context.timing, loop, context.comm)) context.log.info(line);
-  std::string written;
-  for (const auto& file : files) written += (written.empty() ? "" : ", ") + file;
-  if (!written.empty()) context.log.info(fmt::format("written in {}: {}", context.run_directory, written));
-  for (const auto& warning : context.log.warnings())
-    context.log.info(
-        fmt::format("warning ({} time{}): {}", warning.count, warning.count == 1 ? "" : "s", warning.text));
-  write_citations(citations(), context);
+  for (const auto& line : results) context.log.info(line);
+  work_ = {system->atoms, "atom", 1};
   return Outcome::done;
 }
+
+std::vector<Citation> DensityTask::citations() const { return submatrix::citations(); }
 
 }  // namespace cambium::submatrix

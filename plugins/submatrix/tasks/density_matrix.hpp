@@ -43,14 +43,18 @@ class DensityTask : public Task {
   DensityTask(const Params& params, Context& context);
   void check(Context& context) override;
   Outcome run(Context& context) override;
+  Work work() const override { return work_; }
+  std::vector<Citation> citations() const override;
+  std::vector<std::string> files() const override { return files_; }
 
  private:
   DensityOptions options(const MatrixSystem& system) const;
-  /// Evaluates, writes and returns the page.
-  std::vector<std::string> evaluate(const MatrixSystem& system, std::vector<std::string>& files,
-                                    Context& context) const;
+  /// Evaluates, writes files_ and returns what to say of it.
+  std::vector<std::string> evaluate(const MatrixSystem& system, Context& context);
 
   Params params_;
+  Work work_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace cambium::submatrix

@@ -170,11 +170,9 @@ Task::Outcome LocalSpectra::run(Context& context) {
       write_spectra((std::filesystem::path(context.run_directory) / (name + ".h5")).string(), file, provenance);
       report(name, file.samples, context.log);
     }
-    std::string written;
-    for (const auto& [name, file] : files) written += (written.empty() ? "" : ", ") + name + ".h5";
-    context.log.info(
-        fmt::format("window of the moments {:.4f} to {:.4f} hartree, {} of each block column\nwritten in {}: {}",
-                    window.low, window.high, moments(), context.run_directory, written));
+    for (const auto& [name, file] : files) files_.push_back(name + ".h5");
+    context.log.info(fmt::format("window of the moments {:.4f} to {:.4f} hartree, {} of each block column", window.low,
+                                 window.high, moments()));
   });
   return Outcome::done;
 }

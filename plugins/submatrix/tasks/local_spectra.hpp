@@ -29,6 +29,8 @@ class LocalSpectra : public Task {
   LocalSpectra(const Params& params, Context&) : params_(params) {}
   void check(Context& context) override;
   Outcome run(Context& context) override;
+  Work work() const override { return {std::ssize(jobs()), "Hamiltonian"}; }
+  std::vector<std::string> files() const override { return files_; }
 
  private:
   struct Job {
@@ -44,6 +46,7 @@ class LocalSpectra : public Task {
   void report(const std::string& name, const std::vector<LevelSample>& samples, Log& log) const;
 
   Params params_;
+  std::vector<std::string> files_;  ///< on rank 0
 };
 
 }  // namespace cambium::submatrix

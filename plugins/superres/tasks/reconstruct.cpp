@@ -169,8 +169,8 @@ void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& co
   const auto places = spanning_places(coarse, w.points, times, heights);
   write_fields((std::filesystem::path(context.run_directory) / w.file).string(),
                rebuilt(w.method, coarse, places, models, context), context);
-  context.log.info(fmt::format("written in {}: {}, {} frames of {} x {} points by {}", context.run_directory, w.file,
-                               w.points[0], w.points[1], w.points[2], w.method));
+  context.log.info(
+      fmt::format("{}: {} frames of {} x {} points by {}", w.file, w.points[0], w.points[1], w.points[2], w.method));
 }
 
 void Reconstruct::print(const std::vector<Scores>& scores, Context& context) const {
@@ -287,9 +287,17 @@ Task::Outcome Reconstruct::run(Context& context) {
                                    residual_of(equations_[k], truth).rms));
     write(scores, context);
     write_frames(truth, frames, context);
+    work_ = {std::ssize(truth.axis[0]) * std::ssize(scores), "frame"};
+    for (const auto& [name, model] : models)
+      for (const auto& citation : model.network->citations()) citations_.push_back(citation);
   });
-  context.log.info(fmt::format("written in {}: scores.csv, frames.h5", context.run_directory));
   return Outcome::done;
+}
+
+std::vector<std::string> Reconstruct::files() const {
+  std::vector<std::string> out{"scores.csv", "frames.h5"};
+  if (params_.write) out.insert(out.begin(), params_.write->file);
+  return out;
 }
 
 }  // namespace cambium::superres

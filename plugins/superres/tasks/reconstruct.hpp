@@ -42,6 +42,9 @@ class Reconstruct : public Task {
   Reconstruct(const Params& params, Context& context);
   void check(Context& context) override;
   Outcome run(Context& context) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override;
+  std::vector<Citation> citations() const override { return citations_; }
 
  private:
   FieldData refined(const std::string& model, const FieldData& coarse, const std::array<std::vector<double>, 3>& places,
@@ -59,6 +62,8 @@ class Reconstruct : public Task {
 
   Params params_;
   std::vector<Equation> equations_;
+  Work work_;
+  std::vector<Citation> citations_;
 };
 
 }  // namespace cambium::superres

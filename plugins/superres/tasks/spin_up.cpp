@@ -108,7 +108,6 @@ void SpinUp::judge(Context& context) const {
     log.info(std::isfinite(time) ? fmt::format("{}: steady after {:.4g} free-fall times", name, time)
                                  : fmt::format("{}: not steady within its time", name));
   io::write_csv((std::filesystem::path(context.run_directory) / "spin_up.csv").string(), columns, table);
-  log.info(fmt::format("written in {}: spin_up.csv", context.run_directory));
 }
 
 Task::Outcome SpinUp::run(Context& context) {

@@ -40,6 +40,8 @@ class SpinUp : public Task {
   SpinUp(const Params& params, Context&) : params_(params) {}
   void check(Context& context) override;
   Outcome run(Context& context) override;
+  Work work() const override { return {std::ssize(params_.runs), "run"}; }
+  std::vector<std::string> files() const override { return {"spin_up.csv"}; }
 
  private:
   Series series_of(const std::string& run, const std::string& quantity) const;

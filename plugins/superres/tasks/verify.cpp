@@ -46,6 +46,7 @@ Task::Outcome Verify::run(Context& context) {
         read_fields(params_.data, params_.fields, static_cast<std::size_t>(params_.frames), params_.periodic);
     log.info(fmt::format("{}: {} frames from t = {:g} to {:g}, {} x {} points; {}", params_.data, data.axis[0].size(),
                          data.axis[0].front(), data.axis[0].back(), data.nx(), data.nz(), ends_of_x(data)));
+    work_ = {std::ssize(data.axis[0]), "frame"};
     std::vector<std::vector<double>> table(3);
     log.info(fmt::format("{:>8}{:>14}{:>14}{:>22}", "equation", "rms", "of largest", "with x, z exchanged"));
     for (std::size_t k = 0; k < equations_.size(); ++k) {

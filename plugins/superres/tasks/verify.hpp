@@ -26,10 +26,13 @@ class Verify : public Task {
   Verify(const Params& params, Context& context);
   void check(Context& context) override;
   Outcome run(Context& context) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> files() const override { return {"residuals.csv"}; }
 
  private:
   Params params_;
   std::vector<Equation> equations_;
+  Work work_;
 };
 
 }  // namespace cambium::superres

@@ -42,6 +42,15 @@ void FlowNetwork::fit_statistics(train::Dataset& training, Context&) {
   }
 }
 
+std::vector<Citation> FlowNetwork::citations() const {
+  return {{"jiang2020", R"(@inproceedings{jiang2020,
+  author = {Jiang, Chiyu Max and Esmaeilzadeh, Soheil and Azizzadenesheli, Kamyar and Kashinath, Karthik and Mustafa, Mustafa and Tchelepi, Hamdi A. and Marcus, Philip and Prabhat and Anandkumar, Anima},
+  title = {{MeshfreeFlowNet}: A Physics-Constrained Deep Continuous Space-Time Super-Resolution Framework},
+  booktitle = {SC20: International Conference for High Performance Computing, Networking, Storage and Analysis},
+  year = {2020}, doi = {10.1109/SC41405.2020.00013}
+})"}};
+}
+
 std::string FlowNetwork::state() const {
   return nlohmann::json{{"grid", grid_}, {"wraps", wraps_}, {"mean", mean_}, {"deviation", deviation_}}.dump();
 }

@@ -11,6 +11,7 @@ class FlowNetwork : public train::TorchNetwork {
   enum class Loss { l1, l2 };
 
   void fit_statistics(train::Dataset& training, Context& context) override;
+  std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
   /// "fields" (points, 4): physical units.

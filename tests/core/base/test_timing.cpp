@@ -25,7 +25,7 @@ TEST_CASE("the timing table has rows only for what this loop entered") {
   { const auto stage = timing.scope("label"); }
   timing.reset();
   { const auto stage = timing.scope("force"); }
-  LoopSummary loop;
+  Task::Work loop;
   loop.steps = 1;
   loop.seconds = 1.0;
   std::string text;

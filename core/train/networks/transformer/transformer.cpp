@@ -160,6 +160,26 @@ void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const T
   });
 }
 
+std::vector<Citation> Transformer::citations() const {
+  std::vector<Citation> out = {{"vaswani2017", R"(@inproceedings{vaswani2017,
+  author = {Vaswani, Ashish and Shazeer, Noam and Parmar, Niki and Uszkoreit, Jakob and Jones, Llion and Gomez, Aidan N. and Kaiser, {\L}ukasz and Polosukhin, Illia},
+  title = {Attention Is All You Need},
+  booktitle = {Advances in Neural Information Processing Systems}, volume = {30}, year = {2017}
+})"},
+                               {"zhang2019rms", R"(@inproceedings{zhang2019rms,
+  author = {Zhang, Biao and Sennrich, Rico},
+  title = {Root Mean Square Layer Normalization},
+  booktitle = {Advances in Neural Information Processing Systems}, volume = {32}, year = {2019}
+})"}};
+  if (params_.linear.weights == LinearWeights::ternary)
+    out.push_back({"ma2024bitnet", R"(@misc{ma2024bitnet,
+  author = {Ma, Shuming and Wang, Hongyu and Ma, Lingxiao and Wang, Lei and Wang, Wenhui and Huang, Shaohan and Dong, Li and Wang, Ruiping and Xue, Jilong and Wei, Furu},
+  title = {The Era of 1-bit {LLMs}: All Large Language Models are in 1.58 Bits},
+  year = {2024}, eprint = {2402.17764}, archiveprefix = {arXiv}
+})"});
+  return out;
+}
+
 std::string Transformer::state() const { return nlohmann::json{{"length", length_}, {"has_floor", has_floor_}}.dump(); }
 
 void Transformer::restore(const std::string& state) {

@@ -50,6 +50,7 @@ class Transformer : public Network {
     return {};
   }
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
+  std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
 

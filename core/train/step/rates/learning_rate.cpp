@@ -91,6 +91,15 @@ double CosineRate::at(std::int64_t step, std::int64_t total) const {
   return params_.stop + 0.5 * (params_.start - params_.stop) * (1.0 + std::cos(std::numbers::pi * t));
 }
 
+std::vector<Citation> CosineRate::citations() const {
+  return {{"loshchilov2017sgdr", R"(@inproceedings{loshchilov2017sgdr,
+  author = {Loshchilov, Ilya and Hutter, Frank},
+  title = {{SGDR}: Stochastic Gradient Descent with Warm Restarts},
+  booktitle = {5th International Conference on Learning Representations},
+  year = {2017}
+})"}};
+}
+
 double ExponentialRate::at(std::int64_t step, std::int64_t total) const {
   const double stair = params_.smooth ? static_cast<double>(step) / static_cast<double>(params_.every)
                                       : static_cast<double>(step / params_.every);
@@ -119,6 +128,13 @@ double SequenceRate::at(std::int64_t step, std::int64_t total) const {
     total -= steps_[k];
   }
   return rates_.back()->at(step, steps_.back() > 0 ? steps_.back() : total);
+}
+
+std::vector<Citation> SequenceRate::citations() const {
+  std::vector<Citation> out;
+  for (const auto& rate : rates_)
+    for (const auto& citation : rate->citations()) out.push_back(citation);
+  return out;
 }
 
 double WarmUp::at(const LearningRate& rate, std::int64_t step, std::int64_t total) const {

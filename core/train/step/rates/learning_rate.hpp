@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/citation.hpp"
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 
@@ -17,6 +18,7 @@ class LearningRate {
   virtual ~LearningRate() = default;
   /// `step` counts from 0; `total` is the number of steps over which the schedule stretches.
   virtual double at(std::int64_t step, std::int64_t total) const = 0;
+  virtual std::vector<Citation> citations() const { return {}; }
 };
 
 class ConstantRate : public LearningRate {
@@ -105,6 +107,7 @@ class CosineRate : public LearningRate {
   };
   CosineRate(const Params& params, Context&) : params_(params) {}
   double at(std::int64_t step, std::int64_t total) const override;
+  std::vector<Citation> citations() const override;
 
  private:
   Params params_;
@@ -124,6 +127,7 @@ class SequenceRate : public LearningRate {
   };
   SequenceRate(const Params& params, Context& context);
   double at(std::int64_t step, std::int64_t total) const override;
+  std::vector<Citation> citations() const override;
 
  private:
   std::vector<std::int64_t> steps_;

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/plugin/task.hpp"
+
+namespace cambium {
+
+/// What the last page of a stage, or of a part of it that has a folder of its own, says.
+struct LastPage {
+  Task::Work work;
+  std::vector<std::string> lines, files;
+  std::vector<Citation> citations;
+};
+
+/// Asks a task, or what answers the same questions.
+template <class Stage>
+LastPage last_page_of(Stage& stage) {
+  LastPage page;
+  page.work = stage.work();
+  page.lines = stage.lines();
+  page.files = stage.files();
+  page.citations = stage.citations();
+  return page;
+}
+
+/// Collective. Timing table, lines, files written in the run directory, warnings of the run so far, and the works to
+/// cite, which go into cite.bib there.
+void print_last_page(const LastPage& page, Context& context);
+
+}  // namespace cambium
