@@ -42,8 +42,6 @@ void Loop::report_plan() const {
     log.info(fmt::format("output {} every {} steps", params_.output[k].type, writers_[k]->every()));
 }
 
-bool Loop::thermo_due(std::int64_t step) const { return step % params_.thermo.every == 0 || step == last_step_; }
-
 void Loop::start_fresh() {
   physics_->initialise(state_, context_);
   context_.log.info(physics_->summary());
@@ -85,46 +83,29 @@ Task::Outcome Loop::run() {
     dump_and_rethrow(error, state_.step);  // that of the checkpoint, once it was read
   }
   context_.timing.reset();
-  const double started = wall_seconds();
-  const std::int64_t first = state_.step;
+  LoopCadence cadence({state_.step, params_.steps, params_.checkpoint.every}, context_);
   auto outcome = Task::Outcome::done;
   try {
-    while (state_.step < last_step_ && !physics_->finished()) {
-      advance(schedule_, *physics_, state_, context_.timing, thermo_due(state_.step + 1));
-      if (thermo_due(state_.step)) observe_and_print();
-      call_writers();
-      const bool periodic = params_.checkpoint.every > 0 && state_.step % params_.checkpoint.every == 0;
-      const bool stop = context_.stop && context_.stop->agreed(state_.step) && state_.step < last_step_;
-      if (periodic || stop) write_checkpoint();
-      if (stop) {
-        outcome = Task::Outcome::stopped_early;
-        break;
-      }
-      show_progress(started, first);
-    }
+    outcome = advance_all(cadence);
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, state_.step + 1);
   }
-  if (physics_->finished() && !thermo_due(state_.step)) observe_and_print();
-  seconds_ = wall_seconds() - started, steps_ = state_.step - first;
+  if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
+  seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step);
   for (const auto& writer : writers_) writer->finish(state_);
   return outcome;
 }
 
-void Loop::show_progress(double started, std::int64_t first_step) const {
-  const std::int64_t done = state_.step - first_step;
-  const double elapsed = wall_seconds() - started;
-  // Looking at the clock is cheap, formatting is not: a line every half second at most.
-  if (elapsed < next_progress_) return;
-  next_progress_ = elapsed + 0.5;
-  const double share =
-      params_.steps ? static_cast<double>(state_.step) / static_cast<double>(last_step_) : physics_->progress(state_);
-  // Steps that earlier runs made cost this one nothing.
-  const double here = params_.steps ? static_cast<double>(done) / static_cast<double>(last_step_) : share;
-  const auto left = static_cast<long>(elapsed * (1.0 - share) / std::max(here, 1e-9));
-  context_.log.progress(fmt::format("step {}{} ({:.0f} %), {:.4g} steps/s, {:02}:{:02}:{:02} left", state_.step,
-                                    params_.steps ? fmt::format(" of {}", last_step_) : "", 100.0 * share,
-                                    static_cast<double>(done) / elapsed, left / 3600, left / 60 % 60, left % 60));
+Task::Outcome Loop::advance_all(LoopCadence& cadence) {
+  const std::int64_t thermo = params_.thermo.every;
+  while (state_.step < last_step_ && !physics_->finished()) {
+    advance(schedule_, *physics_, state_, context_.timing, cadence.due(state_.step + 1, thermo));
+    if (cadence.due(state_.step, thermo)) observe_and_print();
+    call_writers();
+    if (cadence.stops_after(state_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
+    cadence.show_progress(state_.step, params_.steps ? 0.0 : physics_->progress(state_));
+  }
+  return Task::Outcome::done;
 }
 
 Task::Work Loop::work() const {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/driver/cadence/loop_cadence.hpp"
 #include "core/driver/simulate.hpp"
 #include "core/driver/thermo.hpp"
 #include "core/driver/thermo_file.hpp"
@@ -30,8 +31,7 @@ class Loop {
   void observe_and_print();
   void call_writers();
   void write_checkpoint();
-  void show_progress(double started, std::int64_t first_step) const;
-  bool thermo_due(std::int64_t step) const;
+  Task::Outcome advance_all(LoopCadence& cadence);
   [[noreturn]] void dump_and_rethrow(const NumericalError& error, std::int64_t step);
 
   const Simulate::Params& params_;
@@ -44,9 +44,8 @@ class Loop {
   std::unique_ptr<ThermoFile> thermo_file_;
   std::int64_t last_step_ = 0;
   std::vector<double> values_;
-  mutable double next_progress_ = 0.5;  ///< seconds into the loop
-  double seconds_ = 0.0;                ///< that the loop took
-  std::int64_t steps_ = 0;              ///< that it made
+  double seconds_ = 0.0;    ///< that the loop took
+  std::int64_t steps_ = 0;  ///< that it made
 };
 
 }  // namespace cambium

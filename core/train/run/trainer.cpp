@@ -33,36 +33,31 @@ Task::Outcome Trainer::run() {
     start_fresh();
   mllog_.stop("init_stop");
   context_.timing.reset();
-  const double started = wall_seconds();
-  const std::int64_t first = progress_.step;
+  LoopCadence cadence(
+      {progress_.step, steps_, params_.checkpoint.every, "samples/s", static_cast<double>(params_.batch)}, context_);
   auto outcome = Task::Outcome::done;
   try {
-    outcome = loop();
+    outcome = loop(cadence);
   } catch (const NumericalError& error) {
     keep_best_and_rethrow(error);
   }
-  seconds_ = wall_seconds() - started, loop_steps_ = progress_.step - first;
+  seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
   mllog_.stop("run_stop", {{"status", outcome == Task::Outcome::done ? "success" : "aborted"}});
   write_files();
   return outcome;
 }
 
-Task::Outcome Trainer::loop() {
-  const double started = wall_seconds();
-  const std::int64_t first = progress_.step;
+Task::Outcome Trainer::loop(LoopCadence& cadence) {
   mllog_.start("run_start");
   while (progress_.step < steps_ && !ended()) {
     advance();
     if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
     if (context_.stop) context_.stop->require_directory();
-    if (step % params_.log == 0 || step == steps_) print_row();
-    if (validation_ && (step % params_.validate.every == 0 || step == steps_)) validate();
-    const bool periodic = params_.checkpoint.every > 0 && step % params_.checkpoint.every == 0;
-    const bool stop = context_.stop && context_.stop->agreed(step) && step < steps_;
-    if (periodic || stop) write_checkpoint();
-    if (stop) return Task::Outcome::stopped_early;
-    show_progress(started, first);
+    if (cadence.due(step, params_.log)) print_row();
+    if (validation_ && cadence.due(step, params_.validate.every)) validate();
+    if (cadence.stops_after(step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
+    cadence.show_progress(step);
   }
   if (out_of_patience())
     context_.log.info(fmt::format("no improvement in {} validations: training ends at step {}",

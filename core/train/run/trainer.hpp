@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/driver/cadence/loop_cadence.hpp"
 #include "core/io/tables/table_file.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/run/mllog.hpp"
@@ -57,7 +58,7 @@ class Trainer {
   CheckpointKey checkpoint_key() const;
 
   // trainer.cpp
-  Task::Outcome loop();
+  Task::Outcome loop(LoopCadence& cadence);
   void advance();
   double compute_gradient(const Batch& batch, double rate);
   void watch(double loss, const std::vector<TermSum>& terms);
@@ -95,7 +96,6 @@ class Trainer {
   // trainer_output.cpp
   void print_header() const;
   void print_row();
-  void show_progress(double started, std::int64_t first_step);
   void write_model(const std::string& name, const FlatBuffer& weights, std::int64_t step);
   std::vector<std::string> export_models();
   void write_files();
@@ -133,8 +133,7 @@ class Trainer {
   bool ended_ = false;  ///< by watch_
   MlLog mllog_;
   double last_clip_norm_ = 0.0;
-  double next_progress_ = 0.5;  ///< seconds into the loop
-  double seconds_ = 0.0;        ///< that the loop took
+  double seconds_ = 0.0;  ///< that the loop took
   std::int64_t loop_steps_ = 0;
   std::vector<std::string> files_;
 };

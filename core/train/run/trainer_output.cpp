@@ -47,18 +47,6 @@ void Trainer::print_row() {
   progress_.window_steps = 0;
 }
 
-void Trainer::show_progress(double started, std::int64_t first_step) {
-  const double elapsed = wall_seconds() - started;
-  if (elapsed < next_progress_) return;
-  next_progress_ = elapsed + 0.5;
-  const double rate = static_cast<double>(progress_.step - first_step) / elapsed;
-  const auto left = static_cast<long>(static_cast<double>(steps_ - progress_.step) / rate);
-  context_.log.progress(fmt::format("step {} of {} ({:.0f} %), {:.4g} samples/s, {:02}:{:02}:{:02} left",
-                                    progress_.step, steps_,
-                                    100.0 * static_cast<double>(progress_.step) / static_cast<double>(steps_),
-                                    rate * static_cast<double>(params_.batch), left / 3600, left / 60 % 60, left % 60));
-}
-
 void Trainer::write_model(const std::string& name, const FlatBuffer& weights, std::int64_t step) {
   if (ranges_.empty() && context_.comm.root()) ranges_ = field_ranges(*training_, 256);
   ArtifactInfo info;

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/parallel/context.hpp"
+
+namespace cambium {
+
+/// What a loop that can be stopped and resumed does beside its steps. Steps are counted from the beginning of the
+/// stage, whatever part of them an earlier run made.
+class LoopCadence {
+ public:
+  struct Keys {
+    std::int64_t first = 0;             ///< the step from which this run goes on
+    std::optional<std::int64_t> last;   ///< absent when the loop has an end of its own
+    std::int64_t checkpoint_every = 0;  ///< 0: only when it is stopped
+    std::string rate = "steps/s";       ///< of the progress line
+    double per_step = 1.0;              ///< what one step adds to it
+  };
+  /// The clock starts.
+  LoopCadence(Keys keys, Context& context);
+
+  /// Whether something is due after this step that comes every so many steps, and after the last one.
+  bool due(std::int64_t step, std::int64_t every) const { return step % every == 0 || step == keys_.last; }
+  /// Collective, after each step: writes a checkpoint when one is due, and when the loop must end here, which all ranks
+  /// learn at the same step. True then.
+  bool stops_after(std::int64_t step, const std::function<void()>& write_checkpoint);
+  /// A line that overwrites itself, twice a second at most. `share` of the work that is done, where no last step says
+  /// it.
+  void show_progress(std::int64_t step, double share = 0.0);
+
+  double seconds() const;
+  std::int64_t steps_at(std::int64_t step) const { return step - keys_.first; }
+
+ private:
+  Keys keys_;
+  Context& context_;
+  double started_, next_progress_ = 0.5;  ///< seconds into the loop
+};
+
+}  // namespace cambium
