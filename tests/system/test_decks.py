@@ -22,6 +22,11 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
+# A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
+CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePMD", ("copper", "test"): "Zhang2018DeepPotSE",
+         ("transformer", "train"): "vaswani2017", ("transformer", "evaluate"): "vaswani2017", ("super_resolution", "train"): "jiang2020",
+         ("super_resolution", "reconstruct"): "jiang2020", ("train", "train"): "Hochreiter1997", ("tune", "tune"): "Real2019",
+         ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 
@@ -57,6 +62,9 @@ class Decks(unittest.TestCase):
                         self.assertRegex(out, rate)
                         self.assertRegex(out, f"(?s)-> {re.escape(place)}\n.*\n(Loop|Stage) [0-9.]+ s, 2 ranks.*\npeak memory per rank: "
                                               f".*\nwritten in {re.escape(place)}: ")
+                        if (name, stage) in CITED:
+                            with open(os.path.join(place, "cite.bib"), encoding="utf-8") as file:
+                                self.assertIn("{" + CITED[name, stage], file.read())
                         committee = os.path.join(place, "model_1")
                         place = committee if os.path.isdir(committee) else place
                         for file in files:
