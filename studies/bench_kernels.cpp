@@ -100,7 +100,7 @@ void run_all() {
   lj.epsilon = 0.0103, lj.sigma = sigma, lj.cutoff = 2.5 * sigma;
   md::LennardJones plain(lj, context);
   bench("argon plain", argon(), plain, 0.3 * sigma, context);
-  lj.truncation = md::Truncation::smooth;
+  lj.truncation = Truncation::smooth;
   md::LennardJones smooth(lj, context);
   bench("argon smooth", argon(), smooth, 0.3 * sigma, context);
   md::SuttonChen::Params cu;

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/pair/lanes.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
 
 namespace cambium {
 

@@ -1,6 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/md/bench/bench_md.hpp"
+#include "plugins/md/bench/bench_pair.hpp"
 #include "plugins/md/integrators/csvr.hpp"
 #include "plugins/md/integrators/fire.hpp"
 #include "plugins/md/integrators/langevin.hpp"
@@ -35,6 +36,7 @@ void register_types(Registry& registry) {
   registry.add<Vacf>("vacf", "velocity autocorrelation by species, and diffusion by Green and Kubo");
 
   registry.add_bench(bench_md());
+  registry.add_bench(bench_pair());
 }
 
 }  // namespace cambium::md

@@ -19,7 +19,7 @@ with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "my_force.cambium.so")
     with open(path, "wb") as file:
         file.write(content.replace(f"Cambium={version};".encode(), f"Cambium={old};".encode()))
-    answer = subprocess.run([program, "check", deck, f"plugins=[deepmd, {path}]"], capture_output=True, text=True)
+    answer = subprocess.run([program, "check", deck, f"plugins=[md, {path}]"], capture_output=True, text=True)
 
 fields = dict(field.split("=", 1) for field in tag.split("; "))
 expected = [f"cambium: plugin 'my_force' was built for another Cambium and is not loaded ({path})"]

@@ -197,13 +197,13 @@ TEST_CASE("a new plugin is the template under another name") {
   const fs::path place = fs::temp_directory_path() / ("cambium_new_plugin_" + std::to_string(getpid()));
   const auto target = (place / "my_force").string();
   const auto files = new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential");
-  CHECK(files == std::vector<std::string>{"CMakeLists.txt", "README.md", "decks/my_force.yaml", "my_force.cpp",
-                                          "my_force.hpp", "register.cpp", "tests/main.cpp", "tests/test_my_force.cpp"});
+  CHECK(files == std::vector<std::string>{"CMakeLists.txt", "README.md", "decks/my_force.yaml", "my_force.hpp",
+                                          "register.cpp", "tests/main.cpp", "tests/test_my_force.cpp"});
   std::string all;
   for (const auto& file : files) all += read(fs::path(target) / file);
   CHECK(all.find("my_pair") == std::string::npos);
   CHECK(all.find("MyPair") == std::string::npos);
-  CHECK(all.find("class MyForce : public Potential") != std::string::npos);
+  CHECK(all.find("using MyForce = PairPotential<MyForceForm>;") != std::string::npos);
   CHECK_THROWS_WITH(new_plugin("my_force", target, CAMBIUM_SOURCE_DIR "/plugins/template/potential"),
                     "'" + target + "' is there already; choose another folder");
   CHECK_THROWS_WITH(

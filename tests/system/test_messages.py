@@ -105,16 +105,26 @@ class Messages(unittest.TestCase):
             "cambium: 9.8e+07 neighbours per atom would lie within the cut-off and skin of 6.5 Å: the 256 atoms fill "
             "0.003011 Å^3; check the lengths of the structure, which are in Å\n"))
 
-    def test_force_not_a_number(self):
+    def test_atoms_at_the_same_place(self):
         program.write(os.path.join(self.folder, "twins.xyz"),
-                      '2\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 1 1 1\nAr 1 1 1\n')
+                      '3\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 5 1 1\nAr 1 1 1\nAr 1 1 1\n')
         error = self.fails(STAGE + "structure={file: twins.xyz}",
                            STAGE + "potential={type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 8}", code=4)
         self.assertEqual(error, (
-            "cambium: numerical failure: step 0: the force of atom 1 (Ar) on rank 0 is not a finite number: position "
-            "1 1 1 Å, force nan nan nan eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms; "
+            "cambium: numerical failure: step 0: atoms 2 (Ar) and 3 (Ar) are at the same place, 1 1 1 Å, where the force "
+            "between them is not defined; remove one of them, or move them apart; "
             f"the state is in {os.path.join('out', 'simulate', 'failed.0.h5')}\n"))
         self.assertTrue(os.path.exists(os.path.join(self.folder, "out", "simulate", "failed.0.h5")))
+
+    def test_force_not_a_number(self):
+        program.write(os.path.join(self.folder, "close.xyz"),
+                      '2\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\nAr 1 1 1\nAr 1 1 1.00001\n')
+        error = self.fails(STAGE + "structure={file: close.xyz}",
+                           STAGE + "potential={type: lennard_jones, epsilon: 1e300, sigma: 3.4, cutoff: 8}", code=4)
+        self.assertEqual(error, (
+            "cambium: numerical failure: step 0: the force of atom 1 (Ar) on rank 0 is not a finite number: position "
+            "1 1 1 Å, force nan nan -inf eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms; "
+            f"the state is in {os.path.join('out', 'simulate', 'failed.0.h5')}\n"))
 
     def test_restart_of_nothing(self):
         code, _, error = program.run("restart", "nowhere", cwd=self.folder)

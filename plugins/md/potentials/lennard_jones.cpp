@@ -6,61 +6,13 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/pair/pair_kernel.hpp"
-#include "core/pair/switch_function.hpp"
+#include "core/parallel/sums.hpp"
 
 namespace cambium::md {
 
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
-
-/// The pair function for PairKernel. With one species all coefficients stay in registers.
-template <bool one_species, bool smooth>
-struct LennardJonesModel {
-  const double* table;  // (column, type i, type j)
-  int types;
-
-  struct Row {
-    const double* first;  // coefficient `cut_squared` of (type i, type 0)
-    double one[LennardJones::columns];
-  };
-
-  CAMBIUM_FN Row row(int, int type) const {
-    Row r;
-    r.first = table + type * types;
-    if constexpr (one_species)
-      for (int k = 0; k < LennardJones::columns; ++k) r.one[k] = table[k];
-    return r;
-  }
-
-  template <class P>
-  CAMBIUM_FN P coefficient(const Row& row, LennardJones::Column column, P type) const {
-    if constexpr (one_species) return row.one[column];
-    return P::lookup(row.first + column * types * types, type);
-  }
-
-  template <bool energies, class P>
-  CAMBIUM_FN void pair(const Row& row, P r2, const int*, P type, P& f_over_r, P& energy) const {
-    const auto near = r2 < coefficient(row, LennardJones::cut_squared, type);
-    const P repulsion = coefficient(row, LennardJones::c12, type),
-            attraction = coefficient(row, LennardJones::c6, type);
-    const P x = reciprocal(r2), x3 = x * x * x;
-    P e = x3 * fma(repulsion, x3, -attraction);
-    P s = x3 * x * fma(P(12.0) * repulsion, x3, P(-6.0) * attraction);
-    if constexpr (smooth) {
-      P weight, slope;
-      SwitchFunction::apply(r2, coefficient(row, LennardJones::switch_start, type),
-                            coefficient(row, LennardJones::switch_inverse, type), weight, slope);
-      s = weight * s - slope * e;
-      e = weight * e;
-    } else if constexpr (energies) {
-      e -= coefficient(row, LennardJones::lift, type);
-    }
-    f_over_r = keep(near, s);
-    if constexpr (energies) energy = keep(near, e);
-  }
-};
 
 /// Owned atoms of each type.
 std::vector<double> count_types(const Particles& particles, int types) {
@@ -93,21 +45,22 @@ void add_shares(const Particles& particles, View<double* [2]> shares, bool per_a
   for (int k = 0; k < 3; ++k) out.virial[4 * k] += sums.v[1];
 }
 
-double lj(double r, double epsilon, double sigma) {
-  const double x6 = std::pow(sigma / r, 6);
-  return 4.0 * epsilon * (x6 * x6 - x6);
+/// 4 epsilon sigma^12 and 4 epsilon sigma^6.
+LennardJonesForm::Model<double> powers(double epsilon, double sigma) {
+  const double a6 = 4.0 * epsilon * std::pow(sigma, 6);
+  return {a6 * std::pow(sigma, 6), a6};
 }
 
 }  // namespace
 
-void LennardJones::Pair::describe(deck::Describe<Pair>& d) {
+void LennardJonesForm::Pair::describe(deck::Describe<Pair>& d) {
   d("species", &Pair::species, "the two species").example("[Ar, Kr]");
   d("epsilon", &Pair::epsilon, "well depth").unit("eV").positive().example("0.0124");
   d("sigma", &Pair::sigma, "distance of zero energy").unit("angstrom").positive().example("3.5");
   d("cutoff", &Pair::cutoff, "cut-off of this pair, the common one when absent").unit("angstrom").positive();
 }
 
-void LennardJones::Params::describe(deck::Describe<Params>& d) {
+void LennardJonesForm::Params::describe(deck::Describe<Params>& d) {
   d("epsilon", &Params::epsilon, "well depth, for a single species").unit("eV").positive().example("0.0103");
   d("sigma", &Params::sigma, "distance of zero energy, for a single species")
       .unit("angstrom")
@@ -128,7 +81,7 @@ void LennardJones::Params::describe(deck::Describe<Params>& d) {
       .def({});
 }
 
-LennardJones::LennardJones(const Params& params, Context&) : params_(params), cutoff_(params.cutoff) {
+LennardJonesForm::LennardJonesForm(const Params& params) : params_(params), cutoff_(params.cutoff) {
   double shortest = params_.cutoff;
   for (const auto& p : params_.pairs) {
     if (p.species.size() != 2)
@@ -149,13 +102,13 @@ LennardJones::LennardJones(const Params& params, Context&) : params_(params), cu
                     width, shortest));
 }
 
-const LennardJones::Pair* LennardJones::explicit_pair(const std::string& a, const std::string& b) const {
+const LennardJonesForm::Pair* LennardJonesForm::explicit_pair(const std::string& a, const std::string& b) const {
   for (const auto& p : params_.pairs)
     if ((p.species[0] == a && p.species[1] == b) || (p.species[0] == b && p.species[1] == a)) return &p;
   return nullptr;
 }
 
-LennardJones::Coefficients LennardJones::coefficients(std::span<const Species> species, int a, int b) const {
+LennardJonesForm::Coefficients LennardJonesForm::coefficients(std::span<const Species> species, int a, int b) const {
   const auto& sa = species[a].symbol;
   const auto& sb = species[b].symbol;
   if (const Pair* p = explicit_pair(sa, sb)) return {p->epsilon, p->sigma, p->cutoff.value_or(params_.cutoff)};
@@ -169,74 +122,45 @@ LennardJones::Coefficients LennardJones::coefficients(std::span<const Species> s
   return {std::sqrt(p.epsilon * q.epsilon), 0.5 * (p.sigma + q.sigma), params_.cutoff};
 }
 
-void LennardJones::bind(std::span<const Species> species) {
-  types_ = static_cast<int>(species.size());
-  std::vector<Coefficients> all;
-  for (int a = 0; a < types_; ++a)
-    for (int b = 0; b < types_; ++b) all.push_back(coefficients(species, a, b));
-  fill_table(all);
+PairTerms<LennardJonesForm::Model> LennardJonesForm::pair(std::span<const Species> species, int a, int b) const {
+  const auto [epsilon, sigma, rc] = coefficients(species, a, b);
+  const auto [a12, a6] = powers(epsilon, sigma);
+  return {{a12, a6}, rc, rc - params_.switch_width.value_or(0.1 * params_.cutoff)};
 }
 
-void LennardJones::fill_table(const std::vector<Coefficients>& all) {
-  table_ = View<double**>("lennard_jones_table", columns, all.size());
-  host_table_ = Kokkos::create_mirror_view(table_);
-  tail_energy_.clear(), tail_virial_.clear();
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const auto [epsilon, sigma, rc] = all[k];
-    const double a6 = 4.0 * epsilon * std::pow(sigma, 6), a12 = a6 * std::pow(sigma, 6);
-    const SwitchFunction smooth(rc - params_.switch_width.value_or(0.1 * params_.cutoff), rc);
-    host_table_(cut_squared, k) = rc * rc;
-    host_table_(c12, k) = a12;
-    host_table_(c6, k) = a6;
-    host_table_(lift, k) = params_.truncation == Truncation::shift ? lj(rc, epsilon, sigma) : 0.0;
-    host_table_(switch_start, k) = smooth.start_squared;
-    host_table_(switch_inverse, k) = smooth.inverse_width;
-    const double rc3 = rc * rc * rc, rc9 = rc3 * rc3 * rc3;
-    tail_energy_.push_back(2.0 * pi * (a12 / (9.0 * rc9) - a6 / (3.0 * rc3)));
-    tail_virial_.push_back(2.0 * pi * (4.0 * a12 / (9.0 * rc9) - 2.0 * a6 / (3.0 * rc3)));
-  }
-  Kokkos::deep_copy(table_, host_table_);
-}
-
-void LennardJones::compute(const Particles& particles, const NeighborList& list, GhostExchange&,
-                           const ForceRequest& request, ForceOutput& out, Context& context) {
-  const double* table = table_.data();
-  const bool smooth = params_.truncation == Truncation::smooth;
-  auto run = [&](auto model) { compute_pairs("lennard_jones", model, particles, list, request, out); };
-  if (types_ == 1 && smooth) run(LennardJonesModel<true, true>{table, types_});
-  if (types_ == 1 && !smooth) run(LennardJonesModel<true, false>{table, types_});
-  if (types_ > 1 && smooth) run(LennardJonesModel<false, true>{table, types_});
-  if (types_ > 1 && !smooth) run(LennardJonesModel<false, false>{table, types_});
-  if (params_.tail && (request.totals || request.per_atom)) add_tail(particles, request, out, context);
-}
-
-/// The tail of every atom: beyond its cut-off it sees a uniform density of each species (pair correlation 1).
-void LennardJones::add_tail(const Particles& particles, const ForceRequest& request, ForceOutput& out,
-                            Context& context) {
+void LennardJonesForm::add_rest(const Particles& particles, const ForceRequest& request, ForceOutput& out,
+                                Context& context) {
+  if (!params_.tail || !(request.totals || request.per_atom)) return;
+  const int types = static_cast<int>(particles.species.size());
   if (counted_ != particles.nglobal) {
-    type_counts_ = count_types(particles, types_);
+    type_counts_ = count_types(particles, types);
     context.comm.sum(type_counts_);
     counted_ = particles.nglobal;
   }
-  View<double* [2]> shares("tail_shares", types_);
+  View<double* [2]> shares("tail_shares", types);
   auto host = Kokkos::create_mirror_view(shares);
-  for (int a = 0; a < types_; ++a)
-    for (int b = 0; b < types_; ++b) {
+  for (int a = 0; a < types; ++a)
+    for (int b = 0; b < types; ++b) {
       const double density = type_counts_[b] / particles.box.volume();
-      host(a, 0) += density * tail_energy_[a * types_ + b];
-      host(a, 1) += density * tail_virial_[a * types_ + b];
+      const auto [epsilon, sigma, rc] = coefficients(particles.species, a, b);
+      const auto [a12, a6] = powers(epsilon, sigma);
+      const double rc3 = rc * rc * rc, rc9 = rc3 * rc3 * rc3;  // 2 pi times the integrals beyond the cut-off:
+      const double energy = 2.0 * pi * (a12 / (9.0 * rc9) - a6 / (3.0 * rc3));
+      const double virial = 2.0 * pi * (4.0 * a12 / (9.0 * rc9) - 2.0 * a6 / (3.0 * rc3));
+      host(a, 0) += density * energy;
+      host(a, 1) += density * virial;
     }
   Kokkos::deep_copy(shares, host);
   add_shares(particles, shares, request.per_atom, out);
 }
 
-std::string LennardJones::summary() const {
+std::string LennardJonesForm::summary() const {
   const char* word[] = {"plain", "shifted", "smooth"};
   return fmt::format("Lennard-Jones, cut-off {:g} Å ({}{})", cutoff_, word[static_cast<int>(params_.truncation)],
                      params_.tail ? ", with tail correction" : "");
 }
 
-std::vector<Citation> LennardJones::citations() const {
+std::vector<Citation> LennardJonesForm::citations() const {
   return {{"LennardJones1924",
            "@article{LennardJones1924,\n  author = {Jones, J. E.},\n  title = {On the determination of molecular "
            "fields. {II}. From the equation of state of a gas},\n  journal = {Proceedings of the Royal Society A},\n  "
@@ -244,3 +168,5 @@ std::vector<Citation> LennardJones::citations() const {
 }
 
 }  // namespace cambium::md
+
+template class cambium::PairPotential<cambium::md::LennardJonesForm>;

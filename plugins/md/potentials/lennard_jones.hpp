@@ -4,19 +4,17 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
-#include "core/plugin/potential.hpp"
+#include "core/plugin/pair_potential.hpp"
 
 namespace cambium::md {
-
-/// What happens to a pair energy at the cut-off: cut (plain), lifted so that it ends at 0 (shift), or multiplied by
-/// the C2 SwitchFunction over the last `switch_width` (smooth).
-enum class Truncation { plain, shift, smooth };
 
 /// Lennard-Jones: E = 4 epsilon [(sigma/r)^12 - (sigma/r)^6] within the cut-off; J. E. Jones, Proc. R. Soc. A 106, 463
 /// (1924). Pairs without own parameters mix by Lorentz and Berthelot: sigma_ij = (sigma_i + sigma_j)/2,
 /// epsilon_ij = sqrt(epsilon_i epsilon_j).
-class LennardJones : public Potential {
+class LennardJonesForm {
  public:
+  static constexpr const char* label = "lennard_jones";
+
   struct Pair {
     std::vector<std::string> species;  ///< two symbols
     double epsilon = 0.0;              ///< eV
@@ -35,18 +33,27 @@ class LennardJones : public Potential {
     static void describe(deck::Describe<Params>& d);
   };
 
+  template <class P>
+  struct Model {
+    P c12, c6;  ///< 4 epsilon sigma^12, eV Å^12, and 4 epsilon sigma^6, eV Å^6
+
+    CAMBIUM_FN PairValue<P> operator()(P r2) const {
+      const P x = reciprocal(r2), x3 = x * x * x;
+      return {x3 * fma(c12, x3, -c6), x3 * x * fma(P(12.0) * c12, x3, P(-6.0) * c6)};
+    }
+  };
+
   /// Throws InputError for parameters that do not fit together.
-  LennardJones(const Params& params, Context& context);
+  explicit LennardJonesForm(const Params& params);
 
-  void bind(std::span<const Species> species) override;
-  double cutoff() const override { return cutoff_; }
-  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
-               Context&) override;
-  std::string summary() const override;
-  std::vector<Citation> citations() const override;
+  PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
+  Truncation truncation() const { return params_.truncation; }
+  double cutoff() const { return cutoff_; }
+  std::string summary() const;
+  std::vector<Citation> citations() const;
 
-  /// One row per ordered pair of types, as the kernel reads them; columns of `table_`.
-  enum Column { cut_squared, c12, c6, lift, switch_start, switch_inverse, columns };
+  /// The tail of every atom: beyond its cut-off it sees a uniform density of each species (pair correlation 1).
+  void add_rest(const Particles& particles, const ForceRequest& request, ForceOutput& out, Context& context);
 
  private:
   struct Coefficients {
@@ -54,17 +61,15 @@ class LennardJones : public Potential {
   };
   Coefficients coefficients(std::span<const Species> species, int a, int b) const;
   const Pair* explicit_pair(const std::string& a, const std::string& b) const;
-  void fill_table(const std::vector<Coefficients>& all);
-  void add_tail(const Particles& particles, const ForceRequest& request, ForceOutput& out, Context& context);
 
   Params params_;
   double cutoff_ = 0.0;
-  int types_ = 0;
-  View<double**> table_;  ///< (column, pair of types)
-  HostView<double**> host_table_;
-  std::vector<double> tail_energy_, tail_virial_;  ///< per type pair: 2 pi times the integrals beyond the cut-off
-  std::vector<double> type_counts_;                ///< of the whole system
-  std::int64_t counted_ = -1;                      ///< atoms when types were counted
+  std::vector<double> type_counts_;  ///< of the whole system
+  std::int64_t counted_ = -1;        ///< atoms when types were counted
 };
 
+using LennardJones = PairPotential<LennardJonesForm>;
+
 }  // namespace cambium::md
+
+extern template class cambium::PairPotential<cambium::md::LennardJonesForm>;

@@ -2,8 +2,9 @@
 #include <map>
 #include <string>
 
+#include "core/base/pack_math.hpp"
 #include "core/deck/describe.hpp"
-#include "core/plugin/potential.hpp"
+#include "core/plugin/pair_potential.hpp"
 
 namespace cambium::md {
 
@@ -11,8 +12,10 @@ namespace cambium::md {
 /// Matter (Pergamon, 1985): E = Z_i Z_j e^2 / (4 pi eps0 r) phi(r/a), a = 0.46850 Å / (Z_i^0.23 + Z_j^0.23), with
 /// phi(x) = 0.18175 exp(-3.1998 x) + 0.50986 exp(-0.94229 x) + 0.28022 exp(-0.4029 x) + 0.02817 exp(-0.20162 x).
 /// It is multiplied by the C2 SwitchFunction from `inner` to `outer`, and is usually one term of a `sum`.
-class Zbl : public Potential {
+class ZblForm {
  public:
+  static constexpr const char* label = "zbl";
+
   struct Params {
     double inner = 0.0;                     ///< Å, where switching off begins
     double outer = 0.0;                     ///< Å, where it is complete: the cut-off
@@ -20,19 +23,41 @@ class Zbl : public Potential {
     static void describe(deck::Describe<Params>& d);
   };
 
-  Zbl(const Params& params, Context& context);
+  template <class P>
+  struct Model {
+    P charges, inverse_a;  ///< Z_i Z_j e^2 / (4 pi eps0), eV Å, and 1/a, 1/Å
 
-  void bind(std::span<const Species> species) override;
-  double cutoff() const override { return params_.outer; }
-  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
-               Context&) override;
-  std::string summary() const override;
-  std::vector<Citation> citations() const override;
+    CAMBIUM_FN PairValue<P> operator()(P r2) const {
+      const double strength[4] = {0.18175, 0.50986, 0.28022, 0.02817}, rate[4] = {3.1998, 0.94229, 0.4029, 0.20162};
+      const P inverse_r = reciprocal_sqrt(r2);
+      const P x = r2 * inverse_r * inverse_a;
+      P phi = 0.0, slope = 0.0;  // slope: -dphi/dx
+      for (int k = 0; k < 4; ++k) {
+        const P term = P(strength[k]) * exp(P(-rate[k]) * x);
+        phi += term;
+        slope = fma(P(rate[k]), term, slope);
+      }
+      return {charges * inverse_r * phi, charges * inverse_r * inverse_r * fma(phi, inverse_r, slope * inverse_a)};
+    }
+  };
+
+  explicit ZblForm(const Params& params);
+
+  /// InputError for a species whose nuclear charge nobody knows.
+  PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
+  Truncation truncation() const { return Truncation::smooth; }
+  double cutoff() const { return params_.outer; }
+  std::string summary() const;
+  std::vector<Citation> citations() const;
 
  private:
+  double charge(const std::string& symbol) const;
+
   Params params_;
-  int types_ = 0;
-  View<double*> table_;  ///< charges of the types, then their screening terms Z^0.23
 };
 
+using Zbl = PairPotential<ZblForm>;
+
 }  // namespace cambium::md
+
+extern template class cambium::PairPotential<cambium::md::ZblForm>;

@@ -5,7 +5,6 @@
 using namespace cambium;
 using namespace cambium::test;
 using md::LennardJones;
-using md::Truncation;
 
 namespace {
 

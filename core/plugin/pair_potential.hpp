@@ -1,0 +1,70 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/pair/pair_forces.hpp"
+#include "core/plugin/potential.hpp"
+
+namespace cambium {
+
+/// The Potential of a pair form: the form says what two atoms do, this does the rest. `Form` has
+///
+///   struct Params;                       // its keys, with describe(); the form is made from them as Form{params}
+///   template <class P> struct Model;     // the formula, see PairTerms
+///   static constexpr const char* label;  // of the kernel, in profiles
+///   PairTerms<Model> pair(std::span<const Species>, int a, int b) const;  // of two types; InputError when there is
+///   none Truncation truncation() const; double cutoff() const;               // Å, the largest std::string summary()
+///   const;         // as in Potential std::vector<Citation> citations() const;
+///
+/// and may have add_rest(particles, request, out, context) for what is no sum over the listed pairs.
+template <class Form>
+class PairPotential final : public Potential {
+ public:
+  using Params = typename Form::Params;
+
+  PairPotential(const Params& params, Context&) : form_{params} {}
+
+  void bind(std::span<const Species> species) override;
+  double cutoff() const override;
+  void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
+               Context&) override;
+  std::string summary() const override;
+  std::vector<Citation> citations() const override;
+
+ private:
+  Form form_;
+  PairForces<Form::template Model> pairs_;
+};
+
+// Outside the class, so that `extern template` in a header keeps them out of the files that include it.
+
+template <class Form>
+void PairPotential<Form>::bind(std::span<const Species> species) {
+  pairs_.bind(static_cast<int>(species.size()), form_.truncation(),
+              [&](int a, int b) { return form_.pair(species, a, b); });
+}
+
+template <class Form>
+double PairPotential<Form>::cutoff() const {
+  return form_.cutoff();
+}
+
+template <class Form>
+void PairPotential<Form>::compute(const Particles& particles, const NeighborList& list, GhostExchange&,
+                                  const ForceRequest& request, ForceOutput& out, Context& context) {
+  pairs_.compute(Form::label, particles, list, request, out);
+  if constexpr (requires { form_.add_rest(particles, request, out, context); })
+    form_.add_rest(particles, request, out, context);
+}
+
+template <class Form>
+std::string PairPotential<Form>::summary() const {
+  return form_.summary();
+}
+
+template <class Form>
+std::vector<Citation> PairPotential<Form>::citations() const {
+  return form_.citations();
+}
+
+}  // namespace cambium
