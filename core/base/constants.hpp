@@ -1,9 +1,10 @@
 #pragma once
 
-/// Physical constants in metal units (eV, Å, ps, g/mol, K, bar). Values: CODATA 2018 (E. Tiesinga et al., Rev. Mod.
-/// Phys. 93, 025010 (2021)); e, k_B, N_A are exact there since the SI of 2019.
+/// Pi, and physical constants in metal units (eV, Å, ps, g/mol, K, bar). Values: CODATA 2018 (E. Tiesinga et al., Rev.
+/// Mod. Phys. 93, 025010 (2021)); e, k_B, N_A are exact there since the SI of 2019.
 namespace cambium::constants {
 
+inline constexpr double pi = 3.14159265358979323846;
 inline constexpr double elementary_charge = 1.602176634e-19;  ///< C
 inline constexpr double avogadro = 6.02214076e23;             ///< 1/mol
 /// Boltzmann's constant, eV/K.

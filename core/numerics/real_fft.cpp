@@ -1,4 +1,5 @@
 #include "core/numerics/real_fft.hpp"
+#include "core/base/constants.hpp"
 
 #include <fmt/format.h>
 
@@ -185,7 +186,7 @@ RealFft::RealFft(int n) : n_(n) {
   const auto twiddle = Kokkos::create_mirror_view(twiddle_);
   for (std::size_t k = 0; k < passes_.size(); ++k) passes(k) = passes_[k];
   for (int k = 0; k < n; ++k) {
-    const double angle = -2.0 * M_PI * k / n;
+    const double angle = -2.0 * constants::pi * k / n;
     twiddle(2 * k) = std::cos(angle), twiddle(2 * k + 1) = std::sin(angle);
   }
   Kokkos::deep_copy(device_passes_, passes);

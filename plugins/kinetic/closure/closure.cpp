@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
@@ -55,7 +56,7 @@ ClosureTable tabulate(const ClosureParams& params, const std::vector<double>& wa
   if (params.type == ClosureParams::Type::model)
     kernel = infer(params.model, wavenumbers, context, nonlocal);
   else
-    for (std::size_t k = 0; k < n; ++k) kernel.insert(kernel.end(), {-std::sqrt(8.0 / 3.141592653589793), 0.0});
+    for (std::size_t k = 0; k < n; ++k) kernel.insert(kernel.end(), {-std::sqrt(8.0 / constants::pi), 0.0});
   for (std::size_t k = 1; k < n; ++k) {
     (nonlocal ? out.imaginary : out.real)[k] = kernel[2 * k];
     out.velocity[k] = kernel[2 * k + 1];

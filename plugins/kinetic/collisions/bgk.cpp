@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 
 namespace cambium::kinetic {
@@ -45,7 +46,7 @@ void Bgk::velocity_factors(int ic, const std::vector<double>& moments) {
           const double xi = phase_rule_.xi(p, 0);  // the first dimension runs fastest: its points are those of the line
           const double v = axis.centre(axis.first + i) + 0.5 * axis.width() * xi;
           factors_[((static_cast<std::size_t>(q) * grid_.vdim + d) * longest_ + i) * points_ + p] =
-              std::exp(-0.5 * (v - u) * (v - u) / vt2) / std::sqrt(2.0 * 3.141592653589793 * vt2);
+              std::exp(-0.5 * (v - u) * (v - u) / vt2) / std::sqrt(2.0 * constants::pi * vt2);
         }
     }
   }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
+
 namespace cambium::kinetic {
 
 double legendre(int n, double xi) {
@@ -17,7 +19,7 @@ double legendre(int n, double xi) {
 void gauss(int points, std::vector<double>& nodes, std::vector<double>& weights) {
   nodes.resize(points), weights.resize(points);
   for (int i = 0; i < points; ++i) {
-    double x = std::cos(3.141592653589793 * (i + 0.75) / (points + 0.5)), slope = 1.0;
+    double x = std::cos(constants::pi * (i + 0.75) / (points + 0.5)), slope = 1.0;
     for (int iteration = 0; iteration < 50; ++iteration) {  // Newton on P_n
       double before = 1.0, now = x;
       for (int k = 2; k <= points; ++k) {

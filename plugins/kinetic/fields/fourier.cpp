@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
+
 namespace cambium::kinetic {
 
 using Complex = std::complex<double>;
@@ -28,7 +30,7 @@ static void transform(const Complex* in, Complex* out, int n, int stride, const 
 void fourier(std::vector<Complex>& x, int sign) {
   const int n = static_cast<int>(x.size());
   std::vector<Complex> root(n), out(n), work(n);
-  for (int j = 0; j < n; ++j) root[j] = std::polar(1.0, sign * 2.0 * 3.141592653589793 * j / n);
+  for (int j = 0; j < n; ++j) root[j] = std::polar(1.0, sign * 2.0 * constants::pi * j / n);
   transform(x.data(), out.data(), n, 1, root, work.data());
   x = out;
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/fields/dense.hpp"
@@ -86,7 +87,7 @@ void Poisson::make_symbols() {
       for (int j = 0; j < n; ++j) {
         double phase = 0.0;
         for (int d = 0; d < grid_.dimensions; ++d)
-          phase += 2.0 * 3.141592653589793 * k[d] * (nodes_[j].shift[d] - nodes_[i].shift[d]) / grid_.cells[d];
+          phase += 2.0 * constants::pi * k[d] * (nodes_[j].shift[d] - nodes_[i].shift[d]) / grid_.cells[d];
         s[nodes_[i].kind * kinds_ + nodes_[j].kind] += stiffness_[i * n + j] * std::polar(1.0, phase);
       }
     if (cell == 0) {  // constants are free: the first kind of nodes is pinned to zero for the mean

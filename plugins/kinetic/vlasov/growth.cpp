@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 
 namespace cambium::kinetic {
@@ -47,7 +48,7 @@ GrowthFit::Result GrowthFit::fit() const {
   if (params_.oscillating) {  // the energy peaks twice per period
     std::vector<double> number(t.size());
     for (std::size_t k = 0; k < t.size(); ++k) number[k] = static_cast<double>(k);
-    r.omega = 3.141592653589793 * slope(t, number);
+    r.omega = constants::pi * slope(t, number);
   }
   return r;
 }

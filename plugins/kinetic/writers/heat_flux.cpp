@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
@@ -80,7 +81,7 @@ void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std:
   const double vt = std::sqrt(p0 / n0), mass = species_->mass(), charge = species_->charge();
   const double debye = vt * std::sqrt(mass / (n0 * charge * charge));
   for (int mode : params_.modes) {
-    const double k = 2.0 * 3.141592653589793 * mode / length, scaled = k * debye;
+    const double k = 2.0 * constants::pi * mode / length, scaled = k * debye;
     std::complex<double> wave[3];
     for (std::size_t j = 0; j < n; ++j) {
       const double at = x.width() * (static_cast<double>(j / points) + 0.5 + 0.5 * nodes[j % points]);

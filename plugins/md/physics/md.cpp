@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
@@ -41,7 +42,7 @@ void Md::Params::describe(deck::Describe<Params>& d) {
 static void require_room(const LatticeSpec& lattice, double range, Context& context) {
   const auto atoms = static_cast<double>(atoms_of(lattice));
   const double density = static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
-  const double neighbours = std::min(4.0 / 3.0 * 3.141592653589793 * range * range * range * density, 1e5);
+  const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
   require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms),
                  "give fewer 'cells', or use more nodes", context);
 }
@@ -74,7 +75,7 @@ void Md::declare(State& state, Context&) {
 /// A lattice constant in the wrong unit asks for more neighbours than any memory holds; say so instead of trying.
 static void require_sane_density(const Particles& p, double range) {
   constexpr double most = 1e5;
-  const double neighbours = 4.0 / 3.0 * 3.141592653589793 * range * range * range * p.nglobal / p.box.volume();
+  const double neighbours = 4.0 / 3.0 * constants::pi * range * range * range * p.nglobal / p.box.volume();
   if (neighbours < most) return;
   throw InputError(
       fmt::format("{:.2g} neighbours per atom would lie within the cut-off and skin of {:g} Å: the {} atoms fill "

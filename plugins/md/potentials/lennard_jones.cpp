@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/parallel/sums.hpp"
 
@@ -12,7 +13,7 @@ namespace cambium::md {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using constants::pi;
 
 /// Owned atoms of each type.
 std::vector<double> count_types(const Particles& particles, int types) {

@@ -6,13 +6,14 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "plugins/md/potentials/sutton_chen_kernel.hpp"
 
 namespace cambium::md {
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using constants::pi;
 
 struct Published {
   const char* element;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -228,8 +229,8 @@ void Field::normalise(CellBlock& block) const {
     const auto& latitude = first_file().axes().front().values;
     const std::int64_t per_row = cells_ / std::ssize(latitude);
     for (std::size_t i = 0; i < block.cells.size(); ++i)
-      block.root_weight[i] = std::sqrt(
-          std::max(0.0, std::cos(latitude[static_cast<std::size_t>(block.cells[i] / per_row)] * M_PI / 180.0)));
+      block.root_weight[i] = std::sqrt(std::max(
+          0.0, std::cos(latitude[static_cast<std::size_t>(block.cells[i] / per_row)] * constants::pi / 180.0)));
   }
   for (std::int64_t t = 0; t < snapshots(); ++t)
     for (std::size_t i = 0; i < block.cells.size(); ++i) {

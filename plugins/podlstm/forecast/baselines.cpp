@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "plugins/podlstm/forecast/forecaster.hpp"
 
@@ -59,7 +60,7 @@ void MinMax::undo(Matrix& windows) const {
 Matrix calendar(const std::vector<double>& days, int order, double period) {
   Matrix out(std::ssize(days), 1 + 2 * order);
   for (std::int64_t t = 0; t < out.rows; ++t) {
-    const double angle = 2.0 * 3.14159265358979323846 * days[static_cast<std::size_t>(t)] / period;
+    const double angle = 2.0 * constants::pi * days[static_cast<std::size_t>(t)] / period;
     out(t, 0) = 1.0;
     for (int k = 1; k <= order; ++k) out(t, 2 * k - 1) = std::cos(k * angle), out(t, 2 * k) = std::sin(k * angle);
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/base/constants.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
@@ -39,7 +40,7 @@ void ExampleField::check(Context& context) {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+using constants::pi;
 
 /// Amplitudes of the parts that have no fixed period, week by week.
 std::vector<std::array<double, 2>> slow_amplitudes(std::int64_t weeks, std::uint64_t seed) {

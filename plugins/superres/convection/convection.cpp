@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 
 namespace cambium::superres {
@@ -27,12 +28,13 @@ void Convection::warn_of_coarse_cells() const {
   if (nusselt <= 2.0) return;  // close to onset, where nothing is small
   const double length = std::pow(keys_.prandtl * keys_.prandtl / (keys_.rayleigh * (nusselt - 1.0)), 0.25);
   const double cell = std::max(grid().dx(), grid().lz / grid().nz);
-  if (cell <= M_PI * length) return;
+  if (cell <= constants::pi * length) return;
   context_.log.warn(fmt::format(
       "cells of {:.3g} are coarser than pi Kolmogorov lengths ({:.3g}) of Rayleigh number {:g}: expect wiggles at the "
       "scale of the grid; take about {} x {} cells, or a smaller Rayleigh number",
-      cell, M_PI * length, keys_.rayleigh, static_cast<int>(std::ceil(grid().lx / (M_PI * length) / 8.0)) * 8,
-      static_cast<int>(std::ceil(grid().lz / (M_PI * length) / 8.0)) * 8));
+      cell, constants::pi * length, keys_.rayleigh,
+      static_cast<int>(std::ceil(grid().lx / (constants::pi * length) / 8.0)) * 8,
+      static_cast<int>(std::ceil(grid().lz / (constants::pi * length) / 8.0)) * 8));
 }
 
 void Convection::declare(State& state) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 
 #include "core/parallel/random.hpp"
@@ -62,7 +63,7 @@ void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t se
         b = g.periodic ? fluid.bottom + (fluid.top - fluid.bottom) * z : fluid.left + (fluid.right - fluid.left) * x;
       const Random4 random(seed, Stream::initial_noise, static_cast<std::uint64_t>(k) * g.nx + i, 0);
       b += initial.noise * random.normal(0) * z * (1.0 - z);
-      b += initial.amplitude * std::sin(M_PI * z) * std::cos(2.0 * M_PI * initial.wavelengths * x);
+      b += initial.amplitude * std::sin(constants::pi * z) * std::cos(2.0 * constants::pi * initial.wavelengths * x);
       host(field_b, row, margin + i) = b;
     }
   }

@@ -4,6 +4,8 @@
 
 #include "plugins/superres/scheme/rows.hpp"
 
+#include "core/base/constants.hpp"
+
 namespace cambium::superres {
 namespace {
 
@@ -41,7 +43,7 @@ void Poisson::factorise() {
   for (Part& part : parts_) {
     Interfaces::Response response;
     for (int j = part.from; j < part.to; ++j) {
-      const double wave = 2.0 / g.dx() * std::sin(M_PI * std::min(j, fft_.modes() - 1) / n);
+      const double wave = 2.0 / g.dx() * std::sin(constants::pi * std::min(j, fft_.modes() - 1) / n);
       double reach = 1.0, behind_first = 0.0;  // what the first row feels of row k, and of the rank behind
       for (int k = 0; k < m; ++k) {
         const int row = slab_.first + sweep_.row(k + 1) - 1;

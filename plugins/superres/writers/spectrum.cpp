@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -70,7 +71,7 @@ void SpectrumWriter::finish(const State& state) {
   std::vector<std::vector<double>> values(4, std::vector<double>(modes));
   for (int f = 0; f < 3; ++f) columns.push_back({std::string("E_") + names[f], "", "sum over k is <f^2>/2"});
   for (std::size_t k = 0; k < modes; ++k) {
-    values[0][k] = 2.0 * M_PI * static_cast<double>(k) / width;
+    values[0][k] = 2.0 * constants::pi * static_cast<double>(k) / width;
     for (int f = 0; f < 3; ++f) values[f + 1][k] = sums_[f * modes + k] / static_cast<double>(samples_);
   }
   io::on_root(context_.comm, [&] {
