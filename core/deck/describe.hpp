@@ -145,8 +145,9 @@ class Key : public detail::KeyOf<P> {
 template <class P>
 class Describe {
  public:
-  template <class T>
-  Key<P, T>& operator()(std::string_view name, T P::*member, std::string_view doc) {
+  /// `member` is one of P, or of a base class of P.
+  template <class T, class Base>
+  Key<P, T>& operator()(std::string_view name, T Base::*member, std::string_view doc) {
     auto key = std::make_unique<Key<P, T>>(member);
     Key<P, T>& out = *key;
     out.spec.name = name;

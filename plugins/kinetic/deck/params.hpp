@@ -100,36 +100,34 @@ std::string problem_of_names(const std::vector<SpeciesParams>& species);
 template <class P>
 void CommonParams::describe_common(deck::Describe<P>& d) {
   d.check([](const P& p) { return problem_of_names(p.species); });
-  auto own = []<class T>(T CommonParams::*member) -> T P::* { return member; };
-  d("domain", own(&CommonParams::domain), "configuration space");
-  d("basis", own(&CommonParams::basis), "polynomials of a cell");
-  d("parameters", own(&CommonParams::parameters), "names for numbers, to be used in all formulas of this stage")
-      .def({});
-  d("species", own(&CommonParams::species), "kinetic species");
-  d("collisions", own(&CommonParams::collisions),
+  d("domain", &CommonParams::domain, "configuration space");
+  d("basis", &CommonParams::basis, "polynomials of a cell");
+  d("parameters", &CommonParams::parameters, "names for numbers, to be used in all formulas of this stage").def({});
+  d("species", &CommonParams::species, "kinetic species");
+  d("collisions", &CommonParams::collisions,
     "between species, of each pair once; those of a species with itself are its own key")
       .def({});
-  d("start_from", own(&CommonParams::start_from),
+  d("start_from", &CommonParams::start_from,
     "checkpoint or distribution file of another run: distribution functions, and fields where the file has them, begin "
     "as what it holds, carried over to the cells, velocities and basis of this deck; density is kept, f0 is not used")
       .def("")
       .example("\"{run}/simulate/distribution.1000.h5\"");
-  d("cfl", own(&CommonParams::cfl), "share of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
-  d("timestep", own(&CommonParams::timestep), "fixed time step; an error when it is not stable").positive();
-  d("max_timestep", own(&CommonParams::max_timestep), "longest step that is taken").positive();
-  d("end_time", own(&CommonParams::end_time), "time at which the run ends; the last step is shortened to meet it")
+  d("cfl", &CommonParams::cfl, "share of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
+  d("timestep", &CommonParams::timestep, "fixed time step; an error when it is not stable").positive();
+  d("max_timestep", &CommonParams::max_timestep, "longest step that is taken").positive();
+  d("end_time", &CommonParams::end_time, "time at which the run ends; the last step is shortened to meet it")
       .positive();
-  d("precision", own(&CommonParams::precision),
+  d("precision", &CommonParams::precision,
     "of the stored distribution functions; moments and fields are always float64")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(Precision::float64);
-  d("acceleration_flux", own(&CommonParams::acceleration_flux),
+  d("acceleration_flux", &CommonParams::acceleration_flux,
     "through faces of velocity space: penalty (mean of both sides and half the largest acceleration times their "
     "difference), or upwind (the side it comes from, at each node of a face; slower)")
       .options({{"penalty", AccelerationFlux::penalty}, {"upwind", AccelerationFlux::upwind}})
       .def(AccelerationFlux::penalty);
-  d("ranks", own(&CommonParams::ranks), "MPI ranks along each dimension of phase space; chosen when absent").def({});
-  d("observables", own(&CommonParams::observables), "quantities beyond the standard ones");
+  d("ranks", &CommonParams::ranks, "MPI ranks along each dimension of phase space; chosen when absent").def({});
+  d("observables", &CommonParams::observables, "quantities beyond the standard ones");
 }
 
 }  // namespace cambium::kinetic

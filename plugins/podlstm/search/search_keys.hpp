@@ -30,35 +30,30 @@ struct SearchKeys {
 /// Describes them for a stage's parameters, with the defaults of that stage.
 template <std::derived_from<SearchKeys> P>
 void describe_search(deck::Describe<P>& d, const SearchKeys& defaults) {
-  const auto key = [&]<class T>(const char* name, T SearchKeys::*member, const char* doc) -> auto& {
-    return d(name, static_cast<T P::*>(member), doc);
-  };
-  key("strategy", &SearchKeys::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
+  d("strategy", &SearchKeys::strategy, "aging evolution, random search, or the tree-structured Parzen estimator")
       .options({{"evolution", Strategy::evolution}, {"random", Strategy::random}, {"tpe", Strategy::tpe}})
       .def(defaults.strategy);
-  key("trials", &SearchKeys::trials, "trials to finish").at_least(1).def(defaults.trials);
-  key("population", &SearchKeys::population, "of aging evolution").at_least(2).def(defaults.population);
-  key("sample", &SearchKeys::sample, "of the population, from which a parent is taken")
-      .at_least(1)
-      .def(defaults.sample);
-  key("halving", &SearchKeys::halving,
-      "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
-  key("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
+  d("trials", &SearchKeys::trials, "trials to finish").at_least(1).def(defaults.trials);
+  d("population", &SearchKeys::population, "of aging evolution").at_least(2).def(defaults.population);
+  d("sample", &SearchKeys::sample, "of the population, from which a parent is taken").at_least(1).def(defaults.sample);
+  d("halving", &SearchKeys::halving,
+    "successive halving: end hopeless trials early, at the first validation after 1/2, 1/4, ... of the way");
+  d("time_limit", &SearchKeys::time_limit, "a trial that takes longer fails, at its next validation (s); 0 for none")
       .non_negative()
       .def(0.0);
-  key("hang_limit", &SearchKeys::hang_limit,
-      "a rank that gives no sign of life for so long is taken for hung (s): its trial is given to another, and without "
-      "rank 0 the run ends. Longer than reading the data, an epoch (or a step) and a validation; 0 for never")
+  d("hang_limit", &SearchKeys::hang_limit,
+    "a rank that gives no sign of life for so long is taken for hung (s): its trial is given to another, and without "
+    "rank 0 the run ends. Longer than reading the data, an epoch (or a step) and a validation; 0 for never")
       .non_negative()
       .def(0.0);
-  key("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")
+  d("retries", &SearchKeys::retries, "times that a failed trial is evaluated again, from other weights")
       .at_least(0)
       .def(defaults.retries);
-  key("ranks_per_trial", &SearchKeys::ranks_per_trial, "ranks that evaluate a trial together").at_least(1).def(1);
-  key("root_evaluates", &SearchKeys::root_evaluates, "rank 0 evaluates between serving the others").def(true);
-  key("log", &SearchKeys::log, "finished trials between two lines of the table").at_least(1).def(defaults.log);
-  key("replay", &SearchKeys::replay,
-      "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit")
+  d("ranks_per_trial", &SearchKeys::ranks_per_trial, "ranks that evaluate a trial together").at_least(1).def(1);
+  d("root_evaluates", &SearchKeys::root_evaluates, "rank 0 evaluates between serving the others").def(true);
+  d("log", &SearchKeys::log, "finished trials between two lines of the table").at_least(1).def(defaults.log);
+  d("replay", &SearchKeys::replay,
+    "journal of a search to repeat trial by trial instead of searching; it must agree bit for bit")
       .def("");
 }
 

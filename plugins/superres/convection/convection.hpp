@@ -26,25 +26,24 @@ struct ConvectionKeys {
 /// Declares those keys for a Params that derives from them.
 template <class P>
 void describe_convection(deck::Describe<P>& d) {
-  auto member = []<class T>(T ConvectionKeys::*m) { return static_cast<T P::*>(m); };
-  d("rayleigh", member(&ConvectionKeys::rayleigh), "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
-  d("prandtl", member(&ConvectionKeys::prandtl), "Prandtl number nu / kappa").positive().def(1.0);
-  d("cells", member(&ConvectionKeys::cells), "cells along x and z").example("[512, 128]");
-  d("stretching", member(&ConvectionKeys::stretching),
+  d("rayleigh", &ConvectionKeys::rayleigh, "Rayleigh number g alpha dT H^3 / (nu kappa)").positive();
+  d("prandtl", &ConvectionKeys::prandtl, "Prandtl number nu / kappa").positive().def(1.0);
+  d("cells", &ConvectionKeys::cells, "cells along x and z").example("[512, 128]");
+  d("stretching", &ConvectionKeys::stretching,
     "s of the faces z = 1/2 (1 + tanh(s (2 k/n - 1)) / tanh s); 0: all rows of one height")
       .non_negative()
       .def(1.2);
-  d("end_time", member(&ConvectionKeys::end_time), "free-fall times after which the run ends").positive();
-  d("courant", member(&ConvectionKeys::courant), "largest (|u|/dx + |w|/dz) dt").positive().at_most(1.7).def(1.0);
-  d("max_timestep", member(&ConvectionKeys::max_timestep), "longest time step, free-fall times").positive().def(0.05);
-  d("sample_interval", member(&ConvectionKeys::sample_interval),
+  d("end_time", &ConvectionKeys::end_time, "free-fall times after which the run ends").positive();
+  d("courant", &ConvectionKeys::courant, "largest (|u|/dx + |w|/dz) dt").positive().at_most(1.7).def(1.0);
+  d("max_timestep", &ConvectionKeys::max_timestep, "longest time step, free-fall times").positive().def(0.05);
+  d("sample_interval", &ConvectionKeys::sample_interval,
     "steps are shortened so that every multiple of this time is met; 0: only the end")
       .non_negative()
       .def(0.0);
-  d("average_from", member(&ConvectionKeys::average_from), "time at which the averages of the last page begin")
+  d("average_from", &ConvectionKeys::average_from, "time at which the averages of the last page begin")
       .non_negative()
       .def(0.0);
-  d("initial", member(&ConvectionKeys::initial), "state at the start");
+  d("initial", &ConvectionKeys::initial, "state at the start");
   d.check([](const P& p) { return p.cells[0] < 4 || p.cells[1] < 4 ? "'cells' must be at least [4, 4]" : ""; });
   d.check(
       [](const P& p) { return p.cells[0] % 2 ? "the first of 'cells' must be even, for the transforms along x" : ""; });

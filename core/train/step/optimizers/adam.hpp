@@ -86,12 +86,10 @@ extern const Citation adam_citation;
 namespace detail {
 template <class P>
 void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
-  // Members of the base, as Describe<P> asks for members of P.
-  const auto member = [](double AdamParams::*m) { return static_cast<double P::*>(m); };
-  d("beta1", member(&P::beta1), "memory of the mean gradient").range(0.0, 1.0).def(0.9);
-  d("beta2", member(&P::beta2), "memory of the mean squared gradient").range(0.0, 1.0).def(0.999);
-  d("epsilon", member(&P::epsilon), "added to the root of the mean squared gradient").positive().def(1e-8);
-  d("weight_decay", member(&P::weight_decay), decay_doc).non_negative().def(weight_decay);
+  d("beta1", &P::beta1, "memory of the mean gradient").range(0.0, 1.0).def(0.9);
+  d("beta2", &P::beta2, "memory of the mean squared gradient").range(0.0, 1.0).def(0.999);
+  d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
+  d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
 }
 }  // namespace detail
 
