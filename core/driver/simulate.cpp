@@ -9,10 +9,7 @@ void Simulate::Thermo::describe(deck::Describe<Thermo>& d) {
 }
 
 void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
-  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped")
-      .at_least(0)
-      .def(0);
-  d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
+  describe_in(d);
   d("transfer", &Checkpoint::transfer,
     "how the rows of all ranks reach the file: through rank 0 (gather), or by all ranks at once where HDF5 was built "
     "with MPI (collective)")

@@ -6,6 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/io/run/checkpoint.hpp"
+#include "core/io/run/checkpoint_keys.hpp"
 #include "core/plugin/physics.hpp"
 #include "core/plugin/task.hpp"
 #include "core/plugin/writer.hpp"
@@ -22,9 +23,7 @@ class Simulate : public Task {
     std::int64_t every = 100;
     static void describe(deck::Describe<Thermo>& d);
   };
-  struct Checkpoint {
-    std::int64_t every = 0;
-    int keep = 2;
+  struct Checkpoint : io::CheckpointKeys {
     io::Transfer transfer = io::Transfer::gather;
     static void describe(deck::Describe<Checkpoint>& d);
   };

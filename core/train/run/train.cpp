@@ -27,13 +27,6 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
 }
 
-void Train::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
-  d("every", &Checkpoint::every, "steps between two checkpoints; 0 writes one only when the run is stopped")
-      .at_least(0)
-      .def(0);
-  d("keep", &Checkpoint::keep, "checkpoints that stay on disk").at_least(1).def(2);
-}
-
 static std::string conflict_of(const Train::Params& p) {
   if (p.steps.has_value() == p.epochs.has_value()) return "give one of: steps, epochs";
   if (p.validation && p.hold_out > 0.0)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/io/run/checkpoint_keys.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "core/train/kinds/network.hpp"
@@ -34,11 +35,7 @@ class Train : public Task {
     std::int64_t batch = 8;
     static void describe(deck::Describe<Validate>& d);
   };
-  struct Checkpoint {
-    std::int64_t every = 0;
-    int keep = 2;
-    static void describe(deck::Describe<Checkpoint>& d);
-  };
+  using Checkpoint = io::CheckpointKeys;
   struct Params {
     deck::Choice<Network> model;
     deck::Choice<Dataset> dataset;
