@@ -7,6 +7,10 @@
 namespace cambium::submatrix {
 
 PrincipalIndex principal_index(const BlockColumns& matrix, int column, double eps) {
+  return principal_index(matrix, matrix.layout(), column, eps);
+}
+
+PrincipalIndex principal_index(const BlockColumns& matrix, const BlockLayout& layout, int column, double eps) {
   PrincipalIndex out;
   out.column = column;
   const BlockColumn c = matrix.column(column);
@@ -15,7 +19,7 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
     if (row == column) out.centre = n;
     out.blocks.push_back(row);
     out.start.push_back(n);
-    n += matrix.layout().size(row);
+    n += layout.size(row);
   };
   // A column is in its own submatrix, also where its diagonal block is zero and was not stored.
   bool own = false;
@@ -25,7 +29,7 @@ PrincipalIndex principal_index(const BlockColumns& matrix, int column, double ep
   }
   if (!own) add(column);
   out.start.push_back(n);
-  out.width = matrix.layout().size(column);
+  out.width = layout.size(column);
   return out;
 }
 

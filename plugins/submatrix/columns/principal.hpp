@@ -19,6 +19,8 @@ struct PrincipalIndex {
 
 /// Index of block column `column`, whose blocks are in `matrix`.
 PrincipalIndex principal_index(const BlockColumns& matrix, int column, double eps);
+/// The same where `matrix` holds only norms, one row for each block of `layout`.
+PrincipalIndex principal_index(const BlockColumns& matrix, const BlockLayout& layout, int column, double eps);
 /// Index of a group of block columns (ascending), all in `columns`: the union of their rows.
 PrincipalIndex principal_index(const ColumnSet& columns, const BlockLayout& layout, std::span<const int> group,
                                double eps);

@@ -111,17 +111,26 @@ DensityResult DensityStep::run() {
   else
     orthogonalise();
   predict_mu();
-  solve_columns();
-  find_mu();
-  // Columns were made for a mu in another gap: those that change may move the count by what their Krylov spaces had
-  // left out.
-  for (int pass = 0; repeat_changed_columns() > 0 && !options_.mu && options_.kt <= 0.0 && pass < 3; ++pass) find_mu();
+  solve_at_mu();
+  for (int round = 0; ends_ && !trimmed_ && widen_patterns(round); ++round) solve_at_mu();
+  result_.columns.widened = widened_, result_.columns.at_limit = at_limit_;
+  if (options_.form == Form::local && options_.overlap_threshold <= 0.0)
+    result_.smallest_overlap =
+        judge_overlap(smallest_overlap_.first, smallest_overlap_.second, options_.eps, context_.comm, context_.log);
   if (options_.predictor) judge_columns();
   return_columns();
   sum_up();
   transform_back();
   if (options_.sample > 0) estimate_errors();
   return std::move(result_);
+}
+
+void DensityStep::solve_at_mu() {
+  solve_columns();
+  find_mu();
+  // Columns were made for a mu in another gap: those that change may move the count by what their Krylov spaces had
+  // left out.
+  for (int pass = 0; repeat_changed_columns() > 0 && !options_.mu && options_.kt <= 0.0 && pass < 3; ++pass) find_mu();
 }
 
 std::unique_ptr<ColumnSolver> DensityStep::solver(const KrylovOptions& krylov) const {
@@ -202,6 +211,7 @@ void DensityStep::orthogonalise() {
 
 /// The submatrices that this rank solves, and the blocks that they need.
 void DensityStep::prepare_columns() {
+  if (!left_out_) ends_ = note_ends();
   choose_columns();
   draw_sample();
   const std::vector<int> needed = needed_columns();
@@ -236,8 +246,8 @@ double DensityStep::sampled_mu(const std::vector<int>& mine) const {
   std::vector<Spectrum> spectra;
   double functions = 0.0;
   for (int column : mine) {
-    spectra.push_back(guess->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
-                                       [](double) { return 0.0; }));
+    spectra.push_back(
+        guess->decompose(own_index(column, options_.eps), *columns_, options_.eps, [](double) { return 0.0; }));
     functions += system_.layout->size(column);
   }
   const double electrons =
@@ -267,7 +277,7 @@ void DensityStep::predict_mu() {
   const auto trial = solver(krylov());
   int converged = 0, fallen = 0;
   for (int column : mine) {
-    trial->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
+    trial->decompose(own_index(column, options_.eps), *columns_, options_.eps,
                      [this](double x) { return occupation(x, predicted_mu_, options_.kt); });
     int& most = trial->report().fell_back ? fallen : converged;
     most = std::max(most, trial->report().steps);

@@ -79,6 +79,9 @@ struct ColumnStatistics {
   int diagonalised = 0,
       largest_diagonalised =
           0;  ///< submatrices for which the Krylov blocks of `lanczos` were not enough, and the rows of the largest
+  int widened =
+      0;  ///< block columns of H that end before D does and whose submatrices have the rows to which it reaches
+  int at_limit = 0;      ///< of these, those for which that would be more functions than a submatrix may have
   double dropped = 0.0;  ///< hartree: of the blocks below eps of one block column the root of the sum of their squared
                          ///< norms, the largest of all columns
 };

@@ -11,13 +11,27 @@ namespace cambium::submatrix {
 
 namespace {
 
-BlockColumns from_columns(const BlockColumns& pattern, double eps, const std::vector<std::vector<double>>& values) {
-  BlockColumns out(pattern.shared_layout());
+BlockColumns from_columns(const BlockColumns& pattern, const std::shared_ptr<const BlockLayout>& layout, double eps,
+                          const std::vector<std::vector<double>>& values) {
+  BlockColumns out(layout);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const PrincipalIndex index = principal_index(pattern, pattern.columns()[k], eps);
+    const PrincipalIndex index = principal_index(pattern, *layout, pattern.columns()[k], eps);
     out.start_column(index.column);
     for (std::size_t p = 0; p < index.blocks.size(); ++p)
       out.add_block(index.blocks[p], values[k].data() + index.start[p] * index.width);
+  }
+  out.finish();
+  return out;
+}
+
+/// The blocks in `rows` of each column.
+template <class Rows>
+BlockColumns cut_to(const BlockColumns& matrix, const Rows& rows) {
+  BlockColumns out(matrix.shared_layout());
+  for (int column : matrix.columns()) {
+    out.start_column(column);
+    for (int row : rows(column))
+      if (const double* block = matrix.block(row, column)) out.add_block(row, block);
   }
   out.finish();
   return out;
@@ -45,9 +59,10 @@ std::vector<int> DensityStep::output_rows(int column) const {
 void DensityStep::transform_back() {
   const auto timer = context_.timing.scope("density");
   const auto in_basis = [this](const std::vector<std::vector<double>>& values) {
-    const BlockColumns orthogonal =
-        symmetrised(from_columns(*hamiltonian_, options_.eps, values), system_.ranges, context_.comm, result_.bytes);
-    if (options_.orthogonal || options_.form == Form::local) return orthogonal;
+    const BlockColumns orthogonal = symmetrised(from_columns(pattern(), system_.layout, options_.eps, values),
+                                                system_.ranges, context_.comm, result_.bytes);
+    if (options_.orthogonal || options_.form == Form::local)
+      return pattern_ ? cut_to(orthogonal, [this](int column) { return output_rows(column); }) : orthogonal;
     const CongruenceOptions options{options_.prune * options_.eps, 0.0,
                                     [this](int column) { return output_rows(column); }};
     return congruence(*root_, orthogonal, system_.ranges, context_.comm, options, result_.bytes, result_.flops);
@@ -57,8 +72,8 @@ void DensityStep::transform_back() {
 }
 
 void DensityStep::estimate_idempotency() {
-  const BlockColumns d =
-      symmetrised(from_columns(*hamiltonian_, options_.eps, values_), system_.ranges, context_.comm, result_.bytes);
+  const BlockColumns d = symmetrised(from_columns(pattern(), system_.layout, options_.eps, values_), system_.ranges,
+                                     context_.comm, result_.bytes);
   std::vector<int> mine, needed;
   for (int column : drawn_.drawn())
     if (system_.ranges.owner(column) == context_.comm.rank()) {

@@ -19,6 +19,7 @@ struct Growing {
       reach;  ///< of rows: norms of the Hamiltonian; the largest eps at which a row belongs to the submatrix
   std::vector<std::pair<int, double>> front;  ///< rows from which it grows, with the norm of D there
   bool grew = false, done = false;
+  bool at_limit = false;  ///< has as many functions as a submatrix may have, and D reaches further
 };
 
 /// When a row to which D reaches belongs to a submatrix: where |D_r|^2 times its strongest coupling is share * eps or
@@ -29,6 +30,10 @@ struct ReachOptions {
 };
 /// A tenth of what eps leaves out of matrices that fall off slowly.
 inline constexpr double share_of_estimate = 0.001;
+
+/// Mean level above mu less mean level below, hartree: the energy of an excitation. Where all levels are on one side,
+/// their root mean square.
+double excitation(const Spectrum& spectrum, double mu);
 
 class DensityStep {
  public:
@@ -52,6 +57,7 @@ class DensityStep {
   ElectronCount::Gap gap_of_electrons(const ElectronCount& count) const;
   double canonical_mu(const ElectronCount& count);
   void find_mu();
+  void solve_at_mu();
   int repeat_changed_columns();
   void return_columns();
   void sum_up();
@@ -62,12 +68,28 @@ class DensityStep {
   void note_couplings();
   std::vector<double> couplings_outside();
   ColumnSet couplings(const std::vector<int>& columns);
-  double across_edge(const PrincipalIndex& index, const std::vector<double>& density, const ColumnSet& coupling,
+  double across_edge(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                      const ReachOptions& reach);
-  double edge_bound(const PrincipalIndex& index, const std::vector<double>& density, const ColumnSet& coupling,
+  double edge_bound(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                     double excitation);
+  /// Block columns of matrices that end before D does get more rows, see widened_patterns.cpp.
+  bool note_ends();
+  void note_density(std::size_t group, const PrincipalIndex& index, double mu, const std::vector<double>& density,
+                    const std::vector<double>& weighted);
+  std::vector<Growing> columns_that_end();
+  bool widen_patterns(int round);
+  std::vector<int> own_rows(int column) const;
+  bool merge_patterns(const std::vector<Growing>& growing, bool last);
+  std::vector<double> exchanged_rows(const std::vector<Growing>& growing, double least);
+  const BlockColumns& pattern() const { return pattern_ ? *pattern_ : *hamiltonian_; }
+  PrincipalIndex own_index(int column, double eps) const;
+
   Problem problem(const std::vector<int>& columns);
   ExactSolvers exact_solvers(const std::optional<ColumnSet>& overlap, double tolerance) const;
+  std::vector<double> reaching(const PrincipalIndex& index, const Spectrum& spectrum, double mu,
+                               const std::vector<double>& density, const std::vector<double>& weighted, int first,
+                               int width) const;
+  std::vector<double> weighted_column(ColumnSolver& work) const;
   Growing started(int column, const BlockColumn& norms, double eps) const;
   void judge_rows(Growing& g, const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
                   const ReachOptions& reach) const;
@@ -103,9 +125,19 @@ class DensityStep {
   std::optional<BlockColumns> root_, hamiltonian_;
   std::shared_ptr<const BlockLayout> block_layout_;  ///< one row for each block
   std::optional<BlockColumns> coupling_;             ///< norms of the blocks of hamiltonian_; blocks of block_layout_
-  double largest_coupling_ = 0.0;                    ///< of two different blocks, on all ranks
-  std::vector<char> inside_;                         ///< blocks of the submatrix that is looked at
-  std::optional<ColumnSet> columns_;          ///< of the orthogonalised H (local form: of H), with those of others
+  /// Blocks of block_layout_, where any submatrix was widened: the largest eps at which a row belongs to the submatrix
+  /// of a column. Without it the norms of hamiltonian_ are that.
+  std::optional<BlockColumns> pattern_;
+  bool ends_ = false;               ///< some column of the input may end before D does
+  int widened_ = 0, at_limit_ = 0;  ///< block columns of all ranks that were widened, and those that would need more
+  bool trimmed_ = false;            ///< patterns were widened, and are as they stay
+  std::optional<BlockColumns>
+      left_out_;  ///< blocks of block_layout_, diagonal: what eps leaves out of the input, squared
+  std::vector<std::vector<std::vector<double>>>
+      density_norms_;                 ///< with ends_, of own submatrices: of each column of D the norms of its blocks
+  double largest_coupling_ = 0.0;     ///< of two different blocks, on all ranks
+  std::vector<char> inside_;          ///< blocks of the submatrix that is looked at
+  std::optional<ColumnSet> columns_;  ///< of the orthogonalised H (local form: of H), with those of others
   std::optional<ColumnSet> overlap_columns_;  ///< local form
   std::vector<std::vector<int>> groups_;      ///< block columns of the submatrices that this rank solves
   std::optional<ColumnSet> group_columns_;    ///< all blocks of these columns: their norms are the patterns
@@ -116,7 +148,9 @@ class DensityStep {
   /// Columns of other ranks that were solved here: dimension, D, W.
   std::map<int, std::vector<double>> solved_for_others_;
   std::vector<int> sample_;  ///< columns of all ranks on which mu and the Krylov space are tried
-  StratifiedSample drawn_;   ///< submatrices on which errors are estimated, by their first column
+  std::pair<double, int> smallest_overlap_{
+      1e300, 0};            ///< local form: the smallest eigenvalue of a submatrix of S, and near which block
+  StratifiedSample drawn_;  ///< submatrices on which errors are estimated, by their first column
   double estimate_flops_ = 0.0;
   int first_blocks_ = 0;                       ///< Krylov blocks that the sampled columns needed
   double predicted_mu_ = 0.0, dropped_ = 0.0;  ///< hartree; dropped_: ColumnStatistics::dropped of this rank

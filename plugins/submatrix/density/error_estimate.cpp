@@ -37,6 +37,12 @@ void scales(const Spectrum& spectrum, double mu, SolvedColumns& out) {
 
 }  // namespace
 
+double excitation(const Spectrum& spectrum, double mu) {
+  SolvedColumns out;
+  scales(spectrum, mu, out);
+  return out.excitation;
+}
+
 struct DensityStep::Judged {
   std::size_t group = 0, place = 0;  ///< among groups_ and among all that were drawn
   SolvedColumns solved;
@@ -56,13 +62,15 @@ void DensityStep::draw_sample() {
   if (options_.sample <= 0) return;
   note_couplings();
   const std::vector<double> outside = couplings_outside();
+  const double reached =
+      pattern_ ? share_of_estimate * largest_coupling_ : 0.0;  // the share of a row to which D reaches
   std::vector<double> mine, all;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     double score = outside[g];
     for (int column : groups_[g]) {
       const BlockColumn c = (*group_columns_)(column);
       for (std::size_t e = 0; e < c.rows.size(); ++e)
-        score += c.norms[e] < options_.eps ? c.norms[e] * c.norms[e] : 0.0;
+        score += c.norms[e] < options_.eps ? c.norms[e] * c.norms[e] + reached * c.norms[e] : 0.0;
     }
     mine.insert(mine.end(), {static_cast<double>(groups_[g].front()), score});
   }
@@ -90,13 +98,16 @@ void DensityStep::solve_reference(std::vector<Judged>& judged, const ColumnSet& 
     ColumnSolver& work = solvers.of(s.index);
     j.spectrum = work.decompose(s.index, hamiltonian, 0.0, [mu, kt](double x) { return occupation(x, mu, kt); });
     work.column([mu, kt](double x) { return occupation(x, mu, kt); }, s.density);
+    const auto norms = reaching(s.index, j.spectrum, mu, s.density, weighted_column(work), 0, s.index.width);
     if (root_) work.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, s.weighted);
     estimate_flops_ += work.report().flops;
     scales(j.spectrum, mu, s);
-    if (!grown) j.with_eps = j.spectrum.trace([mu, kt](double x) { return grand_potential(x, mu, kt); });
-    j.is_short = coupling_ && across_edge(s.index, s.density, coupling, {0.1 * options_.eps, share_of_estimate}) > 0.0;
+    if (!grown || pattern_) j.with_eps = j.spectrum.trace([mu, kt](double x) { return grand_potential(x, mu, kt); });
+    // Widened patterns say where a submatrix ends; whether a tenth of eps needs more is for let_grow() to say.
+    j.is_short = (pattern_ && !grown) ||
+                 (coupling_ && across_edge(s.index, norms, coupling, {0.1 * options_.eps, share_of_estimate}) > 0.0);
     j.grown = j.grown || j.is_short;
-    if (coupling_) j.edge = edge_bound(s.index, s.density, coupling, s.excitation);
+    if (coupling_) j.edge = edge_bound(s.index, norms, coupling, s.excitation);
   }
 }
 
@@ -178,7 +189,7 @@ void DensityStep::estimate_errors() {
     const Judged& j = judged[k];
     const auto at = [&](int kind) -> double& { return values[static_cast<std::size_t>(kind) * n + j.place]; };
     at(change) = j.change + j.beyond + of_matrix[k].change, at(beyond) = std::abs(j.beyond),
-    at(grown) = j.grown ? 1.0 : 0.0, at(size) = std::abs(j.change), at(before) = std::abs(j.before);
+    at(grown) = j.grown && !pattern_ ? 1.0 : 0.0, at(size) = std::abs(j.change), at(before) = std::abs(j.before);
     at(bound) = of_matrix[k].bound + j.edge, at(electrons) = j.electrons;
   }
   context_.comm.sum(values);

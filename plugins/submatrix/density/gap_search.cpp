@@ -38,7 +38,7 @@ bool DensityStep::truncation_explains(double missing, double mu) const {
     if (system_.ranges.owner(column) != context_.comm.rank()) continue;
     double change = 0.0;
     for (const double eps : {options_.eps, 10.0 * options_.eps})
-      change = 2.0 * work->decompose(principal_index(*hamiltonian_, column, eps), *columns_, eps, f).trace(f) - change;
+      change = 2.0 * work->decompose(own_index(column, eps), *columns_, eps, f).trace(f) - change;
     sums[0] += 1.0, sums[1] += change, sums[2] += change * change;
   }
   context_.comm.sum(sums);

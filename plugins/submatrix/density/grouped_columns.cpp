@@ -14,13 +14,14 @@ namespace cambium::submatrix {
 
 void DensityStep::choose_columns() {
   const Comm& comm = context_.comm;
+  groups_.clear();
   if (options_.groups.by == GroupBy::none) {
     for (int column : hamiltonian_->columns()) groups_.push_back({column});
-    group_columns_.emplace(*hamiltonian_, BlockColumns(system_.layout));
+    group_columns_.emplace(pattern(), BlockColumns(pattern().shared_layout()));
     return;
   }
-  const Grouping all = choose_groups(gathered_pattern(*hamiltonian_, options_.eps, comm), *system_.layout,
-                                     system_.centres, options_.groups, submatrix_cost(options_));
+  const Grouping all = choose_groups(gathered_pattern(pattern(), options_.eps, comm), *system_.layout, system_.centres,
+                                     options_.groups, submatrix_cost(options_));
   result_.groups = {all.by, all.ratio};
   const ColumnRanges ranges = ColumnRanges::balanced(all.cost, comm.size());
   std::vector<int> columns;
@@ -35,7 +36,7 @@ void DensityStep::choose_columns() {
     columns.insert(columns.end(), group.begin(), group.end());
   }
   std::sort(columns.begin(), columns.end());
-  group_columns_ = fetch_columns(*hamiltonian_, system_.ranges, columns, WantedRows::all, comm, result_.bytes);
+  group_columns_ = fetch_columns(pattern(), system_.ranges, columns, WantedRows::all, comm, result_.bytes);
 }
 
 std::vector<int> DensityStep::needed_columns() const {
@@ -48,7 +49,7 @@ std::vector<int> DensityStep::needed_columns() const {
     for (int column : groups_[g])
       mark((*group_columns_)(column), column, options_.sample > 0 && sampled(g) ? 0.0 : options_.eps);
   for (int column : sample_)
-    if (system_.ranges.owner(column) == context_.comm.rank()) mark(hamiltonian_->column(column), column, options_.eps);
+    if (system_.ranges.owner(column) == context_.comm.rank()) mark(pattern().column(column), column, options_.eps);
   std::vector<int> out;
   for (std::size_t b = 0; b < needed.size(); ++b)
     if (needed[b]) out.push_back(static_cast<int>(b));
@@ -56,6 +57,10 @@ std::vector<int> DensityStep::needed_columns() const {
 }
 
 bool DensityStep::sampled(std::size_t group) const { return drawn_.has(groups_[group].front()); }
+
+PrincipalIndex DensityStep::own_index(int column, double eps) const {
+  return principal_index(pattern(), *system_.layout, column, eps);
+}
 
 PrincipalIndex DensityStep::group_index(std::size_t group, double eps) const {
   return principal_index(*group_columns_, *system_.layout, groups_[group], eps);
@@ -82,14 +87,14 @@ void DensityStep::solve_columns() {
   const auto timer = context_.timing.scope("columns");
   const auto columns = hamiltonian_->columns();
   spectra_.resize(groups_.size());
+  density_norms_.assign(groups_.size(), {});
   values_.resize(columns.size());
   result_.dimensions.resize(columns.size());
   if (options_.energy_weighted) weighted_.resize(columns.size());
   const double mu = predicted_mu_, kt = options_.kt, started = wall_seconds();
   const MatrixFunction f = [mu, kt](double x) { return occupation(x, mu, kt); };
   double steps = 0.0, rows = 0.0, worst = 0.0;
-  double smallest_overlap = 1e300;
-  int softest = 0;
+  smallest_overlap_ = {1e300, 0};
   int smallest = 1000000000, largest = 0, fell_back = 0, largest_fallen = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PrincipalIndex index = group_index(g, options_.eps);
@@ -100,16 +105,14 @@ void DensityStep::solve_columns() {
     smallest = std::min(smallest, index.dimension()), largest = std::max(largest, index.dimension());
     steps += work.report().steps;
     worst = std::max(worst, work.report().residual);
-    if (work.report().smallest_overlap < smallest_overlap)
-      smallest_overlap = work.report().smallest_overlap, softest = index.column;
+    if (work.report().smallest_overlap < smallest_overlap_.first)
+      smallest_overlap_ = {work.report().smallest_overlap, index.column};
     if (work.report().fell_back) ++fell_back, largest_fallen = std::max(largest_fallen, index.dimension());
     result_.column_flops += work.report().flops;
     progress(g + 1, started);
   }
   result_.flops += result_.column_flops;
   const Comm& comm = context_.comm;
-  if (options_.form == Form::local && options_.overlap_threshold <= 0.0)
-    result_.smallest_overlap = judge_overlap(smallest_overlap, softest, options_.eps, comm, context_.log);
   const double all = comm.sum(static_cast<double>(groups_.size()));
   result_.columns = {comm.sum(rows) / all,
                      comm.sum(steps) / all,
@@ -120,6 +123,8 @@ void DensityStep::solve_columns() {
                      static_cast<int>(all),
                      static_cast<int>(comm.sum(static_cast<std::int64_t>(fell_back))),
                      comm.max(largest_fallen),
+                     0,
+                     0,
                      comm.max(dropped_)};
 }
 
@@ -138,7 +143,9 @@ void DensityStep::store_columns(std::size_t group, const PrincipalIndex& index, 
   const double kt = options_.kt;
   std::vector<double> panel[2];
   solver.column([mu, kt](double x) { return occupation(x, mu, kt); }, panel[0]);
-  if (options_.energy_weighted) solver.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, panel[1]);
+  if (options_.energy_weighted || ends_)
+    solver.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, panel[1]);
+  if (ends_) note_density(group, index, mu, panel[0], panel[1]);
   int first = 0;  // of the column's rows among those wanted
   for (int column : groups_[group]) {
     const int width = system_.layout->size(column);

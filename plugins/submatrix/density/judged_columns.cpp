@@ -22,8 +22,8 @@ void DensityStep::ask_predictor() {
   int functions = system_.layout->size(0);
   for (int column : hamiltonian_->columns()) {
     if (system_.layout->size(column) != functions) functions = 0;  // which no model was trained on
-    local.push_back(solver->decompose(principal_index(*hamiltonian_, column, options_.eps), *columns_, options_.eps,
-                                      [](double) { return 0.0; }));
+    local.push_back(
+        solver->decompose(own_index(column, options_.eps), *columns_, options_.eps, [](double) { return 0.0; }));
     result_.flops += solver->report().flops;
   }
   prediction_ = options_.predictor->predict(local, static_cast<int>(context_.comm.min(functions)), context_.comm);

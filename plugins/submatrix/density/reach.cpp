@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "plugins/submatrix/density/density_step.hpp"
+#include "plugins/submatrix/density/ends.hpp"
 
 namespace cambium::submatrix {
 
@@ -16,30 +17,15 @@ namespace {
 /// one costs time.
 constexpr double alarm = 1.0;
 /// What a row at the edge does to D of the wanted block goes there and back: it is of the order of |D|^2 times the
-/// coupling that is cut. The row belongs to the submatrix when this is ReachOptions::share times eps.
-constexpr int first_hops = 3;
-/// Submatrices of no more functions are diagonalised while their rows are looked for.
+/// coupling that is cut. The row belongs to the submatrix when this is ReachOptions::share times eps. Submatrices of no
+/// more functions are diagonalised while their rows are looked for.
 constexpr int small = 300;
-/// No submatrix grows beyond so many functions.
-constexpr int most_functions = 6000;
 
 /// Strongest coupling of a row to another; its own column has no such limit.
 double strongest(const BlockColumn& coupling, int row) {
   double out = 0.0;
   for (std::size_t e = 0; e < coupling.rows.size(); ++e)
     if (coupling.rows[e] != row) out = std::max(out, coupling.norms[e]);
-  return out;
-}
-
-/// Frobenius norm of each block of rows of a block column of D.
-std::vector<double> block_norms(const PrincipalIndex& index, const std::vector<double>& density) {
-  std::vector<double> out;
-  for (std::size_t p = 0; p < index.blocks.size(); ++p) {
-    double sum = 0.0;
-    for (int k = index.start[p] * index.width; k < index.start[p + 1] * index.width; ++k)
-      sum += density[static_cast<std::size_t>(k)] * density[static_cast<std::size_t>(k)];
-    out.push_back(std::sqrt(sum));
-  }
   return out;
 }
 
@@ -53,16 +39,8 @@ bool contains(const std::vector<int>& ascending, int value) {
 /// ask for them.
 void DensityStep::note_couplings() {
   if (system_.bonds || options_.make_solver || options_.eps <= 0.0) return;
-  if (!block_layout_)
-    block_layout_ =
-        std::make_shared<const BlockLayout>(std::vector<int>(static_cast<std::size_t>(system_.layout->blocks()), 1));
-  coupling_.emplace(block_layout_);
-  for (int column : hamiltonian_->columns()) {
-    coupling_->start_column(column);
-    const BlockColumn c = hamiltonian_->column(column);
-    for (std::size_t e = 0; e < c.rows.size(); ++e) coupling_->add_block(c.rows[e], &c.norms[e]);
-  }
-  coupling_->finish();
+  if (!block_layout_) block_layout_ = layout_of_blocks(*system_.layout);
+  coupling_ = norms_of(*hamiltonian_, block_layout_);
   largest_coupling_ = 0.0;
   for (int column : coupling_->columns())
     largest_coupling_ = std::max(largest_coupling_, strongest(coupling_->column(column), column));
@@ -110,14 +88,42 @@ ColumnSet DensityStep::couplings(const std::vector<int>& columns) {
   return fetch_columns(*coupling_, system_.ranges, columns, WantedRows::all, context_.comm, result_.bytes);
 }
 
+/// Frobenius norm of each block of rows of the columns first .. first + width - 1 of D, or of (H' - mu) D over an
+/// energy of its own where that is more: between atoms of one kind in a chain of two D vanishes by symmetry, and the
+/// energy does not. Only where matrices end; blocks that fall off have no such zeros. `weighted`: H' D.
+std::vector<double> DensityStep::reaching(const PrincipalIndex& index, const Spectrum& spectrum, double mu,
+                                          const std::vector<double>& density, const std::vector<double>& weighted,
+                                          int first, int width) const {
+  const double scale = weighted.empty() ? 0.0 : 4.0 / excitation(spectrum, mu);
+  std::vector<double> out;
+  for (std::size_t p = 0; p < index.blocks.size(); ++p) {
+    double sums[2] = {};
+    for (int i = index.start[p]; i < index.start[p + 1]; ++i)
+      for (int q = first; q < first + width; ++q) {
+        const auto at = static_cast<std::size_t>(i * index.width + q);
+        const double d = density[at], w = weighted.empty() ? 0.0 : scale * (weighted[at] - mu * d);
+        sums[0] += d * d, sums[1] += w * w;
+      }
+    out.push_back(std::sqrt(std::max(sums[0], sums[1])));
+  }
+  return out;
+}
+
+/// H' D of the last decompose() of a solver where reaching() wants it.
+std::vector<double> DensityStep::weighted_column(ColumnSolver& work) const {
+  std::vector<double> out;
+  const double mu = result_.mu, kt = options_.kt;
+  if (ends_) work.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, out);
+  return out;
+}
+
 /// Largest |D_r| |H_or| for a row r inside and o outside of the submatrix, where it is more than `alarm` eps and what
 /// it does to the energy counts; 0 elsewhere.
-double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<double>& density,
+double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<double>& norms,
                                 const ColumnSet& coupling, const ReachOptions& reach) {
   const double eps = reach.eps;
   inside_.resize(static_cast<std::size_t>(system_.layout->blocks()), 0);
   for (int block : index.blocks) inside_[static_cast<std::size_t>(block)] = 1;
-  const auto norms = block_norms(index, density);
   double out = 0.0;
   for (std::size_t p = 0; p < norms.size(); ++p) {
     if (norms[p] * largest_coupling_ < alarm * eps) continue;
@@ -135,11 +141,10 @@ double DensityStep::across_edge(const PrincipalIndex& index, const std::vector<d
 
 /// What is still missing at the edge, Hartree: the square of each |D_r| |H_or| over the energy that an excitation
 /// takes, both spins.
-double DensityStep::edge_bound(const PrincipalIndex& index, const std::vector<double>& density,
-                               const ColumnSet& coupling, double excitation) {
+double DensityStep::edge_bound(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
+                               double excitation) {
   inside_.resize(static_cast<std::size_t>(system_.layout->blocks()), 0);
   for (int block : index.blocks) inside_[static_cast<std::size_t>(block)] = 1;
-  const auto norms = block_norms(index, density);
   double sum = 0.0;
   for (std::size_t p = 0; p < norms.size(); ++p) {
     const BlockColumn c = coupling(index.blocks[p]);
@@ -237,11 +242,13 @@ void DensityStep::let_grow(std::vector<Growing>& growing, const ReachOptions& re
       if (g.done) continue;
       const PrincipalIndex index = principal_index(g.rows, *system_.layout, {&g.column, 1});
       ColumnSolver& work = solvers.of(index);
-      work.decompose(index, part.hamiltonian, 0.0, [mu, kt](double x) { return occupation(x, mu, kt); });
+      const Spectrum& spectrum =
+          work.decompose(index, part.hamiltonian, 0.0, [mu, kt](double x) { return occupation(x, mu, kt); });
       std::vector<double> density;
       work.column([mu, kt](double x) { return occupation(x, mu, kt); }, density);
       result_.flops += work.report().flops;
-      judge_rows(g, index, block_norms(index, density), coupling, reach);
+      judge_rows(g, index, reaching(index, spectrum, mu, density, weighted_column(work), 0, index.width), coupling,
+                 reach);
       g.grew = false;
       if (index.dimension() >= most_functions) g.front.clear();
     }

@@ -44,7 +44,8 @@ void warn(const MatrixSystem& system, const DensityOptions& options, const Densi
   if (options.kt <= 0.0 && gap < 0.01)
     log.warn(
         fmt::format("mu = {:.6f} hartree lies in no gap: half an electron on either side lies within {:.4f} hartree "
-                    "({:.6f} to {:.6f}); metals need an electronic temperature (temperature: 1000 K)",
+                    "({:.6f} to {:.6f}); "
+                    "metals need an electronic temperature (temperature: 1000 K)",
                     result.mu, gap, result.gap_low, result.gap_high));
   warn_of_accuracy(options, result, log);
   if (options.electrons <= 0.0 || warn_of_count(options, result.electrons, system.bonds != nullptr, log)) return;
@@ -157,6 +158,11 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
           ? fmt::format(", {:.1f} {}, residual at most {:.1e}", c.mean_steps,
                         options.solver == SolverKind::lanczos ? "Krylov blocks" : "iterations", c.worst_residual)
           : ""));
+  if (c.widened > 0)
+    out.push_back(
+        fmt::format("                 {} block columns of H end before the density matrix does: theirs have the rows "
+                    "to which it reaches",
+                    c.widened));
   if (options.groups.by != GroupBy::none)
     out.push_back(fmt::format("groups           {}; {:.2f} block columns each, predicted cost {:.3f} of single columns",
                               result.groups.by == "none" ? "single columns are cheapest" : "by " + result.groups.by,
@@ -180,15 +186,19 @@ std::vector<std::string> describe_result(const MatrixSystem& system, const Densi
 std::vector<Citation> citations() {
   return {{"Lass2018",
            "@inproceedings{Lass2018, author={Lass, M. and Mohr, S. and Wiebeler, H. and K{\\\"u}hne, T. D. and Plessl, "
-           "C.}, title={A massively parallel algorithm for the approximate calculation of inverse p-th roots of large "
-           "sparse matrices}, booktitle={PASC '18}, year={2018}, doi={10.1145/3218176.3218231}}"},
+           "C.}, title={A massively parallel "
+           "algorithm for the approximate calculation of inverse p-th roots of large sparse matrices}, booktitle={PASC "
+           "'18}, year={2018}, "
+           "doi={10.1145/3218176.3218231}}"},
           {"Lass2020",
            "@inproceedings{Lass2020, author={Lass, M. and Schade, R. and K{\\\"u}hne, T. D. and Plessl, C.}, title={A "
-           "submatrix-based method for approximate matrix function evaluation in the quantum chemistry code CP2K}, "
-           "booktitle={SC20}, year={2020}, doi={10.1109/SC41405.2020.00084}}"},
+           "submatrix-based method for "
+           "approximate matrix function evaluation in the quantum chemistry code CP2K}, booktitle={SC20}, year={2020}, "
+           "doi={10.1109/SC41405.2020.00084}}"},
           {"GolubMeurant2010",
            "@book{GolubMeurant2010, author={Golub, G. H. and Meurant, G.}, title={Matrices, Moments and Quadrature "
-           "with Applications}, publisher={Princeton University Press}, year={2010}}"}};
+           "with Applications}, "
+           "publisher={Princeton University Press}, year={2010}}"}};
 }
 
 }  // namespace cambium::submatrix

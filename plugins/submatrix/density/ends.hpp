@@ -1,0 +1,43 @@
+#pragma once
+// Columns of matrices that end before what is computed from them does. Where a matrix falls off, its blocks below eps
+// say where a submatrix may end. Where it ends before its blocks are that small, eps leaves nothing out and says
+// nothing.
+#include <memory>
+#include <vector>
+
+#include "plugins/submatrix/columns/principal.hpp"
+
+namespace cambium::submatrix {
+
+/// Hops by which a submatrix is widened in the first round of solving and widening; one more in each that follows.
+inline constexpr int first_hops = 3;
+/// Rounds after which nothing is widened any more.
+inline constexpr int most_rounds = 40;
+/// No submatrix is widened beyond so many functions.
+inline constexpr int most_functions = 6000;
+
+/// Ascending, each once.
+std::vector<int> unique(std::vector<int> values);
+
+/// Sum of the squared norms of the blocks of a column that are there and below eps, without the diagonal one.
+double squares_below(const BlockColumn& c, int column, double eps);
+
+/// Whether a column may end too early: where more is left out than one block of norm eps, eps says where its submatrix
+/// ends.
+inline bool may_end(double left_out, double eps) { return left_out <= eps * eps; }
+
+/// Whether it does: the function takes much more across the edge of the submatrix than eps leaves out (squares of
+/// norms). Water: 105 times in the norm, chains of neighbours 1,000 to 100,000 times.
+inline bool ends(double left_out, double across) { return across > 1e6 * left_out; }
+
+/// The sum over rows r inside and o outside of a submatrix of |F_r|^2 |A_or|^2, with `norms` those of the blocks of F.
+/// Of A (`coupling`: its norms, one row for each block) blocks below eps do not count. `inside`: zeros, one for each
+/// block of the matrix.
+double squares_across(const PrincipalIndex& index, const std::vector<double>& norms, const ColumnSet& coupling,
+                      double eps, std::vector<char>& inside);
+
+/// The norms of the blocks of own columns, as a matrix of one row for each block, so that ranks can ask for them.
+BlockColumns norms_of(const BlockColumns& matrix, const std::shared_ptr<const BlockLayout>& blocks);
+std::shared_ptr<const BlockLayout> layout_of_blocks(const BlockLayout& layout);
+
+}  // namespace cambium::submatrix
