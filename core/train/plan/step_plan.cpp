@@ -40,7 +40,7 @@ void add(StepPlan& plan, Exchange exchange) {
   plan.exchanges.push_back(std::move(exchange));
 }
 
-/// The step of a ShardedModel (core/train/weights/divided).
+/// The step of DividedWeights (core/train/weights/divided).
 class Divided {
  public:
   Divided(const PlannedModel& model, const StepSettings& settings, const WireBits& bits)

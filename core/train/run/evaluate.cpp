@@ -10,6 +10,7 @@
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/kinds/term_sums.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/run/validation.hpp"
 

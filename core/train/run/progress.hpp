@@ -3,19 +3,13 @@
 #include <vector>
 
 #include "core/train/kinds/network.hpp"
-#include "core/train/weights/flat/buffer.hpp"
 
 namespace cambium::train {
 
-/// Everything that changes while a network is trained, and all that a resumed run needs.
+/// What changes while a network is trained, beside its weights; with these all that a resumed run needs.
 struct Progress {
-  std::int64_t step = 0;           ///< optimizer steps done; also the position of the loader and of the schedules
-  FlatBuffer weights;              ///< with `direct` or `parallel` only while a file is written or read
-  std::vector<double> grids;       ///< with `direct`: steps of the weights' grids, while a file is written or read
-  std::vector<FlatBuffer> states;  ///< of the optimizer
-  FlatBuffer average;              ///< with `average` in the deck
-  FlatBuffer best;                 ///< weights (or their average) at best_step, once validated
-  std::int64_t best_step = -1;
+  std::int64_t step = 0;        ///< optimizer steps done; also the position of the loader and of the schedules
+  std::int64_t best_step = -1;  ///< of the validation with the least measure; -1 before the first
   double best_metric = std::numeric_limits<double>::infinity();
   std::int64_t without_improvement = 0;  ///< validations since the best
   double first_loss = 0.0;               ///< the largest of the first steps, by which divergence is judged

@@ -13,7 +13,7 @@
 #include "core/train/step/optimizers/optimizer.hpp"
 #include "core/train/step/rates/learning_rate.hpp"
 #include "core/train/step/reduce/reducer.hpp"
-#include "core/train/weights/direct/direct_weights.hpp"
+#include "core/train/weights/direct/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
 
 namespace cambium {

@@ -85,8 +85,8 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
 
 }  // namespace
 
-void write_train_checkpoint(const std::string& path, const Progress& progress, const CheckpointKey& key,
-                            const std::string& network_state, const Context& context,
+void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
+                            const CheckpointKey& key, const std::string& network_state, const Context& context,
                             std::span<const io::TableFile* const> tables) {
   // Collective, as what is marked is on the root's disk only: in memory first.
   io::File marks = io::File::in_memory(path);
@@ -100,14 +100,14 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       std::vector<double> window;
       for (const auto& term : progress.window) window.insert(window.end(), {term.sum, term.count});
       head.write("window", window);
-      if (!progress.grids.empty()) head.write("grids", progress.grids);
+      if (!weights.grids.empty()) head.write("grids", weights.grids);
       copy_marks(marks, file);
-      file.write("/tensors", tensor_names(progress.weights.layout()));
-      write_buffer(file, "/weights", progress.weights);
-      if (progress.average.bytes() > 0) write_buffer(file, "/average", progress.average);
-      if (progress.best_step >= 0) write_buffer(file, "/best", progress.best);
-      for (std::size_t k = 0; k < progress.states.size(); ++k)
-        write_buffer(file, "/states/" + key.states[k].name, progress.states[k]);
+      file.write("/tensors", tensor_names(weights.weights.layout()));
+      write_buffer(file, "/weights", weights.weights);
+      if (weights.average.bytes() > 0) write_buffer(file, "/average", weights.average);
+      if (weights.has_best) write_buffer(file, "/best", weights.best);
+      for (std::size_t k = 0; k < weights.states.size(); ++k)
+        write_buffer(file, "/states/" + key.states[k].name, weights.states[k]);
     });
   });
 }
@@ -122,7 +122,7 @@ void restore_network(Network& network, const std::string& path, const Context& c
   io::on_every_rank(context.comm, [&] { io::reading(path, [&] { network.restore(network_state_in(path)); }); });
 }
 
-std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const CheckpointKey& key) {
+std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapshot& w, const CheckpointKey& key) {
   const auto file = io::File::open(path);
   const auto head = file.group("/train");
   require_same(head, "model", "model", key.model);
@@ -131,7 +131,7 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   require_same(head, "slices", "reduce.slices", key.slices);
   require_same(head, "batch", "batch", key.batch);
   require_same(head, "seed", "seed", static_cast<std::int64_t>(key.seed));
-  if (file.read<std::vector<std::string>>("/tensors") != tensor_names(p.weights.layout()))
+  if (file.read<std::vector<std::string>>("/tensors") != tensor_names(w.weights.layout()))
     throw InputError(fmt::format("'{}' holds tensors of another model; resume with the model that wrote it", path));
   p.step = head.attribute<std::int64_t>("step");
   if (p.step < 0)
@@ -143,38 +143,39 @@ std::int64_t read_train_checkpoint(const std::string& path, Progress& p, const C
   p.first_loss = head.attribute<double>("first_loss");
   p.loss_window = head.attribute<double>("loss_window");
   p.window_steps = head.attribute<std::int64_t>("window_steps");
-  if (head.exists("grids") != !p.grids.empty())
+  if (head.exists("grids") != !w.grids.empty())
     throw InputError(
         fmt::format("'{}' was written {} direct, but the deck says otherwise; resume with the same, or begin a new run "
                     "with start_from",
-                    path, p.grids.empty() ? "with" : "without"));
-  if (!p.grids.empty()) {
-    const std::size_t grids = p.grids.size();
-    p.grids = head.read<std::vector<double>>("grids");
-    if (p.grids.size() != grids)
+                    path, w.grids.empty() ? "with" : "without"));
+  if (!w.grids.empty()) {
+    const std::size_t grids = w.grids.size();
+    w.grids = head.read<std::vector<double>>("grids");
+    if (w.grids.size() != grids)
       throw InputError(fmt::format(
           "'{}' holds {} grids of direct weights, but the deck's model has {}; resume with the model that wrote it",
-          path, p.grids.size(), grids));
+          path, w.grids.size(), grids));
   }
   const auto window = head.read<std::vector<double>>("window");
   for (std::size_t k = 0; k < p.window.size() && 2 * k + 1 < window.size(); ++k)
     p.window[k] = {window[2 * k], window[2 * k + 1]};
-  read_buffer(file, "/weights", p.weights);
-  if (p.average.bytes() > 0) {
+  read_buffer(file, "/weights", w.weights);
+  if (w.average.bytes() > 0) {
     if (file.exists("/average"))
-      read_buffer(file, "/average", p.average);
+      read_buffer(file, "/average", w.average);
     else
-      p.average.copy_from(p.weights);
+      w.average.copy_from(w.weights);
   }
-  if (p.best_step >= 0) read_buffer(file, "/best", p.best);
-  for (std::size_t k = 0; k < p.states.size(); ++k) {
+  w.has_best = p.best_step >= 0;
+  if (w.has_best) read_buffer(file, "/best", w.best);
+  for (std::size_t k = 0; k < w.states.size(); ++k) {
     const std::string name = "/states/" + key.states[k].name;
     if (!file.exists(name))
       throw InputError(
           fmt::format("'{}' has no optimizer state {}: the deck's optimizer has other settings than the one that wrote "
                       "it (momentum switched on?); resume with the same",
                       path, key.states[k].name));
-    read_buffer(file, name, p.states[k]);
+    read_buffer(file, name, w.states[k]);
   }
   return head.attribute<std::int64_t>("ranks");
 }

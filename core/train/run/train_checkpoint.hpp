@@ -5,23 +5,14 @@
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/run/progress.hpp"
-#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/checkpoint_key.hpp"
+#include "core/train/weights/weights.hpp"
 
 namespace cambium::io {
 class TableFile;
 }
 
 namespace cambium::train {
-
-/// What a checkpoint must agree with.
-struct CheckpointKey {
-  std::string model, optimizer;              ///< names of their types
-  std::vector<Optimizer::StateInfo> states;  ///< in order
-  std::string reduce;                        ///< "fast" or "ordered"
-  std::int64_t slices = 1;                   ///< of the global batch in ordered mode
-  std::int64_t batch = 1;
-  std::uint64_t seed = 1;
-};
 
 /// Collective: one HDF5 file, complete or not at all, from rank 0 (weights are the same on every rank):
 ///   /cambium                provenance and the resolved deck
@@ -30,8 +21,8 @@ struct CheckpointKey {
 ///   order /tables                 what the tables held (io::table_mark), where there are any
 /// with a checksum behind the end (core/io/hdf5/seal.hpp). InputError, on every rank, when the disk refuses; an older
 /// file of that name then stays.
-void write_train_checkpoint(const std::string& path, const Progress& progress, const CheckpointKey& key,
-                            const std::string& network_state, const Context& context,
+void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
+                            const CheckpointKey& key, const std::string& network_state, const Context& context,
                             std::span<const io::TableFile* const> tables = {});
 
 /// The network's state in a checkpoint, needed before buffers can be made.
@@ -41,8 +32,9 @@ std::string network_state_in(const std::string& path);
 /// were written, or the state is not one of this network.
 void restore_network(Network& network, const std::string& path, const Context& context);
 
-/// Fills buffers that have their layout. InputError says what the deck changed that cannot be resumed. Returns the
-/// number of ranks that wrote it.
-std::int64_t read_train_checkpoint(const std::string& path, Progress& progress, const CheckpointKey& key);
+/// Fills the progress and a snapshot whose buffers have their layout. InputError says what the deck changed that cannot
+/// be resumed. Returns the number of ranks that wrote it.
+std::int64_t read_train_checkpoint(const std::string& path, Progress& progress, Snapshot& weights,
+                                   const CheckpointKey& key);
 
 }  // namespace cambium::train

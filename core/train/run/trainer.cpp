@@ -11,6 +11,8 @@
 #include "core/driver/resume_point.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/train/kinds/term_sums.hpp"
+#include "core/train/run/train_checkpoint.hpp"
 
 namespace cambium::train {
 
@@ -24,17 +26,19 @@ static constexpr std::string_view free_keys[] = {
 Task::Outcome Trainer::run() {
   context_.timing.reset();
   mllog_.start("init_start");
-  open_data();
+  data_.open();
   const auto checkpoint =
       resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
   if (checkpoint)
     resume(*checkpoint);
   else
     start_fresh();
+  log_.header();
   mllog_.stop("init_stop");
   context_.timing.reset();
   LoopCadence cadence(
-      {progress_.step, steps_, params_.checkpoint.every, "samples/s", static_cast<double>(params_.batch)}, context_);
+      {progress_.step, data_.steps(), params_.checkpoint.every, "samples/s", static_cast<double>(params_.batch)},
+      context_);
   auto outcome = Task::Outcome::done;
   try {
     outcome = loop(cadence);
@@ -49,12 +53,12 @@ Task::Outcome Trainer::run() {
 
 Task::Outcome Trainer::loop(LoopCadence& cadence) {
   mllog_.start("run_start");
-  while (progress_.step < steps_ && !ended()) {
+  while (progress_.step < data_.steps() && !ended()) {
     advance();
     if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
     if (context_.stop) context_.stop->require_directory();
-    if (cadence.due(step, params_.log)) print_row();
+    if (cadence.due(step, params_.log)) log_.row(progress_, data_.epochs(step));
     if (validation_ && cadence.due(step, params_.validate.every)) validate();
     if (cadence.stops_after(step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
     cadence.show_progress(step);
@@ -70,102 +74,56 @@ void Trainer::advance() {
   Batch batch;
   {
     const auto timer = context_.timing.scope("data");
-    batch = loader_->batch(progress_.step);
+    batch = data_.loader().batch(progress_.step);
   }
-  const double rate = rate_at(progress_.step);
-  const double loss = compute_gradient(batch, rate);
-  const auto timer = context_.timing.scope("optimizer");
-  const double factor = 1.0 / static_cast<double>(batch.samples);
+  Share share;
+  for (const auto& samples : batch.slices) {
+    share.numbers.push_back(data_.plan().slice_number(std::ssize(share.slices)));
+    share.slices.emplace_back(samples);
+  }
+  const auto loss = step_.gradient(share, progress_.step);
+  watch(loss);
+  step_.update(batch.samples, progress_.step);
   ++progress_.step;
-  if (sharded_) {
-    last_clip_norm_ = sharded_->step(*optimizer_, factor, params_.clip, rate, progress_.step);
-    flips_last_ = static_cast<double>(sharded_->changed());
-    flips_window_ += flips_last_;
-  } else {
-    scale(gradients_, factor);
-    if (params_.clip) last_clip_norm_ = params_.clip->apply(gradients_);
-    update(rate);
-  }
-  if (params_.average) params_.average->update(progress_.average, progress_.weights, progress_.step);
-  progress_.loss_window += loss;
+  progress_.loss_window += loss.value;
   ++progress_.window_steps;
 }
 
-void Trainer::update(double rate) {
-  if (!direct_) return optimizer_->step({progress_.weights, gradients_, progress_.states, rate, progress_.step});
-  direct_->step(*optimizer_, gradients_, progress_.states, rate, progress_.step);
-  flips_last_ = static_cast<double>(direct_->changed());
-  flips_window_ += flips_last_;
-}
-
-/// Leaves the sum of the gradients of the global batch in gradients_ and returns its mean loss.
-double Trainer::compute_gradient(const Batch& batch, double rate) {
-  const double start_rate = rate_->at(0, steps_);
-  const auto weights_of_terms = network_->term_weights(progress_.step, start_rate > 0.0 ? rate / start_rate : 1.0);
-  const std::size_t terms = terms_.size(), slices = batch.slices.size();
-  const auto own = plan();
-  std::vector<TermSum> table(slices * static_cast<std::size_t>(context_.comm.size()) * terms);
-  std::vector<TermSum> sums;
-  const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
-                           const ReadyCallback& ready) {
-    const auto timer = context_.timing.scope("gradient");
-    const auto& samples = batch.slices[static_cast<std::size_t>(slice)];
-    if (samples.empty()) return false;
-    const auto row = static_cast<std::size_t>(own.slice_number(slice));
-    network_->gradient(samples, weights, weights_of_terms, gradients, std::span(table).subspan(row * terms, terms),
-                       ready);
-    return true;
-  };
-  {
-    const auto outer = context_.timing.scope("reduce");
-    communication().begin_step(seed_, progress_.step);
-    if (sharded_) {
-      sharded_->sum(static_cast<int>(slices), compute);
-    } else {
-      const auto own_weights = direct_ ? std::vector<TensorRef>{} : progress_.weights.views();
-      const auto weights = direct_ ? direct_->views() : std::span<const TensorRef>(own_weights);
-      reducer_->sum(gradients_, static_cast<int>(slices), [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-        if (!direct_) return void(compute(slice, weights, into.views(), ready));
-        compute(slice, weights, into.views(),
-                ReadyCallback(
-                    ready, [&](int m) { direct_->open(m); }, [&](int m) { direct_->open(m); },
-                    [&](int m) { direct_->close(m); }));
-      });
-    }
-    communication().sum_small(numbers_of(table), *mesh_);
-    sums = add_rows(table, terms);
-  }
-  const double loss = weighted_loss(weights_of_terms, sums);
-  watch(loss, sums);
-  return loss;
-}
-
 /// Adds to the window of the log; NumericalError when a term is no number or the loss has run away.
-void Trainer::watch(double loss, const std::vector<TermSum>& terms) {
+void Trainer::watch(const Loss& loss) {
   constexpr std::int64_t first_steps = 10;
   const std::int64_t step = progress_.step + 1;
-  const auto rate = rate_at(progress_.step);
+  const auto rate = step_.rate(progress_.step);
+  const auto& terms = loss.terms;
+  const auto name = [&](std::size_t k) { return step_.network().terms()[k].name; };
   for (std::size_t k = 0; k < terms.size(); ++k) {
     if (!std::isfinite(terms[k].sum))
       throw NumericalError(
           fmt::format("training diverged at step {}: the term '{}' of the loss is {}; the learning rate was {:.3g}, "
                       "try a tenth of it or a warm_up",
-                      step, terms_[k].name, std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
+                      step, name(k), std::isnan(terms[k].sum) ? "not a number" : "infinite", rate));
     progress_.window[k].sum += terms[k].sum;
     progress_.window[k].count += terms[k].count;
   }
   if (step <= first_steps) {
-    progress_.first_loss = std::max(progress_.first_loss, loss);
+    progress_.first_loss = std::max(progress_.first_loss, loss.value);
     return;
   }
-  if (!(loss > params_.explode * progress_.first_loss)) return;
+  if (!(loss.value > params_.explode * progress_.first_loss)) return;
   std::size_t worst = 0;
   for (std::size_t k = 1; k < terms.size(); ++k)
     if (terms[k].sum * terms[worst].count > terms[worst].sum * terms[k].count) worst = k;
   throw NumericalError(
       fmt::format("training diverged at step {}: the loss is {:.3g}, more than explode = {:g} times its first values "
                   "({:.3g}), most of it in the term '{}'; the learning rate was {:.3g}, try a tenth of it or a warm_up",
-                  step, loss, params_.explode, progress_.first_loss, terms_[worst].name, rate));
+                  step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
+}
+
+static double measure_of(const std::vector<double>& weights, const std::vector<double>& errors) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    if (weights[k] != 0.0) sum += weights[k] * errors[k];
+  return sum;
 }
 
 void Trainer::validate() {
@@ -173,47 +131,34 @@ void Trainer::validate() {
   const nlohmann::json where = {{"step", progress_.step}};
   mllog_.start("eval_start", where);
   std::vector<TermSum> sums;
-  with_trained([&](FlatBuffer& weights) { sums = validation_->evaluate(*network_, weights.views(), context_.comm); });
-  std::vector<double> values;
-  for (std::size_t k = 0; k < metrics_.size(); ++k) values.push_back(reported(metrics_[k], sums[k]));
-  validation_table_->append(progress_.step, values);
-  const double measure = measure_of(values);
+  step_.weights().whole(
+      [&](FlatBuffer& weights) { sums = validation_->evaluate(step_.network(), weights.views(), context_.comm); });
+  const auto metrics = step_.network().metrics();
+  std::vector<double> errors;
+  for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
+  const double measure = measure_of(params_.validate.measure, errors);
   const bool better = measure < progress_.best_metric;
-  std::string line = fmt::format("validation at step {}:", progress_.step);
-  for (std::size_t k = 0; k < metrics_.size(); ++k)
-    line += fmt::format("{} {} {:.5g}{}{}", k ? "," : "", metrics_[k].name, values[k],
-                        metrics_[k].unit.empty() ? "" : " ", metrics_[k].unit);
-  context_.log.info(line + (better ? " (best)" : ""));
-  mllog_.event("eval_error", values.front(), where);
+  log_.validation(progress_.step, errors, better);
+  mllog_.event("eval_error", errors.front(), where);
   mllog_.stop("eval_stop", where);
   ++progress_.without_improvement;
-  if (better) keep_best(measure, values);
-  if (watch_.after_validation && !watch_.after_validation(progress_.step, steps_, progress_.best_metric)) ended_ = true;
+  if (better) keep_best(measure, errors);
+  if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))
+    ended_ = true;
 }
 
-void Trainer::keep_best(double measure, const std::vector<double>& values) {
+void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   progress_.without_improvement = 0;
   progress_.best_metric = measure;
   progress_.best_step = progress_.step;
-  last_metrics_ = values;
-  keep_best();
+  models_.set_errors(errors);
+  step_.weights().keep_best();
   if (params_.validate.keep_best)
-    with_best([&](FlatBuffer& weights) { write_model("best.h5", weights, progress_.best_step); });
-}
-
-double Trainer::measure_of(const std::vector<double>& errors) const {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < params_.validate.measure.size(); ++k)
-    if (params_.validate.measure[k] != 0.0) sum += params_.validate.measure[k] * errors[k];
-  return sum;
+    step_.weights().whole_best([&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step); });
 }
 
 bool Trainer::out_of_patience() const {
   return validation_ && params_.validate.patience > 0 && progress_.without_improvement >= params_.validate.patience;
-}
-
-double Trainer::rate_at(std::int64_t step) const {
-  return params_.warm_up ? params_.warm_up->at(*rate_, step, steps_) : rate_->at(step, steps_);
 }
 
 void Trainer::write_checkpoint() {
@@ -222,14 +167,8 @@ void Trainer::write_checkpoint() {
     if (context_.stop) context_.stop->require_directory(true);
   });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
-  std::vector<Counted> counted;
-  if (sharded_) fill_whole(progress_, counted);
-  if (direct_) fill_direct();
-  std::vector<const io::TableFile*> tables{training_table_.get()};
-  if (validation_table_) tables.push_back(validation_table_.get());
-  write_train_checkpoint(path, progress_, checkpoint_key(), network_->state(), context_, tables);
-  if (sharded_) progress_.weights = {}, progress_.best = {}, progress_.states.clear(), progress_.grids.clear();
-  if (direct_) drop_copies();
+  write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(params_.batch),
+                         step_.network().state(), context_, log_.tables());
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

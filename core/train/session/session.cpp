@@ -10,9 +10,9 @@
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/kinds/term_sums.hpp"
 #include "core/train/register.hpp"
-#include "core/train/run/train.hpp"
-#include "core/train/run/validation.hpp"
+#include "core/train/run/train_checkpoint.hpp"
 #include "core/train/session/start_kokkos.hpp"
 
 namespace cambium::train {
@@ -62,27 +62,19 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
   context_.seed = static_cast<std::uint64_t>(params_.seed);
   context_.resolved_deck = deck::resolved(node, deck::schema_of<Params>(), registry_);
   context_.command_line = "a session in another program";
-  require_ranks(params_.reduce, comm_.size());
-  network_ = registry_.make<Network>(params_.model, context_);
-  optimizer_ = registry_.make<Optimizer>(params_.optimizer, context_);
-  rate_ = registry_.make<LearningRate>(params_.learning_rate, context_);
+  step_.emplace(params_.model,
+                StepKeys{params_.optimizer, params_.learning_rate, params_.warm_up, params_.clip, params_.average,
+                         params_.reduce},
+                context_.seed, context_);
 }
 
 Session::~Session() = default;
 
-void Session::make_buffers() {
-  const DType dtype = network_->dtype();
-  terms_ = network_->terms();
-  metrics_ = network_->metrics();
-  mesh_ = std::make_unique<Mesh>(comm_);
-  layout_ = std::make_unique<FlatLayout>(layout_of(params_.reduce, network_->parameters(), dtype));
-  reducer_ = make_reducer(params_.reduce, *mesh_, *layout_, dtype);
-  gradients_ = reducer_->make_buffer(*layout_, dtype);
+void Session::prepare() {
+  step_->prepare(params_.steps);
+  metrics_ = step_->network().metrics();
   progress_ = {};
-  progress_.weights = FlatBuffer(*layout_, dtype);
-  progress_.states = make_states(*optimizer_, *layout_, dtype);
-  if (params_.average) progress_.average = FlatBuffer(*layout_, dtype);
-  progress_.window.assign(terms_.size(), {});
+  progress_.window.assign(step_->network().terms().size(), {});
 }
 
 /// The network looks at the samples of all ranks once.
@@ -92,11 +84,9 @@ void Session::begin(const MemorySet& own) {
     throw InputError("the first step has no samples on any rank; the network takes its sizes from them");
   fields_ = own.fields();
   ranges_ = field_ranges(all, 256);
-  network_->fit_statistics(all, context_);
-  make_buffers();
-  network_->initialise(progress_.weights.views(), static_cast<std::uint64_t>(params_.seed));
-  optimizer_->start(progress_.weights, progress_.states);
-  if (params_.average) progress_.average.copy_from(progress_.weights);
+  step_->network().fit_statistics(all, context_);
+  prepare();
+  step_->start();
 }
 
 void Session::require_same_fields(const MemorySet& own) const {
@@ -116,9 +106,16 @@ void Session::require_same_fields(const MemorySet& own) const {
   }
 }
 
-double Session::rate() const {
-  return params_.warm_up ? params_.warm_up->at(*rate_, progress_.step, params_.steps)
-                         : rate_->at(progress_.step, params_.steps);
+/// This rank's samples in so many parts of nearly equal size.
+static Share share_in(const MemorySet& own, int slices, const Comm& comm) {
+  Share share;
+  for (int k = 0; k < slices; ++k) {
+    const std::int64_t from = own.size() * k / slices, to = own.size() * (k + 1) / slices;
+    share.slices.push_back(
+        std::span(own.samples()).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+    share.numbers.push_back(slices * comm.rank() + k);
+  }
+  return share;
 }
 
 double Session::step(std::span<const HostArray> arrays) {
@@ -127,66 +124,44 @@ double Session::step(std::span<const HostArray> arrays) {
     own.emplace(arrays);
     if (!fields_.empty()) require_same_fields(*own);
   });
-  if (!layout_) begin(*own);
+  if (!step_->prepared()) begin(*own);
   if (fields_.empty()) fields_ = own->fields();  // resumed
   const std::int64_t samples = comm_.sum(own->size());
   if (samples == 0) throw InputError("a step has no samples on any rank");
-  const double first_rate = rate_->at(0, params_.steps);
-  const auto term_weights = network_->term_weights(progress_.step, first_rate > 0.0 ? rate() / first_rate : 1.0);
   const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
-  const int slices = ordered ? params_.reduce.slices / comm_.size() : 1;
-  const std::size_t terms = terms_.size(), mine = static_cast<std::size_t>(slices * comm_.rank());
-  std::vector<TermSum> table(static_cast<std::size_t>(slices * comm_.size()) * terms);
-  const auto weights = progress_.weights.views();
   std::string problem;
-  reducer_->sum(gradients_, slices, [&](int slice, FlatBuffer& into, const ReadyCallback& ready) {
-    const std::int64_t from = own->size() * slice / slices, to = own->size() * (slice + 1) / slices;
-    if (from == to) return;
-    const auto part =
-        std::span(own->samples()).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
-    try {
-      network_->gradient(part, weights, term_weights, into.views(),
-                         std::span(table).subspan((mine + static_cast<std::size_t>(slice)) * terms, terms), ready);
-    } catch (const InputError& error) {
-      problem = error.what();  // the other ranks wait for this one's messages first
-    }
-  });
-  comm_.sum(numbers_of(table));
-  const auto sums = add_rows(table, terms);
+  const auto loss = step_->gradient(share_in(*own, ordered ? params_.reduce.slices / comm_.size() : 1, comm_),
+                                    progress_.step, &problem);
   io::on_every_rank(comm_, [&] {
     if (!problem.empty()) throw InputError(problem);
   });
-  const double loss = weighted_loss(term_weights, sums);
-  if (!std::isfinite(loss))
+  const double rate = step_->rate(progress_.step);
+  if (!std::isfinite(loss.value))
     throw NumericalError(
         fmt::format("the loss of step {} is {}; the weights are those before the step: look for a bad number in the "
                     "arrays, or lower the learning rate ({:.3g})",
-                    progress_.step + 1, loss, rate()));
-  const double now = rate();
-  scale(gradients_, 1.0 / static_cast<double>(samples));
-  if (params_.clip) params_.clip->apply(gradients_);
+                    progress_.step + 1, loss.value, rate));
+  step_->update(samples, progress_.step);
   ++progress_.step;
-  optimizer_->step({progress_.weights, gradients_, progress_.states, now, progress_.step});
-  if (params_.average) params_.average->update(progress_.average, progress_.weights, progress_.step);
   if (params_.log > 0 && progress_.step % params_.log == 0)
-    log_.info(fmt::format("step {}: loss {:.5e}, rate {:.3e}", progress_.step, loss, now));
-  return loss;
+    log_.info(fmt::format("step {}: loss {:.5e}, rate {:.3e}", progress_.step, loss.value, rate));
+  return loss.value;
 }
 
 void Session::require_ready(const char* what) const {
-  if (!layout_)
+  if (!step_->prepared())
     throw InputError(fmt::format("{} needs a network whose sizes are known: call step() or load() first", what));
 }
 
 std::vector<double> Session::evaluate(std::span<const HostArray> arrays) {
   require_ready("evaluate");
   std::vector<TermSum> sums(metrics_.size() * static_cast<std::size_t>(comm_.size()));
-  const auto weights = trained().views();
-  io::on_every_rank(comm_, [&] {
-    const MemorySet own(arrays);
-    network_->evaluate(
-        own.samples(), weights,
-        std::span(sums).subspan(metrics_.size() * static_cast<std::size_t>(comm_.rank()), metrics_.size()));
+  const auto mine = std::span(sums).subspan(metrics_.size() * static_cast<std::size_t>(comm_.rank()), metrics_.size());
+  step_->weights().whole([&](FlatBuffer& weights) {
+    io::on_every_rank(comm_, [&] {
+      const MemorySet own(arrays);
+      step_->network().evaluate(own.samples(), weights.views(), mine);
+    });
   });
   comm_.sum(numbers_of(sums));
   const auto added = add_rows(sums, metrics_.size());
@@ -197,14 +172,14 @@ std::vector<double> Session::evaluate(std::span<const HostArray> arrays) {
 
 std::vector<FieldInfo> Session::outputs() const {
   require_ready("outputs");
-  return network_->outputs();
+  return step_->network().outputs();
 }
 
 void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray> outputs) {
   require_ready("infer");
   const MemorySet own(inputs);
   std::vector<TensorRef> targets;
-  for (const auto& info : network_->outputs()) {
+  for (const auto& info : step_->network().outputs()) {
     const auto found =
         std::find_if(outputs.begin(), outputs.end(), [&](const HostArray& a) { return a.name == info.name; });
     std::vector<std::int64_t> shape = info.shape;
@@ -217,44 +192,29 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
   }
   if (targets.empty())
     throw InputError(fmt::format("the model '{}' has no outputs beside its loss", params_.model.type));
-  network_->infer(own.samples(), trained().views(), targets);
-}
-
-CheckpointKey Session::key() const {
-  const bool ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
-  return {params_.model.type,
-          params_.optimizer.type,
-          optimizer_->states(network_->dtype()),
-          ordered ? "ordered" : "fast",
-          ordered ? params_.reduce.slices : 1,
-          0,
-          static_cast<std::uint64_t>(params_.seed)};
+  step_->weights().whole([&](FlatBuffer& weights) { step_->network().infer(own.samples(), weights.views(), targets); });
 }
 
 void Session::save(const std::string& path) {
   require_ready("save");
-  write_train_checkpoint(path, progress_, key(), network_->state(), context_);
+  write_train_checkpoint(path, progress_, step_->weights().save(false), step_->key(0), step_->network().state(),
+                         context_);
 }
 
 void Session::load(const std::string& path) {
-  restore_network(*network_, path, context_);
-  make_buffers();
+  restore_network(step_->network(), path, context_);
+  prepare();
   io::on_every_rank(comm_, [&] {
-    progress_.best = FlatBuffer(*layout_, network_->dtype());
-    read_train_checkpoint(path, progress_, key());
+    step_->weights().load([&](Snapshot& weights) { read_train_checkpoint(path, progress_, weights, step_->key(0)); });
   });
 }
 
 void Session::write_model(const std::string& path) {
   require_ready("write_model");
-  ArtifactInfo info;
-  info.type = params_.model.type;
-  info.config =
-      deck::resolved(params_.model.node, registry_.find(Network::kind, params_.model.type)->schema, registry_);
-  info.state = network_->state();
+  auto info = step_->model_info();
   info.fields = ranges_;
   info.card = {{"step", "", static_cast<double>(progress_.step)}};
-  write_artifact(path, info, trained(), context_);
+  step_->weights().whole([&](FlatBuffer& weights) { write_artifact(path, info, weights, context_); });
 }
 
 }  // namespace cambium::train

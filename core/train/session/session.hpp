@@ -9,15 +9,8 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/memory_set.hpp"
-#include "core/train/kinds/network.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/run/progress.hpp"
-#include "core/train/run/train_checkpoint.hpp"
-#include "core/train/step/optimizers/clip.hpp"
-#include "core/train/step/optimizers/optimizer.hpp"
-#include "core/train/step/rates/learning_rate.hpp"
-#include "core/train/step/reduce/reducer.hpp"
-#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/step/training_step.hpp"
 
 namespace cambium::train {
 
@@ -69,12 +62,9 @@ class Session {
   const std::vector<TermInfo>& metrics() const { return metrics_; }
 
  private:
-  void make_buffers();
   void begin(const MemorySet& own);
+  void prepare();
   void require_same_fields(const MemorySet& own) const;
-  double rate() const;
-  FlatBuffer& trained() { return params_.average ? progress_.average : progress_.weights; }
-  CheckpointKey key() const;
   void require_ready(const char* what) const;
 
   Params params_;
@@ -83,16 +73,10 @@ class Session {
   Timing timing_;
   Registry registry_;
   Context context_;
-  std::unique_ptr<Network> network_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<LearningRate> rate_;
+  std::optional<TrainingStep> step_;
   std::vector<FieldInfo> fields_;   ///< of the first step
   std::vector<FieldRange> ranges_;  ///< of its numbers, for the model file
-  std::vector<TermInfo> terms_, metrics_;
-  std::unique_ptr<Mesh> mesh_;
-  std::unique_ptr<FlatLayout> layout_;
-  std::unique_ptr<Reducer> reducer_;
-  FlatBuffer gradients_;
+  std::vector<TermInfo> metrics_;
   Progress progress_;
 };
 

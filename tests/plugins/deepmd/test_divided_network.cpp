@@ -45,7 +45,7 @@ struct Water {
   /// By Adam; with `length`, along the gradient by that length (for plain descent).
   void step(Run& run, double length = 0.0) {
     const int own = 8 / run.comm.size(), turns = run.model.turns();
-    run.model.begin_step(77, run.steps);
+    run.model.communication().begin_step(77, run.steps);
     run.model.sum(own, [&](int s, auto weights, auto gradients, const train::ReadyCallback& ready) {
       const std::int64_t number = 8 * run.steps + (run.comm.rank() / turns * own + s) * turns + run.comm.rank() % turns;
       if (number % 5 == 4) return false;  // fewer samples than slices
@@ -58,13 +58,13 @@ struct Water {
     train::Clip unit;
     unit.norm = 1.0;
     if (length > 0.0)
-      run.last_norm = run.model.step(*run.optimizer, 1.0 / 8.0, unit, length, run.steps);
+      run.last_norm = run.model.step({1.0 / 8.0, unit, length, run.steps});
     else
-      run.model.step(*run.optimizer, 1.0 / 8.0, {}, 1e-3, run.steps);
+      run.model.step({1.0 / 8.0, {}, 1e-3, run.steps});
   }
 };
 
-/// Memory behind views only while a module is open, as a ShardedModel keeps it; notes what is opened.
+/// Memory behind views only while a module is open, as a DividedWeights keeps it; notes what is opened.
 struct Visitor {
   const std::vector<int> first;
   train::FlatBuffer& weights;
@@ -217,7 +217,7 @@ TEST_CASE("weights that travel in 8 bits to their networks") {
   const auto plain = coded;
   coded.codecs.gradients.assign(1, lowp::WireCodec::none), coded.codecs.gather = train::WeightCodec::int8;
   // Plain descent: Adam would move each weight by 0.001 a step whatever the networks were shown.
-  const train::ShardedModel::Settings fast{false, true, 5000};
+  const train::DivideSettings fast{false, true, 5000};
   Run few(MPI_COMM_WORLD, coded, water.network, fast, Run::make<train::Sgd>),
       full(MPI_COMM_WORLD, plain, water.network, fast, Run::make<train::Sgd>);
   const auto first = full.weights();

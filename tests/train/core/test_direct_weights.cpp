@@ -5,7 +5,7 @@
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/step/optimizers/adam.hpp"
 #include "core/train/step/optimizers/sgd.hpp"
-#include "core/train/weights/direct/direct_weights.hpp"
+#include "core/train/weights/direct/direct_tensors.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 #include "tests/train/core/world.hpp"
@@ -26,7 +26,7 @@ class Two : public Mlp {
   std::vector<int> modules() const override { return {0, 2}; }
 };
 
-std::vector<float> weights_of(const DirectWeights& direct, const FlatLayout& layout) {
+std::vector<float> weights_of(const DirectTensors& direct, const FlatLayout& layout) {
   FlatBuffer whole(layout, DType::f32);
   direct.copy_to(whole);
   return packed<float>(whole);
@@ -82,7 +82,7 @@ TEST_CASE("no copy in full: what is held is bits by parameters, windows come and
   FlatBuffer first(layout, DType::f32), gradients(layout, DType::f32);
   fill(first, 5, 0.1);
   for (auto weights : {DirectParams::Weights::int8, DirectParams::Weights::ternary}) {
-    DirectWeights direct(params(weights), network, adam, layout, 9);
+    DirectTensors direct(params(weights), network, adam, layout, 9);
     direct.start(first);
     auto states = make_states(adam, layout, DType::f32);
     const std::int64_t linear = 64 * 32 + 32 * 16,
@@ -110,7 +110,7 @@ TEST_CASE("weights stay on their grids, move by the gradient in the mean, repeat
   FlatBuffer first(layout, DType::f32), gradients(layout, DType::f32);
   fill(first, 5, 0.1);
   for (float& g : gradients.values<float>()) g = 1.0f;
-  DirectWeights direct(params(DirectParams::Weights::int8), network, sgd, layout, 9),
+  DirectTensors direct(params(DirectParams::Weights::int8), network, sgd, layout, 9),
       again(params(DirectParams::Weights::int8), network, sgd, layout, 9);
   direct.start(first), again.start(first);
   const auto before = weights_of(direct, layout);
@@ -130,7 +130,7 @@ TEST_CASE("weights stay on their grids, move by the gradient in the mean, repeat
   for (int step = 1; step <= 25; ++step) again.step(sgd, gradients, none, 1e-3, step);
   FlatBuffer whole(layout, DType::f32);
   again.copy_to(whole);
-  DirectWeights other(params(DirectParams::Weights::int8), network, sgd, layout, 9);
+  DirectTensors other(params(DirectParams::Weights::int8), network, sgd, layout, 9);
   other.take(whole, again.steps());
   for (int step = 26; step <= 50; ++step) other.step(sgd, gradients, none, 1e-3, step);
   CHECK(weights_of(other, layout) == after);
@@ -150,9 +150,9 @@ TEST_CASE("rounding to the nearest freezes where random rounding goes on") {
   fill(first, 5, 0.1);
   fill(gradients, 6);
   std::vector<FlatBuffer> none;
-  DirectWeights nearest(params(DirectParams::Weights::ternary, DirectParams::Rounding::nearest), network, sgd, layout,
+  DirectTensors nearest(params(DirectParams::Weights::ternary, DirectParams::Rounding::nearest), network, sgd, layout,
                         9);
-  DirectWeights random(params(DirectParams::Weights::ternary), network, sgd, layout, 9);
+  DirectTensors random(params(DirectParams::Weights::ternary), network, sgd, layout, 9);
   nearest.start(first), random.start(first);
   for (int step = 1; step <= 5; ++step) {
     CHECK(nearest.step(sgd, gradients, none, 1e-3, step) == 0.0);
@@ -168,7 +168,7 @@ TEST_CASE("networks without layers of their own are refused") {
   } network(world);
   Sgd sgd({}, world.context);
   const FlatLayout layout(network.parameters(), 100000);
-  CHECK_THROWS_WITH(DirectWeights(params(DirectParams::Weights::int8), network, sgd, layout, 9),
+  CHECK_THROWS_WITH(DirectTensors(params(DirectParams::Weights::int8), network, sgd, layout, 9),
                     "direct keeps the matrices of linear layers in few bits, but this network names none of its "
                     "layers; take mlp, transformer or deep_potential, or remove direct");
 }

@@ -6,7 +6,7 @@
 #include "core/train/plan/layouts.hpp"
 #include "core/train/step/optimizers/adam.hpp"
 #include "core/train/step/reduce/reducer.hpp"
-#include "core/train/weights/divided/sharded_model.hpp"
+#include "core/train/weights/divided/divided_weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/core/buffers.hpp"
 
@@ -112,8 +112,7 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
             Partition partition;
             partition.levels = levels, partition.weights = d, partition.gradients = g, partition.states = s,
             partition.whole_below = 100;
-            const Mesh mesh(w.comm, levels);
-            ShardedModel model(partition, mesh, network, *optimizer, {ordered, true, 1000});
+            DividedWeights model(partition, w.comm, network, *optimizer, {ordered, true, 1000});
             StepSettings settings;
             settings.reduce.mode = ordered ? ReduceParams::Mode::ordered : ReduceParams::Mode::fast;
             settings.reduce.slices = 16, settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n,
@@ -124,11 +123,11 @@ TEST_CASE("divided training sends and holds what the plan says, to the byte") {
               Ones(network).gradient({}, weights, {}, gradients, {}, ready);
               return true;
             });
-            model.sum_small(table, mesh);
-            model.step(*optimizer, 1.0, {}, 1e-3, 1);
+            model.communication().sum_small(table, w.comm);
+            model.step({1.0, {}, 1e-3, 1});
             INFO("weights " << d << " gradients " << g << " states " << s << " split " << split << " ordered "
                             << ordered);
-            CHECK(counted(model.traffic()) == predicted(plan));
+            CHECK(counted(model.communication().traffic()) == predicted(plan));
             CHECK(model.memory().now(Held::weights) == plan.weights);
             CHECK(model.memory().now(Held::gradients) == plan.gradients);
             CHECK(model.memory().now(Held::states) == plan.states);
@@ -146,7 +145,6 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
   const int all = static_cast<int>(levels.size());
   const Ones network(true);
   const auto optimizer = optimizer_of(false, w.context);
-  const Mesh mesh(w.comm, levels);
   for (const auto& [inner, outer] :
        {std::pair{Wire::none, Wire::none}, {Wire::int8, Wire::int4}, {Wire::none, Wire::bf16}})
     for (const auto update :
@@ -160,7 +158,7 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
         partition.whole_below = 100;
         partition.codecs = {std::vector<Wire>(levels.size(), outer), update, gather};
         partition.codecs.gradients.front() = inner;
-        ShardedModel model(partition, mesh, network, *optimizer, {false, true, 1000});
+        DividedWeights model(partition, w.comm, network, *optimizer, {false, true, 1000});
         StepSettings settings;
         settings.reduce.group = 4000, settings.accumulate = 2, settings.ranks = n, settings.partition = partition;
         auto plan = plan_step(planned_model(network, *optimizer), settings);
@@ -169,10 +167,10 @@ TEST_CASE("messages in few bits take what the plan says, to the byte") {
           Ones(network).gradient({}, weights, {}, gradients, {}, ready);
           return true;
         });
-        model.step(*optimizer, 1.0, {}, 1e-3, 1);
+        model.step({1.0, {}, 1e-3, 1});
         INFO("weights " << depth[0] << " gradients " << depth[1] << " states " << depth[2] << " update "
                         << static_cast<int>(update));
-        CHECK(counted(model.traffic()) == predicted(plan));
+        CHECK(counted(model.communication().traffic()) == predicted(plan));
         CHECK(model.memory().now(Held::weights) == plan.weights);
         CHECK(model.memory().now(Held::gradients) == plan.gradients);
         CHECK(model.memory().now(Held::states) == plan.states);
@@ -225,7 +223,7 @@ TEST_CASE("whole gradients send what the plan says, to the byte") {
       });
       std::vector<double> table(
           static_cast<std::size_t>(2 * (mode == ReduceParams::Mode::ordered ? 8 : w.comm.size())));
-      reducer->sum_small(table, mesh);
+      reducer->sum_small(table, mesh.world());
       CHECK(counted(reducer->traffic()) == predicted(plan));
       CHECK(plan.weights == layout.size() * 4);
       CHECK(plan.states == layout.size() * 8);

@@ -34,7 +34,7 @@ struct Slices {
                  gradients, ready);
     });
     ++run.steps;
-    run.model.step(*run.optimizer, 1.0 / (2.0 * all), {}, 1e-2, run.steps);
+    run.model.step({1.0 / (2.0 * all), {}, 1e-2, run.steps});
   }
 };
 

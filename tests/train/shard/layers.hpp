@@ -8,7 +8,7 @@
 #include "core/train/step/optimizers/adam.hpp"
 #include "core/train/step/optimizers/layerwise.hpp"
 #include "core/train/step/optimizers/sgd.hpp"
-#include "core/train/weights/divided/sharded_model.hpp"
+#include "core/train/weights/divided/divided_weights.hpp"
 #include "tests/train/core/buffers.hpp"
 
 namespace cambium::train::testing {
@@ -87,27 +87,23 @@ inline Partition partition(const std::vector<Mesh::Level>& levels, int weights, 
 
 struct Run {
   Comm comm;
-  Mesh mesh;
   Comm world_of_one{MPI_COMM_SELF};
   Log log;
   Timing timing;
   Context context{comm, log, timing};
   std::unique_ptr<Optimizer> optimizer;
-  ShardedModel model;
+  DividedWeights model;
   std::int64_t steps = 0;
   double last_norm = 0.0;
 
   Run(MPI_Comm parent, const Partition& p, const Network& network, bool split, bool ordered, bool overlap = true)
       : Run(parent, p, network, {ordered, overlap, 5000}, split) {}
-  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings,
-      bool split = false)
+  Run(MPI_Comm parent, const Partition& p, const Network& network, const DivideSettings& settings, bool split = false)
       : Run(parent, p, network, settings, split ? make<SplitAdamW> : make<AdamW>) {}
   using Make = std::unique_ptr<Optimizer> (*)(Context&);
-  Run(MPI_Comm parent, const Partition& p, const Network& network, const ShardedModel::Settings& settings, Make make)
-      : comm(parent), mesh(comm, p.levels), optimizer(make(context)), model(p, mesh, network, *optimizer, settings) {
-    auto first = model.make_copy(DType::f32);
-    fill(first.numbers, 5, 0.1);
-    model.start(first.numbers, *optimizer);
+  Run(MPI_Comm parent, const Partition& p, const Network& network, const DivideSettings& settings, Make make)
+      : comm(parent), optimizer(make(context)), model(p, comm, network, *optimizer, settings) {
+    model.start([](FlatBuffer& first) { fill(first, 5, 0.1); });
   }
   template <class O>
   static std::unique_ptr<Optimizer> make(Context& context) {
@@ -116,7 +112,7 @@ struct Run {
   /// One step of `all` slices, taken by the ranks as BatchPlan says; `skip` have no samples.
   void step(const Layers& network, int all, const std::optional<Clip>& clip = {}, int skip = 0) {
     const int own = all / comm.size(), turns = model.turns();
-    model.begin_step(77, steps);
+    model.communication().begin_step(77, steps);
     model.sum(own, [&](int s, auto weights, auto gradients, const ReadyCallback& ready) {
       const int number = (comm.rank() / turns * own + s) * turns + comm.rank() % turns;
       if (number < skip) return false;
@@ -124,9 +120,18 @@ struct Run {
       return true;
     });
     ++steps;
-    last_norm = model.step(*optimizer, 1.0 / all, clip, 1e-2, steps);
+    last_norm = model.step({1.0 / all, clip, 1e-2, steps});
   }
-  std::vector<float> weights() { return packed<float>(model.whole_weights().numbers); }
+  std::vector<float> weights() {
+    std::vector<float> out;
+    model.whole([&](FlatBuffer& whole) { out = packed<float>(whole); });
+    return out;
+  }
+  std::vector<float> best() {
+    std::vector<float> out;
+    model.whole_best([&](FlatBuffer& whole) { out = packed<float>(whole); });
+    return out;
+  }
 };
 
 /// Reducer, buffers and optimizer that divide nothing, on one rank; the weights are those with which a Run begins.
@@ -178,9 +183,9 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(float) * a.size()) == 0;
 }
 
-inline std::int64_t bytes_of(const ShardedModel& model, const std::string& collective, const std::string& level = {}) {
+inline std::int64_t bytes_of(DividedWeights& model, const std::string& collective, const std::string& level = {}) {
   std::int64_t sum = 0;
-  for (const auto& row : model.traffic().rows())
+  for (const auto& row : model.communication().traffic().rows())
     if ((collective.empty() ? row.collective != "whole copies" : row.collective == collective) &&
         (level.empty() || row.level == level))
       sum += row.bytes;

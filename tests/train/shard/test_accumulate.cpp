@@ -36,7 +36,7 @@ constexpr int steps = 4;
 
 std::vector<float> weights_after(const Layers& network, const Partition& partition, int accumulate, bool split,
                                  bool overlap) {
-  Run run(MPI_COMM_WORLD, partition, network, ShardedModel::Settings{false, overlap, 150}, split);
+  Run run(MPI_COMM_WORLD, partition, network, DivideSettings{false, overlap, 150}, split);
   for (int k = 0; k < steps; ++k) run.step(network, accumulate * run.comm.size(), {}, k % 2);
   return run.weights();
 }

@@ -43,7 +43,7 @@ TEST_CASE("divided weights that travel in 8 bits to their modules, gradients in 
   auto p = partition({{"world", comm.size()}}, 1, 1, 1);
   p.codecs = {std::vector<lowp::WireCodec>(1, lowp::WireCodec::int8), WeightCodec::none, WeightCodec::int8};
   // Plain descent moves by the gradient itself: Adam would move by 0.01 a step whatever is decoded.
-  const ShardedModel::Settings fast{false, true, 5000};
+  const DivideSettings fast{false, true, 5000};
   Run run(MPI_COMM_WORLD, p, network, fast, Run::make<Sgd>),
       plain(MPI_COMM_WORLD, partition(p.levels, 1, 1, 1), network, fast, Run::make<Sgd>);
   const auto first = plain.weights();

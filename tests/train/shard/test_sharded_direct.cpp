@@ -33,10 +33,10 @@ struct DirectRun : Run {
       : Run(parent, p, network, {ordered, true, 5000, direct}) {}
 };
 
-/// The same by DirectWeights, which divides nothing, on one rank.
+/// The same by DirectTensors, which divides nothing, on one rank.
 std::vector<float> plainly(const Layers& network, const DirectParams& params, int all, int steps) {
   Undivided u(network);
-  DirectWeights weights(params, network, u.adam, u.layout, 77);
+  DirectTensors weights(params, network, u.adam, u.layout, 77);
   weights.start(u.weights);
   for (int step = 0; step < steps; ++step) {
     u.sum(all, step, [&](auto number, auto into, const auto& ready) {
@@ -68,15 +68,18 @@ TEST_CASE("direct weights have the same bits whatever is divided") {
         for (int k = 0; k < 10; ++k) run.step(network, 8);
         INFO("stage " << stage << ", ternary " << (kind == DirectParams::Weights::ternary));
         CHECK(same_bits(run.weights(), expected));
-        CHECK(run.model.over_parts(static_cast<double>(run.model.changed())) > 0.0);
+        CHECK(run.model.figures(10)[0] > 0.0);
         // What files hold comes back, grids included, in a model that is divided in another way.
         DirectRun other(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 0, 0, 1), network, params);
-        other.model.set_grid_steps(run.model.grid_steps());
-        other.model.take_weights(run.model.whole_weights().numbers);
+        const auto saved = run.model.save(false);
+        other.model.load([&](Snapshot& into) {
+          into.grids = saved.grids;
+          unpack<float>(packed<float>(saved.weights), into.weights);
+        });
         CHECK(same_bits(other.weights(), expected));
         run.model.keep_best();
         run.step(network, 8);
-        CHECK(same_bits(packed<float>(run.model.whole_best().numbers), expected));
+        CHECK(same_bits(run.best(), expected));
         CHECK(!same_bits(run.weights(), expected));
       }
   }
@@ -131,7 +134,6 @@ TEST_CASE("direct weights over three levels, and gradients in few bits") {
 
 TEST_CASE("direct weights do not travel in other bits than their own") {
   const Comm comm;
-  const Mesh mesh(comm);
   Log log;
   Timing timing;
   Context context{const_cast<Comm&>(comm), log, timing};
@@ -139,6 +141,6 @@ TEST_CASE("direct weights do not travel in other bits than their own") {
   auto p = partition({{"world", comm.size()}}, 0, 0, 1);
   p.codecs.update = WeightCodec::int8;
   CHECK_THROWS_WITH(
-      ShardedModel(p, mesh, LinearLayers(2, 40, 32), adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
+      DividedWeights(p, comm, LinearLayers(2, 40, 32), adam, {false, true, 5000, direct(DirectParams::Weights::int8)}),
       "direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather");
 }

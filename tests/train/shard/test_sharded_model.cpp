@@ -199,25 +199,22 @@ TEST_CASE("a network without modules, and what is put into files and back") {
   // What one has learned goes on in another that divides differently.
   Run other(MPI_COMM_WORLD, partition({{"world", comm.size()}}, 1, 1, 1), by_module, false, true);
   const auto hand_over = [](const FlatBuffer& from, FlatBuffer& to) { unpack<float>(packed<float>(from), to); };
-  auto copy = other.model.make_copy(DType::f32);
-  hand_over(run.model.whole_weights().numbers, copy.numbers);
-  other.model.take_weights(copy.numbers);
-  for (std::size_t k = 0; k < 2; ++k) {
-    hand_over(run.model.whole_state(k).numbers, copy.numbers);
-    other.model.take_state(k, copy.numbers);
-  }
+  const auto saved = run.model.save(false);
+  other.model.load([&](Snapshot& into) {
+    hand_over(saved.weights, into.weights);
+    for (std::size_t k = 0; k < 2; ++k) hand_over(saved.states[k], into.states[k]);
+  });
   other.steps = run.steps;
   for (int k = 0; k < 5; ++k) other.step(by_module, 8), reference.step(network, 8);
   CHECK(same_bits(other.weights(), reference.weights()));
   other.model.keep_best();
   const auto before = other.weights();
   other.step(by_module, 8);
-  CHECK(same_bits(packed<float>(other.model.whole_best().numbers), before));
+  CHECK(same_bits(other.best(), before));
 }
 
 TEST_CASE("what cannot be divided is refused") {
   const Comm comm;
-  const Mesh mesh(comm);
   Log log;
   Timing timing;
   Context context{const_cast<Comm&>(comm), log, timing};
@@ -225,10 +222,10 @@ TEST_CASE("what cannot be divided is refused") {
   Lamb lamb({}, context);
   const Layers whole(2, 40, 32, false), network(2, 40, 32);
   const std::vector<Mesh::Level> world{{"world", comm.size()}};
-  const auto make = [&](int w, int g, int s, const Network& n, const Optimizer& o, std::int64_t limit = 0) {
+  const auto make = [&](int w, int g, int s, const Network& n, Optimizer& o, std::int64_t limit = 0) {
     auto p = partition(world, w, g, s);
     p.limit = limit;
-    ShardedModel model(p, mesh, n, o, {});
+    DividedWeights model(p, comm, n, o, {});
   };
   CHECK_THROWS_WITH(make(0, 1, 1, whole, adam),
                     "this network does not say which of its weights it is about to use, so that its weights and "
@@ -240,7 +237,7 @@ TEST_CASE("what cannot be divided is refused") {
   SplitAdamW split({}, context);
   auto coded = partition(world, 0, 0, 1);
   coded.codecs.update = WeightCodec::difference;
-  CHECK_THROWS_WITH(ShardedModel(coded, mesh, network, split, {}),
+  CHECK_THROWS_WITH(DividedWeights(coded, comm, network, split, {}),
                     "parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, "
                     "adamw or sgd, or remove update and gather");
   // Two layers of 1312 and 1344 weights, each padded to 1344: 16 bytes each are 43 kB on one rank.

@@ -45,7 +45,7 @@ struct Text {
       return true;
     });
     ++run.steps;
-    run.model.step(*run.optimizer, 1.0 / 8.0, {}, 1e-2, run.steps);
+    run.model.step({1.0 / 8.0, {}, 1e-2, run.steps});
   }
 };
 

@@ -65,10 +65,10 @@ void ReduceParams::describe(deck::Describe<ReduceParams>& d) {
   });
 }
 
-void Communication::sum_small(std::span<double> values, const Mesh& mesh) {
-  if (mesh.world().size() == 1) return;
+void Communication::sum_small(std::span<double> values, const Comm& comm) {
+  if (comm.size() == 1) return;
   const double start = wall_seconds();
-  mesh.world().sum(values);
+  comm.sum(values);
   exposed_ += wall_seconds() - start;
   traffic_.count("allreduce", "terms", static_cast<std::int64_t>(values.size_bytes()));
 }

@@ -45,7 +45,7 @@ class Communication {
   /// Said before each sum, on every rank: what rounding at random depends on.
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
   /// Sum over ranks of a few numbers, waited for and counted like the gradients.
-  void sum_small(std::span<double> values, const Mesh& mesh);
+  void sum_small(std::span<double> values, const Comm& comm);
 
   const Traffic& traffic() const { return traffic_; }
   /// s that this rank waited for messages with nothing left to compute.

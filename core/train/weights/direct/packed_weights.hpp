@@ -29,7 +29,7 @@ class PackedWeights {
 
   /// Elements [begin, end) of the layout from and to their bytes; padding is zero.
   void unpack(std::span<const std::byte> from, std::int64_t begin, std::int64_t end, float* to) const;
-  /// Rounds as DirectWeights does, by (seed, tensor, step, element), or to the nearest. Returns how many numbers on
+  /// Rounds as DirectTensors does, by (seed, tensor, step, element), or to the nearest. Returns how many numbers on
   /// grids changed.
   std::int64_t pack(const float* from, std::int64_t begin, std::int64_t end, std::uint64_t seed, std::int64_t step,
                     bool nearest, std::span<std::byte> to) const;

@@ -17,6 +17,8 @@ class FlatBuffer {
 
   /// A view of somebody else's layout.size() numbers, aligned to their size; it owns nothing.
   static FlatBuffer on(const FlatLayout& layout, DType dtype, std::byte* data);
+  /// A view of these numbers; empty of an empty buffer.
+  FlatBuffer view() const { return layout_ ? on(*layout_, dtype_, data_.get()) : FlatBuffer(); }
 
   const FlatLayout& layout() const { return *layout_; }
   DType dtype() const { return dtype_; }

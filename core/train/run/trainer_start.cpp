@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/train/run/train_checkpoint.hpp"
+#include "core/train/run/trainer.hpp"
+
+namespace cambium::train {
+
+static StepKeys step_keys(const Train::Params& p) {
+  return {p.optimizer, p.learning_rate, p.warm_up, p.clip, p.average, p.reduce, p.parallel, p.direct};
+}
+
+static std::uint64_t seed_of(const Train::Params& params, const Context& context) {
+  return params.seed ? static_cast<std::uint64_t>(*params.seed) : context.seed;
+}
+
+Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
+    : params_(params), context_(context), shared_seed_(seed_of(params, context)),
+      seed_(shared_seed_ + static_cast<std::uint64_t>(member)), step_(params.model, step_keys(params), seed_, context),
+      data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, context),
+      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run) {
+  if (params.activations) step_.network().use_activations(*params.activations);
+}
+
+void Trainer::report_plan() const {
+  auto& log = context_.log;
+  log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type,
+                       params_.dataset.type, params_.optimizer.type, params_.learning_rate.type));
+  log.info(fmt::format(
+      "batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
+      params_.steps ? fmt::format("{} steps", *params_.steps) : fmt::format("{:g} epochs", *params_.epochs)));
+  if (params_.steps) {
+    std::string line = "rate at step";
+    for (int k = 0; k <= 4; ++k) {
+      const auto step = static_cast<std::int64_t>(static_cast<double>(*params_.steps - 1) * k / 4.0);
+      line += fmt::format("{} {}: {:.3g}", k ? "," : "", step, step_.rate(step, *params_.steps));
+    }
+    log.info(line);
+  }
+  log.info("one step: data, gradient, reduce, clip, optimizer, average; then validate, checkpoint, signals");
+}
+
+static void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics) {
+  const auto& measure = params.validate.measure;
+  if (measure.size() <= metrics.size()) return;
+  std::string names;
+  for (const auto& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;
+  throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
+                               params.model.type, metrics.size(), names));
+}
+
+/// The network knows its sizes now.
+void Trainer::prepare() {
+  require_measure(params_, step_.network().metrics());
+  step_.prepare(data_.steps());
+  progress_.window.assign(step_.network().terms().size(), {});
+  data_.start(seed_, step_.weights().turns());
+  auto* held_out = data_.held_out();
+  if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
+  const auto& layout = step_.weights().layout();
+  const auto groups = layout.groups().size();
+  context_.log.info(fmt::format("model {}: {} parameters in {} arrays, float{}; {} message{} per step",
+                                params_.model.type, layout.parameters(), layout.tensors().size(),
+                                step_.network().dtype() == DType::f64 ? 64 : 32, groups, groups == 1 ? "" : "s"));
+  const auto samples = data_.training().size();
+  context_.log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", samples,
+                                held_out ? fmt::format(", {} to validate", held_out->size()) : ", none to validate",
+                                data_.steps(), params_.batch, data_.epochs(data_.steps())));
+  mllog_.event("global_batch_size", params_.batch);
+  mllog_.event("train_samples", samples);
+  mllog_.event("eval_samples", held_out ? held_out->size() : 0);
+  mllog_.event("seed", seed_);
+  mllog_.event("opt_name", params_.optimizer.type);
+  mllog_.event("opt_base_learning_rate", step_.start_rate());
+}
+
+void Trainer::start_fresh() {
+  step_.network().fit_statistics(data_.training(), context_);
+  prepare();
+  if (params_.start_from.empty())
+    step_.start();
+  else
+    start_from_model();
+  log_.open(validation_ != nullptr);
+}
+
+void Trainer::start_from_model() {
+  const auto model = load_artifact(params_.start_from, context_);
+  require_fields(model.info, params_.start_from, data_.training());
+  const auto& layout = step_.weights().layout();
+  if (model.info.type != params_.model.type || model.layout->parameters() != layout.parameters() ||
+      model.layout->tensors().size() != layout.tensors().size() || model.weights.dtype() != step_.network().dtype())
+    throw InputError(fmt::format(
+        "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model and precision",
+        params_.start_from, model.info.type, model.layout->parameters(), params_.model.type, layout.parameters()));
+  // The new data's statistics would change what the weights mean: the model's own stay.
+  step_.network().restore(model.info.state);
+  step_.weights().start([&](FlatBuffer& whole) {
+    with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
+  });
+  context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));
+}
+
+void Trainer::resume(const std::string& path) {
+  std::int64_t ranks = 0;
+  restore_network(step_.network(), path, context_);
+  prepare();
+  io::on_every_rank(context_.comm, [&] {
+    step_.weights().load(
+        [&](Snapshot& weights) { ranks = read_train_checkpoint(path, progress_, weights, step_.key(params_.batch)); });
+  });
+  log_.open(validation_ != nullptr, progress_.step, path);
+  const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;
+  context_.log.info(fmt::format(
+      "resumed at step {} from {}{}", progress_.step, path,
+      same ? ""
+           : fmt::format(
+                 " (written by {} ranks: sums are rounded differently from here on; reduce.mode ordered would not)",
+                 ranks)));
+}
+
+}  // namespace cambium::train

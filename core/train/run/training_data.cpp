@@ -1,0 +1,93 @@
+#include "core/train/run/training_data.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/data/subset.hpp"
+
+namespace cambium::train {
+
+TrainingData::TrainingData(const Train::Params& params, std::uint64_t seed, Context& context)
+    : params_(params), seed_(seed), context_(context) {
+  const auto& registry = *context.registry;
+  whole_ = registry.make<Dataset>(params.dataset, context);
+  if (params.validation) held_out_ = registry.make<Dataset>(*params.validation, context);
+  loader_ = registry.make<Loader>(params.loader, context);
+}
+
+/// A metric over numbers of another unit would mislead without a word.
+static void require_same_units(const std::vector<FieldInfo>& training, const std::vector<FieldInfo>& validation) {
+  for (const auto& field : training)
+    for (const auto& other : validation)
+      if (other.name == field.name && other.unit != field.unit)
+        throw InputError(fmt::format(
+            "the field '{}' is in {} in the training set, but in {} in the validation set; convert one of them",
+            field.name, field.unit.empty() ? "no unit" : field.unit, other.unit.empty() ? "no unit" : other.unit));
+}
+
+/// Whole steps of so many passes; up to 9e15 a double counts them one by one.
+static std::int64_t steps_of(double epochs, double per_epoch) {
+  const double steps = std::ceil(epochs * per_epoch);
+  if (!(steps <= 9e15))
+    throw InputError(fmt::format(
+        "epochs is {:g}, with {:g} steps in each: more steps than can be counted; give fewer epochs, or 'steps'",
+        epochs, per_epoch));
+  return static_cast<std::int64_t>(steps);
+}
+
+void TrainingData::hold_some_out() {
+  auto [held, rest] = hold_out(seed_, whole_->size(), params_.hold_out);
+  if (held.empty())
+    throw InputError(fmt::format("hold_out {:g} of {} samples is none; hold out more, or leave it away",
+                                 params_.hold_out, whole_->size()));
+  training_ = std::make_unique<Subset>(*whole_, std::move(rest));
+  held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
+}
+
+void TrainingData::open() {
+  whole_->open(context_);
+  if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
+  // Every rank holds the order of an epoch, and that of the share held out while it is drawn.
+  const double order = sizeof(std::int64_t) +
+                       (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
+  require_memory(order * static_cast<double>(whole_->size()), fmt::format("the order of {} samples", whole_->size()),
+                 "train on fewer samples", context_);
+  if (held_out_) held_out_->open(context_);
+  if (params_.hold_out > 0.0)
+    hold_some_out();
+  else
+    training_ = std::move(whole_);
+  if (held_out_) require_same_units(training_->fields(), held_out_->fields());
+  const std::int64_t samples = training_->size();
+  if (params_.batch > samples)
+    throw InputError(
+        fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
+  const double per_epoch = static_cast<double>((samples + params_.batch - 1) / params_.batch);
+  steps_ = params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
+}
+
+void TrainingData::start(std::uint64_t seed, int turns) {
+  plan_.seed = seed;
+  plan_.samples = training_->size();
+  plan_.batch = params_.batch;
+  plan_.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
+  plan_.slices = plan_.ordered ? params_.reduce.slices : params_.accumulate;
+  plan_.rank = context_.comm.rank();
+  plan_.ranks = context_.comm.size();
+  if (plan_.ordered) plan_.turns = turns;
+  plan_.steps = steps_;
+  loader_->open(*training_, plan_, context_);
+}
+
+std::vector<Citation> TrainingData::citations() const {
+  std::vector<Citation> out = (training_ ? training_ : whole_)->citations();
+  if (held_out_)
+    for (const auto& work : held_out_->citations()) out.push_back(work);
+  return out;
+}
+
+}  // namespace cambium::train

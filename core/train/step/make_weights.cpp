@@ -1,0 +1,64 @@
+#include "core/train/step/make_weights.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/parallel/memory.hpp"
+#include "core/train/weights/direct/direct_weights.hpp"
+#include "core/train/weights/divided/divided_weights.hpp"
+#include "core/train/weights/whole/whole_weights.hpp"
+
+namespace cambium::train {
+
+void require_ranks(const StepKeys& keys, const Context& context) {
+  require_ranks(keys.reduce, context.comm.size());
+  // A deck may be checked on fewer ranks than it is for.
+  if (keys.parallel && !context.dry_run) partition_of(*keys.parallel, context.comm.size());
+}
+
+/// Weights, gradients, the optimizer's states, an average and the best weights, where they are held.
+static void require_room_for_weights(const StepKeys& keys, const Network& network, const Optimizer& optimizer,
+                                     Context& context) {
+  double numbers = 0.0, states = 0.0;
+  for (const auto& parameter : network.parameters())
+    numbers += std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
+  for (const auto& state : optimizer.states(network.dtype())) states += static_cast<double>(size_of(state.dtype));
+  const double copies = 2.0 + (keys.average ? 1.0 : 0.0);
+  double bytes = numbers * (copies * static_cast<double>(size_of(network.dtype())) + states);
+  if (keys.parallel)
+    bytes /= context.comm.size();
+  else if (keys.direct)
+    bytes = numbers / 4.0;
+  require_memory(bytes, fmt::format("training {:.4g} parameters", numbers),
+                 "make the model smaller, or divide it among ranks of more nodes (parallel)", context);
+}
+
+static std::unique_ptr<Weights> make_divided(const StepKeys& keys, const Network& network, Optimizer& optimizer,
+                                             Context& context) {
+  const auto partition = partition_of(*keys.parallel, context.comm.size(), keys.reduce.codec);
+  DivideSettings settings;
+  settings.ordered = keys.reduce.mode == ReduceParams::Mode::ordered;
+  settings.overlap = keys.reduce.overlap;
+  settings.direct = keys.direct;
+  settings.group_elements =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(keys.reduce.group) / size_of(network.dtype()));
+  auto weights = std::make_unique<DividedWeights>(partition, context.comm, network, optimizer, settings);
+  const auto ranks = [&](int depth) { return parts_of(weights->mesh(), depth); };
+  context.log.info(fmt::format("divided: weights by {}, gradients by {}, states by {} of {} ranks",
+                               ranks(partition.weights), ranks(partition.gradients), ranks(partition.states),
+                               context.comm.size()));
+  return weights;
+}
+
+std::unique_ptr<Weights> make_weights(const StepKeys& keys, std::uint64_t seed, const Network& network,
+                                      Optimizer& optimizer, Context& context) {
+  require_room_for_weights(keys, network, optimizer, context);
+  if (keys.parallel) return make_divided(keys, network, optimizer, context);
+  if (keys.direct)
+    return std::make_unique<DirectWeights>(*keys.direct, keys.reduce, seed, context.comm, network, optimizer);
+  return std::make_unique<WholeWeights>(keys.reduce, keys.average, context.comm, network, optimizer);
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+
+#include "core/deck/describe.hpp"
+#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/rates/learning_rate.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/weights/divided/partition.hpp"
+
+namespace cambium::train {
+
+/// What a deck says of a training step: the keys of these names.
+struct StepKeys {
+  deck::Choice<Optimizer> optimizer;
+  deck::Choice<LearningRate> learning_rate;
+  std::optional<WarmUp> warm_up = {};
+  std::optional<Clip> clip = {};
+  std::optional<Average> average = {};
+  ReduceParams reduce = {};
+  std::optional<ParallelParams> parallel = {};
+  std::optional<DirectParams> direct = {};
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,79 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/step/checkpoint_key.hpp"
+#include "core/train/step/step_keys.hpp"
+#include "core/train/weights/weights.hpp"
+
+namespace cambium::train {
+
+/// What one rank computes of a global batch.
+struct Share {
+  std::vector<std::span<const SamplePtr>> slices;  ///< may be empty; as many on every rank
+  std::vector<std::int64_t> numbers;               ///< of these slices among those of all ranks
+};
+
+/// The loss of a global batch before its step.
+struct Loss {
+  double value = 0.0;          ///< weighted sum of the terms' means, each over what the term counts
+  std::vector<TermSum> terms;  ///< of all samples, not weighted
+};
+
+/// One step of training: a network's gradient, its sum over ranks, bounds, the optimizer at the rate of the step, and
+/// the average. It keeps no number of steps: `step` counts from 0, and is the same on every rank.
+class TrainingStep {
+ public:
+  /// Makes network, optimizer and rate. `seed`: of first weights and of rounding. The context outlives this.
+  /// InputError as require_ranks().
+  TrainingStep(const deck::Choice<Network>& model, const StepKeys& keys, std::uint64_t seed, Context& context);
+
+  Network& network() { return *network_; }
+  const Network& network() const { return *network_; }
+  const Optimizer& optimizer() const { return *optimizer_; }
+  /// Of a schedule over `total` steps, warm-up included; and the first one without it.
+  double rate(std::int64_t step, std::int64_t total) const;
+
+  double start_rate() const { return rate_->at(0, total_); }
+
+  /// Collective, once, when the network knows its sizes: makes the weights. `total`: steps of the schedule.
+  void prepare(std::int64_t total);
+  bool prepared() const { return weights_ != nullptr; }
+  double rate(std::int64_t step) const { return rate(step, total_); }
+  Weights& weights() { return *weights_; }
+  const Weights& weights() const { return *weights_; }
+  /// The network's own first weights.
+  void start();
+
+  /// Collective. Leaves the sum of the gradients of all slices in the weights. With `problem` an InputError of this
+  /// rank's network ends there as text, after the exchange that others wait for; without, it is thrown at once.
+  Loss gradient(const Share& share, std::int64_t step, std::string* problem = nullptr);
+  /// Collective. Steps with that gradient, of so many samples on all ranks.
+  void update(std::int64_t samples, std::int64_t step);
+
+  /// Of network, optimizer and rate.
+  std::vector<Citation> citations() const;
+  /// Of checkpoints; `batch` as CheckpointKey has it.
+  CheckpointKey key(std::int64_t batch) const;
+  /// What a model file says of the network: type, keys, state.
+  ArtifactInfo model_info() const;
+
+ private:
+  std::vector<double> term_weights(std::int64_t step) const;
+
+  Context& context_;
+  deck::Choice<Network> model_;
+  StepKeys keys_;
+  std::uint64_t seed_;
+  std::int64_t total_ = 0;
+  std::unique_ptr<Network> network_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<LearningRate> rate_;
+  std::unique_ptr<Weights> weights_;
+  std::size_t terms_ = 0;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,36 @@
+#pragma once
+#include "core/train/weights/divided/parts.hpp"
+#include "core/train/weights/weights.hpp"
+
+namespace cambium::train {
+
+/// The optimizer's step on divided parts: each rank steps the part whose states it has, and hands out what the others
+/// keep of it. With coded updates the copies of all ranks change by the same messages.
+class DividedStep {
+ public:
+  /// Both outlive this.
+  DividedStep(DividedParts& parts, Optimizer& optimizer) : parts_(parts), optimizer_(optimizer) {}
+
+  /// Collective. The optimizer starts with these first weights: it may cut them (split weights) and fills its states.
+  void start(const FlatBuffer& whole);
+  /// Collective, as Weights::step().
+  double step(const StepNumbers& numbers);
+  /// Numbers on grids that the last step changed, of this rank's part.
+  std::int64_t changed() const { return changed_; }
+
+ private:
+  template <class T>
+  double squared_norm(const StepNumbers& numbers);
+  template <class T>
+  Block bounded_gradient(const DividedGroup& g, const StepNumbers& numbers, double shrink);
+  FlatBuffer exact_weights(const DividedGroup& g, Block& window);
+  void step_group(const DividedGroup& g, const FlatBuffer& gradients, const StepNumbers& numbers);
+  void hand_out(const DividedGroup& g);
+  void hand_out_in_few_bits(const DividedGroup& g);
+
+  DividedParts& parts_;
+  Optimizer& optimizer_;
+  std::int64_t changed_ = 0;
+};
+
+}  // namespace cambium::train

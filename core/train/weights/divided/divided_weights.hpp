@@ -1,0 +1,53 @@
+#pragma once
+#include "core/train/weights/direct/flips.hpp"
+#include "core/train/weights/divided/divided_step.hpp"
+#include "core/train/weights/divided/gradient_sum.hpp"
+#include "core/train/weights/divided/weight_windows.hpp"
+#include "core/train/weights/divided/whole_copies.hpp"
+#include "core/train/weights/weights.hpp"
+
+namespace cambium::train {
+
+/// Weights, gradients and states, each divided over some levels of a mesh of ranks, in full or in few bits. Before a
+/// module is used its weights are gathered, after it they are let go; its gradient is added up over ranks as soon as it
+/// is final; each rank steps the part whose states it has and hands it out. Files hold all of it whole: they do not
+/// know how a model was divided.
+class DividedWeights : public Weights {
+ public:
+  /// Collective. The optimizer outlives this. InputError as DividedParts.
+  DividedWeights(const Partition& partition, const Comm& comm, const Network& network, Optimizer& optimizer,
+                 const DivideSettings& settings);
+
+  const FlatLayout& layout() const override { return *parts_.layout; }
+  std::vector<Optimizer::StateInfo> states() const override { return parts_.infos; }
+  int turns() const override { return static_cast<int>(parts_of(parts_.mesh, parts_.partition.gradients)); }
+  Communication& communication() override { return parts_.exchanges; }
+  void start(const Use& fill) override;
+  void sum(int slices, const SliceWork& compute) override;
+  double step(const StepNumbers& numbers) override;
+  void whole(const Use& use) override;
+  void keep_best() override { copies_.keep_best(); }
+  void whole_best(const Use& use) override;
+  Snapshot save(bool with_best) override;
+  void load(const std::function<void(Snapshot&)>& read) override;
+  std::vector<io::Column> columns() const override;
+  std::vector<double> figures(std::int64_t steps) override;
+  std::vector<std::string> report() override;
+
+  const Mesh& mesh() const { return parts_.mesh; }
+  const MemoryLedger& memory() const { return parts_.memory; }
+
+ private:
+  void go_on();
+  ReadyCallback callback();
+  double share(double count) const;
+
+  DividedParts parts_;
+  WeightWindows windows_;
+  GradientSum gradients_;
+  DividedStep step_;
+  WholeCopies copies_;
+  Flips flips_;
+};
+
+}  // namespace cambium::train

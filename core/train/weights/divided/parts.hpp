@@ -1,0 +1,109 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/direct/direct_tensors.hpp"
+#include "core/train/weights/divided/kept_form.hpp"
+#include "core/train/weights/divided/partition.hpp"
+
+namespace cambium::train {
+
+/// What a divided model sends and waits for, and whose rounding its messages have.
+class Exchanges : public Communication {
+ public:
+  void begin_step(std::uint64_t seed, std::int64_t step) override {
+    address_.seed = seed, address_.step = static_cast<std::uint64_t>(step);
+  }
+  Traffic& counts() { return traffic_; }
+  /// Nothing was computed since this time (s).
+  void waited_since(double start);
+  /// Of one group's messages: `purpose` 0 for gradients, 1 for new weights, 2 for weights on their way to a module.
+  lowp::RoundingAddress address(int group, int purpose) const;
+
+ private:
+  lowp::RoundingAddress address_;  ///< seed and step
+};
+
+/// Tensors that are divided, gathered and sent together.
+struct DividedGroup {
+  int number = 0;
+  Interval whole;
+  std::vector<int> tensors;
+  int module = -1;  ///< -1: small tensors, or those of a network without modules; in use during the whole sum
+  int weights_depth = 0;
+  std::int64_t weights_at = 0, best_at = 0;      ///< first byte in the storages
+  std::int64_t gradients_at = 0, states_at = 0;  ///< first element
+  std::unique_ptr<FlatLayout> shard;             ///< what the states of this rank belong to
+};
+
+/// Where an element of a whole buffer lies.
+inline const std::byte* bytes_at(const FlatBuffer& whole, std::int64_t element) {
+  return reinterpret_cast<const std::byte*>(whole.values<std::uint8_t>().data()) + element * size_of(whole.dtype());
+}
+
+/// How a model is divided, besides its Partition.
+struct DivideSettings {
+  bool ordered = false, overlap = true;
+  std::int64_t group_elements = 1000000;  ///< of a message, for a network that names no modules
+  std::optional<DirectParams> direct = {};
+};
+
+/// What this rank holds of a divided model, and where.
+///
+/// The unit is a group: the larger tensors of one module of the network; small tensors make a group whose weights are
+/// never divided. Split optimizers keep weights and gradients in bfloat16 where the network names its modules; sums of
+/// gradients then round to bfloat16. Matrices of direct weights are kept on grids of few bits and nowhere else. Weights
+/// that travel coded after the step are kept a second time, exact, by the ranks that step them; they count as a state.
+struct DividedParts {
+  /// Collective. InputError when the network or the optimizer cannot be divided so, or there is no room.
+  DividedParts(const Partition& partition, const Comm& comm, const Network& network, const Optimizer& optimizer,
+               const DivideSettings& settings);
+
+  /// This rank's part of a group at so many levels, and the part that it steps.
+  Interval share(const DividedGroup& g, int depth) const { return share_of(mesh, g.whole, depth); }
+  Interval stepped(const DividedGroup& g) const { return share(g, partition.states); }
+  /// What is kept of a group, and the stepped part within that.
+  std::byte* weights_of(const DividedGroup& g) { return weights.data() + g.weights_at; }
+  std::byte* gradients_of(const DividedGroup& g) { return gradients.data() + g.gradients_at * size_of(form.kept); }
+  std::byte* stepped_weights_of(const DividedGroup& g);
+  std::byte* stepped_gradients_of(const DividedGroup& g);
+  std::byte* state_of(const DividedGroup& g, std::size_t k) {
+    return states[k].data() + g.states_at * size_of(infos[k].dtype);
+  }
+  /// The optimizer's own states of the stepped part.
+  std::vector<FlatBuffer> optimizer_states(const DividedGroup& g);
+  /// New weights travel coded; then the last state is this rank's part of the weights, exact.
+  bool codes_updates() const { return partition.codecs.update != WeightCodec::none; }
+  /// Views with the tensors' shapes, whose memory comes and goes; and where it is (null: nowhere).
+  std::vector<TensorRef> views() const;
+  void place(std::vector<TensorRef>& views, const DividedGroup& g, std::byte* data) const;
+  /// Table of what is held, beside bytes x parameters / ranks.
+  std::vector<std::string> memory_report() const;
+
+  const Partition partition;
+  const Mesh mesh;
+  const DivideSettings settings;
+  MemoryLedger memory;
+  Exchanges exchanges;
+  const Wires wires{mesh, exchanges.counts(), memory};
+  KeptForm form;
+  std::vector<Optimizer::StateInfo> infos;  ///< with coded updates the last one is "main"
+  std::unique_ptr<FlatLayout> layout;
+  std::vector<DividedGroup> groups;  ///< in the order in which their gradients are sent
+  std::vector<int> group_of;         ///< by tensor
+  std::vector<int> module_first;     ///< first tensor of each module, and the end
+  Block weights, gradients;
+  std::vector<Block> states;
+
+ private:
+  void refuse(const Network& network, const Optimizer& optimizer) const;
+  void make_groups(const Network& network);
+  void make_storage();
+};
+
+}  // namespace cambium::train

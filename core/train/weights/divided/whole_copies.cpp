@@ -1,0 +1,79 @@
+#include "core/train/weights/divided/whole_copies.hpp"
+
+#include <algorithm>
+
+namespace cambium::train {
+
+WholeCopy WholeCopies::whole_of(DType dtype, const std::function<void(const DividedGroup&, std::byte* into)>& gather) {
+  auto copy = empty(dtype);
+  auto* first = reinterpret_cast<std::byte*>(copy.numbers.values<std::uint8_t>().data());
+  for (const auto& g : parts_.groups) gather(g, first + g.whole.begin * size_of(dtype));
+  return copy;
+}
+
+/// Puts a group together that is kept like weights and divided over `depth` levels.
+void WholeCopies::gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into) {
+  Block kept(parts_.memory, Held::copies, parts_.form.bytes(g.whole));
+  parts_.form.put(mine, parts_.share(g, depth), g.whole, kept.data());
+  parts_.form.gather(kept.data(), g.whole, depth, 0, parts_.wires, "whole copies");
+  parts_.form.to_real(kept.data(), g.whole, into);
+}
+
+WholeCopy WholeCopies::weights() {
+  return whole_of(parts_.form.real, [&](const DividedGroup& g, std::byte* into) {
+    gather_kept(g, parts_.weights_of(g), g.weights_depth, into);
+  });
+}
+
+WholeCopy WholeCopies::best() {
+  return whole_of(parts_.form.real, [&](const DividedGroup& g, std::byte* into) {
+    gather_kept(g, best_.data() + g.best_at, parts_.partition.states, into);
+  });
+}
+
+WholeCopy WholeCopies::state(std::size_t k) {
+  const DType dtype = parts_.infos[k].dtype;
+  return whole_of(dtype, [&](const DividedGroup& g, std::byte* into) {
+    const Interval mine = parts_.stepped(g);
+    std::copy_n(parts_.state_of(g, k), mine.size() * size_of(dtype),
+                into + (mine.begin - g.whole.begin) * size_of(dtype));
+    gather_levels(into, g.whole, parts_.partition.states, 0, dtype, parts_.wires, "whole copies");
+  });
+}
+
+void WholeCopies::take_weights(const FlatBuffer& whole) {
+  for (const auto& g : parts_.groups) {
+    const Interval mine = parts_.share(g, g.weights_depth);
+    parts_.form.to_kept(bytes_at(whole, mine.begin), mine, parts_.weights_of(g));
+  }
+}
+
+void WholeCopies::take_state(std::size_t k, const FlatBuffer& whole) {
+  for (const auto& g : parts_.groups) {
+    const Interval mine = parts_.stepped(g);
+    std::copy_n(bytes_at(whole, mine.begin), mine.size() * size_of(whole.dtype()), parts_.state_of(g, k));
+  }
+}
+
+void WholeCopies::make_best() {
+  if (best_) return;
+  std::int64_t bytes = 0;
+  for (const auto& g : parts_.groups) bytes += parts_.form.bytes(parts_.stepped(g));
+  best_ = Block(parts_.memory, Held::copies, bytes);
+}
+
+void WholeCopies::take_best(const FlatBuffer& whole) {
+  make_best();
+  for (const auto& g : parts_.groups) {
+    const Interval mine = parts_.stepped(g);
+    parts_.form.to_kept(bytes_at(whole, mine.begin), mine, best_.data() + g.best_at);
+  }
+}
+
+void WholeCopies::keep_best() {
+  make_best();
+  for (const auto& g : parts_.groups)
+    std::copy_n(parts_.stepped_weights_of(g), parts_.form.bytes(parts_.stepped(g)), best_.data() + g.best_at);
+}
+
+}  // namespace cambium::train

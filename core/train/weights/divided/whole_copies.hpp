@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+
+#include "core/train/weights/divided/parts.hpp"
+#include "core/train/weights/flat/whole_copy.hpp"
+
+namespace cambium::train {
+
+/// Copies of what is divided, whole on every rank for a short time: for validation, files and export. The best weights
+/// are kept here, divided like the states.
+class WholeCopies {
+ public:
+  /// The parts outlive this.
+  explicit WholeCopies(DividedParts& parts) : parts_(parts) {}
+
+  WholeCopy empty(DType dtype) { return WholeCopy::of(*parts_.layout, dtype, parts_.memory); }
+  WholeCopy empty() { return empty(parts_.form.real); }
+  /// Collective, on every rank. Split weights stand in their upper halves.
+  WholeCopy weights();
+  WholeCopy state(std::size_t k);
+  WholeCopy best();
+  /// This rank's parts of these numbers.
+  void take_weights(const FlatBuffer& whole);
+  void take_state(std::size_t k, const FlatBuffer& whole);
+  void take_best(const FlatBuffer& whole);
+  /// Keeps the weights as they are now.
+  void keep_best();
+
+ private:
+  WholeCopy whole_of(DType dtype, const std::function<void(const DividedGroup&, std::byte* into)>& gather);
+  void gather_kept(const DividedGroup& g, const std::byte* mine, int depth, std::byte* into);
+  void make_best();
+
+  DividedParts& parts_;
+  Block best_;  ///< in the order of the states, kept like weights
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,87 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/io/tables/csv.hpp"
+#include "core/train/kinds/network.hpp"
+#include "core/train/step/optimizers/clip.hpp"
+#include "core/train/step/optimizers/optimizer.hpp"
+#include "core/train/step/reduce/reducer.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+#include "core/train/weights/flat/memory.hpp"
+
+namespace cambium::train {
+
+/// Numbers of one step, the same on every rank.
+struct StepNumbers {
+  double factor = 1.0;  ///< what the sum of the gradients is multiplied by: 1 / samples of the global batch
+  std::optional<Clip> clip;
+  double rate = 0.0;      ///< learning rate
+  std::int64_t step = 1;  ///< counted from 1
+};
+
+/// What files hold of weights under training: whole, as files do not know how they were held. Buffers are views or
+/// copies, for as long as this and the weights live.
+struct Snapshot {
+  FlatBuffer weights;
+  std::vector<double> grids;       ///< steps of the grids of direct weights, matrix by matrix; none of others
+  std::vector<FlatBuffer> states;  ///< in the order of Weights::states()
+  FlatBuffer average;              ///< empty where none is kept
+  FlatBuffer best;                 ///< means something with has_best alone
+  bool has_best = false;
+  std::vector<Counted> counted;  ///< the copies, in the ledger of what is held
+};
+
+/// Adds the gradient of one of this rank's slices to `gradients`, none of which is read before; false when the slice
+/// has no samples. Calls `ready` as Network::gradient() does.
+using SliceWork = std::function<bool(int slice, std::span<const TensorRef> weights,
+                                     std::span<const TensorRef> gradients, const ReadyCallback& ready)>;
+
+/// Weights of a network under training, their gradients and the optimizer's states. Implementations differ in where
+/// these lie: whole on every rank, in few bits, divided among ranks. Every rank makes the same calls in the same order:
+/// start() or load() once, then sum() and step() in turns, and the others between steps.
+class Weights {
+ public:
+  using Use = std::function<void(FlatBuffer& whole)>;
+  virtual ~Weights() = default;
+
+  virtual const FlatLayout& layout() const = 0;
+  /// Of files: the optimizer's, and what an implementation adds.
+  virtual std::vector<Optimizer::StateInfo> states() const = 0;
+  /// Ranks that take turns with the slices of an ordered batch (BatchPlan::turns).
+  virtual int turns() const { return 1; }
+  virtual Communication& communication() = 0;
+
+  /// First weights: `fill` writes the same ones on every rank, and the optimizer starts with them.
+  virtual void start(const Use& fill) = 0;
+  /// Collective. Computes this rank's slices one by one and keeps the sum of the gradients of all ranks.
+  virtual void sum(int slices, const SliceWork& compute) = 0;
+  /// Collective. The gradients are scaled, bounded, and change weights and states. Returns the norm that was bounded;
+  /// NaN when none was asked for.
+  virtual double step(const StepNumbers& numbers) = 0;
+
+  /// Collective. What is validated and exported (the average where one is kept), whole while `use` runs.
+  virtual void whole(const Use& use) = 0;
+  /// Keeps what whole() shows; it takes the place of what was kept before.
+  virtual void keep_best() = 0;
+  /// Collective. What keep_best() or load() kept.
+  virtual void whole_best(const Use& use) = 0;
+
+  /// Collective. For a file; with what was kept last where `with_best`.
+  virtual Snapshot save(bool with_best) = 0;
+  /// `read` fills the buffers of a snapshot, which are as large as a file must have them, and says whether it holds a
+  /// best model. An error leaves the weights unusable.
+  virtual void load(const std::function<void(Snapshot&)>& read) = 0;
+
+  /// Figures that the log shows beside the loss, each a mean over the `steps` since the last call. figures() is
+  /// collective; none by default.
+  virtual std::vector<io::Column> columns() const { return {}; }
+  virtual std::vector<double> figures(std::int64_t /*steps*/) { return {}; }
+  /// Collective. Lines for the last page: what is held.
+  virtual std::vector<std::string> report() { return {}; }
+};
+
+}  // namespace cambium::train
