@@ -5,6 +5,7 @@ import os
 import tempfile
 import unittest
 
+import classes
 import folders
 import format
 import headers
@@ -49,6 +50,17 @@ class Checks(unittest.TestCase):
     def test_file_length(self):
         self.write("core/base/a.cpp", "\n" * 401)
         self.assertEqual(list(sizes.too_long(self.root)), ["core/base/a.cpp"])
+
+    def test_member_functions(self):
+        members = "  std::function<void(int)> call;\n  Log log = open(1);\n  struct Inner {\n    int own() const;\n  };\n"
+        functions = "  A(int a) : a_{a}, b_(2) {}\n  ~A() = default;\n  bool operator==(const A&) const;\n  friend void swap(A&, A&);\n"
+        few = "".join(f"  virtual int f{k}() const {{ return g({k}); }}\n" for k in range(classes.MOST - 2))
+        head = "template <class T>\nclass A : public B<T> {\n public:\n"
+        self.write("core/base/a.hpp", head + functions + few + " private:\n" + members + "};\n")
+        self.assertEqual(classes.member_functions(head + functions + few + members + "};\n")[0][2], classes.MOST)
+        self.assertEqual(list(classes.too_many(self.root)), [])
+        self.write("core/base/b.hpp", head + functions + few + " private:\n  void one_more();\n" + members + "};\n")
+        self.assertEqual(list(classes.too_many(self.root)), ["core/base/b.hpp:A"])
 
     def test_tree(self):
         self.write("plugins/one/README.md", "fine\n")
