@@ -212,13 +212,16 @@ TEST_CASE(
     CHECK(std::abs(missing - result.error.energy_change * mev) < 0.01 * std::abs(missing));
     before = missing;
     warn_of_accuracy(options, result, world.log);
-    REQUIRE(!world.log.warnings().empty());
-    CHECK(world.log.warnings().back().text ==
-          fmt::format("H ends before the density matrix does: in {} of {} submatrices looked at it reaches rows that "
-                      "they lack and that no eps adds, which is {:.2g} meV/atom of "
-                      "E - mu N; give block columns larger submatrices (groups: {{by: graph, size: 32}}, then twice "
-                      "that, until the energy stays)",
-                      result.error.grown, result.error.submatrices, mev * result.error.beyond));
+    const std::string text = fmt::format(
+        "H ends before the density matrix does: in {} of {} submatrices looked at it reaches rows that they lack and "
+        "that "
+        "no eps adds, which is {:.2g} meV/atom of E - mu N; give block columns larger submatrices (groups: {{by: "
+        "graph, "
+        "size: 32}}, then twice that, until the energy stays)",
+        result.error.grown, result.error.submatrices, mev * result.error.beyond);
+    const auto warnings = world.log.warnings();
+    const auto said = std::any_of(warnings.begin(), warnings.end(), [&](const auto& w) { return w.text == text; });
+    CHECK(said);
   }
 }
 
