@@ -41,7 +41,7 @@ void step(Run& run, StackedLstm& network) {
     return true;
   });
   ++run.steps;
-  run.model.step(*run.optimizer, 1.0 / 8.0, {}, 1e-3, run.steps);
+  run.model.step({1.0 / 8.0, {}, 1e-3, run.steps});
 }
 
 void compare(StackedLstm& network) {
