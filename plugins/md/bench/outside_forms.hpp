@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -55,14 +56,17 @@ struct TwelveSixFormula {
   };
   template <class P>
   struct Model {
-    P epsilon, sigma_squared;
+    P c12, c6;
 
     CAMBIUM_FN PairValue<P> operator()(P r2) const {
-      const P inverse = reciprocal(r2), s2 = sigma_squared * inverse, s6 = s2 * s2 * s2;
-      return {4.0 * epsilon * s6 * (s6 - 1.0), 24.0 * epsilon * s6 * (2.0 * s6 - 1.0) * inverse};
+      const P s2 = reciprocal(r2), s6 = s2 * s2 * s2;
+      return {s6 * (c12 * s6 - c6), s6 * s2 * (12.0 * c12 * s6 - 6.0 * c6)};
     }
   };
-  static Model<double> coefficients(const Params& p) { return {p.epsilon, p.sigma * p.sigma}; }
+  static Model<double> coefficients(const Params& p) {
+    const double a = 4.0 * p.epsilon * std::pow(p.sigma, 6);
+    return {a * std::pow(p.sigma, 6), a};
+  }
 };
 
 }  // namespace cambium::md

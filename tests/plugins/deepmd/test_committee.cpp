@@ -128,8 +128,10 @@ TEST_CASE("a committee says at the end by how much it disagreed") {
     log.tee(stages.scratch.file("log.txt"));
     Context context{stages.comm, log, stages.timing, &stages.registry};
     context.run_directory = folder;
-    stages.registry.make<Task>("simulate", deck::parse(md_deck(structure(stages), committee(paths)), "test"), context)
-        ->run(context);
+    const auto task = stages.registry.make<Task>(
+        "simulate", deck::parse(md_deck(structure(stages), committee(paths)), "test"), context);
+    task->run(context);
+    for (const auto& line : task->lines()) log.info(line);  // as the driver's last page does
   }
   const auto table = text_table(folder + "/thermo.csv");
   const auto &most = table.at("max_devi_f"), &mean = table.at("avg_devi_f");
