@@ -38,10 +38,8 @@ class Trainer {
   const std::vector<std::string>& files() const { return files_; }
   std::vector<Citation> citations() const;
 
-  /// Of the validation (infinite without one), and the step at which it was reached.
-  double best_measure() const { return progress_.best_metric; }
-  std::int64_t best_step() const { return progress_.best_step; }
-  std::int64_t step() const { return progress_.step; }
+  /// How far it came, and the measure (infinite without a validation) and step of its best validation.
+  const Progress& progress() const { return progress_; }
 
  private:
   // trainer_start.cpp

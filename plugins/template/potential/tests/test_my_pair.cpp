@@ -58,6 +58,7 @@ Result evaluate(MyPair& potential, const Positions& positions, World& world) {
   Particles particles;
   particles.box = Box::orthogonal(100, 100, 100);
   particles.species = {{"Cu", 63.546}};
+  potential.bind(particles.species);
   particles.nlocal = n;
   particles.nglobal = n;
   particles.reserve(n);
