@@ -21,9 +21,9 @@ static double squares_outside(const BlockColumn& c, const std::vector<int>& kept
 
 /// Collective: the squares of what eps leaves out of own columns of the matrices of the input, on the diagonal of a
 /// matrix of one row for each block, so that ranks can ask for it. False where no column on any rank can end before D
-/// does.
+/// does, and with groups, which are the other way to larger submatrices.
 bool DensityStep::note_ends() {
-  if (system_.bonds || options_.make_solver || options_.eps <= 0.0) return false;
+  if (system_.bonds || options_.make_solver || options_.eps <= 0.0 || options_.groups.by != GroupBy::none) return false;
   const double eps = options_.eps;
   if (!block_layout_) block_layout_ = layout_of_blocks(*system_.layout);
   left_out_.emplace(block_layout_);
