@@ -24,7 +24,7 @@ def timed(folder, *words):
     done = subprocess.run(["./quickstart", *words], cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout[-2000:] + done.stderr[-2000:])
-    steps = {title: int(seconds) for title, seconds in re.findall(r"^== (.*): done in (\d+) s$", done.stdout, re.M)}
+    steps = {title: int(seconds) for title, seconds in re.findall(r"^== (.*?)(?: in /\S*)?: done in (\d+) s$", done.stdout, re.M)}
     return {"seconds": round(time.time() - start), "steps": steps}
 
 
