@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "plugins/md/dynamics/bad_atom.hpp"
 
 namespace cambium::md {
 
@@ -15,7 +16,8 @@ using constants::boltzmann;
 using constants::mvv2e;
 
 Dynamics::Dynamics(Particles& particles, Domain& domain, Potential& potential, double skin, Context& context)
-    : particles_(particles), domain_(domain), potential_(potential), context_(context), skin_(skin) {
+    : particles_(particles), domain_(domain), potential_(potential), context_(context),
+      neighbors_(particles, domain, potential.cutoff(), skin, context) {
   inverse_mass_ = View<double*>("md::inverse_mass", particles.species.size());
   auto host = Kokkos::create_mirror_view(inverse_mass_);
   for (std::size_t k = 0; k < particles.species.size(); ++k) host(k) = 1.0 / particles.species[k].mass;
@@ -44,7 +46,7 @@ void Dynamics::kick_and_drift(double kick_dt, double drift_dt) {
   const auto group = particles_.group;
   const std::uint32_t frozen = frozen_;
   const auto inv_m = inverse_mass_;
-  const auto start = built_at_;
+  const auto start = neighbors_.built_at();
   const double c = kick_dt / mvv2e;
   double moved = 0.0;
   Kokkos::parallel_reduce(
@@ -64,7 +66,7 @@ void Dynamics::kick_and_drift(double kick_dt, double drift_dt) {
         if (!(d2 <= largest)) largest = d2 == d2 ? d2 : 1e300;
       },
       Kokkos::Max<double>(moved));
-  largest_move2_ = moved;
+  neighbors_.moved(moved);
 }
 
 void Dynamics::stop_frozen() {
@@ -91,7 +93,7 @@ void Dynamics::scale_cell(double factor, double velocity_factor) {
   for (auto& row : box.h)
     for (double& value : row) value *= factor;
   const auto x = particles_.x;
-  const auto v = particles_.v, start = built_at_;
+  const auto v = particles_.v, start = neighbors_.built_at();
   Kokkos::parallel_for(
       "md::scale_cell", Range(0, particles_.nlocal), KOKKOS_LAMBDA(int i) {
         for (int k = 0; k < 3; ++k) {
@@ -101,59 +103,12 @@ void Dynamics::scale_cell(double factor, double velocity_factor) {
         }
       });
   particles_.box = box;
-  stretch_ *= factor;
-  largest_move2_ *= factor * factor;
+  neighbors_.stretched(factor);
 }
 
 void Dynamics::update_neighbors(std::int64_t step) {
-  // A listed range of (cutoff + skin) has become stretch times as long; two atoms may approach each other.
-  const double slack = 0.5 * (stretch_ * (list_.cutoff + skin_) - list_.cutoff);
-  const double largest = context_.comm.size() > 1 ? context_.comm.max(largest_move2_) : largest_move2_;
-  if (!(largest < 1e299)) {
-    if (!(largest_move2_ < 1e299)) report_bad_atom(step, true);
-    throw NumericalError(fmt::format("step {}: a position on another rank is not a finite number", step), true);
-  }
-  if (slack > 0.0 && largest < slack * slack) {
-    const auto timer = context_.timing.scope("comm");
-    domain_.forward_positions(particles_);
-    return;
-  }
-  try {
-    rebuild();
-  } catch (const NumericalError& error) {  // lost atoms: the decomposition knows no steps
-    throw NumericalError(fmt::format("step {}: {}", step, error.what()), error.elsewhere());
-  }
-}
-
-void Dynamics::rebuild() {
-  const double range = potential_.cutoff() + skin_;
-  {
-    const auto timer = context_.timing.scope("comm");
-    domain_.migrate(particles_);
-    domain_.borders(particles_, range);
-  }
-  const auto timer = context_.timing.scope("neighbors");
-  build_neighbors(particles_, potential_.cutoff(), skin_, list_);
-  remember_positions();
-  ++rebuilds_;
-}
-
-/// A free function because device compilers refuse lambdas in private members.
-static void copy_positions(const Particles& particles, const View<double* [3]>& to) {
-  const auto x = particles.x;
-  Kokkos::parallel_for(
-      "md::remember_positions", Range(0, particles.nlocal), KOKKOS_LAMBDA(int i) {
-        for (int k = 0; k < 3; ++k) to(i, k) = x(i, k);
-      });
-}
-
-void Dynamics::remember_positions() {
-  if (built_at_.extent(0) < particles_.v.extent(0))
-    built_at_ =
-        View<double* [3]>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "md::built_at"), particles_.v.extent(0));
-  copy_positions(particles_, built_at_);
-  largest_move2_ = 0.0;
-  stretch_ = 1.0;
+  if (!neighbors_.update(step))
+    report_bad_atom(particles_, neighbors_.list(), axes_, context_.comm.rank(), step, Unsound::position);
 }
 
 void Dynamics::compute_forces(bool totals, std::int64_t step) {
@@ -167,7 +122,7 @@ void Dynamics::compute_forces(bool totals, std::int64_t step) {
       KOKKOS_LAMBDA(int i) { f(i, 0) = f(i, 1) = f(i, 2) = 0.0; });
   {
     const auto timer = context_.timing.scope("force");
-    potential_.compute(particles_, list_, domain_, ForceRequest{totals, false}, output_, context_);
+    potential_.compute(particles_, neighbors_.list(), domain_, ForceRequest{totals, false}, output_, context_);
   }
   if (ghosts) {
     const auto timer = context_.timing.scope("comm");
@@ -187,47 +142,8 @@ void Dynamics::check_forces(std::int64_t step) {
       },
       bad);
   if (context_.comm.max(bad) == 0) return;
-  if (bad) report_bad_atom(step, false);
+  if (bad) report_bad_atom(particles_, neighbors_.list(), axes_, context_.comm.rank(), step, Unsound::force);
   throw NumericalError(fmt::format("step {}: a force on another rank is not a finite number", step), true);
-}
-
-/// Row of a listed neighbour at the place of atom i (host rows x), or -1: there no pair potential has a force.
-static int twin_of(int i, const auto& x, const NeighborList& list) {
-  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.offset);
-  const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.count);
-  const auto index = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.index);
-  for (int k = 0; k < count(i); ++k) {
-    const int j = index(offset(i) + k);
-    if (std::hypot(x(i, 0) - x(j, 0), x(i, 1) - x(j, 1), x(i, 2) - x(j, 2)) < 1e-6) return j;
-  }
-  return -1;
-}
-
-void Dynamics::report_bad_atom(std::int64_t step, bool position) {
-  const auto x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.x);
-  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.f);
-  const auto tag = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), particles_.tag);
-  for (int i = 0; i < particles_.nlocal; ++i) {
-    bool bad = false;
-    for (int k = 0; k < 3; ++k) bad = bad || !std::isfinite(position ? x(i, k) : f(i, k));
-    if (!bad) continue;
-    const auto symbol = [&](int row) { return particles_.species[static_cast<int>(x(row, 3))].symbol; };
-    const double here[2][3] = {{x(i, 0), x(i, 1), x(i, 2)}, {f(i, 0), f(i, 1), f(i, 2)}};
-    const auto at = axes_.vector(here[0]), force = axes_.vector(here[1]);
-    if (const int j = position ? -1 : twin_of(i, x, list_); j >= 0)
-      throw NumericalError(fmt::format(
-          "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
-          "them is not defined; remove one of them, or move them apart",
-          step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]));
-    const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
-    throw NumericalError(fmt::format(
-        "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "
-        "{:.6g} {:.6g} {:.6g} eV/Å; use a shorter timestep, minimise first, or check for overlapping atoms",
-        step, position ? "position" : "force", tag(i), symbol(i), context_.comm.rank(), at[0], at[1], at[2],
-        plain(force[0]), plain(force[1]), plain(force[2])));
-  }
-  throw NumericalError(
-      fmt::format("step {}: an atom moved by more than 1e150 Å on rank {}", step, context_.comm.rank()));
 }
 
 namespace {
@@ -309,11 +225,6 @@ void Dynamics::count_degrees_of_freedom(bool momentum_conserved) {
   const std::int64_t total = context_.comm.sum(static_cast<std::int64_t>(free_atoms));
   const bool removes_three = momentum_conserved && total == particles_.nglobal && total > 1;
   degrees_of_freedom_ = 3.0 * total - (removes_three ? 3.0 : 0.0);
-}
-
-double Dynamics::pairs_per_atom() const {
-  const auto pairs = context_.comm.sum(list_.pairs);
-  return particles_.nglobal ? static_cast<double>(pairs) / particles_.nglobal : 0.0;
 }
 
 }  // namespace cambium::md

@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
-#include "core/particles/domain/domain.hpp"
 #include "core/particles/given_axes.hpp"
-#include "core/particles/neighbors/neighbors.hpp"
 #include "core/particles/particles.hpp"
 #include "core/plugin/potential.hpp"
+#include "plugins/md/dynamics/verlet_list.hpp"
 
 namespace cambium::md {
 
@@ -24,7 +23,7 @@ struct Thermodynamics {
   double mean_pressure() const { return (pressure[0] + pressure[4] + pressure[8]) / 3.0; }
 };
 
-/// Particles, their domain, neighbour list and potential: the moves from which every integrator is composed.
+/// Particles, their neighbours and potential: the moves from which every integrator is composed.
 /// Units metal: Å, ps, eV, g/mol, K, bar.
 class Dynamics {
  public:
@@ -45,11 +44,12 @@ class Dynamics {
   /// Cell and positions by `factor`, velocities by `velocity_factor`.
   void scale_cell(double factor, double velocity_factor);
 
-  /// Makes ghosts and list fit the positions: a rebuild when an atom has moved half the skin since the last one
-  /// (any rank), else one exchange of positions. Throws NumericalError when a position is not finite.
+  /// Makes ghosts and list fit the positions, see VerletList. Throws NumericalError that names the atom when a position
+  /// is not finite.
   void update_neighbors(std::int64_t step);
   /// Migration, sort, ghosts and list, unconditionally.
-  void rebuild();
+  void rebuild() { neighbors_.rebuild(); }
+  const VerletList& neighbors() const { return neighbors_; }
   /// Forces of the current positions; with `totals`, energy and virial of this rank too. Throws NumericalError
   /// when a force is not finite (checked where totals are asked for and at every rebuild).
   void compute_forces(bool totals, std::int64_t step);
@@ -61,9 +61,9 @@ class Dynamics {
   /// Throws NumericalError that names the first atom whose force is not finite; writes that frame beside the output.
   void check_forces(std::int64_t step);
 
-  /// Atoms in any group of this mask never move.
   /// In which messages give positions and forces.
   void set_axes(const GivenAxes& axes) { axes_ = axes; }
+  /// Atoms in any group of this mask never move.
   void freeze(std::uint32_t mask) { frozen_ = mask; }
   std::uint32_t frozen() const { return frozen_; }
   /// Zero velocity for frozen atoms: no move changes it, and drift() relies on it.
@@ -73,37 +73,19 @@ class Dynamics {
   double degrees_of_freedom() const { return degrees_of_freedom_; }
   void count_degrees_of_freedom(bool momentum_conserved);
 
-  double local_energy() const { return output_.energy; }
-  const double* local_virial() const { return output_.virial; }
-  double inverse_mass(int type) const { return 1.0 / particles_.species[type].mass; }
   View<const double*> inverse_masses() const { return inverse_mass_; }
 
-  std::int64_t rebuilds() const { return rebuilds_; }
-  double pairs_per_atom() const;
-  double skin() const { return skin_; }
-  const NeighborList& list() const { return list_; }
-  Domain& domain() { return domain_; }
-  Potential& potential() { return potential_; }
-
  private:
-  void remember_positions();
-  [[noreturn]] void report_bad_atom(std::int64_t step, bool position);
-
   Particles& particles_;
   Domain& domain_;
   Potential& potential_;
   Context& context_;
-  double skin_;
+  VerletList neighbors_;
   std::uint32_t frozen_ = 0;
   GivenAxes axes_;
-  NeighborList list_;
   ForceOutput output_;
   View<double*> inverse_mass_;
-  View<double* [3]> built_at_;  ///< positions at the last rebuild
-  double largest_move2_ = 0.0;  ///< Å^2 on this rank since the last rebuild
-  double stretch_ = 1.0;        ///< product of cell scalings since the last rebuild
   double degrees_of_freedom_ = 0.0;
-  std::int64_t rebuilds_ = 0;
 };
 
 }  // namespace cambium::md

@@ -253,8 +253,8 @@ std::vector<std::string> Md::report() const {
   if (measurements_)
     lines.push_back(fmt::format("averages over {} lines: temperature {:.6g} K, pressure {:.6g} bar", measurements_,
                                 temperature_sum_ / measurements_, pressure_sum_ / measurements_));
-  lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->rebuilds(),
-                              dynamics_->pairs_per_atom()));
+  lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->neighbors().rebuilds(),
+                              dynamics_->neighbors().pairs_per_atom()));
   for (auto& line : integrator_->report()) lines.push_back(line);
   if (const Committee* committee = potential_->committee())
     for (const auto& line : committee->report()) lines.push_back(line);
