@@ -1,21 +1,21 @@
-// The potential between walls: nodes are numbered line by line, and one banded matrix serves all steps.
+#include "plugins/kinetic/fields/wall_poisson.hpp"
+
 #include <algorithm>
 #include <map>
 
 #include "plugins/kinetic/fields/dense.hpp"
-#include "plugins/kinetic/fields/poisson.hpp"
 
 namespace cambium::kinetic {
 
 /// Numbers of the nodes of every cell. Lines of nodes follow each other along a dimension with walls, so that a
 /// periodic one only couples nodes of neighbouring lines.
-void Poisson::number_nodes() {
-  const int p = grid_.highest(), local = static_cast<int>(nodes_.size());
+void WallPoisson::number_nodes(const Element& element) {
+  const int p = grid_.highest(), local = local_;
   const int slow = grid_.dimensions == 1 || grid_.low_wall[0] != Wall::periodic ? 0 : 1;
   auto place = [&](int cell, int i) {  // on a lattice of p steps a cell
     auto at = grid_.place(cell);
     for (int d = 0; d < grid_.dimensions; ++d) {
-      at[d] = p * at[d] + nodes_[i].steps[d];
+      at[d] = p * at[d] + element.nodes[i].steps[d];
       if (grid_.low_wall[d] == Wall::periodic) at[d] %= p * grid_.cells[d];
     }
     return std::array<int, 2>{at[slow], grid_.dimensions > 1 ? at[1 - slow] : 0};
@@ -32,8 +32,8 @@ void Poisson::number_nodes() {
 }
 
 /// Walls that have a potential, and which nodes lie on them; where two of them meet, each has half a share.
-void Poisson::find_conductors(const PotentialWalls& walls) {
-  const int p = grid_.highest(), local = static_cast<int>(nodes_.size());
+void WallPoisson::find_conductors(const Element& element, const PotentialWalls& walls) {
+  const int p = grid_.highest(), local = local_;
   for (int d = 0; d < grid_.dimensions; ++d)
     for (bool high : {false, true}) {
       const PotentialWall& wall = (high ? walls.upper : walls.lower)[d];
@@ -49,7 +49,7 @@ void Poisson::find_conductors(const PotentialWalls& walls) {
     const int end = c.high ? p * grid_.cells[c.dimension] : 0;
     for (int cell = 0; cell < grid_.count(); ++cell)
       for (int i = 0; i < local; ++i)
-        if (p * grid_.place(cell)[c.dimension] + nodes_[i].steps[c.dimension] == end)
+        if (p * grid_.place(cell)[c.dimension] + element.nodes[i].steps[c.dimension] == end)
           c.share[number_[static_cast<std::size_t>(cell) * local + i]] = 1.0;
     for (std::size_t k = 0; k < meeting.size(); ++k) meeting[k] += c.share[k];
   }
@@ -58,42 +58,41 @@ void Poisson::find_conductors(const PotentialWalls& walls) {
     for (auto& c : conductors_)
       if (pinned_[k]) c.share[k] /= meeting[k];
   }
-  if (conductors_.empty()) pinned_[0] = true;  // constants are free: centre_potential() chooses one
+  if (conductors_.empty()) pinned_[0] = true;  // constants are free: the caller chooses one
 }
 
 /// What potentials of the nodes on walls put on the right-hand side.
-std::vector<double> Poisson::lift(const std::vector<double>& on_walls) const {
-  const int local = static_cast<int>(nodes_.size());
+std::vector<double> WallPoisson::lift(const Element& element, const std::vector<double>& on_walls) const {
+  const int local = local_;
   std::vector<double> out = on_walls;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
         const int gi = number_[static_cast<std::size_t>(cell) * local + i],
                   gj = number_[static_cast<std::size_t>(cell) * local + j];
-        if (!pinned_[gi] && pinned_[gj]) out[gi] -= stiffness_[i * local + j] * on_walls[gj];
+        if (!pinned_[gi] && pinned_[gj]) out[gi] -= element.stiffness[i * local + j] * on_walls[gj];
       }
   return out;
 }
 
 /// Integral of grad a . grad b, of values at the nodes.
-double Poisson::stiffness_product(const std::vector<double>& a, const std::vector<double>& b) const {
-  const int local = static_cast<int>(nodes_.size());
+double WallPoisson::stiffness_product(const Element& element, const std::vector<double>& a,
+                                      const std::vector<double>& b) const {
+  const int local = local_;
   double sum = 0.0;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
         const int gi = number_[static_cast<std::size_t>(cell) * local + i],
                   gj = number_[static_cast<std::size_t>(cell) * local + j];
-        sum += stiffness_[i * local + j] * a[gi] * b[gj];
+        sum += element.stiffness[i * local + j] * a[gi] * b[gj];
       }
   return sum;
 }
 
-void Poisson::make_banded(const PotentialWalls& walls) {
-  number_nodes();
-  find_conductors(walls);
-  const int local = static_cast<int>(nodes_.size());
-  auto node = [&](int cell, int i) { return number_[static_cast<std::size_t>(cell) * local + i]; };
+void WallPoisson::factorize(const Element& element) {
+  const int local = local_;
+  auto node = [&](int cell, int i) { return number(cell, i); };
   int band = 0;
   for (int cell = 0; cell < grid_.count(); ++cell)
     for (int i = 0; i < local; ++i)
@@ -103,52 +102,58 @@ void Poisson::make_banded(const PotentialWalls& walls) {
     for (int i = 0; i < local; ++i)
       for (int j = 0; j < local; ++j) {
         const int gi = node(cell, i), gj = node(cell, j);
-        if (!pinned_[gi] && !pinned_[gj] && gj <= gi) band_.at(gi, gj) += stiffness_[i * local + j];
+        if (!pinned_[gi] && !pinned_[gj] && gj <= gi) band_.at(gi, gj) += element.stiffness[i * local + j];
       }
   for (std::size_t k = 0; k < pinned_.size(); ++k)
     if (pinned_[k]) band_.at(static_cast<int>(k), static_cast<int>(k)) = 1.0;
   band_.factorize();
+}
+
+WallPoisson::WallPoisson(const ConfGrid& grid, const Element& element, const PotentialWalls& walls)
+    : grid_(grid), local_(static_cast<int>(element.nodes.size())) {
+  number_nodes(element);
+  find_conductors(element, walls);
+  factorize(element);
   std::vector<double> fixed(pinned_.size(), 0.0);
   for (const auto& c : conductors_)
     if (c.wall.kind == PotentialWall::Kind::fixed)
       for (std::size_t k = 0; k < fixed.size(); ++k) fixed[k] += c.share[k] * c.wall.potential;
-  from_walls_ = lift(fixed);
-  if (!floating_.empty()) make_capacitance();
+  from_walls_ = lift(element, fixed);
+  if (!floating_.empty()) make_capacitance(element);
 }
 
-void Poisson::make_capacitance() {
+void WallPoisson::make_capacitance(const Element& element) {
   auto of_fixed = from_walls_;
   band_.solve(of_fixed);
   for (const auto& c : conductors_) {
     if (c.wall.kind != PotentialWall::Kind::floating) continue;
-    unit_.push_back(lift(c.share));
+    unit_.push_back(lift(element, c.share));
     band_.solve(unit_.back());
-    fixed_.push_back(stiffness_product(unit_.back(), of_fixed));
+    fixed_.push_back(stiffness_product(element, unit_.back(), of_fixed));
   }
   const int n = static_cast<int>(unit_.size());
   for (const auto& a : unit_)
-    for (const auto& b : unit_) capacitance_.push_back(stiffness_product(a, b));
+    for (const auto& b : unit_) capacitance_.push_back(stiffness_product(element, a, b));
   if (neutral_)  // the first is the zero of the potential
     for (int k = 0; k < n; ++k) capacitance_[k] = capacitance_[k * n] = k == 0;
   capacitance_ = inverse(capacitance_, n);
-  for (auto& slot : wall_charge_) slot.assign(n, 0.0);
-  wall_potential_.assign(n, 0.0);
 }
 
-void Poisson::solve_walls(std::vector<double>& right, int slot) {
+void WallPoisson::solve(std::vector<double>& right, const std::vector<double>& wall_charge, double epsilon0,
+                        std::vector<double>& wall_potential) const {
   const int n = static_cast<int>(unit_.size());
   std::vector<double> drive(n);
   for (int w = 0; w < n; ++w) {
-    drive[w] = wall_charge_[slot][w] / epsilon0_ - fixed_[w];
+    drive[w] = wall_charge[w] / epsilon0 - fixed_[w];
     for (std::size_t k = 0; k < right.size(); ++k) drive[w] += unit_[w][k] * right[k];
   }
   if (neutral_ && n > 0) drive[0] = 0.0;
   for (std::size_t k = 0; k < right.size(); ++k) right[k] = (pinned_[k] ? 0.0 : right[k]) + from_walls_[k];
   band_.solve(right);
   for (int w = 0; w < n; ++w) {
-    wall_potential_[w] = 0.0;
-    for (int u = 0; u < n; ++u) wall_potential_[w] += capacitance_[w * n + u] * drive[u];
-    for (std::size_t k = 0; k < right.size(); ++k) right[k] += wall_potential_[w] * unit_[w][k];
+    wall_potential[w] = 0.0;
+    for (int u = 0; u < n; ++u) wall_potential[w] += capacitance_[w * n + u] * drive[u];
+    for (std::size_t k = 0; k < right.size(); ++k) right[k] += wall_potential[w] * unit_[w][k];
   }
 }
 
