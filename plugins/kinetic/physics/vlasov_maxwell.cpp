@@ -32,17 +32,17 @@ void VlasovMaxwell::Params::describe(deck::Describe<Params>& d) {
 
 VlasovMaxwell::VlasovMaxwell(const Params& params, Context& context) : Vlasov(params, context) {
   const auto& f = params.fields;
-  epsilon0_ = f.epsilon0;
-  set_background(params.background);
+  const ConfGrid& conf = plasma_.conf();
+  plasma_.set_background(params.background);
   Maxwell::Options options{
       f.light_speed, f.epsilon0, f.clean_electric, f.clean_magnetic, f.flux == FieldParams::Flux::upwind, true};
-  auto maxwell = std::make_unique<Maxwell>(conf(), options);
+  auto maxwell = std::make_unique<Maxwell>(conf, options);
   for (const auto* list : {&f.E, &f.B})
     for (std::size_t c = 0; c < list->size(); ++c)
       maxwell->values(static_cast<Maxwell::Component>((list == &f.E ? Maxwell::Ex : Maxwell::Bx) + c)) =
-          project_conf(conf(), Formula((*list)[c], conf_variables(conf().dimensions), params.values()), 0.0);
-  set_fields(std::move(maxwell));
-  set_external(params.external);
+          project_conf(conf, Formula((*list)[c], conf_variables(conf.dimensions), params.values()), 0.0);
+  plasma_.set_fields(std::move(maxwell), f.epsilon0);
+  plasma_.set_external(params.external);
 }
 
 }  // namespace cambium::kinetic

@@ -80,12 +80,11 @@ static std::string words(const PotentialWalls& walls, const ConfGrid& grid) {
 }
 
 VlasovPoisson::VlasovPoisson(const Params& params, Context& context) : Vlasov(params, context) {
-  epsilon0_ = params.epsilon0;
-  set_background(params.background);
-  const PotentialWalls walls = walls_of(params, conf());
-  walls_ = words(walls, conf());
-  set_fields(std::make_unique<Poisson>(conf(), params.epsilon0, walls));
-  set_external(params.external);
+  plasma_.set_background(params.background);
+  const PotentialWalls walls = walls_of(params, plasma_.conf());
+  walls_ = words(walls, plasma_.conf());
+  plasma_.set_fields(std::make_unique<Poisson>(plasma_.conf(), params.epsilon0, walls), params.epsilon0);
+  plasma_.set_external(params.external);
 }
 
 std::string VlasovPoisson::summary() const {

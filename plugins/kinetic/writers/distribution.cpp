@@ -9,7 +9,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/kinetic/vlasov/distribution_file.hpp"
+#include "plugins/kinetic/species/distribution_file.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
 
 #include "plugins/kinetic/writers/moments.hpp"

@@ -1,6 +1,7 @@
 // What a kinetic run tells: observables, the last page, citations.
 #include <fmt/format.h>
 
+#include "plugins/kinetic/species/totals.hpp"
 #include "plugins/kinetic/vlasov/vlasov.hpp"
 #include "plugins/kinetic/writers/sampled.hpp"
 
@@ -10,17 +11,17 @@ static const char* axis_name(int d) { return d == 0 ? "x" : d == 1 ? "y" : "z"; 
 
 std::vector<Observable> Vlasov::observables() const {
   std::vector<Observable> out;
-  if (fields_) {
+  if (fields()) {
     out.push_back({"electric_energy", "", "energy of the electric field", true});
     out.push_back({"magnetic_energy", "", "energy of the magnetic field", true});
-    for (const auto& r : fields_->readings()) out.push_back({r.name, "", r.meaning, false});
+    for (const auto& r : fields()->readings()) out.push_back({r.name, "", r.meaning, false});
   }
   out.push_back({"kinetic_energy", "", "of all species", true});
   out.push_back({"total_energy", "", "kinetic and field energy", true});
   out.push_back({"particles", "", "number of all species", true});
-  for (int d = 0; d < species_.front()->solver().grid().vdim; ++d)
+  for (int d = 0; d < species().front()->solver().grid().vdim; ++d)
     out.push_back({fmt::format("momentum_{}", axis_name(d)), "", "of all species", false});
-  for (const auto& s : species_) {
+  for (const auto& s : species()) {
     out.push_back({"particles_" + s->name(), "", "number", false});
     out.push_back({"kinetic_energy_" + s->name(), "", "", false});
     out.push_back({"temperature_" + s->name(), "", "per degree of freedom, without the domain's mean drift", false});
@@ -34,22 +35,23 @@ void Vlasov::measure(const State&, Context&, std::span<double> values) {
   std::size_t n = 0;
   auto put = [&](double value) { values[n++] = value; };
   double kinetic = 0.0, particles = 0.0;
-  for (const auto& s : species_) kinetic += s->kinetic_energy(), particles += s->particles();
-  if (fields_) {
-    put(fields_->electric_energy(0)), put(fields_->magnetic_energy(0));
-    for (const auto& r : fields_->readings()) put(r.value);
+  for (const auto& s : species()) kinetic += Totals(*s).kinetic_energy(), particles += Totals(*s).particles();
+  if (fields()) {
+    put(fields()->electric_energy(0)), put(fields()->magnetic_energy(0));
+    for (const auto& r : fields()->readings()) put(r.value);
   }
-  const double total = kinetic + field_energy();
+  const double total = kinetic + plasma_.field_energy();
   put(kinetic), put(total), put(particles);
-  for (int d = 0; d < species_.front()->solver().grid().vdim; ++d) {
+  for (int d = 0; d < species().front()->solver().grid().vdim; ++d) {
     double momentum = 0.0;
-    for (const auto& s : species_)
-      if (d < s->solver().grid().vdim) momentum += s->momentum(d);
+    for (const auto& s : species())
+      if (d < s->solver().grid().vdim) momentum += Totals(*s).momentum(d);
     put(momentum);
   }
-  for (const auto& s : species_) {
-    put(s->particles()), put(s->kinetic_energy()), put(s->temperature()), put(s->square_integral());
-    if (common_.observables.entropy) put(s->entropy());
+  for (const auto& s : species()) {
+    const Totals of(*s);
+    put(of.particles()), put(of.kinetic_energy()), put(of.temperature()), put(of.square_integral());
+    if (common_.observables.entropy) put(of.entropy());
   }
   if (!measured_) first_energy_ = total, first_particles_ = particles;
   measured_ = true;
@@ -60,7 +62,7 @@ std::optional<GridFields> Vlasov::grid_fields(const State&, const Comm&) const {
 
 Physics::Work Vlasov::work(const State&) const {
   std::int64_t cells = 0;
-  for (const auto& s : species_) cells += s->solver().grid().cells();
+  for (const auto& s : species()) cells += s->solver().grid().cells();
   return {cells, "cell"};
 }
 
@@ -71,10 +73,10 @@ std::vector<std::string> Vlasov::report() const {
     out.push_back(fmt::format("total energy changed by {:.3g}, particles by {:.3g} (relative, over this run)",
                               last_energy_ / first_energy_ - 1.0, last_particles_ / first_particles_ - 1.0));
   }
-  for (const auto& s : species_)
+  for (const auto& s : species())
     if (const auto line = s->limiter_report(); !line.empty()) out.push_back(line);
   out.push_back(fmt::format("last step {:.4g}; {} steps were begun again because a later stage needed a shorter one",
-                            last_step_, repeated_));
+                            last_step_, step_size_.repeated()));
   return out;
 }
 
@@ -87,7 +89,7 @@ std::vector<Citation> Vlasov::citations() const {
                              "@inproceedings{hakim2020, author = {Hakim, A. and Juno, J.}, title = {Alias-free, "
                              "matrix-free, and quadrature-free discontinuous Galerkin algorithms for (plasma) kinetic "
                              "equations}, booktitle = {SC20}, year = {2020}, note = {arXiv:2004.09019}}"}};
-  if (!colliding_.empty())
+  if (cross_collisions_.any())
     out.push_back(
         {"greene1973",
          "@article{greene1973, author = {Greene, J. M.}, title = {Improved Bhatnagar-Gross-Krook model of electron-ion "
@@ -97,7 +99,7 @@ std::vector<Citation> Vlasov::citations() const {
 
 std::string Vlasov::summary() const {
   std::string out = fmt::format("{}: {}", name(), common_.precision == Precision::float32 ? "float32" : "float64");
-  for (const auto& s : species_) {
+  for (const auto& s : species()) {
     const auto& grid = s->solver().grid();
     std::string cells, ranks;
     for (int d = 0; d < grid.dimensions(); ++d) {

@@ -4,6 +4,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "kinetic_run.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
+#include "plugins/kinetic/species/totals.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 #include "tests/shared_scratch.hpp"
@@ -133,7 +134,7 @@ static VlasovPoisson::Params bounded(Wall lower, std::vector<std::string> potent
 }
 
 static double charge_of(const Vlasov& physics) {
-  return physics.species()[1]->particles() - physics.species()[0]->particles();
+  return Totals(*physics.species()[1]).particles() - Totals(*physics.species()[0]).particles();
 }
 
 /// Kinetic energy per time that goes through the upper end, by quadrature.

@@ -1,4 +1,4 @@
-#include "plugins/kinetic/vlasov/distribution_file.hpp"
+#include "plugins/kinetic/species/distribution_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

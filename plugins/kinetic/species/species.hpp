@@ -11,7 +11,7 @@
 #include "plugins/kinetic/deck/params.hpp"
 #include "plugins/kinetic/fields/conf_grid.hpp"
 #include "plugins/kinetic/solver/solver.hpp"
-#include "plugins/kinetic/vlasov/positivity.hpp"
+#include "plugins/kinetic/species/positivity.hpp"
 
 namespace cambium::kinetic {
 
@@ -48,6 +48,7 @@ class Species {
   Solver& solver() { return *solver_; }
   const Solver& solver() const { return *solver_; }
   const ConfGrid& conf() const { return conf_; }
+  const Comm& comm() const { return comm_; }
 
   /// Moments of a slot, filled by Solver::stage and then summed over ranks: see Solver for the layout.
   std::vector<double>& moments(int slot) { return moments_[slot]; }
@@ -57,23 +58,12 @@ class Species {
   /// mass.
   std::vector<double> moment(int component, int slot = 0) const;
 
-  double particles() const;
-  double momentum(int d) const;  ///< of the whole domain
-  double kinetic_energy() const;
-  double square_integral() const;  ///< integral of f^2, collective
-  double entropy() const;          ///< minus the integral of f ln f where f > 0, collective
-  double temperature() const;      ///< per degree of freedom, of what is not the domain's mean drift
-  double debye_length(double epsilon0) const;
-
   /// Everything that a restart needs; collective, rank 0 writes. load() accepts any number of ranks.
   void save(io::Group& group) const;
   void load(const io::Group& group);
 
  private:
   void make_collisions(const CollisionParams& params);
-  void check_density() const;
-  void check_extent(Context& context) const;
-  double edge_share(int d, bool high) const;
 
   const Comm& comm_;
   SpeciesParams params_;

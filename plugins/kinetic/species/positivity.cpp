@@ -1,4 +1,4 @@
-#include "plugins/kinetic/vlasov/positivity.hpp"
+#include "plugins/kinetic/species/positivity.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "plugins/kinetic/vlasov/outflow.hpp"
+#include "plugins/kinetic/species/outflow.hpp"
 
 #include <cmath>
 

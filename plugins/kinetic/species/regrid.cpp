@@ -1,4 +1,4 @@
-#include "plugins/kinetic/vlasov/regrid.hpp"
+#include "plugins/kinetic/species/regrid.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "plugins/kinetic/vlasov/species.hpp"
+#include "plugins/kinetic/species/species.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +11,9 @@
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
-#include "plugins/kinetic/vlasov/distribution_file.hpp"
-#include "plugins/kinetic/vlasov/regrid.hpp"
+#include "plugins/kinetic/species/distribution_file.hpp"
+#include "plugins/kinetic/species/first_state.hpp"
+#include "plugins/kinetic/species/regrid.hpp"
 
 namespace cambium::kinetic {
 
@@ -127,45 +128,6 @@ void Species::collide(double dt) {
     dougherty_->act(*solver_, dt);
 }
 
-namespace {
-/// Values of f0 at the points where it was asked for.
-struct Survey {
-  double least = 0.0;
-  std::vector<double> where;  ///< of the least
-  std::int64_t points = 0, negative = 0;
-  double sum = 0.0, missing = 0.0;  ///< of |f0|, and of what is negative
-  void add(double value, std::span<const double> z) {
-    ++points;
-    negative += value < 0.0;
-    sum += std::abs(value), missing += std::max(0.0, -value);
-    if (value < least) least = value, where.assign(z.begin(), z.end());
-  }
-};
-}  // namespace
-
-/// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small
-/// polynomial perturbation have it.
-static void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
-                             Log& log) {
-  const double least = comm.min(survey.least), missing = comm.sum(survey.missing) / comm.sum(survey.sum);
-  if (!(missing > 1e-9)) return;  // also where f0 is zero everywhere
-  const double share = static_cast<double>(comm.sum(survey.negative)) / static_cast<double>(comm.sum(survey.points));
-  const auto owns = comm.all_gather(survey.least == least ? 1 : 0);
-  const int owner = static_cast<int>(std::find(owns.begin(), owns.end(), 1) - owns.begin());
-  std::vector<double> where = survey.where;
-  where.resize(grid.dimensions());
-  comm.broadcast(where, owner);
-  const auto names = phase_variables(grid.cdim, grid.vdim);
-  std::string place;
-  for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], where[d]);
-  const std::string text = fmt::format(
-      "species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so that "
-      "it is nowhere below 0",
-      species, 100.0 * share, least, place);
-  if (missing > 1e-3) throw InputError(text);
-  log.warn(text);
-}
-
 void Species::initialise(Context& context) {
   const PhaseGrid& grid = solver_->grid();
   const Formula f0(params_.f0, phase_variables(grid.cdim, grid.vdim), values_);
@@ -180,9 +142,9 @@ void Species::initialise(Context& context) {
     return value;
   });
   compute_moments();
-  check_density();
+  require_density(*this);
   require_positive(survey, params_.name, grid, comm_, context.log);
-  check_extent(context);
+  require_extent(*this, context.log);
 }
 
 void Species::start_from(const io::Group& group, Context& context) {
@@ -193,55 +155,14 @@ void Species::start_from(const io::Group& group, Context& context) {
                     "inside was scaled to the density",
                     params_.name, outside));
   compute_moments();
-  check_density();
-  check_extent(context);
+  require_density(*this);
+  require_extent(*this, context.log);
 }
 
 void Species::compute_moments() {
   std::fill(moments_[0].begin(), moments_[0].end(), 0.0);
   solver_->moments(0, moments_[0]);
   comm_.sum(moments_[0]);
-}
-
-void Species::check_density() const {
-  const int n = conf_.modes();
-  for (int cell = 0; cell < conf_.count(); ++cell) {
-    const double density =
-        moments_[0][static_cast<std::size_t>(cell) * components() * n] * std::pow(2.0, -0.5 * conf_.dimensions);
-    if (density >= 0.0 && std::isfinite(density)) continue;
-    const auto at = conf_.place(cell);
-    std::string where;
-    for (int d = 0; d < conf_.dimensions; ++d)
-      where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf_.lower[d] + (at[d] + 0.5) * conf_.width[d]);
-    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
-                                 params_.name, density, where));
-  }
-}
-
-double Species::edge_share(int d, bool high) const {
-  const PhaseGrid& grid = solver_->grid();
-  const Axis& axis = grid.velocity(d);
-  std::vector<double> f(solver_->basis().modes);
-  double edge = 0.0, all = 0.0;
-  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
-    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
-      solver_->get(0, ic, iv, f.data());
-      all += f[0];
-      if (axis.first + grid.local_velocity(iv)[d] == (high ? axis.cells - 1 : 0)) edge += std::abs(f[0]);
-    }
-  return comm_.sum(edge) / comm_.sum(all);
-}
-
-void Species::check_extent(Context& context) const {
-  for (int d = 0; d < solver_->grid().vdim; ++d)
-    for (bool high : {false, true}) {
-      const double share = edge_share(d, high);
-      const std::string text = fmt::format(
-          "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", params_.name,
-          share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
-      if (share > 0.01) throw InputError(text);
-      if (share > 1e-4) context.log.warn(text);
-    }
 }
 
 std::vector<double> Species::moment(int component, int slot) const {
@@ -251,39 +172,6 @@ std::vector<double> Species::moment(int component, int slot) const {
     for (int k = 0; k < n; ++k)
       out[cell * n + k] = moments_[slot][(static_cast<std::size_t>(cell) * components() + component) * n + k];
   return out;
-}
-
-double Species::particles() const { return conf_.integral(moment(0).data()); }
-double Species::momentum(int d) const { return mass_ * conf_.integral(moment(1 + d).data()); }
-double Species::kinetic_energy() const { return 0.5 * mass_ * conf_.integral(moment(components() - 1).data()); }
-double Species::square_integral() const { return comm_.sum(solver_->square_integral(0)); }
-
-double Species::entropy() const {
-  solver_->to_host_const(0);
-  const PhaseGrid& grid = solver_->grid();
-  const Projection rule(solver_->basis().exponents, solver_->basis().order + 1);
-  std::vector<double> f(rule.modes()), values(rule.nodes());
-  double sum = 0.0;
-  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
-    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
-      solver_->get(0, ic, iv, f.data());
-      rule.evaluate(f.data(), values.data());
-      for (int q = 0; q < rule.nodes(); ++q)
-        if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
-    }
-  for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
-  return comm_.sum(sum);
-}
-
-double Species::temperature() const {
-  double drift2 = 0.0;
-  for (int d = 0; d < solver_->grid().vdim; ++d) drift2 += std::pow(momentum(d) / (mass_ * particles()), 2);
-  return (2.0 * kinetic_energy() / particles() - mass_ * drift2) / solver_->grid().vdim;
-}
-
-double Species::debye_length(double epsilon0) const {
-  const double density = particles() / (conf_.count() * conf_.cell_volume());
-  return std::sqrt(epsilon0 * temperature() / (density * charge_ * charge_));
 }
 
 void Species::save(io::Group& group) const {

@@ -1,0 +1,86 @@
+#include "plugins/kinetic/species/first_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/species/species.hpp"
+
+namespace cambium::kinetic {
+
+void Survey::add(double value, std::span<const double> z) {
+  ++points;
+  negative += value < 0.0;
+  sum += std::abs(value), missing += std::max(0.0, -value);
+  if (value < least) least = value, where.assign(z.begin(), z.end());
+}
+
+void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
+                      Log& log) {
+  const double least = comm.min(survey.least), missing = comm.sum(survey.missing) / comm.sum(survey.sum);
+  if (!(missing > 1e-9)) return;  // also where f0 is zero everywhere
+  const double share = static_cast<double>(comm.sum(survey.negative)) / static_cast<double>(comm.sum(survey.points));
+  const auto owns = comm.all_gather(survey.least == least ? 1 : 0);
+  const int owner = static_cast<int>(std::find(owns.begin(), owns.end(), 1) - owns.begin());
+  std::vector<double> where = survey.where;
+  where.resize(grid.dimensions());
+  comm.broadcast(where, owner);
+  const auto names = phase_variables(grid.cdim, grid.vdim);
+  std::string place;
+  for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], where[d]);
+  const std::string text = fmt::format(
+      "species '{}': f0 is negative at {:.2g} % of the points of phase space, down to {:.4g} at {}; change it so that "
+      "it is nowhere below 0",
+      species, 100.0 * share, least, place);
+  if (missing > 1e-3) throw InputError(text);
+  log.warn(text);
+}
+
+void require_density(const Species& species) {
+  const ConfGrid& conf = species.conf();
+  const std::vector<double>& moments = species.moments(0);
+  const int n = conf.modes();
+  for (int cell = 0; cell < conf.count(); ++cell) {
+    const double density =
+        moments[static_cast<std::size_t>(cell) * species.components() * n] * std::pow(2.0, -0.5 * conf.dimensions);
+    if (density >= 0.0 && std::isfinite(density)) continue;
+    const auto at = conf.place(cell);
+    std::string where;
+    for (int d = 0; d < conf.dimensions; ++d)
+      where += fmt::format("{}{} = {:g}", d ? ", " : "", "xyz"[d], conf.lower[d] + (at[d] + 0.5) * conf.width[d]);
+    throw InputError(fmt::format("species '{}': f0 has the density {:g} at {}; it must be positive everywhere",
+                                 species.name(), density, where));
+  }
+}
+
+/// Part of the density of slot 0 that lies in the first or last cell of a velocity dimension. Collective.
+static double edge_share(const Solver& solver, const Comm& comm, int d, bool high) {
+  const PhaseGrid& grid = solver.grid();
+  const Axis& axis = grid.velocity(d);
+  std::vector<double> f(solver.basis().modes);
+  double edge = 0.0, all = 0.0;
+  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      solver.get(0, ic, iv, f.data());
+      all += f[0];
+      if (axis.first + grid.local_velocity(iv)[d] == (high ? axis.cells - 1 : 0)) edge += std::abs(f[0]);
+    }
+  return comm.sum(edge) / comm.sum(all);
+}
+
+void require_extent(const Species& species, Log& log) {
+  for (int d = 0; d < species.solver().grid().vdim; ++d)
+    for (bool high : {false, true}) {
+      const double share = edge_share(species.solver(), species.comm(), d, high);
+      const std::string text = fmt::format(
+          "species '{}': {:.2g} of the density lies in the {} cell of velocity dimension {}; {} '{}'", species.name(),
+          share, high ? "last" : "first", d + 1, high ? "raise" : "lower", high ? "upper" : "lower");
+      if (share > 0.01) throw InputError(text);
+      if (share > 1e-4) log.warn(text);
+    }
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,36 @@
+#pragma once
+// What the distribution function of a fresh start must be like.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/parallel/comm.hpp"
+#include "plugins/kinetic/solver/phase_grid.hpp"
+
+namespace cambium::kinetic {
+
+class Species;
+
+/// Values of f0 at the points where it was asked for.
+struct Survey {
+  double least = 0.0;
+  std::vector<double> where;  ///< of the least
+  std::int64_t points = 0, negative = 0;
+  double sum = 0.0, missing = 0.0;  ///< of |f0|, and of what is negative
+  void add(double value, std::span<const double> z);
+};
+
+/// InputError, on all ranks, when more than a thousandth of f0 is negative; a warning for less, as the tails of a small
+/// polynomial perturbation have it.
+void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
+                      Log& log);
+
+/// InputError where the density of slot 0 is negative or not finite.
+void require_density(const Species& species);
+
+/// InputError when more than a hundredth of slot 0 lies in the first or last cell of a velocity dimension; a warning
+/// for less. Collective.
+void require_extent(const Species& species, Log& log);
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,48 @@
+#include "plugins/kinetic/species/totals.hpp"
+
+#include <cmath>
+
+#include "plugins/kinetic/deck/projection.hpp"
+
+namespace cambium::kinetic {
+
+double Totals::particles() const { return species_.conf().integral(species_.moment(0).data()); }
+double Totals::momentum(int d) const {
+  return species_.mass() * species_.conf().integral(species_.moment(1 + d).data());
+}
+double Totals::kinetic_energy() const {
+  return 0.5 * species_.mass() * species_.conf().integral(species_.moment(species_.components() - 1).data());
+}
+double Totals::square_integral() const { return species_.comm().sum(species_.solver().square_integral(0)); }
+
+double Totals::entropy() const {
+  const Solver& solver = species_.solver();
+  solver.to_host_const(0);
+  const PhaseGrid& grid = solver.grid();
+  const Projection rule(solver.basis().exponents, solver.basis().order + 1);
+  std::vector<double> f(rule.modes()), values(rule.nodes());
+  double sum = 0.0;
+  for (int ic = 0; ic < grid.local_conf_cells(); ++ic)
+    for (int iv = 0; iv < grid.local_velocity_cells(); ++iv) {
+      solver.get(0, ic, iv, f.data());
+      rule.evaluate(f.data(), values.data());
+      for (int q = 0; q < rule.nodes(); ++q)
+        if (values[q] > 0.0) sum -= rule.weight(q) * values[q] * std::log(values[q]);
+    }
+  for (int d = 0; d < grid.dimensions(); ++d) sum *= 0.5 * grid.axis[d].width();
+  return species_.comm().sum(sum);
+}
+
+double Totals::temperature() const {
+  const int vdim = species_.solver().grid().vdim;
+  double drift2 = 0.0;
+  for (int d = 0; d < vdim; ++d) drift2 += std::pow(momentum(d) / (species_.mass() * particles()), 2);
+  return (2.0 * kinetic_energy() / particles() - species_.mass() * drift2) / vdim;
+}
+
+double Totals::debye_length(double epsilon0) const {
+  const double density = particles() / (species_.conf().count() * species_.conf().cell_volume());
+  return std::sqrt(epsilon0 * temperature() / (density * species_.charge() * species_.charge()));
+}
+
+}  // namespace cambium::kinetic

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+
+#include "core/plugin/schedule.hpp"
+#include "plugins/kinetic/deck/params.hpp"
+
+namespace cambium::io {
+class Group;
+}
+
+namespace cambium::kinetic {
+
+/// How long a step may be: the deck's `timestep`, or a share of what the frequencies of its stages allow.
+class StepSize {
+ public:
+  explicit StepSize(const CommonParams& common) : common_(common) {}
+
+  /// The next one, from this time on.
+  double next(double time) const;
+  /// Whether a deck gives it, so that no step is ever begun again.
+  bool given() const { return common_.timestep.has_value(); }
+  /// Whether the stages up to the one with this frequency need a shorter step; that is in `info` then. NumericalError
+  /// when the frequency is not finite, InputError when a given step is not stable.
+  bool too_long(double frequency, double time, StepInfo& info);
+  /// The largest frequency of a whole step, from which the next one follows. NumericalError when it is not finite.
+  void set_frequency(double frequency, double time, std::int64_t step);
+  /// The frequency of a fresh start.
+  void start(double frequency) { frequency_ = frequency; }
+  /// Steps that were begun again.
+  std::int64_t repeated() const { return repeated_; }
+
+  void save(io::Group& group) const;
+  void load(const io::Group& group);
+
+ private:
+  void require_stable(double dt, double frequency, double time) const;
+
+  CommonParams common_;
+  double frequency_ = 0.0;
+  std::int64_t repeated_ = 0;
+};
+
+}  // namespace cambium::kinetic
