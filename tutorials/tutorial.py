@@ -1,8 +1,8 @@
 """What every notebook begins with: the program, the sizes, a run from a deck, a comparison with a known number.
 
-    CAMBIUM                    the program, when it is not ../build/bin/cambium
+    CAMBIUM                    the program, when it is not ../build/bin/cambium or that of the installation
     CAMBIUM_TUTORIAL_QUICK=1   small sizes: seconds instead of minutes, and numbers that mean less
-    CAMBIUM_TUTORIAL_RUNS      where runs are written; tutorials/runs when absent
+    CAMBIUM_TUTORIAL_RUNS      where runs are written; tutorials/runs of a source tree, else ./runs, when absent
 """
 
 import os
@@ -15,10 +15,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 INPUTS = ROOT / "inputs"
 QUICK = os.environ.get("CAMBIUM_TUTORIAL_QUICK", "0") not in ("", "0")
-RUNS = Path(os.environ.get("CAMBIUM_TUTORIAL_RUNS", HERE / "runs")).resolve()
+INSTALLED = not (ROOT / "apps").is_dir()  # share/cambium of an installation
+RUNS = Path(os.environ.get("CAMBIUM_TUTORIAL_RUNS", Path("runs") if INSTALLED else HERE / "runs")).resolve()
+PYTHON = ROOT / "python" if INSTALLED else ROOT / "apps" / "python"
+PROGRAMS = ROOT.parent.parent / "bin" if INSTALLED else ROOT / "build" / "bin"
 LAST_PAGE = ("Loop ", "band energy", "label: ", "RMSE of", "orthonormal to")
 
-sys.path[:0] = [str(ROOT / "apps" / "python"), *map(str, sorted(ROOT.glob("plugins/*/python")))]
+sys.path[:0] = [str(PYTHON), *map(str, sorted(ROOT.glob("plugins/*/python")))]
 import cambium_io  # noqa: E402
 from cambium_style import COLOURS, SEQUENCE, STYLE  # noqa: E402,F401  (for the notebooks)
 
@@ -39,10 +42,11 @@ def style():
 def program(name="cambium", variable="CAMBIUM"):
     """Path of an executable of the build; a FileNotFoundError proposes what to do when there is none."""
     given = os.environ.get(variable)
-    path = Path(given) if given else ROOT / "build" / "bin" / name
+    path = Path(given) if given else PROGRAMS / name
     if path.is_file() and os.access(path, os.X_OK):
         return str(path.resolve())
-    raise FileNotFoundError(f"there is no program '{path}'; build it with {ROOT}/quickstart, or name one in the environment: "
+    build = "install it again" if INSTALLED else f"build it with {ROOT}/quickstart"
+    raise FileNotFoundError(f"there is no program '{path}'; {build}, or name one in the environment: "
                             f"export {variable}=/path/to/{name}")
 
 

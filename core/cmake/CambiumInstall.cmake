@@ -16,11 +16,13 @@ function(cambium_share name folder)
   get_filename_component(parent ${PROJECT_BINARY_DIR}/share/cambium/${name} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/share/cambium/${name} SYMBOLIC)
-  install(DIRECTORY ${folder}/ DESTINATION ${CAMBIUM_SHARE_INSTALL_DIR}/${name} PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY ${folder}/ DESTINATION ${CAMBIUM_SHARE_INSTALL_DIR}/${name} PATTERN "__pycache__" EXCLUDE
+    PATTERN "runs" EXCLUDE)
 endfunction()
 cambium_share(template plugins/template)
 cambium_share(inputs inputs)
 cambium_share(machines machines)
+cambium_share(tutorials tutorials)
 # The reader, the pictures and the report, and what plugins bring to them: plugins/<name>/python in both places.
 cambium_share(python apps/python)
 file(GLOB plugin_pythons RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*/python)
@@ -32,6 +34,10 @@ install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cambium FILES_MAT
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cambium
   FILES_MATCHING PATTERN "*.hpp" PATTERN "git_hash.hpp" EXCLUDE)
 install(DIRECTORY DESTINATION ${CAMBIUM_PLUGIN_INSTALL_DIR})
+# `module use PREFIX/share/cambium/modulefiles`, for Environment Modules and Lmod.
+configure_file(packaging/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${CAMBIUM_SHARE_INSTALL_DIR}/modulefiles/cambium
+  RENAME ${PROJECT_VERSION})
 install(FILES LICENSE CITATION.cff README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The package file find_package(cambium) reads; the build folder gets one too, so that a plugin can be built against it.

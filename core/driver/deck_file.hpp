@@ -45,6 +45,7 @@ struct DeckOptions {
 class Registry;
 
 /// Reads a deck on rank 0, shares it, loads the plugins that it names and reports everything that is wrong at once.
+/// `path` may be the name of a deck that came with the program (core/io/run/shipped.hpp).
 ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context);
 
 }  // namespace cambium

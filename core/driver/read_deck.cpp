@@ -11,6 +11,7 @@
 #include "core/deck/override.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/driver/deck_file.hpp"
+#include "core/io/run/shipped.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/loader.hpp"
 #include "core/plugin/registry.hpp"
@@ -31,7 +32,9 @@ std::string shared_text(const std::string& path, const Comm& comm) {
     std::ifstream in(path);
     if (!in)
       throw InputError(fmt::format(
-          "cannot read the deck '{}': give the path of a YAML file, for example inputs/md/copper_melting.yaml", path));
+          "cannot read the deck '{}': give the path of a YAML file, for example inputs/md/copper_melting.yaml, or the "
+          "name of one that came with the program, for example md/copper_melting (`cambium list deck` names them)",
+          path));
     std::ostringstream all;
     all << in.rdbuf();
     text = all.str();
@@ -133,7 +136,8 @@ std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, 
 
 }  // namespace
 
-ReadDeck read_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context) {
+ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
+  const std::string path = shipped_file(given, "inputs", context.comm);
   deck::Node root = deck::parse(shared_text(path, context.comm), path);
   if (options.test_size) deck::apply_test_overrides(root);
   for (const auto& assignment : options.overrides) deck::override(root, assignment);

@@ -5,13 +5,16 @@ FOLDER/pages gets the pages of docs/, the READMEs of plugins, and what the progr
 FOLDER/site the HTML. A link that leads nowhere ends the build.
 """
 
+import datetime
 import os
 import re
 import shutil
 import subprocess
 import sys
 
+import ages
 import generate
+import search_index
 
 FENCE = re.compile(r"^(```.*?^```$)", re.S | re.M)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -47,9 +50,9 @@ def spaced(text):
 
 
 class Site:
-    def __init__(self, root, folder):
+    def __init__(self, root, folder, version):
         self.root, self.pages_folder, self.problems = root, os.path.join(folder, "pages"), []
-        self.pages = sources(root)
+        self.pages, self.version = sources(root), version
         shutil.rmtree(folder, ignore_errors=True)
 
     def write(self, page, text):
@@ -91,7 +94,7 @@ class Site:
         parts = FENCE.split(text)
         for k, part in enumerate(parts):
             parts[k] = f"\n{part}\n" if k % 2 else spaced(LINK.sub(lambda m: self.link(m, source, page), part))  # code, text
-        self.write(page, "".join(parts))
+        self.write(page, "".join(parts) + ages.note(text, self.root))
 
     def settings(self):
         def listed(prefix, first=()):
@@ -100,9 +103,7 @@ class Site:
 
         using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "training", "data", "lammps", "notebooks")]
         developing = ["architecture.md"] + [f"developing/{n}.md" for n in ("plugin", "rules", "network", "torch_networks", "tests", "contributing")]
-        theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cambium.css")
-        os.makedirs(os.path.join(self.pages_folder, "css"), exist_ok=True)
-        shutil.copy(theme, os.path.join(self.pages_folder, "css", "cambium.css"))
+        theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "theme")
         return f"""site_name: Cambium
 site_url: ''
 use_directory_urls: false
@@ -110,12 +111,17 @@ docs_dir: pages
 site_dir: site
 theme:
   name: mkdocs
+  custom_dir: {theme}
   highlightjs: false
   nav_style: light
 extra_css: [css/cambium.css]
+extra_javascript: [js/search.js]
+plugins: []
+copyright: {self.version}
 markdown_extensions: [fenced_code, tables, attr_list, sane_lists, toc]
 nav:
   - Start here: index.md
+  - Gallery: gallery.md
   - Using:
 {listed("using/", using)}    - errors.md
   - Plugins:
@@ -131,7 +137,8 @@ nav:
 
 def build(root, program, folder):
     """Problems, none when the site stands in FOLDER/site."""
-    site = Site(root, folder)
+    version = generate.said(program, "--version").strip()
+    site = Site(root, folder, f"{version[0].upper()}{version[1:]}. Written on {datetime.date.today()}.")
     generated = generate.pages(root, program)
     for page, text in generated.items():
         site.write(page, text)
@@ -142,6 +149,8 @@ def build(root, program, folder):
     with open(os.path.join(folder, "mkdocs.yml"), "w", encoding="utf-8") as file:
         file.write(site.settings())
     done = subprocess.run(["mkdocs", "build", "--strict", "--quiet", "-f", os.path.join(folder, "mkdocs.yml")], capture_output=True, text=True)
+    if done.returncode == 0:
+        search_index.write(os.path.join(folder, "site"))
     return site.problems + ([done.stdout + done.stderr] if done.returncode else [])
 
 

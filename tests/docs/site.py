@@ -17,6 +17,10 @@ PAGES = {  # page: what must be read on it
     "developing/plugin.html": "cambium new-plugin exp_six",
     "using/clusters.html": "#SBATCH",
     "architecture.html": "Where it is weak",
+    "gallery.html": "cambium run md/copper_melting",
+    "js/search_index.js": "lennard_jones",
+    "using/environment.html": "CAMBIUM_PLUGIN_PATH",
+    "plugins/md.html": "Figures on this page were measured on",
 }
 
 

@@ -64,7 +64,8 @@ class Messages(unittest.TestCase):
         code, _, error = program.run("run", "none.yaml", cwd=self.folder)
         self.assertEqual(code, 2)
         self.assertEqual(error, "cambium: cannot read the deck 'none.yaml': give the path of a YAML file, for example "
-                         "inputs/md/copper_melting.yaml\n")
+                         "inputs/md/copper_melting.yaml, or the name of one that came with the program, for example "
+                         "md/copper_melting (`cambium list deck` names them)\n")
 
     def test_unknown_command(self):
         code, _, error = program.run("rnu", "bad.yaml", cwd=self.folder)

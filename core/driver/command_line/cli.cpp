@@ -11,6 +11,7 @@
 #include "core/base/text.hpp"
 #include "core/driver/bench/bench_lowp.hpp"
 #include "core/driver/command_line/commands.hpp"
+#include "core/driver/command_line/help/command_tree.hpp"
 #include "core/driver/failure.hpp"
 #include "core/driver/simulate.hpp"
 #include "core/parallel/comm.hpp"
@@ -109,7 +110,7 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
 
 void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto* list = app.add_subcommand("list", "registered types by kind");
-  list->add_option("kind", given.kind, "only this kind");
+  list->add_option("kind", given.kind, "only this kind; deck or machine: those that came with the program");
   list->callback([&commands, &given, &code] { code = commands.list(given.kind); });
   auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
   doc->add_option("kind", given.kind, "for example potential, or bench");
@@ -147,12 +148,23 @@ void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   });
 }
 
+/// The command line's own pages, made from what is registered in `app` when they are asked for.
+void add_help_pages(CLI::App& app, Commands& commands, Given& given, const Registry& registry) {
+  auto* shells = app.add_subcommand("completion", "a script that completes commands, options, decks and types");
+  shells->add_option("shell", given.name, "bash, zsh or fish")->required();
+  shells->callback([&app, &commands, &given, &registry] {
+    commands.say(completion(command_tree(app), known_names(registry), given.name));
+  });
+  auto* man = app.add_subcommand("man", "the manual page, for man -l or a folder of MANPATH");
+  man->callback([&app, &commands] { commands.say(man_page(command_tree(app))); });
+}
+
 }  // namespace
 
 static int dispatch(int argc, char** argv, Commands& commands, const Registry& registry) {
   CLI::App app{
       "Machine learning inside scientific simulation: one deck simulates, trains, evaluates and simulates again."};
-  app.set_version_flag("--version", std::string("cambium ") + build_info().version);
+  app.set_version_flag("--version", fmt::format("cambium {} (commit {})", build_info().version, build_info().git_hash));
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 2 bad input, 3 stopped early with a restart, 4 numerical failure, 70 our bug.");
   ExitCode code = ExitCode::done;
@@ -161,6 +173,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   add_lookups(app, commands, given, code);
   add_bench(app, commands, given, code);
   add_pages(app, commands, given, code);
+  add_help_pages(app, commands, given, registry);
   add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
     verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });
   });

@@ -18,6 +18,7 @@
 #include "core/driver/writers/trajectory_writers.hpp"
 #include "core/driver/writers/vtkhdf_writer.hpp"
 #include "core/io/run/provenance.hpp"
+#include "core/io/run/shipped.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/new_plugin.hpp"
@@ -71,7 +72,19 @@ static std::string kind_meant(const std::string& word, const std::vector<std::st
   return plural ? word.substr(0, word.size() - 1) : word;
 }
 
+/// Decks or machines that came with the program, as the command line takes their names, with the first line of each.
+static ExitCode list_shipped(const std::string& folder, Log& log) {
+  for (const auto& name : shipped_names(folder)) {
+    std::string line;
+    std::getline(std::ifstream(fs::path(shared_folder(folder)) / (name + ".yaml")), line);
+    log.info(fmt::format("  {:<36}{}", name, line.starts_with("# ") ? line.substr(2) : ""));
+  }
+  return ExitCode::done;
+}
+
 ExitCode Commands::list(const std::string& word) {
+  if (word == "deck" || word == "decks") return list_shipped("inputs", log_);
+  if (word == "machine" || word == "machines") return list_shipped("machines", log_);
   const std::string kind = kind_meant(word, registry_.kinds());
   bool found = kind.empty();
   for (const auto& k : registry_.kinds()) {

@@ -10,16 +10,13 @@
 
 #include "core/base/child.hpp"
 #include "core/base/error.hpp"
+#include "core/io/run/shipped.hpp"
 
 extern char** environ;
 
 namespace cambium {
 
 namespace fs = std::filesystem;
-
-std::string shared_folder(const std::string& name) {
-  return (fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "share/cambium" / name).string();
-}
 
 /// Exit status of a program; 127 when it cannot be started. No shell sees the words.
 static int run_program(const std::vector<std::string>& words) {

@@ -9,7 +9,4 @@ namespace cambium {
 /// what to install.
 void write_report(const std::string& run, const std::string& page);
 
-/// The folder share/cambium/NAME beside the program, of an installation or of a build.
-std::string shared_folder(const std::string& name);
-
 }  // namespace cambium

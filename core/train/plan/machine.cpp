@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.hpp"
+#include "core/io/run/shipped.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::train {
@@ -64,13 +65,16 @@ void Machine::describe(deck::Describe<Machine>& d) {
   d.check(machine_problem);
 }
 
-Machine load_machine(const std::string& path, const Comm& comm) {
+Machine load_machine(const std::string& given, const Comm& comm) {
+  const std::string path = shipped_file(given, "machines", comm);
   std::string text;
   io::on_root(comm, [&] {
     std::ifstream in(path);
     if (!in)
       throw InputError(fmt::format(
-          "cannot read the machine file '{}'; give the path of one, for example machines/frontier.yaml", path));
+          "cannot read the machine file '{}'; give the path of one, or the name of one that came with the program "
+          "(`cambium list machines` names them)",
+          path));
     std::ostringstream all;
     all << in.rdbuf();
     text = all.str();

@@ -32,7 +32,8 @@ struct Machine {
   std::vector<Mesh::Level> mesh_of(int ranks) const;
 };
 
-/// Reads a machine file, on rank 0 for all. InputError with everything that is wrong with it.
+/// Reads a machine file, or the one of this name that came with the program, on rank 0 for all. InputError with
+/// everything that is wrong with it.
 Machine load_machine(const std::string& path, const Comm& comm);
 
 /// How messages of a collective travel. ring: every rank passes the whole amount on to its neighbour; direct: every

@@ -111,7 +111,8 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
   Options options;
   app.add_option("deck", options.deck, "deck with a stage train")->required();
   app.add_option("overrides", options.deck_options.overrides, "key.path=value");
-  app.add_option("--machine", options.machine, "machine file, for example machines/frontier.yaml")->required();
+  app.add_option("--machine", options.machine, "machine file, or the name of one that came with the program: frontier")
+      ->required();
   app.add_option("--ranks", options.ranks, "numbers of ranks, for example 384,9408")
       ->required()
       ->delimiter(',')

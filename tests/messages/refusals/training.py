@@ -160,7 +160,8 @@ def plans(message, levels, ranks="4"):
     says(message, command=["plan", "deck.yaml", "--machine", name, "--ranks", ranks])
 
 
-says("cannot read the machine file 'none.yaml'; give the path of one, for example machines/frontier.yaml",
+says("cannot read the machine file 'none.yaml'; give the path of one, or the name of one that came with the program "
+     "(`cambium list machines` names them)",
      command=["plan", "deck.yaml", "--machine", "none.yaml", "--ranks", "4"])
 plans("levels is empty; name at least one, for example levels: [{name: system, bandwidth: 25 GB/s, latency: 2 us}]", [])
 plans("levels: 'node' has no size; say how many devices it joins (only the last level takes what is left)",

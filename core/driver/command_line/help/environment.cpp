@@ -1,0 +1,26 @@
+#include "core/driver/command_line/help/environment.hpp"
+
+#include <array>
+
+namespace cambium {
+
+std::span<const EnvironmentVariable> environment_variables() {
+  static constexpr std::array variables = {
+      EnvironmentVariable{"CAMBIUM_PLUGIN_PATH", "folders, separated by colons, in which plugins are looked for"},
+      EnvironmentVariable{"CAMBIUM_PYTHON",
+                          "the Python that draws pictures and pages; it needs numpy, h5py, matplotlib"},
+      EnvironmentVariable{"CAMBIUM_DATA", "folder of real data, for benches and tests that ask for it"},
+      EnvironmentVariable{"CAMBIUM_RESTARTED",
+                          "set by the program itself when it has started again with other settings "
+                          "of the BLAS; set it to keep yours"},
+      EnvironmentVariable{"OMP_NUM_THREADS",
+                          "threads of Kokkos' OpenMP and of most BLAS libraries; 1 per rank is right "
+                          "unless ranks are fewer than cores"},
+      EnvironmentVariable{"OPENBLAS_NUM_THREADS", "threads of OpenBLAS alone"},
+      EnvironmentVariable{"OPENBLAS_CORETYPE", "the kernels OpenBLAS takes; chosen by the program where it is not set"},
+      EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
+  };
+  return variables;
+}
+
+}  // namespace cambium
