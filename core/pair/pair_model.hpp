@@ -57,8 +57,14 @@ struct TruncatedModel {
 
   template <bool energies, class P>
   CAMBIUM_FN void pair(const Row& row, P r2, const int*, P type, P& f_over_r, P& energy) const {
-    const auto near = r2 < number(row, cut_squared, type);
     const auto value = model(row, type, std::make_integer_sequence<int, pair_coefficients<Model>>())(r2);
+    truncate<energies>(row, r2, type, value, f_over_r, energy);
+  }
+
+  /// Makes what pair() gives of the value of the model.
+  template <bool energies, class P>
+  CAMBIUM_FN void truncate(const Row& row, P r2, P type, const PairValue<P>& value, P& f_over_r, P& energy) const {
+    const auto near = r2 < number(row, cut_squared, type);
     P s = value.force_over_r, e = value.energy;
     if constexpr (smooth) {
       P weight, slope;

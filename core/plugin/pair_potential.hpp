@@ -12,11 +12,15 @@ namespace cambium {
 ///   struct Params;                       // its keys, with describe(); the form is made from them as Form{params}
 ///   template <class P> struct Model;     // the formula, see PairTerms
 ///   static constexpr const char* label;  // of the kernel, in profiles
-///   PairTerms<Model> pair(std::span<const Species>, int a, int b) const;  // of two types; InputError when there is
-///   none Truncation truncation() const; double cutoff() const;               // Å, the largest std::string summary()
-///   const;         // as in Potential std::vector<Citation> citations() const;
+///   // Of two types; InputError when there is none.
+///   PairTerms<Model> pair(std::span<const Species>, int a, int b) const;
+///   Truncation truncation() const;
+///   double cutoff() const;  // Å, the largest
+///   std::string summary() const;  // as in Potential
+///   std::vector<Citation> citations() const;
 ///
-/// and may have add_rest(particles, request, out, context) for what is no sum over the listed pairs.
+/// and may have add_rest(particles, request, out, context) for what is no sum over the listed pairs, and
+/// `const std::optional<PairTableParams>& table() const` for forces that are looked up instead of computed.
 template <class Form>
 class PairPotential final : public Potential {
  public:
@@ -32,16 +36,22 @@ class PairPotential final : public Potential {
   std::vector<Citation> citations() const override;
 
  private:
+  static constexpr bool tabulated = requires(const Form& form) { form.table(); };
+
   Form form_;
-  PairForces<Form::template Model> pairs_;
+  PairForces<Form::template Model, tabulated> pairs_;
 };
 
 // Outside the class, so that `extern template` in a header keeps them out of the files that include it.
 
 template <class Form>
 void PairPotential<Form>::bind(std::span<const Species> species) {
-  pairs_.bind(static_cast<int>(species.size()), form_.truncation(),
-              [&](int a, int b) { return form_.pair(species, a, b); });
+  const auto terms = [&](int a, int b) { return form_.pair(species, a, b); };
+  const int types = static_cast<int>(species.size());
+  if constexpr (tabulated)
+    pairs_.bind(types, form_.truncation(), terms, form_.table());
+  else
+    pairs_.bind(types, form_.truncation(), terms);
 }
 
 template <class Form>
@@ -59,6 +69,7 @@ void PairPotential<Form>::compute(const Particles& particles, const NeighborList
 
 template <class Form>
 std::string PairPotential<Form>::summary() const {
+  if (pairs_.lookup().intervals() > 0) return form_.summary() + ", " + pairs_.lookup().summary();
   return form_.summary();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ struct OutsideForm {
   }
   Truncation truncation() const { return Truncation::shift; }
   double cutoff() const { return params.cutoff; }
-  std::string summary() const { return {}; }
+  const std::optional<PairTableParams>& table() const requires requires { params.table; }
+  { return params.table; }
+  std::string summary() const { return label; }
   std::vector<Citation> citations() const { return {}; }
 };
 
@@ -34,6 +37,7 @@ struct MorseFormula {
     double width = 0.0;     ///< a, 1/Å
     double distance = 0.0;  ///< r0, Å
     double cutoff = 0.0;    ///< Å
+    std::optional<PairTableParams> table;
   };
   template <class P>
   struct Model {

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/base/pack_math.hpp"
@@ -20,6 +21,7 @@ class ZblForm {
     double inner = 0.0;                     ///< Å, where switching off begins
     double outer = 0.0;                     ///< Å, where it is complete: the cut-off
     std::map<std::string, double> charges;  ///< nuclear charges of species that are no elements
+    std::optional<PairTableParams> table;   ///< computed when absent
     static void describe(deck::Describe<Params>& d);
   };
 
@@ -47,6 +49,7 @@ class ZblForm {
   PairTerms<Model> pair(std::span<const Species> species, int a, int b) const;
   Truncation truncation() const { return Truncation::smooth; }
   double cutoff() const { return params_.outer; }
+  const std::optional<PairTableParams>& table() const { return params_.table; }
   std::string summary() const;
   std::vector<Citation> citations() const;
 

@@ -65,6 +65,10 @@ says("sutton_chen describes one species, Cu, but the deck has Ar", S + "potentia
 says("stillinger_weber describes one species, but the deck has 2: H, O", S + "potential=stillinger_weber", S + "structure={file: two.xyz, species: [H, O]}")
 says("zbl: Xx is no element; give its nuclear charge: `charges: {Xx: ...}`", LATTICE + "species=[Xx]", S + "masses={Xx: 1}",
      S + "potential={type: sum, terms: [{type: zbl, inner: 1, outer: 2}]}")
+says("table: `from` is 3 Å and the cut-off 2 Å; within `from` the formula is computed, so it must be smaller",
+     S + "potential={type: zbl, inner: 1, outer: 2, table: {from: 3}}")
+says("table: 13200 intervals from 0.666667 to 2 Å are too few for an error of 1.0e-18; give a larger `error`",
+     S + "potential={type: zbl, inner: 1, outer: 2, table: {error: 1e-18}}")
 says("stillinger_weber describes one species, but the deck has 2: O, H", L + "structure={file: two.xyz}", L + "potential=stillinger_weber", deck="label.yaml")
 table.file("numbers.h5", {"x": [1.0]})
 says("'numbers.h5' is no checkpoint of md: it has no /fields/position; give a restart.STEP.h5, an extended XYZ or a LAMMPS data file",

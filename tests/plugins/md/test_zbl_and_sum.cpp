@@ -53,6 +53,46 @@ TEST_CASE("zbl of two species") {
   check_potential(c, world);
 }
 
+TEST_CASE("zbl from a table gives the forces of its formula within the error") {
+  World world;
+  const std::vector<std::vector<Species>> cases{{{"Si", 28.1}}, {{"Si", 28.1}, {"heavy", 100.0}}};
+  for (const auto& species : cases) {
+    auto c = compressed_case(species);
+    c.positions[1] = {c.positions[0][0] + 0.6, c.positions[0][1], c.positions[0][2]};  // closer than the table begins
+    const auto evaluate = [&](std::optional<double> error) {
+      auto params = zbl_params();
+      if (error) params.table.emplace().error = *error;
+      c.potential = std::make_unique<Zbl>(params, world.context);
+      c.potential->bind(c.species);
+      auto s = c.system();
+      return c.evaluate(s, world);
+    };
+    const auto exact = evaluate({});
+    CHECK(c.potential->summary() == "ZBL repulsion, switched off from 1.5 to 2.9 Å");
+    for (const double error : {1e-5, 1e-9}) {
+      const auto found = evaluate(error);
+      CHECK(c.potential->summary().find("from 1.5 to 2.9 Å, from a table over r² of ") != std::string::npos);
+      // The wanted error is of a pair; an atom has some tens of them, and the largest force here is that of the close
+      // ones.
+      double worst = 0.0, strongest = 0.0;
+      for (std::size_t i = 0; i < exact.forces.size(); ++i)
+        for (int k = 0; k < 3; ++k) worst = std::max(worst, std::abs(found.forces[i][k] - exact.forces[i][k]));
+      for (std::size_t i = 2; i < exact.forces.size(); ++i)
+        for (int k = 0; k < 3; ++k) strongest = std::max(strongest, std::abs(exact.forces[i][k]));
+      CHECK(worst < 30.0 * error * strongest);
+      CHECK(worst > 0.0);  // it was looked up
+      CHECK(found.energy == Approx(exact.energy).epsilon(10.0 * error));
+      for (int k = 0; k < 9; ++k)
+        CHECK(std::abs(found.virial[k] - exact.virial[k]) < 100.0 * error * std::abs(exact.virial[0]));
+    }
+    // The pair within the beginning of the table: its forces are the formula's bit for bit when it is alone.
+    c.positions = {{5, 5, 5}, {5.6, 5, 5}};
+    c.types = {0, 0};
+    c.box = Box::orthogonal(20, 20, 20);
+    CHECK(evaluate(1e-6).forces[0][0] == evaluate({}).forces[0][0]);
+  }
+}
+
 TEST_CASE("zbl at small distances approaches the bare nuclei") {
   const double bare = 14.399645478 * 14 * 14 / 1e-4;
   CHECK(zbl(1e-4, 14, 14) == Approx(bare).epsilon(5e-3));
