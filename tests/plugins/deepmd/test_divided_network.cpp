@@ -5,7 +5,7 @@
 #include "plugins/deepmd/networks/deep_potential.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/deepmd/labelled_water.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::deepmd;

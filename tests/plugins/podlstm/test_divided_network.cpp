@@ -3,7 +3,7 @@
 #include "core/parallel/random.hpp"
 #include "plugins/podlstm/networks/stacked_lstm.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::podlstm;

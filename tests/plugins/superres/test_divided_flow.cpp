@@ -3,7 +3,7 @@
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
 #include "tests/plugins/superres/flow_case.hpp"
-#include "tests/train/shard/divided_network.hpp"
+#include "tests/train/weights/divided/divided_network.hpp"
 
 namespace cambium::superres {
 void register_training(Registry& registry);

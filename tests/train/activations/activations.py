@@ -8,7 +8,7 @@ run, and what it holds is not run again; --seeds and --arms choose.
 
 What an absurd bound leaves. Zeros stay zeros and signs stay signs, whatever the bound: activations of a few units under a bound of 100 come back as
 0 and 50. So each weight's gradient keeps the products that it is made of, with other factors, and is some fifty times too large; masks of relu,
-places of maxima and gradients of biases are exact. Measured on the network here (tests/train/torch/test_deep_activations.cpp): gradients of
+places of maxima and gradients of biases are exact. Measured on the network here (tests/train/networks/torch/test_deep_activations.cpp): gradients of
 convolutions have a cosine of 0.77 with the exact ones within 100 as within 10000, and are 21 and 2084 times as large. Adam divides by the gradient's own
 size and takes the same steps under both, so no factor breaks it: it learns along a rougher direction, more slowly, and catches up with enough steps. Under
 Adam the bound is therefore asked to show after 60 steps (arms _early); what is left of it at the end is reported. Descent with momentum takes the gradient at its

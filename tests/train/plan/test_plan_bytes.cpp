@@ -8,7 +8,7 @@
 #include "core/train/step/reduce/reducer.hpp"
 #include "core/train/weights/divided/divided_weights.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

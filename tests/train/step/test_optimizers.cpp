@@ -8,7 +8,7 @@
 #include "core/train/step/optimizers/sgd.hpp"
 #include "core/train/step/optimizers/split.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

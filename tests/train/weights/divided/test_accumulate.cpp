@@ -1,7 +1,7 @@
 // Batches computed in parts (accumulate) under every preset: the weights of one rank that computes all slices one after
 // the other.
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -4,7 +4,7 @@
 
 #include "core/train/weights/divided/coded_exchange.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -9,7 +9,7 @@
 #include "core/train/run/train.hpp"
 #include "core/train/step/rates/learning_rate.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/world.hpp"
+#include "tests/train/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -2,7 +2,7 @@
 
 #include "core/base/timing.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -6,7 +6,7 @@
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/weights/flat/buffer.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/world.hpp"
+#include "tests/train/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

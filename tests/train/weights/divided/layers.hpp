@@ -9,7 +9,7 @@
 #include "core/train/step/optimizers/layerwise.hpp"
 #include "core/train/step/optimizers/sgd.hpp"
 #include "core/train/weights/divided/divided_weights.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 namespace cambium::train::testing {
 

@@ -1,7 +1,7 @@
 // Weights, gradients and states divided over ranks: memory and bytes by their formulas, and the same weights, bit for
 // bit, whatever is divided over however many ranks.
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -7,8 +7,8 @@
 #include "core/train/step/optimizers/sgd.hpp"
 #include "core/train/weights/direct/direct_tensors.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
-#include "tests/train/core/world.hpp"
+#include "tests/train/buffers.hpp"
+#include "tests/train/world.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -6,7 +6,7 @@
 #include "core/train/step/reduce/codec_reducer.hpp"
 #include "core/train/step/reduce/lossy_reducer.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

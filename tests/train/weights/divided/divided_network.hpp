@@ -4,7 +4,7 @@
 #include <malloc.h>
 
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 namespace cambium::train::testing {
 

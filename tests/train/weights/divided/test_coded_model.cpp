@@ -1,6 +1,6 @@
 // A divided model whose weights travel in few bits.
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -2,7 +2,7 @@
 // reducer on more ranks than it serves.
 #include "core/train/step/reduce/reducer.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/core/buffers.hpp"
+#include "tests/train/buffers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

@@ -2,7 +2,7 @@
 #include "core/train/networks/transformer/grammar_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

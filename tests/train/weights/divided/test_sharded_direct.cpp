@@ -2,7 +2,7 @@
 // and no copy in full.
 #include "core/train/step/reduce/reducer.hpp"
 #include "tests/catch.hpp"
-#include "tests/train/shard/layers.hpp"
+#include "tests/train/weights/divided/layers.hpp"
 
 using namespace cambium;
 using namespace cambium::train;

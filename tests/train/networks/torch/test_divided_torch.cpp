@@ -7,7 +7,7 @@
 #include "core/train/networks/torch/register.hpp"
 #include "core/train/register.hpp"
 #include "core/train/run/train.hpp"
-#include "tests/train/shard/divided_network.hpp"
+#include "tests/train/weights/divided/divided_network.hpp"
 
 using namespace cambium;
 using namespace cambium::train;
