@@ -233,6 +233,9 @@ ExitCode Run::operator()() {
 
 ExitCode Run::run() {
   make_directory(top_, context_.comm);
+  io::on_root(context_.comm, [&] {
+    for (const auto& folder : folders_) refuse_link((fs::path(top_) / folder).string());
+  });
   hold();
   if (context_.resume)
     go_on();

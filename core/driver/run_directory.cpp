@@ -219,6 +219,15 @@ void move_back(const std::string& directory, const ReadDeck& read) {
   fs::remove(older, error);
 }
 
+void refuse_link(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::is_symlink(fs::symlink_status(folder, ignored))) return;
+  throw InputError(
+      fmt::format("'{}' is a symbolic link to '{}': a stage replaces and removes files in its folder, and those may be "
+                  "another run's; remove the link (rm {}), or move the whole run with run.directory=PATH",
+                  folder, fs::read_symlink(folder, ignored).string(), shell_word(folder)));
+}
+
 void remove_checkpoints(const std::string& folder) {
   std::error_code error;
   std::vector<fs::path> found;

@@ -51,6 +51,10 @@ void move_aside(const std::string& directory, const ReadDeck& read);
 /// The older run comes back, after the new one ended before it wrote a result.
 void move_back(const std::string& directory, const ReadDeck& read);
 
+/// InputError when the folder of a stage is a symbolic link: what the stage removes and replaces there may be another
+/// run's. The run directory itself may be reached by links.
+void refuse_link(const std::string& folder);
+
 /// Removes the checkpoints of a stage that begins anew: pruned by their numbers, they would outlive those to come.
 void remove_checkpoints(const std::string& folder);
 

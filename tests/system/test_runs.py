@@ -89,6 +89,38 @@ class Used(Case):
             f"cambium: 'run1/simulate/restart.80.h5' was written by another run (its id is {theirs}, that of this directory {ours}): move it away, or "
             "go on in the directory that it came from\n"))
 
+    def test_a_stage_folder_that_is_a_link_is_refused(self):
+        deck(self.folder)
+        self.does("run", "deck.yaml")
+        shutil.move(self.path("run"), self.path("other"))
+        before = tree(self.path("other"))
+        os.makedirs(self.path("run"))
+        os.symlink("../other/simulate", self.path("run", "simulate"))
+        said = ("cambium: 'run/simulate' is a symbolic link to '../other/simulate': a stage replaces and removes files in its folder, and those may "
+                "be another run's; remove the link (rm run/simulate), or move the whole run with run.directory=PATH\n")
+        for words in (("run", "deck.yaml"), ("run", "deck.yaml", "--overwrite")):
+            self.assertEqual(self.does(*words, code=2), said)
+        shutil.copy(self.path("other", "deck.resolved.yaml"), self.path("run"))
+        self.assertEqual(self.does("restart", "run", code=2), said)
+        self.assertEqual(tree(self.path("other")), before)
+        # The directory itself is where the user says.
+        os.remove(self.path("run", "simulate"))
+        shutil.rmtree(self.path("run"))
+        os.makedirs(self.path("scratch"))
+        os.symlink("scratch", self.path("run"))
+        self.does("run", "deck.yaml")
+        self.assertTrue(os.path.isdir(self.path("scratch", "simulate")))
+        os.remove(self.path("run"))
+
+    def test_the_folder_of_a_committees_model_is_no_link_either(self):
+        deck(self.folder, "train", steps=40, directory="run_train")
+        os.makedirs(self.path("run_train", "train"))
+        os.makedirs(self.path("elsewhere"))
+        program.write(self.path("elsewhere", "restart.9.h5"), "of somebody else")
+        os.symlink(self.path("elsewhere"), self.path("run_train", "train", "model_2"))
+        self.assertIn("'run_train/train/model_2' is a symbolic link to '", self.does("run", "deck.yaml", "stages[0].train.models=2", code=2))
+        self.assertEqual(os.listdir(self.path("elsewhere")), ["restart.9.h5"])
+
 
 class Restarts(Case):
     def test_what_decides_the_result_stays(self):

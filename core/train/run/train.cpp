@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/driver/page/last_page.hpp"
+#include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -106,6 +107,7 @@ Task::Outcome Train::run_committee(Context& context) {
     const auto finished = (fs::path(own.run_directory) / "finished.txt").string();
     bool skip = false;
     io::on_root(context.comm, [&] {
+      refuse_link(own.run_directory);
       fs::create_directories(own.run_directory);
       if (!context.resume) fs::remove(finished);
       skip = fs::exists(finished);
