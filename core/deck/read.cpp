@@ -128,7 +128,12 @@ bool read_integer(const Node& node, const KeySpec& spec, Reader& reader, long lo
   if (!node.is_scalar()) return refuse(node, spec, reader);
   if (!digits) {  // 1e6 is a whole number too
     const auto value = parse_number(text);
-    if (!value || *value != std::floor(*value) || std::abs(*value) > 9e15) return refuse(node, spec, reader);
+    if (!value || *value != std::floor(*value)) return refuse(node, spec, reader);
+    if (std::abs(*value) > 9e15)  // doubles do not count on
+      return refuse(node, spec, reader,
+                    error == std::errc() && spec.highest > 9e15
+                        ? " (up to 9e15 with a point or an exponent; beyond, give all digits)"
+                        : fmt::format(" (from {} to {})", number_text(spec.lowest), number_text(spec.highest)));
     out = static_cast<long long>(*value);
   }
   const double value = static_cast<double>(out);

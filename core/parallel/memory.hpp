@@ -22,7 +22,7 @@ std::string memory_problem(double bytes, const std::string& what, const std::str
 void require_memory(double bytes, const std::string& what, const std::string& remedy, const Comm& comm);
 
 /// Collective. The same for what a deck asks for: a warning in `cambium check`, which may run on another machine than
-/// the run.
+/// the run, unless no machine has a node with so much (1 PB).
 void require_memory(double bytes, const std::string& what, const std::string& remedy, Context& context);
 
 }  // namespace cambium

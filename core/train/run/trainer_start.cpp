@@ -24,6 +24,7 @@ Trainer::Trainer(const Train::Params& params, Context& context, int member, Watc
 }
 
 void Trainer::report_plan() const {
+  data_.check();
   auto& log = context_.log;
   log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type,
                        params_.dataset.type, params_.optimizer.type, params_.learning_rate.type));

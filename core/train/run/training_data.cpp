@@ -48,26 +48,41 @@ void TrainingData::hold_some_out() {
   held_out_ = std::make_unique<Subset>(*whole_, std::move(held));
 }
 
+/// Every rank holds the order of an epoch, and that of the share held out while it is drawn.
+void TrainingData::require_room(std::int64_t samples) const {
+  const double order = sizeof(std::int64_t) +
+                       (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
+  require_memory(order * static_cast<double>(samples), fmt::format("the order of {} samples", samples),
+                 "train on fewer samples", context_);
+}
+
+/// Of the whole training.
+std::int64_t TrainingData::steps_over(std::int64_t samples) const {
+  if (params_.batch > samples)
+    throw InputError(
+        fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
+  const double per_epoch = static_cast<double>((samples - 1) / params_.batch + 1);
+  return params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
+}
+
+void TrainingData::check() const {
+  const std::int64_t samples = whole_->size();
+  if (samples == 0) return;  // in files
+  require_room(samples);
+  steps_over(samples);
+}
+
 void TrainingData::open() {
   whole_->open(context_);
   if (whole_->size() == 0) throw InputError("the data set is empty: there is nothing to train on");
-  // Every rank holds the order of an epoch, and that of the share held out while it is drawn.
-  const double order = sizeof(std::int64_t) +
-                       (params_.hold_out > 0.0 ? sizeof(std::pair<double, std::int64_t>) + sizeof(std::int64_t) : 0);
-  require_memory(order * static_cast<double>(whole_->size()), fmt::format("the order of {} samples", whole_->size()),
-                 "train on fewer samples", context_);
+  require_room(whole_->size());
   if (held_out_) held_out_->open(context_);
   if (params_.hold_out > 0.0)
     hold_some_out();
   else
     training_ = std::move(whole_);
   if (held_out_) require_same_units(training_->fields(), held_out_->fields());
-  const std::int64_t samples = training_->size();
-  if (params_.batch > samples)
-    throw InputError(
-        fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
-  const double per_epoch = static_cast<double>((samples + params_.batch - 1) / params_.batch);
-  steps_ = params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
+  steps_ = steps_over(training_->size());
 }
 
 void TrainingData::start(std::uint64_t seed, int turns) {

@@ -11,6 +11,8 @@ class TrainingData {
   /// Makes what the deck names; opens nothing. `seed` draws what is held out. Parameters and context outlive this.
   TrainingData(const Train::Params& params, std::uint64_t seed, Context& context);
 
+  /// Collective. What the keys alone tell of the data's size, for `cambium check`; as open() refuses it.
+  void check() const;
   /// Collective. InputError for data that cannot be trained on.
   void open();
   Dataset& training() { return *training_; }
@@ -31,6 +33,8 @@ class TrainingData {
 
  private:
   void hold_some_out();
+  void require_room(std::int64_t samples) const;
+  std::int64_t steps_over(std::int64_t samples) const;
 
   const Train::Params& params_;
   std::uint64_t seed_;

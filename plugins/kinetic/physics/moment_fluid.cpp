@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 
 namespace cambium::kinetic {
@@ -30,8 +31,16 @@ static double length_of(const MomentFluid::Params& params) {
   return length;
 }
 
+/// The arrays below, before any of them is taken: 35 numbers a point or so.
+static int points_of(const MomentFluid::Params& params, const Comm& comm) {
+  require_memory(30.0 * sizeof(double) * params.points, fmt::format("a fluid at {} points", params.points),
+                 "give fewer 'points'", comm);
+  return params.points;
+}
+
 MomentFluid::MomentFluid(const Params& params, Context& context)
-    : params_(params), context_(context), n_(params.points), modes_(n_ / 2 + 1), length_(length_of(params)), fft_(n_) {
+    : params_(params), context_(context), n_(points_of(params, context.comm)), modes_(n_ / 2 + 1),
+      length_(length_of(params)), fft_(n_) {
   auto rows = [](const std::string& name, int count, int columns) { return View<double**>(name, count, columns); };
   now_ = rows("fluid: moments", 3, n_), trial_ = rows("fluid: trial", 3, n_);
   rate_ = rows("fluid: rates", 3, n_), sum_ = rows("fluid: sum", 3, n_);

@@ -14,6 +14,9 @@ struct CurveSet {
   std::vector<std::vector<double>> curve;
 };
 
+/// Collective: InputError, a warning in `cambium check`, when rank 0 has no room for sums over so many lags.
+void require_room_for_lags(int length, Context& context);
+
 /// Writes <name>.h5 (group /<name>: time, origins, species, the curve sets as [species][lag], diffusion) and <name>.csv
 /// into the run directory. `diffusion`: coefficients of all particles and of each species (Å²/ps). Rank 0 only.
 void write_correlation(const std::string& name, const Context& context, const std::vector<Species>& species,

@@ -1,7 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/plugin/writer.hpp"
-#include "plugins/md/correlations/time_correlation.hpp"
+#include "plugins/md/correlations/correlation_file.hpp"
 
 namespace cambium::md {
 
@@ -18,7 +18,9 @@ class Msd : public Writer {
   };
   Msd(const Params& params, Context& context)
       : params_(params), context_(context),
-        correlation_(TimeCorrelation::Kind::displacement, params.length, params.origins) {}
+        correlation_(TimeCorrelation::Kind::displacement, params.length, params.origins) {
+    require_room_for_lags(params.length, context);
+  }
 
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;

@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/parallel/memory.hpp"
 
 namespace cambium::superres {
 namespace {
@@ -15,6 +16,14 @@ constexpr int timestep_every = 5;  ///< steps between two looks at the Courant n
 constexpr int average_every = 10;  ///< steps between two instants of the averages
 
 }  // namespace
+
+void require_room(const ConvectionKeys& keys, const Comm& comm) {
+  constexpr double arrays = 8.0;  // at least: four fields, three tendencies, the spectrum
+  const double cells = static_cast<double>(keys.cells[0]) * keys.cells[1];
+  require_memory(arrays * sizeof(double) * cells / comm.size(),
+                 fmt::format("convection in {} x {} cells", keys.cells[0], keys.cells[1]),
+                 "give fewer 'cells', or use more nodes", comm);
+}
 
 Convection::Convection(const ConvectionKeys& keys, const Grid& grid, const Fluid& fluid, Context& context)
     : stepper(context.comm, Slab::make(grid, context.comm.rank(), context.comm.size()), fluid), keys_(keys),
@@ -70,14 +79,32 @@ void Convection::initialise(State& state, Context& context) {
   choose_timestep(0, state.time);
 }
 
+/// Collective: ": u at x = 0.5, z = 0.25 on rank 1", the first number of the flow that is none; empty where all are.
+static std::string broken_place(const Flow& flow, const Comm& comm) {
+  const auto f = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), flow.fields);
+  const Grid& grid = flow.slab.grid;
+  std::string text;
+  const auto look = [&](int field, const char* name, int k, int i) {
+    if (!text.empty() || std::isfinite(f(field, k, margin + i))) return;
+    const int row = flow.slab.first + k - 1;
+    text = fmt::format(": {} is {:g} at x = {:.4g}, z = {:.4g} on rank {}", name, std::abs(f(field, k, margin + i)),
+                       (i + 0.5) * grid.dx(), 0.5 * (grid.face[row] + grid.face[row + 1]), flow.slab.rank);
+  };
+  for (int k = 1; k <= flow.rows(); ++k)
+    for (int i = 0; i < flow.nx(); ++i) look(field_b, "b", k, i), look(field_u, "u", k, i), look(field_w, "w", k, i);
+  const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
+  if (speaker < comm.size()) comm.broadcast(text, speaker);
+  return text;
+}
+
 void Convection::choose_timestep(std::int64_t step, double time) {
   if (step % timestep_every == 0) {
     const double rate = largest_courant_rate(stepper.owned(), context_.comm);
     if (!std::isfinite(rate))
       throw NumericalError(
-          fmt::format("the flow is not finite any more after step {} (t = {:.6g}); take more cells or a smaller "
+          fmt::format("the flow is not finite any more after step {} (t = {:.6g}){}; take more cells or a smaller "
                       "'courant' (it is {:g})",
-                      step, time, keys_.courant));
+                      step, time, broken_place(stepper.owned(), context_.comm), keys_.courant));
     free_dt_ = std::min(
         {1.5 * free_dt_, keys_.max_timestep, diffusive_limit(stepper.owned()), keys_.courant / std::max(rate, 1e-30)});
   }

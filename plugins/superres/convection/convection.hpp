@@ -49,6 +49,14 @@ void describe_convection(deck::Describe<P>& d) {
       [](const P& p) { return p.cells[0] % 2 ? "the first of 'cells' must be even, for the transforms along x" : ""; });
 }
 
+void require_room(const ConvectionKeys& keys, const Comm& comm);
+/// Collective: the keys back, when so many cells find room. InputError otherwise, before any of it is taken.
+template <class P>
+const P& with_room(const P& keys, const Comm& comm) {
+  require_room(keys, comm);
+  return keys;
+}
+
 /// What the physics of this plugin share: state, step, length of the step, averages.
 class Convection {
  public:

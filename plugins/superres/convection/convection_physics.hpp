@@ -13,7 +13,7 @@ class ConvectionPhysics : public Physics {
  public:
   using Params = typename Setup::Params;
   ConvectionPhysics(const Params& params, Context& context)
-      : setup_(params), run_(params, setup_.grid(), setup_.fluid(), context) {}
+      : setup_(with_room(params, context.comm)), run_(params, setup_.grid(), setup_.fluid(), context) {}
 
   void declare(State& state, Context&) override { run_.declare(state); }
   void initialise(State& state, Context& context) override { run_.initialise(state, context); }

@@ -58,10 +58,22 @@ plugins: [podlstm]
 stages:
   - example_field: {weeks: 1e9}
 """
+CONVECTION = """
+run: {name: flow, directory: out}
+plugins: [superres]
+stages:
+  - simulate: {physics: rayleigh_benard, rayleigh: 1e5, cells: [16, 8], initial: {noise: 0.1}, end_time: 1}
+"""
+FLUID = """
+run: {name: fluid, directory: out}
+plugins: [kinetic]
+stages:
+  - simulate: {physics: moment_fluid, parameters: {k: 0.4, a: 1e-4}, length: 2*pi/k, density: 1 + a*cos(k*x), end_time: 1}
+"""
 S, T = "stages[0].simulate.", "stages[0].train."
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 table = Table("damaged", MD)
-for name, deck in {"train.yaml": TRAIN, "kinetic.yaml": KINETIC, "weeks.yaml": WEEKS,
+for name, deck in {"train.yaml": TRAIN, "kinetic.yaml": KINETIC, "weeks.yaml": WEEKS, "convection.yaml": CONVECTION, "fluid.yaml": FLUID,
                    "water.yaml": WATER.replace("FILE", os.path.join(SOURCE, "inputs/submatrix/h2o32.h5"))}.items():
     table.file(name, deck)
 says = table.says
@@ -89,6 +101,34 @@ says("a supercell of 2000 x 2000 x 2000 cells has more blocks than can be counte
      "stages[0].density_matrix.matrices.supercell=[2000, 2000, 2000]", deck="water.yaml")
 says(("1000000000 weeks on 30 x 60 cells would take at least 7.22 TB of memory on this node, which has ", LEFT, "give fewer 'weeks' or cells"),
      deck="weeks.yaml", command="run")
+
+# No machine has a node of a petabyte: then `check` refuses, too.
+NODE = " of memory on this node, which has "
+says(("the order of 1000000000000000000 samples would take at least 8 EB" + NODE, LEFT, "train on fewer samples"),
+     T + "dataset.samples=1000000000000000000", deck="train.yaml")
+says("epochs is 1e+18, with 5 steps in each: more steps than can be counted; give fewer epochs, or 'steps'", T + "epochs=1e18", T + "steps=null",
+     deck="train.yaml")
+says("batch is 1000000000000000000, but the training set has 40 samples; lower batch", T + "batch=1000000000000000000", deck="train.yaml")
+says(("a network with layers of 2e+15 weights would take at least 16 PB" + NODE, LEFT, "make 'layers' narrower, or use more nodes"),
+     T + "model.layers=[1000000000000000]", deck="train.yaml")
+says(("a transformer with blocks of 1.2e+17 weights would take at least 960 PB" + NODE, LEFT, "lower 'width' or 'layers', or use more nodes"),
+     T + "model={type: transformer, width: 100000000, heads: 4, layers: 1, expand: 4}", deck="train.yaml")
+says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'length'"),
+     T + "dataset={type: grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
+says(("1000000000000000 weeks on 30 x 60 cells would take at least 7.22 EB" + NODE, LEFT, "give fewer 'weeks' or cells"),
+     "stages[0].example_field.weeks=1000000000000000", deck="weeks.yaml")
+says(("convection in 1000000000 x 1000000000 cells would take at least 64 EB" + NODE, LEFT, "give fewer 'cells', or use more nodes"),
+     "stages[0].simulate.cells=[1000000000, 1000000000]", deck="convection.yaml")
+says(("a fluid at 2000000000 points would take at least 480 GB" + NODE, LEFT, "give fewer 'points'"),
+     "stages[0].simulate.points=2000000000", deck="fluid.yaml")
+says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'length'"),
+     S + "output=[{type: msd, length: 2000000000}]", command="run")
+says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'length'"),
+     S + "output=[{type: vacf, length: 2000000000}]", command="run")
+# Whole numbers beyond what doubles count
+says(("found 1e18, expected a whole number >= 1 (up to 9e15 with a point or an exponent; beyond, give all digits)"), T + "dataset.samples=1e18",
+     deck="train.yaml")
+says(("found 3e9, expected a whole number (from -2147483648 to 2147483647)"), S + "structure.lattice.cells=[3e9, 1, 1]")
 
 # Decks
 table.file("alias.yaml", "a: &a " + 100000 * "x" + "\nb: [" + ", ".join(2000 * ["*a"]) + "]\n")

@@ -45,13 +45,15 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-/// The deck alone tells the weights between hidden layers: two copies of them, weights and gradients, divided at best.
-/// A training looks itself, with all it holds.
+/// The deck alone tells the weights of hidden layers but those behind the input: two copies of them, weights and
+/// gradients, divided at best. A training looks itself, with all it holds.
 Mlp::Mlp(const Params& params, Context& context) : params_(params) {
   if (!context.dry_run) return;
-  double weights = 0.0;
-  for (std::size_t k = 1; k < params.layers.size(); ++k)
-    weights += static_cast<double>(params.layers[k - 1]) * static_cast<double>(params.layers[k]);
+  double weights = 0.0, before = 1.0;  // one input at least
+  for (const auto width : params.layers) {
+    weights += (before + 1.0) * static_cast<double>(width);  // and biases
+    before = static_cast<double>(width);
+  }
   require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(),
                  fmt::format("a network with layers of {:.4g} weights", weights),
                  "make 'layers' narrower, or use more nodes", context);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/io/hdf5/h5.hpp"
+#include "core/parallel/memory.hpp"
 
 namespace cambium::train {
 
@@ -27,7 +28,10 @@ static Grammar::Params language(const GrammarSet::Params& p) {
   return out;
 }
 
-GrammarSet::GrammarSet(const Params& params, Context&) : params_(params), grammar_(language(params)) {}
+GrammarSet::GrammarSet(const Params& params, Context& context) : params_(params), grammar_(language(params)) {
+  require_memory(5.0 * static_cast<double>(params.length), fmt::format("a text of {} bytes", params.length),
+                 "give a smaller 'length'", context);
+}
 
 void GrammarSet::open(Context& context) {
   const double floor = grammar_.entropy(params_.length);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/parallel/memory.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/networks/mlp/field.hpp"
 #include "core/train/networks/transformer/transformer_pass.hpp"
@@ -41,7 +42,15 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
-Transformer::Transformer(const Params& params, Context&) : params_(params) {}
+/// The deck alone tells the weights of the blocks: two copies of them, weights and gradients, divided at best. A
+/// training looks itself, with all it holds.
+Transformer::Transformer(const Params& params, Context& context) : params_(params) {
+  if (!context.dry_run) return;
+  const double width = params.width, weights = params.layers * width * width * (4.0 + 2.0 * params.expand);
+  require_memory(2.0 * weights * static_cast<double>(size_of(dtype())) / context.comm.size(),
+                 fmt::format("a transformer with blocks of {:.4g} weights", weights),
+                 "lower 'width' or 'layers', or use more nodes", context);
+}
 
 void Transformer::fit_statistics(Dataset& training, Context&) {
   const std::int64_t first[] = {0};
