@@ -95,6 +95,23 @@ class Messages(unittest.TestCase):
             "cambium: command line: stages[0].simulate.potential: graph.pb is a TensorFlow graph, which needs the library "
             "that wrote it; DeePMD-kit makes a readable model of it with\n  dp convert-backend graph.pb graph.dp\n"))
 
+    def test_a_model_without_checksum_is_said(self):
+        copper = os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp")
+        program.run("deepmd", "compress", copper, "copper.dp", cwd=self.folder)
+        use = STAGE + "potential={type: deep_potential, model: copper.dp}"
+        note = ("'copper.dp' carries no checksum: another program or an earlier version wrote it, or it was changed since; damage to it would not "
+                "be noticed")
+        code, out, error = program.run("check", "bad.yaml", use, cwd=self.folder)
+        self.assertEqual(code, 0, error)
+        self.assertNotIn(note, out)
+        self.assertRegex(program.run("deepmd", "show", "copper.dp", cwd=self.folder)[1], r"\nchecksum +agrees with what was written\n")
+        with h5py.File(os.path.join(self.folder, "copper.dp"), "r+") as file:  # as a program does that knows nothing of checksums
+            file.attrs["json"] = file.attrs["json"]
+        code, out, error = program.run("check", "bad.yaml", use, cwd=self.folder)
+        self.assertEqual(code, 0, error)
+        self.assertIn(note, out)
+        self.assertRegex(program.run("deepmd", "show", "copper.dp", cwd=self.folder)[1], r"\nchecksum +none\n")
+
     def test_cell_too_small_for_ranks(self):
         error = self.fails(STAGE + "ranks=[1, 1, 2]", STAGE + "structure.lattice.cells=[2, 2, 2]", ranks=2)
         self.assertTrue(error.startswith(
@@ -116,6 +133,20 @@ class Messages(unittest.TestCase):
             "between them is not defined; remove one of them, or move them apart; "
             f"the state is in {os.path.join('out', 'simulate', 'failed.0.h5')}\n"))
         self.assertTrue(os.path.exists(os.path.join(self.folder, "out", "simulate", "failed.0.h5")))
+
+    def test_atoms_at_the_same_place_of_every_potential(self):
+        """A model of the deepmd plugin gives neighbours of the two a force that is no number, too: they are not who is named."""
+        copper = os.path.join(program.SOURCE, "inputs", "deepmd", "models", "copper.dp")
+        for species, potential in (("Si", "{type: stillinger_weber}"), ("Cu", "{type: sutton_chen, element: Cu, cutoff: 5.5}"),
+                                   ("Cu", "{type: zbl, inner: 1, outer: 2}"), ("Cu", f"{{type: deep_potential, model: {copper}}}")):
+            program.write(os.path.join(self.folder, "twins.xyz"), (
+                '4\nLattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3\n'
+                f"{species} 3 1 1\n{species} 1 1 1\n{species} 1 3 1\n{species} 21 1 -19\n"))
+            for ranks in (1, 2):
+                error = self.fails(STAGE + "structure={file: twins.xyz}", STAGE + "potential=" + potential, STAGE + "skin=0.5", "--overwrite", code=4,
+                                   ranks=ranks)
+                self.assertIn(f"cambium: numerical failure: step 0: atoms 2 ({species}) and 4 ({species}) are at the same place, 1 1 1 Å, where the force",
+                              error)
 
     def test_force_not_a_number(self):
         program.write(os.path.join(self.folder, "close.xyz"),

@@ -5,20 +5,9 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/md/dynamics/twins.hpp"
 
 namespace cambium::md {
-
-/// Row of a listed neighbour at the place of atom i (host rows x), or -1: there no pair potential has a force.
-static int twin_of(int i, const auto& x, const NeighborList& list) {
-  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.offset);
-  const auto count = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.count);
-  const auto index = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.index);
-  for (int k = 0; k < count(i); ++k) {
-    const int j = index(offset(i) + k);
-    if (std::hypot(x(i, 0) - x(j, 0), x(i, 1) - x(j, 1), x(i, 2) - x(j, 2)) < 1e-6) return j;
-  }
-  return -1;
-}
 
 void report_bad_atom(const Particles& particles, const NeighborList& list, const GivenAxes& axes, int rank,
                      std::int64_t step, Unsound what) {
@@ -33,11 +22,7 @@ void report_bad_atom(const Particles& particles, const NeighborList& list, const
     const auto symbol = [&](int row) { return particles.species[static_cast<int>(x(row, 3))].symbol; };
     const double here[2][3] = {{x(i, 0), x(i, 1), x(i, 2)}, {f(i, 0), f(i, 1), f(i, 2)}};
     const auto at = axes.vector(here[0]), force = axes.vector(here[1]);
-    if (const int j = position ? -1 : twin_of(i, x, list); j >= 0)
-      throw NumericalError(fmt::format(
-          "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
-          "them is not defined; remove one of them, or move them apart",
-          step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]));
+    if (!position) refuse_twin_of(i, particles, list, axes, step);
     const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
     throw NumericalError(fmt::format(
         "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "

@@ -15,6 +15,7 @@
 #include "core/plugin/committee.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/state/tensor_of_view.hpp"
+#include "plugins/md/dynamics/twins.hpp"
 
 namespace cambium::md {
 
@@ -106,6 +107,7 @@ void Md::initialise(State& state, Context& context) {
     init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
   dynamics_->stop_frozen();
   dynamics_->rebuild();
+  refuse_twins(state.particles, dynamics_->list(), axes_, 0, context.comm);
   dynamics_->compute_forces(true, 0);
   integrator_->start(*dynamics_);
   atoms_ = state.particles.nglobal;

@@ -1,0 +1,62 @@
+#include "plugins/md/dynamics/twins.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+
+namespace cambium::md {
+
+constexpr double same_place = 1e-12;  // Å^2
+
+/// First owned atom with a listed neighbour at its place; nlocal where there is none.
+static int first_twin(const Particles& particles, const NeighborList& list) {
+  const auto x = particles.x;
+  const auto offset = list.offset;
+  const auto count = list.count, index = list.index;
+  int first = particles.nlocal;
+  Kokkos::parallel_reduce(
+      "md::twins", Range(0, particles.nlocal),
+      KOKKOS_LAMBDA(int i, int& least) {
+        for (int k = 0; k < count(i); ++k) {
+          const int j = index(offset(i) + k);
+          double r2 = 0.0;
+          for (int d = 0; d < 3; ++d) r2 += (x(i, d) - x(j, d)) * (x(i, d) - x(j, d));
+          if (r2 < same_place && i < least) least = i;
+        }
+      },
+      Kokkos::Min<int>(first));
+  return first < particles.nlocal ? first : particles.nlocal;  // without atoms a minimum is the largest number
+}
+
+void refuse_twin_of(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
+                    std::int64_t step) {
+  const auto host = [](const auto& view) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view); };
+  const auto x = host(particles.x);
+  const auto tag = host(particles.tag);
+  const auto offset = host(list.offset);
+  const auto count = host(list.count), index = host(list.index);
+  for (int k = 0; k < count(i); ++k) {
+    const int j = index(offset(i) + k);
+    double r2 = 0.0;
+    for (int d = 0; d < 3; ++d) r2 += (x(i, d) - x(j, d)) * (x(i, d) - x(j, d));
+    if (!(r2 < same_place)) continue;
+    const double here[3] = {x(i, 0), x(i, 1), x(i, 2)};
+    const auto at = axes.vector(here);
+    const auto symbol = [&](int row) { return particles.species[static_cast<std::size_t>(x(row, 3))].symbol; };
+    throw NumericalError(fmt::format(
+        "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
+        "them is not defined; remove one of them, or move them apart",
+        step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]));
+  }
+}
+
+void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
+                  const Comm& comm) {
+  const int first = first_twin(particles, list);
+  const bool here = first < particles.nlocal;
+  if (comm.max(here ? 1 : 0) == 0) return;
+  if (here) refuse_twin_of(first, particles, list, axes, step);
+  throw NumericalError(fmt::format("step {}: two atoms on another rank are at the same place", step), true);
+}
+
+}  // namespace cambium::md

@@ -1,0 +1,17 @@
+#pragma once
+#include "core/parallel/comm.hpp"
+#include "core/particles/given_axes.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
+
+namespace cambium::md {
+
+/// Collective. NumericalError that names two atoms at the same place, within 1e-6 Å, where there are any: no potential
+/// has a force between them, and not every one gives a number that is noticed. Positions in the user's axes.
+void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
+                  const Comm& comm);
+
+/// On this rank alone: the same where atom i (a row) has a listed neighbour at its place.
+void refuse_twin_of(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
+                    std::int64_t step);
+
+}  // namespace cambium::md
