@@ -83,12 +83,13 @@ Task::Outcome Loop::run() {
     dump_and_rethrow(error, state_.step);  // that of the checkpoint, once it was read
   }
   context_.timing.reset();
+  attempted_ = state_.step;
   LoopCadence cadence({state_.step, params_.steps, params_.checkpoint.every}, context_);
   auto outcome = Task::Outcome::done;
   try {
     outcome = advance_all(cadence);
   } catch (const NumericalError& error) {
-    dump_and_rethrow(error, state_.step + 1);
+    dump_and_rethrow(error, attempted_);
   }
   if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
   seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step);
@@ -99,7 +100,8 @@ Task::Outcome Loop::run() {
 Task::Outcome Loop::advance_all(LoopCadence& cadence) {
   const std::int64_t thermo = params_.thermo.every;
   while (state_.step < last_step_ && !physics_->finished()) {
-    advance(schedule_, *physics_, state_, context_.timing, cadence.due(state_.step + 1, thermo));
+    attempted_ = state_.step + 1;
+    advance(schedule_, *physics_, state_, context_.timing, cadence.due(attempted_, thermo));
     if (cadence.due(state_.step, thermo)) observe_and_print();
     call_writers();
     if (cadence.stops_after(state_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;
@@ -168,7 +170,9 @@ void Loop::resume(const std::string& path) {
   context_.log.info(lines_->units());
 }
 
+/// What there is of a step that could not be completed, under its number.
 void Loop::dump_and_rethrow(const NumericalError& error, std::int64_t step) {
+  if (step > state_.step) state_.time += physics_->timestep(state_), state_.step = step;
   const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("failed.{}.h5", step)).string();
   io::write_checkpoint(path, state_, context_.comm, io::provenance_of(context_), [&](io::Group& root) {
     auto group = root.create_group("physics");

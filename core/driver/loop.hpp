@@ -43,6 +43,7 @@ class Loop {
   std::unique_ptr<ThermoLines> lines_;
   std::unique_ptr<ThermoFile> thermo_file_;
   std::int64_t last_step_ = 0;
+  std::int64_t attempted_ = 0;  ///< the step under way, or the last one
   std::vector<double> values_;
   double seconds_ = 0.0;    ///< that the loop took
   std::int64_t steps_ = 0;  ///< that it made

@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "plugins/kinetic/collisions/on_ranks.hpp"
 
 namespace cambium::kinetic {
 
@@ -123,7 +124,7 @@ void Bgk::act(Solver& solver, double dt, const std::vector<double>& moments, con
   double scale = 0.0;
   for (double m : moments) scale = std::max(scale, std::abs(m));
   for (iterations_ = 1;; ++iterations_) {
-    project_maxwellian(target);
+    on_ranks(comm, [&] { project_maxwellian(target); });
     const auto found = moments_of_maxwellian(comm);
     double worst = 0.0;
     for (std::size_t k = 0; k < target.size(); ++k) {

@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
+#include "plugins/kinetic/collisions/on_ranks.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
@@ -125,7 +126,7 @@ void Species::collide(double dt) {
   if (bgk_)
     bgk_->act(*solver_, dt, moments_[0], comm_);
   else
-    dougherty_->act(*solver_, dt);
+    on_ranks(comm_, [&] { dougherty_->act(*solver_, dt); });
 }
 
 void Species::initialise(Context& context) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "plugins/kinetic/collisions/on_ranks.hpp"
 
 namespace cambium::kinetic {
 
@@ -34,9 +35,9 @@ void CrossCollisions::add(const CrossCollisionParams& params, const Plasma& plas
       {&a, &b, BetweenSpecies({a.dougherty_with({}), a.mass()}, {b.dougherty_with({}), b.mass()}, frequency)});
 }
 
-void CrossCollisions::act(double dt) {
+void CrossCollisions::act(double dt, const Comm& comm) {
   for (auto& pair : pairs_) {
-    pair.op.act(pair.a->solver(), pair.b->solver(), dt);
+    on_ranks(comm, [&] { pair.op.act(pair.a->solver(), pair.b->solver(), dt); });
     pair.a->compute_moments(), pair.b->compute_moments();
   }
 }

@@ -11,8 +11,8 @@ class CrossCollisions {
   CrossCollisions(const std::vector<CrossCollisionParams>& pairs, const Plasma& plasma);
 
   bool any() const { return !pairs_.empty(); }
-  /// Collisions during dt act on slot 0, whose moments are then new.
-  void act(double dt);
+  /// Collective: collisions during dt act on slot 0, whose moments are then new.
+  void act(double dt, const Comm& comm);
 
  private:
   struct Pair {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -25,25 +24,13 @@ void StepSize::require_stable(double dt, double frequency, double time) const {
                     *common_.timestep, 1.0 / frequency, time));
 }
 
-static void require_finite(double frequency, double time, std::int64_t step) {
-  if (!std::isfinite(frequency))
-    throw NumericalError(
-        fmt::format("the distribution function is not finite any more at step {}, time {:.6g}", step, time));
-}
-
 bool StepSize::too_long(double frequency, double time, StepInfo& info) {
   const double limit = std::max(1.0, common_.cfl) * 1.01;
-  require_finite(frequency, time, info.step);
   require_stable(info.dt, frequency, time);
   if (info.dt * frequency <= limit || common_.timestep) return false;
   info.dt = common_.cfl / frequency;
   ++repeated_;
   return true;
-}
-
-void StepSize::set_frequency(double frequency, double time, std::int64_t step) {
-  frequency_ = frequency;
-  require_finite(frequency, time, step);
 }
 
 void StepSize::save(io::Group& group) const {

@@ -19,13 +19,11 @@ class StepSize {
   double next(double time) const;
   /// Whether a deck gives it, so that no step is ever begun again.
   bool given() const { return common_.timestep.has_value(); }
-  /// Whether the stages up to the one with this frequency need a shorter step; that is in `info` then. NumericalError
-  /// when the frequency is not finite, InputError when a given step is not stable.
+  /// Whether the stages up to the one with this frequency need a shorter step; that is in `info` then. InputError
+  /// when a given step is not stable. The frequency is finite.
   bool too_long(double frequency, double time, StepInfo& info);
-  /// The largest frequency of a whole step, from which the next one follows. NumericalError when it is not finite.
-  void set_frequency(double frequency, double time, std::int64_t step);
-  /// The frequency of a fresh start.
-  void start(double frequency) { frequency_ = frequency; }
+  /// The largest frequency of a whole step, or of a fresh start, from which the next one follows.
+  void set_frequency(double frequency) { frequency_ = frequency; }
   /// Steps that were begun again.
   std::int64_t repeated() const { return repeated_; }
 

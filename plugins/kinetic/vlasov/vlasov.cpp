@@ -13,7 +13,7 @@ void Vlasov::declare(State& state, Context&) { stages_.declare(state); }
 void Vlasov::initialise(State& state, Context&) {
   plasma_.initialise();
   time_ = state.time;
-  step_size_.start(stages_.start(time_));
+  step_size_.set_frequency(stages_.start(time_));
   if (growth_) growth_->add(time_, plasma_.field_energy());
 }
 

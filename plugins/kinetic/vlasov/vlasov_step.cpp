@@ -1,24 +1,29 @@
 // A step of a kinetic physics as a list of tasks.
 #include <algorithm>
 
+#include "plugins/kinetic/vlasov/broken_place.hpp"
 #include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 
 /// What changes distribution functions after the stages.
-static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stages& stages, Stages::Tasks& tasks) {
+static void add_corrections(Plasma& plasma, CrossCollisions& between, const Stages& stages, const double& time,
+                            const Comm& comm, Stages::Tasks& tasks) {
   const auto changed = together({stages.of_species("f", {0}), stages.of_species("moments", {0})});
   const auto some = [&plasma](auto&& has) {
     return std::any_of(plasma.species().begin(), plasma.species().end(), [&](const auto& s) { return has(*s); });
   };
   if (some([](const Species& s) { return s.collides(); }))
-    tasks.push_back({"collisions: within species", changed, changed, [&plasma](State&, StepInfo& info) {
-                       for (auto& s : plasma.species())
-                         if (s->collides()) s->collide(info.dt);
+    tasks.push_back({"collisions: within species", changed, changed, [&plasma, &time](State&, StepInfo& info) {
+                       in_step(time, info, [&] {
+                         for (auto& s : plasma.species())
+                           if (s->collides()) s->collide(info.dt);
+                       });
                      }});
   if (between.any())
-    tasks.push_back({"collisions: between species", changed, changed,
-                     [&between](State&, StepInfo& info) { between.act(info.dt); }});
+    tasks.push_back({"collisions: between species", changed, changed, [&between, &time, &comm](State&, StepInfo& info) {
+                       in_step(time, info, [&] { between.act(info.dt, comm); });
+                     }});
   if (some([](const Species& s) { return s.limits(); }))
     tasks.push_back(
         {"limiter: negative parts", changed, together({changed, stages.of_fields({0})}), [&plasma](State&, StepInfo&) {
@@ -38,16 +43,24 @@ void Vlasov::schedule(Schedule& schedule) {
   if (!step_size_.given())  // one that is given is kept
     for (const auto& task : tasks) reads = together({reads, task.reads}), writes = together({writes, task.writes});
   tasks.push_back({"timestep: again if too long", reads, writes, [this, again = tasks](State& state, StepInfo& info) {
-                     while (step_size_.too_long(std::max(stages_.fastest()[0], stages_.fastest()[1]), time_, info))
+                     const auto too_long = [&] {
+                       const double frequency = std::max(stages_.fastest()[0], stages_.fastest()[1]);
+                       require_finite(frequency, plasma_, time_, info, context_.comm);
+                       return step_size_.too_long(frequency, time_, info);
+                     };
+                     while (too_long())
                        for (const auto& task : again) task.run(state, info);
                    }});
   stages_.add_stage(2, tasks);
   tasks.push_back({"timestep: of the next step", {"frequencies"}, {}, [this](State&, StepInfo& info) {
                      const auto& fastest = stages_.fastest();
-                     step_size_.set_frequency(*std::max_element(fastest.begin(), fastest.end()), time_, info.step);
+                     const double frequency = *std::max_element(fastest.begin(), fastest.end());
+                     require_finite(frequency, plasma_, time_, info, context_.comm);
+                     step_size_.set_frequency(frequency);
                    }});
-  add_corrections(plasma_, cross_collisions_, stages_, tasks);
+  add_corrections(plasma_, cross_collisions_, stages_, time_, context_.comm, tasks);
   tasks.push_back({"timestep: time reached", {}, {}, [this](State&, StepInfo& info) {
+                     require_progress(time_, info);
                      last_step_ = info.dt;
                      time_ += info.dt;
                      info.time = time_;

@@ -107,7 +107,7 @@ void Md::initialise(State& state, Context& context) {
     init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
   dynamics_->stop_frozen();
   dynamics_->rebuild();
-  refuse_twins(state.particles, dynamics_->list(), axes_, 0, context.comm);
+  refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
   dynamics_->compute_forces(true, 0);
   integrator_->start(*dynamics_);
   atoms_ = state.particles.nglobal;

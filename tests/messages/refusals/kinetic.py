@@ -131,11 +131,12 @@ says("start_from: species 'electron' was stored with 1 and 1 dimensions of confi
      *PLANE, command="run")
 
 # A calculation that breaks, and one that another deck began
-says("the distribution function is not finite any more at step 1, time 0", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
+says("the distribution function is not finite any more at step 1, time 0: that of 'electron' in cell [0] (x = 1.5708) on rank 0; take more cells or a "
+     "smaller 'cfl', and look at what the deck lets grow", S + "external={E: [exp(1e5*(t + 0.01))]}", S + "end_time=1",
      command="run", code=4)
 says("the moments are not finite any more at step 3, time 300; try a shorter 'timestep'", S + "timestep=100", S + "end_time=1e6",
      deck="fluid.yaml", command="run", code=4)
-says("collisions: density -0.0947857 and squared thermal speed 0.898825 in cell 0 must be positive; use more cells or 'positivity: true'",
+says("step 1, time 0: rank 0: collisions: density -0.0947857 and squared thermal speed 0.898825 in cell 0 must be positive; use more cells or 'positivity: true'",
      GAS + "collisions={frequency: 1}", GAS + "f0=(0.001 + step(x - 2.5))*maxwellian(v)", command="run", code=4)
 table.interrupts("run.directory=stored", S + "checkpoint={every: 1}")
 says("species 'electron' was stored on [4, 8] cells with basis 1x1v_p2, this deck has [8, 8] with 1x1v_p2; resume with the deck that "
