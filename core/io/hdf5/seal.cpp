@@ -1,6 +1,7 @@
 #include "core/io/hdf5/seal.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,13 @@ struct Trailer {
   std::array<char, 16> name{'C', 'a', 'm', 'b', 'i', 'u', 'm', ' ', 's', 'e', 'a', 'l', ' ', '1', '\n', '\0'};
   std::uint64_t bytes = 0, checksum = 0;  ///< of what lies before
 };
+/// Whether a name is that of a seal, some letters of which may be damaged: a seal does not go with a bit.
+bool resembles(std::string_view found, std::string_view name) {
+  std::size_t same = 0;
+  for (std::size_t k = 0; k < name.size(); ++k) same += found[k] == name[k];
+  return 4 * same >= 3 * name.size();
+}
+
 static_assert(sizeof(Trailer) == 32);
 
 constexpr std::uint64_t block_bytes = std::uint64_t{8} << 20;
@@ -132,20 +140,49 @@ void write_sealed_h5(const std::string& path, const std::function<void(File&)>& 
   target.commit();
 }
 
-Seal seal_of(const std::string& path, const Comm& comm) {
+namespace {
+
+/// Collective over `comm`.
+Seal seal_within(const std::string& path, MPI_Comm comm) {
   const Descriptor file(path, O_RDONLY);
   Trailer found, expected;
   const std::uint64_t before = file.size() < sizeof found ? 0 : file.size() - sizeof found;
   bool there = file.size() >= sizeof found && file.read(before, reinterpret_cast<char*>(&found), sizeof found);
-  there = there && found.name == expected.name;
-  std::uint64_t all[3] = {there ? 1u : 0u, found.bytes, found.checksum};
-  MPI_Bcast(all, 3, MPI_UINT64_T, 0, comm.handle());
+  there = there && resembles({found.name.data(), found.name.size()}, {expected.name.data(), expected.name.size()});
+  std::uint64_t all[4] = {there ? 1u : 0u, found.bytes, found.checksum, found.name == expected.name ? 1u : 0u};
+  MPI_Bcast(all, 4, MPI_UINT64_T, 0, comm);
   if (!all[0]) return Seal::absent;
+  if (!all[3]) return Seal::broken;
   // Every rank looks at the file that the first one sees; another length is another file.
   std::uint64_t size = before;
-  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm.handle());
+  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm);
   if (all[1] != size) return Seal::broken;
-  return checksum(file, size, comm.handle()) == all[2] ? Seal::sound : Seal::broken;
+  return checksum(file, size, comm) == all[2] ? Seal::sound : Seal::broken;
+}
+
+}  // namespace
+
+Seal seal_of(const std::string& path, const Comm& comm) { return seal_within(path, comm.handle()); }
+
+Seal seal_of(const std::string& path) { return seal_within(path, MPI_COMM_SELF); }
+
+constexpr std::string_view comment = "# Cambium seal 1: ";
+
+static std::string seal_line(std::string_view text) {
+  return fmt::format("{}{:012} bytes, sum {:016x}\n", comment, text.size(), sum_of(text.data(), text.size()));
+}
+
+std::string sealed_text(std::string text) {
+  if (!text.ends_with('\n')) text += '\n';
+  return text + seal_line(text);
+}
+
+Seal seal_of_text(std::string_view text) {
+  const std::size_t length = seal_line({}).size();
+  if (text.size() < length) return Seal::absent;
+  const auto before = text.substr(0, text.size() - length), found = text.substr(before.size());
+  if (!resembles(found, comment)) return Seal::absent;
+  return found == seal_line(before) ? Seal::sound : Seal::broken;
 }
 
 }  // namespace cambium::io

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
@@ -24,6 +25,13 @@ void seal(const std::string& path, const std::string& named);
 
 /// Collective. A file that is not there, or is no file, has no seal.
 Seal seal_of(const std::string& path, const Comm& comm);
+
+/// The same by one rank.
+Seal seal_of(const std::string& path);
+
+/// A text with its checksum as its last line, a comment (#) of fixed length.
+std::string sealed_text(std::string text);
+Seal seal_of_text(std::string_view text);
 
 /// write_h5_atomically() with a seal.
 void write_sealed_h5(const std::string& path, const std::function<void(File&)>& fill);

@@ -10,6 +10,8 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/seal.hpp"
+#include "core/io/run/model_seal.hpp"
 
 namespace cambium::deepmd {
 
@@ -77,8 +79,11 @@ ModelTree load_model_tree(const std::string& path) {
   if (auto foreign = foreign_formats.find(suffix); foreign != foreign_formats.end())
     refuse_format(path, foreign->second);
   if (!fs::exists(path)) throw InputError(fmt::format("model file '{}' does not exist{}", path, models_beside(path)));
-  if (suffix == ".dp" || suffix == ".hlo") return detail::read_dp(path);
-  if (suffix == ".yaml" || suffix == ".yml") return detail::read_yaml(path);
+  const bool hdf5 = suffix == ".dp" || suffix == ".hlo", yaml = suffix == ".yaml" || suffix == ".yml";
+  if (hdf5 || yaml) {
+    io::require_sound_model(path);
+    return hdf5 ? detail::read_dp(path) : detail::read_yaml(path);
+  }
   throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp or .yaml", path, suffix));
 }
 
@@ -88,9 +93,9 @@ void save_model_tree(const ModelTree& tree, const std::string& path) {
   if (!yaml && suffix != ".dp")
     throw InputError(fmt::format("{}: suffix '{}' is not one of a model file; expected .dp or .yaml", path, suffix));
   if (yaml)
-    io::write_file_atomically(path, detail::yaml_text(tree));
+    io::write_file_atomically(path, io::sealed_text(detail::yaml_text(tree)));
   else
-    io::write_h5_atomically(path, [&](io::File& file) { detail::fill_dp(tree, file); });
+    io::write_sealed_h5(path, [&](io::File& file) { detail::fill_dp(tree, file); });
 }
 
 TreeCursor::TreeCursor(const TreeCursor& parent, const Json& node, const std::string& step)

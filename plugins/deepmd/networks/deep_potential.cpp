@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/deepmd/layer_passes/parameters.hpp"
 #include "plugins/deepmd/networks/energy_bias.hpp"
@@ -114,9 +115,11 @@ void require_trainable(const DeepPotentialModel& m) {
 }
 }  // namespace
 
-DeepPotentialNetwork::DeepPotentialNetwork(const Params& params, Context&) : params_(params), cache_(params.memory) {
+DeepPotentialNetwork::DeepPotentialNetwork(const Params& params, Context& context)
+    : params_(params), cache_(params.memory) {
   if (params_.init.empty()) return;
   start_ = DeepPotentialModel::load(params_.init);
+  if (!io::require_sound_model(params_.init)) context.log.info(io::no_checksum_note(params_.init));
   require_trainable(*start_);
 }
 

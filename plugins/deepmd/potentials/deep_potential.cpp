@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {
@@ -50,6 +51,7 @@ static bool is_still_to_be_made(const std::string& path, const Context& context)
 
 DeepPotential::Member DeepPotential::load(const std::string& path, const Context& context) const {
   DeepPotentialModel model = DeepPotentialModel::load(path);
+  if (!io::require_sound_model(path)) context.log.info(io::no_checksum_note(path));
   EngineOptions options;
   options.precision = params_.precision;
   options.compress_tolerance = params_.compress.value_or(0.0);

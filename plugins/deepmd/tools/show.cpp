@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/io/run/model_seal.hpp"
 #include "plugins/deepmd/layers/table.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
@@ -55,6 +56,7 @@ std::string show_model(const std::string& path) {
   line("model", path);
   line("written by", fmt::format("{} {} ({})", root.text("software", "unknown"), root.text("version", ""),
                                  root.text("backend", "unknown")));
+  line("checksum", io::require_sound_model(path) ? "agrees with what was written" : "none");
   line("species", fmt::format("{}", fmt::join(m.type_map, ", ")));
   line("descriptor", fmt::format("{}, {}", full ? "se_e2_a" : "se_e2_r",
                                  m.type_one_side ? "embedding by neighbour" : "embedding by centre and neighbour"));

@@ -7,7 +7,8 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/seal.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -15,7 +16,7 @@ namespace cambium::podlstm {
 
 void write_ensemble(const EnsembleFile& e, const Preparation& preparation, const Forecaster& linear, Context& context) {
   const auto path = (std::filesystem::path(context.run_directory) / "ensemble.h5").string();
-  io::write_h5_atomically(path, [&](io::File& file) {
+  io::write_sealed_h5(path, [&](io::File& file) {
     file.set_attribute("window", e.shape.past), file.set_attribute("horizon", e.shape.future),
         file.set_attribute("modes", e.modes);
     file.set_attribute("linear_share", e.linear_share);
@@ -69,7 +70,12 @@ Stored read(const std::string& path) {
 
 Ensemble::Ensemble(const std::string& path, const WindowShape& shape, std::int64_t modes, Context& context) {
   Stored stored;
-  io::on_every_rank(context.comm, [&] { stored = read(path); });
+  bool sealed = false;
+  io::on_every_rank(context.comm, [&] {
+    sealed = io::require_sound_model(path);
+    stored = read(path);
+  });
+  if (!sealed) context.log.info(io::no_checksum_note(path));
   const auto& e = stored.file;
   if (e.shape.past != shape.past || e.shape.future != shape.future || e.modes != modes)
     throw InputError(fmt::format(

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/seal.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -144,6 +145,7 @@ void write_pod_file(const std::string& path, const Field& field, const Basis& ba
   io::on_root(comm, [&] {
     attach_dimensions(*file, field);
     file->close();
+    io::seal(whole->part(), path);
     whole->commit();
   });
 }

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/podlstm/field/field_file.hpp"
 
@@ -81,6 +82,7 @@ std::vector<double> read_days(const io::File& file, const SeriesParams& params, 
 }
 
 Series read(const SeriesParams& params) {
+  io::require_sound_model(params.file);
   const io::File file = io::File::open(params.file);
   Series out;
   if (!params.train.empty()) {

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
-#include "core/io/hdf5/atomic_file.hpp"
-#include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/seal.hpp"
+#include "core/io/run/model_seal.hpp"
 
 namespace cambium::submatrix {
 
@@ -18,7 +18,7 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
     moments.insert(moments.end(), s.moments.begin(), s.moments.end());
     energy.insert(energy.end(), s.energy.begin(), s.energy.end());
   }
-  io::write_h5_atomically(path, [&](io::File& file) {
+  io::write_sealed_h5(path, [&](io::File& file) {
     io::write_provenance(file, provenance);
     file.set_attribute(
         "description",
@@ -34,6 +34,7 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
 }
 
 SpectraFile read_spectra(const std::string& path) {
+  io::require_sound_model(path);
   const io::File file = io::File::open(path);
   if (!file.exists("moments") || !file.has_attribute("window"))
     throw InputError(

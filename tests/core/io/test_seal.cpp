@@ -4,6 +4,7 @@
 #include "core/io/hdf5/seal.hpp"
 #include "core/io/reading.hpp"
 #include "core/io/run/checkpoint.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch.hpp"
 
@@ -36,13 +37,47 @@ TEST_CASE("a seal notices every bit, wherever it is") {
   REQUIRE(io::seal_of(path, comm) == Seal::sound);
   const auto bytes = std::filesystem::file_size(path) - 32;
   for (std::uintmax_t at :
-       {std::uintmax_t{0}, std::uintmax_t{7}, bytes / 3, bytes / 2 + 5, bytes - 1, bytes + 17, bytes + 31}) {
+       {std::uintmax_t{0}, std::uintmax_t{7}, bytes / 3, bytes / 2 + 5, bytes - 1, bytes, bytes + 17, bytes + 31}) {
     const int bit = static_cast<int>(at % 8);
     flip(path, at, bit);
     CHECK(io::seal_of(path, comm) == Seal::broken);
     flip(path, at, bit);
   }
   CHECK(io::seal_of(path, comm) == Seal::sound);
+}
+
+TEST_CASE("a text carries its seal as a comment, and every letter counts") {
+  const std::string text = "model:\n  a: 1.5\n", sealed = io::sealed_text(text);
+  CHECK(sealed.starts_with(text + "# Cambium seal 1: 000000000016 bytes, sum "));
+  CHECK(io::seal_of_text(sealed) == Seal::sound);
+  CHECK(io::seal_of_text(text) == Seal::absent);
+  CHECK(io::seal_of_text("") == Seal::absent);
+  CHECK(io::seal_of_text(sealed + "b: 2\n") == Seal::absent);  // as of a text that another program writes on
+  CHECK(io::seal_of_text(sealed.substr(2)) == Seal::broken);
+  CHECK(io::sealed_text("a") == io::sealed_text("a\n"));
+  for (std::size_t k = 0; k < sealed.size(); ++k)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = sealed;
+      damaged[k] = static_cast<char>(damaged[k] ^ (1 << bit));
+      CHECK(io::seal_of_text(damaged) == Seal::broken);
+    }
+}
+
+TEST_CASE("a damaged model is named, and one without a checksum is told apart") {
+  const Scratch scratch("seal");
+  const std::string path = sealed(scratch, 10), text = scratch.file("m.yaml");
+  std::ofstream(text) << io::sealed_text("a: 1\n");
+  CHECK(io::require_sound_model(path));
+  CHECK(io::require_sound_model(text));
+  CHECK_FALSE(io::require_sound_model(scratch.file("none.h5")));
+  io::File::append(path).write("/b", std::vector<double>{1.0});
+  CHECK_FALSE(io::require_sound_model(path));
+  flip(text, 3, 0);
+  const std::string words =
+      "' is damaged: what it holds is not what was written; put back a copy of it, or have the stage that wrote it "
+      "write "
+      "it again; if you changed it yourself, remove its last line, the checksum";
+  CHECK(message([&] { io::require_sound_model(text); }) == "'" + text + words);
 }
 
 TEST_CASE("what HDF5 reads and changes has no part in the seal") {

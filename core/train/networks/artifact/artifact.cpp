@@ -10,8 +10,9 @@
 
 #include "core/base/error.hpp"
 #include "core/deck/node.hpp"
-#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/seal.hpp"
 #include "core/io/reading.hpp"
+#include "core/io/run/model_seal.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
@@ -34,7 +35,7 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
                     const Context& context) {
   io::on_root(context.comm, [&] {
-    io::write_h5_atomically(path, [&](io::File& file) {
+    io::write_sealed_h5(path, [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
       auto model = file.create_group("/model");
       model.set_attribute("format", format);
@@ -107,6 +108,7 @@ static void read_weights(const io::File& file, FlatBuffer& weights) {
 
 LoadedModel load_artifact(const std::string& path, Context& context) {
   LoadedModel out;
+  const bool sealed = io::require_sound_model(path);
   io::reading(path, [&] {
     const auto file = io::File::open(path);
     out.info = read_info(file);
@@ -117,6 +119,7 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
     read_weights(file, out.weights);
   });
+  if (!sealed) context.log.info(io::no_checksum_note(path));
   return out;
 }
 

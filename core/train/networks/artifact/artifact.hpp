@@ -37,6 +37,7 @@ struct ArtifactInfo {
 ///   /weights/<name>   one array per parameter, in float32 or float64
 ///   /fields/<name>    name, unit, shape, lowest and highest value seen in training (attributes)
 ///   /card/<name>      figures with their unit
+///   32 bytes          behind the end: a checksum of all before
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
                     const Context& context);
 
@@ -48,8 +49,8 @@ struct LoadedModel {
   FlatBuffer weights;
 };
 
-/// InputError for a file that is none, of another version, of a type that this build does not have, or whose arrays are
-/// not those of its network.
+/// InputError for a file that is none, in which a byte has changed, of another version, of a type that this build does
+/// not have, or whose arrays are not those of its network.
 LoadedModel load_artifact(const std::string& path, Context& context);
 
 /// InputError when a data set lacks a field of the model or has it in another unit.
