@@ -54,7 +54,7 @@ macro(cambium_list_left_out)
   foreach(plugin ${left_out})
     string(APPEND calls
       "  registry.known_elsewhere(\"plugin\", \"${plugin}\", \"${plugin}\", \"-DCAMBIUM_PLUGINS= builds all\");\n")
-    file(STRINGS ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register.cpp lines REGEX "registry.add<")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/plugins/${plugin}/register.cpp lines REGEX "add<[A-Za-z]+>")
     foreach(line ${lines})
       if(line MATCHES "add<[^>]*>\\(\"([a-z0-9_]+)\"")
         string(APPEND calls

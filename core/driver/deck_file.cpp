@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/parallel/stop_request.hpp"
+#include "core/parallel/wall_time.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -14,7 +14,9 @@ void DeckFile::Run::describe(deck::Describe<Run>& d) {
   d("name", &Run::name, "of the run").example("copper");
   d("directory", &Run::directory, "where everything is written; runs/NAME when absent").def("");
   d("seed", &Run::seed, "of all random numbers").at_least(0).def(1);
-  d("walltime", &Run::walltime, "HH:MM:SS after which the run writes a checkpoint and stops").def("");
+  d("walltime", &Run::walltime,
+    "time after which the run writes a checkpoint and stops: HH:MM:SS, 1-12:00:00, 12h, 90m")
+      .def("");
   d.check([](const Run& run) -> std::string {
     if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
       return fmt::format("name '{}' is a path: give a word, and the place with 'directory'", run.name);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <sstream>
 
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
@@ -81,26 +80,6 @@ bool StopRequest::agreed(std::int64_t step) {
 
 bool StopRequest::asked() const {
   return received != 0 || (wall_limit_ > 0.0 && wall_seconds() - start_ > wall_limit_);
-}
-
-double parse_wall_time(const std::string& text) {
-  std::istringstream in(text);
-  double total = 0.0, part = 0.0;
-  char colon = ':';
-  int parts = 0;
-  while (colon == ':' && in >> part && part >= 0.0) {
-    total = 60.0 * total + part;
-    ++parts;
-    colon = 0;
-    in >> colon;
-  }
-  if (parts == 0 || parts > 3 || colon != 0 || !in.eof())
-    throw InputError(fmt::format("walltime '{}' is not a time; write HH:MM:SS, for example \"00:10:00\"", text));
-  if (total <= 0.0)
-    throw InputError(fmt::format(
-        "walltime '{}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit",
-        text));
-  return total;
 }
 
 }  // namespace cambium

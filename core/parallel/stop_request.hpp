@@ -45,7 +45,4 @@ class StopRequest {
   std::function<std::string(bool)> lost_;
 };
 
-/// "HH:MM:SS", "MM:SS" or seconds as a number; throws InputError for anything else, and for no time at all.
-double parse_wall_time(const std::string& text);
-
 }  // namespace cambium

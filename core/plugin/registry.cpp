@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 
 namespace cambium {
 
@@ -14,13 +16,36 @@ void add_once(std::vector<std::string>& words, const std::string& word) {
   if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
 }
 
+/// Small letters, and '_' for what people put between words.
+std::string plain(std::string_view word) {
+  std::string out;
+  for (const char c : trim(word)) {
+    const bool between = c == '-' || c == '/' || c == ' ';
+    out += between ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
 }  // namespace
 
-void Registry::insert(deck::TypeEntry entry, Factory factory) {
+Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> words) {
+  auto& type = *registry_.types_[type_];
+  for (const char* word : words) {
+    if (plain(word) != word || word == type.entry.name)
+      throw InternalError(
+          fmt::format("synonym '{}' of {} '{}': write it in small letters with '_', and not the name itself", word,
+                      type.entry.kind, type.entry.name));
+    type.synonyms.emplace_back(word);
+  }
+  return *this;
+}
+
+Registry::Added Registry::insert(deck::TypeEntry entry, Factory factory) {
   if (const auto* old = find(entry.kind, entry.name))
     throw InternalError(fmt::format("{} '{}' is added by plugin '{}' and by plugin '{}'", entry.kind, entry.name,
                                     old->plugin, entry.plugin));
-  types_.push_back(std::make_unique<Type>(Type{std::move(entry), std::move(factory)}));
+  types_.push_back(std::make_unique<Type>(Type{std::move(entry), std::move(factory), {}}));
+  return {*this, types_.size() - 1};
 }
 
 const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view name) const {
@@ -71,8 +96,22 @@ void Registry::known_elsewhere(std::string_view kind, std::string_view name, std
   elsewhere_.push_back({std::string(kind), std::string(name), std::string(plugin), std::string(how)});
 }
 
+/// "'csvr' (what it is) or 'langevin' (what it is)"; empty when no type has this synonym.
+std::string Registry::types_meant(std::string_view kind, std::string_view word) const {
+  const std::string wanted = plain(word);
+  std::vector<std::string> meant;
+  for (const auto& type : types_) {
+    const bool synonym = std::find(type->synonyms.begin(), type->synonyms.end(), wanted) != type->synonyms.end();
+    if (type->entry.kind == kind && synonym)
+      meant.push_back(fmt::format("'{}' ({})", type->entry.name, type->entry.doc));
+  }
+  return join(meant, " or ");
+}
+
 /// A plugin that was left out stands in the list under its own name, as something of the kind "plugin".
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
+  if (const auto meant = types_meant(kind, name); !meant.empty())
+    return fmt::format("is not here by this name; take {}", meant);
   const bool plugin = kind == "plugin";
   for (const auto& e : elsewhere_)
     if (e.name == name && (e.kind == kind || (e.kind.empty() && !plugin)))

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,9 +27,22 @@ class Registry : public deck::TypeTable {
   void set_plugin(std::string_view name) { plugin_ = name; }
   const std::string& plugin() const { return plugin_; }
 
+  /// A type that was just added, for what is said of it beside its name.
+  class Added {
+   public:
+    Added(Registry& registry, std::size_t type) : registry_(registry), type_(type) {}
+    /// Words of the field for what this type does ("nvt" of csvr); case and '-', '/' or ' ' versus '_' are free, and
+    /// several types may share one. A deck that names one of them is told the types.
+    Added& synonyms(std::initializer_list<const char*> words);
+
+   private:
+    Registry& registry_;
+    std::size_t type_;
+  };
+
   /// Throws InternalError when the kind has this name already.
   template <class T>
-  void add(std::string_view name, std::string_view doc);
+  Added add(std::string_view name, std::string_view doc);
 
   /// Builds an object from a key of a deck. Reads the type's keys again and throws DeckError with all problems; an
   /// InputError of the constructor is passed on with the place in the deck in front.
@@ -58,6 +72,8 @@ class Registry : public deck::TypeTable {
   /// A type that exists but is not built here: a deck that names it is told where to get it
   /// ("belongs to plugin 'x', which this build does not have (-DOPTION=ON)").
   void known_elsewhere(std::string_view kind, std::string_view name, std::string_view plugin, std::string_view how);
+  /// How to go on with a name that no type of the kind has, as the end of "KIND 'NAME' ...": the types for which it is
+  /// a synonym, else the plugin that has it; empty when nothing is known.
   std::string elsewhere(std::string_view kind, std::string_view name) const override;
 
  private:
@@ -66,12 +82,14 @@ class Registry : public deck::TypeTable {
   struct Type {
     deck::TypeEntry entry;
     Factory factory;
+    std::vector<std::string> synonyms;
   };
   struct Elsewhere {
     std::string kind, name, plugin, how;
   };
 
-  void insert(deck::TypeEntry entry, Factory factory);
+  Added insert(deck::TypeEntry entry, Factory factory);
+  std::string types_meant(std::string_view kind, std::string_view word) const;
   void* create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const;
 
   std::string plugin_ = "core";
@@ -82,7 +100,7 @@ class Registry : public deck::TypeTable {
 };
 
 template <class T>
-void Registry::add(std::string_view name, std::string_view doc) {
+Registry::Added Registry::add(std::string_view name, std::string_view doc) {
   using Kind = typename T::Kind;
   using Params = typename T::Params;
   static_assert(std::is_base_of_v<Kind, T>);
@@ -91,7 +109,7 @@ void Registry::add(std::string_view name, std::string_view doc) {
   entry.validate = [this](const deck::Node& keys, deck::Problems& problems) {
     deck::read<Params>(keys, problems, this);
   };
-  insert(std::move(entry), [this](const deck::Node& keys, Context& context) -> void* {
+  return insert(std::move(entry), [this](const deck::Node& keys, Context& context) -> void* {
     Kind* made = new T(deck::read<Params>(keys, this), context);
     return made;
   });

@@ -21,30 +21,44 @@ namespace cambium::train {
 
 void register_training(Registry& registry) {
   registry.set_plugin("core");
-  registry.add<Train>("train", "fit a network to a data set");
+  registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add_command(plan_command(registry));
-  registry.add<Evaluate>("evaluate", "errors of a trained model on a data set");
-  registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples");
-  registry.add<Mlp>("mlp", "fully connected network for numbers or classes");
-  registry.add<Transformer>("transformer", "causal transformer over bytes");
-  registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known");
-  registry.add<ExpressionSet>("expression", "formulas over a box, made in memory");
-  registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead");
-  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing");
-  registry.add<Sgd>("sgd", "stochastic gradient descent with momentum");
-  registry.add<Adam>("adam", "mean and mean square of the gradient");
-  registry.add<AdamW>("adamw", "Adam with decoupled weight decay");
+  registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
+      .synonyms({"eval", "evaluation", "validate", "validation", "score"});
+  registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
+      .synonyms({"h5", "hdf", "arrays"});
+  registry.add<Mlp>("mlp", "fully connected network for numbers or classes")
+      .synonyms(
+          {"dense", "fully_connected", "feed_forward", "feedforward", "ffn", "perceptron", "multilayer_perceptron"});
+  registry.add<Transformer>("transformer", "causal transformer over bytes")
+      .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
+  registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known").synonyms({"text", "language"});
+  registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
+      .synonyms({"formula", "function", "synthetic", "analytic"});
+  registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
+      .synonyms({"solar", "cached", "prefetch"});
+  registry.add<ShuffleLoader>("shuffle", "reads every batch when it is needed, keeps nothing")
+      .synonyms({"random", "shuffled", "plain"});
+  registry.add<Sgd>("sgd", "stochastic gradient descent with momentum")
+      .synonyms({"gradient_descent", "momentum", "nesterov", "msgd"});
+  registry.add<Adam>("adam", "mean and mean square of the gradient")
+      .synonyms({"nadam", "amsgrad", "rmsprop", "rms_prop", "adagrad"});
+  registry.add<AdamW>("adamw", "Adam with decoupled weight decay").synonyms({"adam_w", "decoupled_adam"});
   registry.add<Lars>("lars", "SGD with a rate for every tensor, for large batches");
   registry.add<Lamb>("lamb", "Adam with a rate for every tensor, for large batches");
   registry.add<SplitSgd>("split_sgd", "SGD on bfloat16 weights whose lower bits are optimizer state");
   registry.add<SplitAdamW>("split_adamw", "AdamW on bfloat16 weights whose lower bits are optimizer state");
-  registry.add<ConstantRate>("constant", "the same rate at every step");
-  registry.add<LinearRate>("linear", "straight from start to stop");
-  registry.add<PolynomialRate>("polynomial", "from start to stop by a power of what is left");
-  registry.add<ExponentialRate>("exponential", "in stairs of equal ratio from start to stop (DeePMD-kit's decay)");
-  registry.add<StepRate>("step", "multiplied by a factor at given steps");
-  registry.add<CosineRate>("cosine", "half a cosine from start to stop");
-  registry.add<SequenceRate>("sequence", "schedules one after the other");
+  registry.add<ConstantRate>("constant", "the same rate at every step").synonyms({"fixed"});
+  registry.add<LinearRate>("linear", "straight from start to stop").synonyms({"ramp", "linear_decay", "warmup"});
+  registry.add<PolynomialRate>("polynomial", "from start to stop by a power of what is left")
+      .synonyms({"poly", "polynomial_decay", "power"});
+  registry.add<ExponentialRate>("exponential", "in stairs of equal ratio from start to stop (DeePMD-kit's decay)")
+      .synonyms({"exp", "exponential_decay", "decay"});
+  registry.add<StepRate>("step", "multiplied by a factor at given steps")
+      .synonyms({"steps", "step_lr", "multistep", "multi_step", "milestones", "piecewise"});
+  registry.add<CosineRate>("cosine", "half a cosine from start to stop")
+      .synonyms({"cosine_annealing", "cosine_decay", "cos"});
+  registry.add<SequenceRate>("sequence", "schedules one after the other").synonyms({"sequential", "chain", "warmup"});
 }
 
 }  // namespace cambium::train

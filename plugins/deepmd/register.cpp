@@ -13,12 +13,19 @@
 
 namespace cambium::deepmd {
 void register_types(Registry& registry) {
-  registry.add<DeepPotential>("deep_potential", "Deep Potential models of DeePMD-kit (.dp, .yaml)");
-  registry.add<Label>("label", "sample configurations, evaluate a potential on them, write training data");
-  registry.add<TestStage>("test", "errors of a Deep Potential on labelled data, and tables for parity plots");
-  registry.add<DeepmdNpy>("deepmd_npy", "labelled configurations in DeePMD-kit's folders of .npy files");
-  registry.add<ExtxyzSet>("extxyz", "labelled configurations in extended XYZ files");
-  registry.add<DeepPotentialNetwork>("deep_potential", "Deep Potential, trained on energies, forces and virials");
+  registry.add<DeepPotential>("deep_potential", "Deep Potential models of DeePMD-kit (.dp, .yaml)")
+      .synonyms({"dp", "deepmd", "deepmd_kit", "deeppot", "deep_pot", "nnp", "mlp", "mlip", "neural_network",
+                 "machine_learning"});
+  registry.add<Label>("label", "sample configurations, evaluate a potential on them, write training data")
+      .synonyms({"labels", "sample", "single_point", "relabel"});
+  registry.add<TestStage>("test", "errors of a Deep Potential on labelled data, and tables for parity plots")
+      .synonyms({"dp_test", "parity"});
+  registry.add<DeepmdNpy>("deepmd_npy", "labelled configurations in DeePMD-kit's folders of .npy files")
+      .synonyms({"npy", "numpy", "deepmd", "dpdata", "raw"});
+  registry.add<ExtxyzSet>("extxyz", "labelled configurations in extended XYZ files")
+      .synonyms({"xyz", "exyz", "extended_xyz", "ase"});
+  registry.add<DeepPotentialNetwork>("deep_potential", "Deep Potential, trained on energies, forces and virials")
+      .synonyms({"dp", "deepmd", "deep_pot", "se_e2_a", "se_e2_r", "se_a", "nnp", "mlip"});
 
   registry.add_bench(bench_deepmd());
   registry.add_bench(bench_few_bits());

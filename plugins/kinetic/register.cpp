@@ -14,19 +14,30 @@
 namespace cambium::kinetic {
 
 void register_types(Registry& registry) {
-  registry.add<VlasovPoisson>("vlasov_poisson", "electrostatic plasma of kinetic species");
-  registry.add<VlasovMaxwell>("vlasov_maxwell", "electromagnetic plasma of kinetic species");
-  registry.add<BoltzmannBgk>("boltzmann_bgk", "neutral gas with collisions");
+  registry.add<VlasovPoisson>("vlasov_poisson", "electrostatic plasma of kinetic species")
+      .synonyms({"vlasov", "electrostatic", "landau", "two_stream", "pic"});
+  registry.add<VlasovMaxwell>("vlasov_maxwell", "electromagnetic plasma of kinetic species")
+      .synonyms({"vlasov", "electromagnetic", "maxwell", "pic"});
+  registry.add<BoltzmannBgk>("boltzmann_bgk", "neutral gas with collisions")
+      .synonyms({"boltzmann", "bgk", "gas", "sod"});
 
-  registry.add<MomentFluid>("moment_fluid",
-                            "electrons as a fluid of three moments, closed by a formula or a trained network");
+  registry
+      .add<MomentFluid>("moment_fluid",
+                        "electrons as a fluid of three moments, closed by a formula or a trained network")
+      .synonyms({"fluid", "moments", "two_fluid", "landau_fluid", "hammett_perkins"});
 
-  registry.add<MomentsWriter>("moments", "moments of every species and the fields over configuration space");
-  registry.add<PointWriter>("points", "time series of moments and fields at points");
-  registry.add<DistributionWriter>("distribution", "distribution functions of every species");
-  registry.add<HeatFluxWriter>("heat_flux",
-                               "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from");
-  registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations");
+  registry.add<MomentsWriter>("moments", "moments of every species and the fields over configuration space")
+      .synonyms({"fields", "density", "fluid_moments", "hdf5", "h5"});
+  registry.add<PointWriter>("points", "time series of moments and fields at points")
+      .synonyms({"probe", "probes", "point", "time_series"});
+  registry.add<DistributionWriter>("distribution", "distribution functions of every species")
+      .synonyms({"f", "distribution_function", "phase_space", "vdf"});
+  registry
+      .add<HeatFluxWriter>("heat_flux",
+                           "waves of temperature, velocity and heat flux: what heat_flux_kernel learns from")
+      .synonyms({"closure"});
+  registry.add<HeatFluxKernel>("heat_flux_kernel", "non-local closure of the moment equations")
+      .synonyms({"closure", "nonlocal", "heat_flux"});
 
   registry.add_bench(bench_kinetic());
 }

@@ -19,21 +19,42 @@
 
 namespace cambium::md {
 void register_types(Registry& registry) {
-  registry.add<Md>("md", "molecular dynamics of particles in a periodic cell");
-  registry.add<Nve>("nve", "constant energy, velocity Verlet");
-  registry.add<Langevin>("langevin", "constant temperature, Langevin dynamics (BAOAB)");
-  registry.add<Csvr>("csvr", "constant temperature, stochastic velocity rescaling");
-  registry.add<Npt>("npt", "constant pressure and temperature, stochastic cell rescaling");
-  registry.add<Fire>("fire", "minimisation of the energy at fixed cell");
-  registry.add<LennardJones>("lennard_jones", "12-6 pair potential of rare gases and their mixtures");
+  registry.add<Md>("md", "molecular dynamics of particles in a periodic cell")
+      .synonyms({"molecular_dynamics", "lammps", "particles"});
+  registry.add<Nve>("nve", "constant energy, velocity Verlet")
+      .synonyms({"verlet", "velocity_verlet", "leapfrog", "leap_frog", "microcanonical", "constant_energy"});
+  registry.add<Langevin>("langevin", "constant temperature, Langevin dynamics (BAOAB)")
+      .synonyms({"nvt", "thermostat", "canonical", "baoab", "brownian", "langevin_dynamics", "nvt_langevin",
+                 "stochastic_dynamics"});
+  registry.add<Csvr>("csvr", "constant temperature, stochastic velocity rescaling")
+      .synonyms({"nvt", "thermostat", "canonical", "nose_hoover", "nose_hoover_chain", "nose_hoover_chains", "nose",
+                 "nhc", "berendsen", "andersen", "bussi", "svr", "v_rescale", "velocity_rescale", "velocity_rescaling",
+                 "temp_rescale", "nvt_nose_hoover", "nvt_berendsen", "nvt_bussi"});
+  registry.add<Npt>("npt", "constant pressure and temperature, stochastic cell rescaling")
+      .synonyms({"nph", "barostat", "isobaric", "isothermal_isobaric", "parrinello_rahman", "mtk", "mttk", "c_rescale",
+                 "scr", "cell_rescale", "press_berendsen", "npt_nose_hoover", "npt_berendsen", "npt_bussi"});
+  registry.add<Fire>("fire", "minimisation of the energy at fixed cell")
+      .synonyms({"minimize", "minimise", "minimization", "minimisation", "minimizer", "relax", "relaxation", "optimize",
+                 "optimise", "geometry_optimization", "cg", "conjugate_gradient", "bfgs", "lbfgs", "l_bfgs",
+                 "steepest_descent"});
+  registry.add<LennardJones>("lennard_jones", "12-6 pair potential of rare gases and their mixtures")
+      .synonyms({"lj", "lj_cut", "lj126", "lj_12_6", "12_6", "lennardjones"});
 
-  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals");
-  registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon");
-  registry.add<Zbl>("zbl", "screened repulsion of nuclei at short range");
-  registry.add<Sum>("sum", "several potentials added");
-  registry.add<Rdf>("rdf", "radial distribution functions by pair of species");
-  registry.add<Msd>("msd", "mean squared displacement by species");
-  registry.add<Vacf>("vacf", "velocity autocorrelation by species, and diffusion by Green and Kubo");
+  registry.add<SuttonChen>("sutton_chen", "many-body potential of fcc metals")
+      .synonyms({"eam", "eam_alloy", "eam_fs", "finnis_sinclair", "gupta", "sc"});
+  registry.add<StillingerWeber>("stillinger_weber", "two- and three-body potential of silicon")
+      .synonyms({"sw", "stillingerweber"});
+  registry.add<Zbl>("zbl", "screened repulsion of nuclei at short range")
+      .synonyms({"ziegler_biersack_littmark", "universal_repulsion", "screened_coulomb"});
+  registry.add<Sum>("sum", "several potentials added")
+      .synonyms({"hybrid", "overlay", "hybrid_overlay", "combined", "plus"});
+  registry.add<Rdf>("rdf", "radial distribution functions by pair of species")
+      .synonyms({"gr", "g_r", "g(r)", "radial_distribution", "radial_distribution_function", "pair_correlation",
+                 "pair_distribution"});
+  registry.add<Msd>("msd", "mean squared displacement by species")
+      .synonyms({"diffusion", "mean_squared_displacement", "mean_square_displacement"});
+  registry.add<Vacf>("vacf", "velocity autocorrelation by species, and diffusion by Green and Kubo")
+      .synonyms({"diffusion", "green_kubo", "velocity_autocorrelation", "velocity_autocorrelation_function"});
 
   registry.add_bench(bench_md());
   registry.add_bench(bench_pair());

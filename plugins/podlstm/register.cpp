@@ -13,12 +13,18 @@ namespace cambium::podlstm {
 
 void register_types(Registry& registry) {
   registry.add<ExampleField>("example_field", "a made-up sea-surface temperature, for decks that need no data");
-  registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table");
-  registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time");
-  registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients");
-  registry.add<TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]");
-  registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone");
-  registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome");
+  registry.add<ForecastTask>("forecast", "linear forecasts of coefficients, in one table")
+      .synonyms({"predict", "prediction", "forecasts"});
+  registry.add<PodTask>("pod", "proper orthogonal decomposition of a field over time")
+      .synonyms({"svd", "pca", "eof", "proper_orthogonal_decomposition", "modes"});
+  registry.add<SearchTask>("search", "search of recurrent networks that forecast coefficients")
+      .synonyms({"nas", "architecture_search", "neural_architecture_search"});
+  registry.add<TuneTask>("tune", "search of what a stage train leaves open, written !choice [a, b]")
+      .synonyms({"hyperparameters", "hpo", "optuna", "tpe", "grid_search"});
+  registry.add<WindowSet>("forecast_windows", "windows of coefficients over time, for training a network alone")
+      .synonyms({"windows", "sequences", "time_series"});
+  registry.add<StackedLstm>("stacked_lstm", "stacked recurrent layers with skip connections, from a genome")
+      .synonyms({"lstm", "rnn", "gru", "recurrent"});
 
   registry.add_bench(bench_search());
 }

@@ -11,8 +11,10 @@
 namespace cambium::submatrix {
 
 void register_types(Registry& registry) {
-  registry.add<DensityTask>("density_matrix",
-                            "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap");
+  registry
+      .add<DensityTask>("density_matrix",
+                        "density matrix, energy, electrons and chemical potential from Hamiltonian and overlap")
+      .synonyms({"density", "submatrix", "purification", "sign", "matrix_sign", "electronic_structure"});
 
   registry.add<LocalSpectra>("local_spectra",
                              "moments, band energies and levels of Hamiltonians, to train local_levels on");
@@ -22,8 +24,9 @@ void register_types(Registry& registry) {
                             "highest occupied and lowest empty level and the band energy of each block column from "
                             "moments of its local spectrum");
 
-  registry.add<TightBinding>("tight_binding",
-                             "orthogonal sp3 tight binding of carbon or silicon by the submatrix method");
+  registry
+      .add<TightBinding>("tight_binding", "orthogonal sp3 tight binding of carbon or silicon by the submatrix method")
+      .synonyms({"tb", "dftb", "xtb", "tightbinding"});
 
   registry.add_bench(bench_submatrix());
   registry.add_bench(bench_scaling());

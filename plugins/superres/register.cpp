@@ -13,17 +13,24 @@
 namespace cambium::superres {
 
 void register_types(Registry& registry) {
-  registry.add<RayleighBenard>("rayleigh_benard", "2-D Boussinesq convection between a warm and a cold plate");
-  registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall");
+  registry.add<RayleighBenard>("rayleigh_benard", "2-D Boussinesq convection between a warm and a cold plate")
+      .synonyms({"convection", "boussinesq", "rb", "rbc", "rayleigh_benard_convection"});
+  registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall")
+      .synonyms({"heated_cavity", "box", "square"});
 
-  registry.add<Verify>("verify", "equations written as text, held against data");
-  registry.add<Reconstruct>("reconstruct",
-                            "interpolations and models of coarse samples, judged by the physics they keep");
+  registry.add<Verify>("verify", "equations written as text, held against data")
+      .synonyms({"residual", "residuals", "check_equations"});
+  registry
+      .add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep")
+      .synonyms({"super_resolution", "superres", "upscale", "interpolate", "downscale"});
   registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
-  registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside");
-  registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it");
-  registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x");
+  registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside")
+      .synonyms({"patches", "windows", "super_resolution"});
+  registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
+      .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
+  registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")
+      .synonyms({"spectra", "energy_spectrum", "fourier"});
 
   registry.add_bench(bench_rayleigh_benard());
 }

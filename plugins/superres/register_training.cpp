@@ -9,10 +9,13 @@ namespace cambium::superres {
 void register_training(Registry& registry);
 
 void register_training(Registry& registry) {
-  registry.add<MeshfreeFlowNet>("meshfree_flow_net",
-                                "continuous space-time field from coarse samples, held to equations (Torch)");
-  registry.add<FlowUnet>("flow_unet",
-                         "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)");
+  registry
+      .add<MeshfreeFlowNet>("meshfree_flow_net",
+                            "continuous space-time field from coarse samples, held to equations (Torch)")
+      .synonyms({"mffn", "meshfree", "meshfreeflownet", "mesh_free_flow_net"});
+  registry
+      .add<FlowUnet>("flow_unet", "U-Net from coarse samples to a finer grid, the baseline without equations (Torch)")
+      .synonyms({"unet", "u_net", "super_resolution", "superres"});
   registry.add_bench(bench_decoder());
 }
 

@@ -86,7 +86,7 @@ def check_registered(root):
         text = source_tree.read(root, path)
         headers = [n[1:-1] for _, n in source_tree.includes(text) if n.startswith(f'"{plugin}/')]
         types = {os.path.basename(h)[:-4]: h for h in headers if h[len(plugin) + 1:].split("/")[0] in REGISTERED}
-        for name in re.findall(r'registry\.add<[^;]*?>\(\s*"([a-z0-9_]+)"', text):
+        for name in re.findall(r'registry\s*\.add<[^;]*?>\(\s*"([a-z0-9_]+)"', text):
             if name not in types:
                 problems.append(f"{path}: '{name}' lies in no file of that name in {', '.join(REGISTERED)}")
     return problems

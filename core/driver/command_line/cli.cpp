@@ -192,7 +192,8 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
   try {
     Registry registry;
     registry.set_plugin("core");
-    registry.add<Simulate>("simulate", "advance a physics in time");
+    registry.add<Simulate>("simulate", "advance a physics in time")
+        .synonyms({"md", "dynamics", "simulation", "evolve", "integrate"});
     add_core_writers(registry);
     registry.add_bench(bench_lowp());
     register_plugins(registry);

@@ -21,6 +21,7 @@
 #include "core/io/run/shipped.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/parallel/wall_time.hpp"
 #include "core/plugin/new_plugin.hpp"
 
 namespace cambium {
@@ -222,10 +223,14 @@ ExitCode Commands::doc(const std::string& kind, const std::string& name, bool sc
 }
 
 void add_core_writers(Registry& registry) {
-  registry.add<H5mdWriter>("h5md", "trajectory in H5MD, for MDAnalysis and h5py");
-  registry.add<VtkhdfWriter>("vtkhdf",
-                             "fields on a grid or particles over time in VTKHDF, for ParaView and VTK 9.3 or newer");
-  registry.add<ExtxyzWriter>("extxyz", "trajectory in extended XYZ, for OVITO and ASE");
+  registry.add<H5mdWriter>("h5md", "trajectory in H5MD, for MDAnalysis and h5py")
+      .synonyms({"h5", "hdf5", "trajectory", "md", "dcd", "xtc", "netcdf"});
+  registry
+      .add<VtkhdfWriter>("vtkhdf",
+                         "fields on a grid or particles over time in VTKHDF, for ParaView and VTK 9.3 or newer")
+      .synonyms({"vtk", "vtu", "vti", "paraview", "xdmf"});
+  registry.add<ExtxyzWriter>("extxyz", "trajectory in extended XYZ, for OVITO and ASE")
+      .synonyms({"xyz", "exyz", "extended_xyz", "dump", "lammpstrj", "trajectory", "ase"});
 }
 
 }  // namespace cambium

@@ -9,6 +9,7 @@
 #include "core/io/structures/checkpoint_structure.hpp"
 #include "core/io/structures/extxyz_reader.hpp"
 #include "core/io/structures/lammps_data_reader.hpp"
+#include "core/particles/repeat.hpp"
 
 namespace cambium {
 
@@ -27,6 +28,15 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   d("species", &StructureInput::species,
     "names of the types 1, 2, ... of a LAMMPS data file; order of the types for an extended XYZ file")
       .def({});
+  d("repeat", &StructureInput::repeat, "copies of a file's cell along a, b and c; ids of the first copy are the file's")
+      .at_least(1)
+      .def({1, 1, 1});
+  d.check([](const StructureInput& s) -> std::string {
+    if (!s.lattice || s.repeat == std::array{1, 1, 1}) return {};
+    const auto& cells = s.lattice->cells;
+    return fmt::format("'repeat' is for files; a lattice has 'cells': [{}, {}, {}] are as many", cells[0] * s.repeat[0],
+                       cells[1] * s.repeat[1], cells[2] * s.repeat[2]);
+  });
   d.check([](const StructureInput& s) -> std::string {
     if (s.lattice.has_value() != s.file.empty()) return "give either 'lattice' or 'file'";
     return {};
@@ -46,7 +56,8 @@ static Structure read_structure(const StructureInput& input, Context& context) {
 
 Particles build_structure(const StructureInput& input, const std::map<std::string, double>& masses, Context& context,
                           GivenAxes* axes) {
-  const Structure structure = read_structure(input, context);
+  Structure structure = read_structure(input, context);
+  repeat(structure, input.repeat, context.comm);
   if (axes) *axes = structure.axes;
   std::vector<Species> declared = structure.species;
   if (!input.species.empty() && !input.lattice) {
@@ -69,6 +80,7 @@ std::optional<std::vector<Species>> species_of(const StructureInput& input, cons
                                                Context& context) {
   namespace fs = std::filesystem;
   StructureInput small = input;
+  small.repeat = {1, 1, 1};
   if (small.lattice) {
     for (int& cells : small.lattice->cells) cells = std::min(cells, 1);
   } else {

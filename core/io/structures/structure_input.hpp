@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct StructureInput {
   Format format = Format::by_name;
   std::int64_t frame = -1;
   std::vector<std::string> species;
+  std::array<int, 3> repeat = {1, 1, 1};
   static void describe(deck::Describe<StructureInput>& d);
 };
 

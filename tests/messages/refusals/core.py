@@ -55,9 +55,10 @@ says("bench compare has no option 'turn'; did you mean 'turns'? It takes names=a
 says("bench compare: turns is 'many'; give a number from 1 to 1000", command=["bench", "compare", "old", "new", "turns=many"])
 says("bench lowp: size is 32; give 64 to 16384", command=["bench", "lowp", "size=32"])
 says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
-says("walltime 'soon' is not a time; write HH:MM:SS, for example \"00:10:00\"", "run.walltime=soon", command="run")
-for none in ("0", "00:00:00"):
-    says(f"walltime '{none}' leaves no time to run; write HH:MM:SS, for example \"00:10:00\", or leave it out for no limit", f"run.walltime='{none}'")
+TIMES = 'write HH:MM:SS ("00:10:00"), days before it ("1-12:00:00"), or units (12h, 90m, 1d 6h)'
+says(f"walltime 'soon' is not a time; {TIMES}", "run.walltime=soon", command="run")
+for none in ("0", "00:00:00", "0h"):
+    says(f"walltime '{none}' leaves no time to run; {TIMES}, or leave it out for no limit", f"run.walltime='{none}'")
 table.file("occupied", "a file, no folder")
 says("cannot make the folder 'occupied/run': Not a directory; choose another with run.directory=PATH", "run.directory=occupied/run", command="run")
 table.begins("run.directory=shown")
@@ -66,7 +67,26 @@ with open(table.path("shown/provenance.yaml"), "w", encoding="utf-8") as file:
 os.makedirs(table.path("shown/report.html"))
 says("the page could not be written; the reason stands above", command=["report", "shown"])
 
+# Names of the field that are guessed
+NVT = "take 'langevin' (constant temperature, Langevin dynamics (BAOAB)) or 'csvr' (constant temperature, stochastic velocity rescaling)"
+for guessed in ("nvt", "NVT"):
+    says(f"integrator '{guessed}' is not here by this name; {NVT}", S + f"integrator={guessed}")
+for guessed in ("nose_hoover", "Nose-Hoover", "berendsen"):
+    says(f"integrator '{guessed}' is not here by this name; take 'csvr' (constant temperature, stochastic velocity rescaling)",
+         S + f"integrator={{type: {guessed}, temperature: 300}}")
+says("integrator 'nph' is not here by this name; take 'npt' (constant pressure and temperature, stochastic cell rescaling)", S + "integrator=nph")
+for guessed in ("lj", "lj/cut"):
+    says(f"potential '{guessed}' is not here by this name; take 'lennard_jones' (12-6 pair potential of rare gases and their mixtures)",
+         S + f"potential.type={guessed}")
+says("writer 'xyz' is not here by this name; take 'extxyz' (trajectory in extended XYZ, for OVITO and ASE)", S + "output=[{type: xyz, every: 1}]")
+says("writer 'gr' is not here by this name; take 'rdf' (radial distribution functions by pair of species)", S + "output=[{type: gr, every: 1}]")
+says("integrator 'nose_hoover' is not here by this name; take 'csvr' (constant temperature, stochastic velocity rescaling)",
+     command=["doc", "integrator", "nose_hoover"])
+says("there is no integrator 'langevine'; did you mean 'langevin'?", S + "integrator=langevine")
+
 # Structures
+says("'repeat' is for files; a lattice has 'cells': [8, 4, 12] are as many", S + "structure.repeat=[2, 1, 3]")
+says("found 0, expected a whole number >= 1", S + "structure.repeat=[2, 0, 3]")
 XYZ = 'Lattice="20 0 0 0 20 0 0 0 20" Properties='
 for name, text, message in (
     ("list.xyz", f"1\n{XYZ}species:S\nAr 1 1 1\n", "list.xyz:2: Properties=species:S is not a list of name:type:count"),

@@ -177,7 +177,8 @@ void ConvNet::restore(const std::string& state) {
 
 void register_torch(Registry& registry) {
   registry.set_plugin("core");
-  registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)");
+  registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)")
+      .synonyms({"cnn", "convnet", "convolutional", "resnet", "vgg"});
 }
 
 }  // namespace cambium::train
