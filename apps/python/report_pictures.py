@@ -1,4 +1,4 @@
-"""The pictures of a stage: those of the plugins that know its files; else what plot_run draws of it; else every column of its table."""
+"""The pictures of a stage: those of the plugins that know its files; else what plot_run draws of it; else its parity tables; else every column of its table."""
 
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
+import cambium_parity  # noqa: E402
 import plot_run  # noqa: E402
 import plugin_pictures  # noqa: E402
 from cambium_curves import label, time_axis  # noqa: E402
@@ -70,6 +71,12 @@ def draw_stage(folder, scratch):
     for pictures, problems in (plugin_pictures.pictures(folder, scratch), by_plot_run(folder, target)):
         if pictures or problems:
             return pictures, problems
+    try:
+        pictures = cambium_parity.draw(folder, target)
+    except Exception as error:
+        return [], [f"the parity tables could not be drawn: {error}"]
+    if pictures:
+        return pictures, []
     if (folder / "thermo.csv").exists():
         return draw_columns(cambium_io.Table(folder / "thermo.csv"), target), []
     return [], []

@@ -31,6 +31,25 @@ stages:
                thermo: {{every: 5}}, output: [{{type: fields, interval: 0.25}}]}}
   - reconstruct: {{data: "{folder}/flow/simulate/fields.h5", rayleigh: 1e5, ratio: [2, 2, 2]}}
 """
+PARITY = """
+run: {{name: parity, directory: {folder}/parity, seed: 3}}
+plugins: [md, deepmd]
+stages:
+  - label:
+      structure: {{lattice: {{type: fcc, a: 5.3, cells: [2, 2, 2], species: [Ar]}}}}
+      potential: {{type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5.2}}
+      perturbed: {{frames: 4}}
+      validation: 0
+  - train:
+      model: {{type: deep_potential, rcut: 4.5, neuron: [4, 8], axis_neuron: 2, fitting: [8]}}
+      dataset: {{type: deepmd_npy, systems: ["{{run}}/label/train"]}}
+      batch: 1
+      steps: 2
+  - test: {{model: "{{run}}/train/model.dp", systems: ["{{run}}/label/train", {folder}/own.xyz]}}
+  - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: extxyz, files: [{folder}/own.xyz]}}}}
+"""
+OWN = "".join('2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3:forces:R:3 energy=%g pbc="T T T"\nAr 0 0 0 0.1 0 0\nAr %g 0 0 -0.1 0 0\n'
+              % (-0.1 * r, r) for r in (3.2, 3.6, 4.0))
 OUTSIDE = """
 import matplotlib.pyplot as plt
 import cambium_io
@@ -83,6 +102,39 @@ class Report(unittest.TestCase):
         with open(os.path.join(where, "reconstruct", "scores.csv")) as file:
             linear = float(file.read().splitlines()[1].split(",")[0])
         self.assertIn(f'<tr><th>rel_l2_p</th><td class="number">{linear:.4g}</td>', page)
+
+    def test_own_frames_become_parity_tables_and_plots(self):
+        """Extended XYZ through `test` and `evaluate`: tables with units that agree with each other, and a picture of each stage."""
+        import h5py
+        deck = program.write(os.path.join(self.folder, "parity.yaml"), PARITY.format(folder=self.folder))
+        own = program.write(os.path.join(self.folder, "own.xyz"), OWN)
+        code, out, err = program.run("run", deck)
+        self.assertEqual(code, 0, out + err)
+        where = os.path.join(self.folder, "parity")
+        with open(os.path.join(where, "test", "parity_1_force.csv")) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], ",".join(["frame", "atom"] + [f"{side}_{k} [eV/angstrom]" for side in ("reference", "predicted") for k in "xyz"]))
+        self.assertEqual([line.split(",")[:3] for line in lines[1:]],
+                         [[str(k), str(i), ("0.1", "-0.1")[i]] for k in range(3) for i in range(2)])
+        with h5py.File(os.path.join(where, "test", "parity_1.h5")) as test, h5py.File(os.path.join(where, "evaluate", "parity.h5")) as judged:
+            self.assertEqual(sorted(test), ["energy", "force"])
+            self.assertEqual(test["energy/reference"].attrs["units"], "eV/atom")
+            for name in ("energy", "force"):
+                self.assertLess(abs(test[name]["predicted"][:] - judged[name]["predicted"][:]).max(), 1e-6)
+                self.assertLess(abs(test[name]["reference"][:] - judged[name]["reference"][:]).max(), 1e-12)
+            self.assertEqual(list(judged["force/sample"]), [0, 0, 1, 1, 2, 2])
+        tables = os.path.join(self.folder, "tables")
+        code, out, err = program.run("deepmd", "test", os.path.join(where, "train", "model.dp"), own, "--parity", tables)
+        self.assertEqual(code, 0, out + err)
+        for name in ("energy.csv", "force.csv"):
+            with open(os.path.join(tables, "parity_" + name)) as one, open(os.path.join(where, "test", "parity_1_" + name)) as two:
+                self.assertEqual(one.read(), two.read())
+        code, _, err = program.run("report", where)
+        self.assertEqual(code, 0, err)
+        with open(os.path.join(where, "report.html")) as file:
+            page = file.read()
+        self.assertNotIn("could not", page)
+        self.assertEqual(page.count('alt="picture"'), 3)  # training, test, evaluate
 
     def test_reads_both_ways_of_writing_a_work(self):
         """A field per line, and all in one line; braces inside are dropped."""

@@ -12,6 +12,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
+#include "core/train/run/parity_tables.hpp"
 #include "core/train/run/validation.hpp"
 
 namespace cambium::train {
@@ -20,6 +21,9 @@ void Evaluate::Params::describe(deck::Describe<Params>& d) {
   d("model", &Params::model, "model file that a train stage wrote").example("\"{run}/train/model.h5\"");
   d("dataset", &Params::dataset, "samples to judge it by");
   d("batch", &Params::batch, "samples evaluated at a time").at_least(1).def(8);
+  d("parity", &Params::parity,
+    "write tables of labels and predictions (parity_*.csv, parity.h5), of networks for numbers")
+      .def(true);
   d("quantize", &Params::quantize,
     "the model also runs with weights of few bits, and both are compared; left out, it does not");
 }
@@ -136,6 +140,9 @@ Task::Outcome Evaluate::run(Context& context) {
   Validation samples(*data, params_.batch);
   Table table{model.network->metrics(), {}};
   table.rows.push_back(row_of(table.metrics, samples, model, context.comm));
+  if (params_.parity)
+    write_parity_tables(*model.network, model.weights.views(), *data, params_.batch, context.run_directory,
+                        context.comm);
   std::optional<CodedWeights> coded;
   std::string second;
   if (params_.quantize) {

@@ -10,13 +10,14 @@
 namespace cambium::train {
 
 /// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`,
-/// those of the same model with weights of few bits beside them.
+/// those of the same model with weights of few bits beside them. Labels and predictions go side by side into tables.
 class Evaluate : public Task {
  public:
   struct Params {
     std::string model;
     deck::Choice<Dataset> dataset;
     std::int64_t batch = 8;
+    bool parity = true;
     std::optional<QuantizeParams> quantize;
     static void describe(deck::Describe<Params>& d);
   };
@@ -24,7 +25,7 @@ class Evaluate : public Task {
   void check(Context&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
-  std::vector<std::string> files() const override { return {"evaluation.csv"}; }
+  std::vector<std::string> files() const override { return {"evaluation.csv", "parity_*.csv", "parity.h5"}; }
   std::vector<Citation> citations() const override { return citations_; }
 
  private:

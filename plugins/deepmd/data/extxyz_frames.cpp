@@ -51,10 +51,22 @@ class FrameReader {
       if (!file_.next()) file_.fail(fmt::format("the file ends after {} of the frame's {} atoms", n, atoms));
       read_atom(out);
     }
+    const LabelledFrame& f = out.frame;
+    if (!f.energy && f.force.empty() && f.virial.empty()) out.unread = unread();
     return out;
   }
 
  private:
+  /// What the frame has beside its cell and its atoms.
+  std::vector<std::string> unread() const {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : keys_)
+      if (key != "Lattice" && key != "Properties" && key != "pbc") out.push_back(key);
+    for (const auto& name : names_)
+      if (name != "species" && name != "pos") out.push_back("column " + name);
+    return out;
+  }
+
   double finite(std::string_view word, std::string_view what) {
     const double x = file_.real(word, what);
     if (!std::isfinite(x)) file_.fail(fmt::format("{} is not finite: {}", what, word));
@@ -76,6 +88,7 @@ class FrameReader {
     std::replace(text.begin(), text.end(), ':', ' ');
     const auto words = split(text);
     columns_ = {-1, -1, -1};
+    names_.clear();
     count_ = 0;
     for (std::size_t k = 0; k + 2 < words.size(); k += 3) {
       const std::string_view name = words[k];
@@ -90,6 +103,7 @@ class FrameReader {
         columns_[1] = count_;
       else if (name == labels_.force)
         columns_[2] = count_;
+      names_.emplace_back(name);
       count_ += static_cast<int>(width);
       if (count_ > most_columns) file_.fail(fmt::format("Properties has more than {} columns", most_columns));
     }
@@ -161,7 +175,8 @@ class FrameReader {
   Keys keys_;
   std::array<int, 3> columns_{};  ///< of species, position, force; -1 where absent
   int count_ = 0;
-  double q_[3][3];  ///< turns the file's axes into Box's
+  std::vector<std::string> names_;  ///< of the columns
+  double q_[3][3];                  ///< turns the file's axes into Box's
 };
 
 }  // namespace

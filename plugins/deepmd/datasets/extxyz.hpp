@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "plugins/deepmd/data/extxyz_keys.hpp"
 #include "plugins/deepmd/samples/held_samples.hpp"
 
 namespace cambium::deepmd {
@@ -7,10 +8,8 @@ namespace cambium::deepmd {
 /// Frames of extended XYZ files with energies, forces and virials or stresses.
 class ExtxyzSet : public train::Dataset {
  public:
-  struct Params {
+  struct Params : ExtxyzKeys {
     std::vector<std::string> files;
-    std::string energy = "energy", force = "forces", virial = "virial", stress = "stress";
-    std::string energy_unit = "eV", length_unit = "angstrom";
     static void describe(deck::Describe<Params>& d);
   };
   ExtxyzSet(const Params& params, Context&) : params_(params) {}

@@ -5,6 +5,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/parity.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 #include "plugins/deepmd/passes/loss_gradient.hpp"
@@ -28,7 +29,7 @@ class FrameCache {
 };
 
 /// A Deep Potential (se_e2_a or se_e2_r) that is being trained on energies, forces and virials.
-class DeepPotentialNetwork : public train::Network {
+class DeepPotentialNetwork : public train::Network, public train::GivesParity {
  public:
   enum class Descriptor { se_e2_a, se_e2_r };
   struct Params {
@@ -68,6 +69,11 @@ class DeepPotentialNetwork : public train::Network {
   std::vector<train::TermInfo> metrics() const override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
+  /// Energies and virials per atom, forces; components along axes in which the cell is lower triangular, as samples
+  /// hold them.
+  std::vector<io::ParityQuantity> parity_quantities() const override;
+  void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                  std::span<io::ParityQuantity> quantities) override;
   /// The energy networks' matrices in few bits; forces are derivatives of the energies that these make.
   void use_coded(const train::CodedWeights& coded) override;
   /// model.dp and model.yaml.

@@ -106,6 +106,27 @@ class TypedLossGradient : public LossGradient {
     }
   }
 
+  std::vector<Prediction> predict(const Frames& frames, std::span<const TensorRef> weights) override {
+    const AllWeights<T> bound = bind_weights<T>(shape_, weights, {}, coded);
+    std::vector<Prediction> out;
+    std::size_t from = 0;
+    for (const std::size_t to : portions_of(frames)) {
+      from = assign(0, frames, from, to);
+      auto& [batch, pass, adjoint] = *portions_[0];
+      pass.evaluate(batch, bound);
+      for (int f = 0; f < batch.frames(); ++f) {
+        Prediction& p = out.emplace_back();
+        p.energy = pass.energy(f);
+        p.virial = pass.virial(f);
+        for (int i = 0; i < batch.frame(f).atoms(); ++i) {
+          const double* force = pass.force(batch.place(f, i));
+          p.force.insert(p.force.end(), force, force + 3);
+        }
+      }
+    }
+    return out;
+  }
+
  private:
   struct Portion {
     Batch batch;

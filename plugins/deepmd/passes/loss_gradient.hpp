@@ -35,6 +35,13 @@ class OpenNetworks {
   AllWeights<T> bound_;
 };
 
+/// What a model says of a frame, atoms in the frame's order.
+struct Prediction {
+  double energy = 0.0;             ///< eV
+  std::vector<double> force;       ///< eV/Å, three an atom
+  std::array<double, 9> virial{};  ///< eV
+};
+
 /// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are taken in
 /// portions that are large enough for efficient matrix products.
 ///
@@ -51,7 +58,8 @@ class LossGradient {
                         const train::ReadyCallback& ready) = 0;
   virtual void evaluate(const Frames& frames, std::span<const TensorRef> weights,
                         std::span<train::TermSum> metrics) = 0;
-  const train::CodedWeights* coded = nullptr;  ///< for evaluate()
+  virtual std::vector<Prediction> predict(const Frames& frames, std::span<const TensorRef> weights) = 0;
+  const train::CodedWeights* coded = nullptr;  ///< for evaluate() and predict()
 
   /// `shape` must outlive it; see ModelPass for `interpolation`.
   static std::unique_ptr<LossGradient> make(DType precision, const DeepPotentialModel& shape, bool intensive,

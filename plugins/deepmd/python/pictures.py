@@ -1,9 +1,8 @@
-"""What `cambium report` draws of labels and tests of Deep Potentials (apps/python/plugin_pictures.py says how)."""
+"""What `cambium report` draws of labels for Deep Potentials (apps/python/plugin_pictures.py says how)."""
 
 import matplotlib.pyplot as plt
 
 import cambium_io
-import plot_surrogate
 from cambium_style import COLOURS, MUTED, STYLE
 
 SUMMARIES = ("deviation.csv",)
@@ -26,26 +25,10 @@ def draw_deviation(folder, path):
         plt.close(figure)
 
 
-def draw_parity(folder, path):
-    """Parity of energies and forces, one row a system of a test stage."""
-    energies = sorted(folder.glob("parity_*_energy.csv"))
-    with plt.rc_context(STYLE):
-        figure, grid = plt.subplots(len(energies), 2, figsize=(8.4, 3.6 * len(energies)), squeeze=False)
-        for energy, row in zip(energies, grid):
-            plot_surrogate.plot_parity(row[0], energy, "Energy")
-            plot_surrogate.plot_parity(row[1], energy.with_name(energy.name.replace("energy", "force")), "Force")
-        figure.tight_layout()
-        figure.savefig(path)
-        plt.close(figure)
-
-
 def pictures(folder, scratch):
-    """Disagreement of the committee of a label stage, or parity of a test stage."""
+    """Disagreement of the committee of a label stage; parity of a test stage is drawn as that of every stage."""
     path = scratch / "picture.png"
-    if (folder / "deviation.csv").exists():
-        draw_deviation(folder, path)
-    elif any(folder.glob("parity_*_energy.csv")):
-        draw_parity(folder, path)
-    else:
+    if not (folder / "deviation.csv").exists():
         return []
+    draw_deviation(folder, path)
     return [path]

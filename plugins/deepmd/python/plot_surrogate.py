@@ -18,7 +18,8 @@ import numpy as np  # noqa: E402
 ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
-from cambium_style import COLOURS, MUTED, STYLE  # noqa: E402
+import cambium_parity  # noqa: E402
+from cambium_style import COLOURS, STYLE  # noqa: E402
 
 
 def read_csv(path):
@@ -35,16 +36,6 @@ def plot_learning(axes, path):
             axes.semilogy(columns[0], values, color=colour, label=name.replace("angstrom", "Å"))
     axes.set(title="Validation error", xlabel="step", ylabel="root mean square error")
     axes.legend()
-
-
-def plot_parity(axes, path, what):
-    names, (reference, model) = read_csv(path)
-    unit = names[0][names[0].find("(") + 1:-1].replace("angstrom", "Å")
-    ends = [reference.min(), reference.max()]
-    axes.plot(ends, ends, color=MUTED, linewidth=0.8)
-    axes.plot(reference, model, ".", markersize=2.5, color=COLOURS[0], alpha=0.5)
-    error = np.sqrt(np.mean((model - reference) ** 2))
-    axes.set(title=f"{what}: RMSE {1e3 * error:.3g} m{unit}", xlabel=f"reference ({unit})", ylabel=f"model ({unit})")
 
 
 def plot_rdfs(axes, folders):
@@ -72,7 +63,7 @@ def main():
         panels.append(lambda axes, path=path: plot_learning(axes, path))
     for what in ("energy", "force"):
         for path in sorted(run.glob(f"test*/parity_*_{what}.csv"))[-1:]:
-            panels.append(lambda axes, path=path, what=what: plot_parity(axes, path, what.capitalize()))
+            panels.append(lambda axes, path=path, what=what: cambium_parity.plot(axes, path, what.capitalize()))
     folders = sorted(path.parent for path in run.glob("simulate*/rdf.h5"))
     if folders:
         panels.append(lambda axes: plot_rdfs(axes, folders))

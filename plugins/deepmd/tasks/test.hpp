@@ -4,17 +4,19 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/task.hpp"
+#include "plugins/deepmd/data/extxyz_keys.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 #include "plugins/deepmd/model/citations.hpp"
 
 namespace cambium::deepmd {
 
-/// The stage `test`: errors of a model on labelled systems, and what parity plots are drawn from.
+/// The stage `test`: errors of a model on labelled systems and frames, and what parity plots are drawn from.
 class TestStage : public Task {
  public:
   struct Params {
     std::string model;
     std::vector<std::string> systems;
+    ExtxyzKeys labels;
     Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d);
   };
@@ -22,7 +24,7 @@ class TestStage : public Task {
   void check(Context&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
-  std::vector<std::string> files() const override { return {"errors.csv", "parity_*.csv"}; }
+  std::vector<std::string> files() const override { return {"errors.csv", "parity_*.csv", "parity_*.h5"}; }
   std::vector<Citation> citations() const override { return model_citations(); }
 
  private:

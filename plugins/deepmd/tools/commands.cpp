@@ -70,12 +70,18 @@ int compress(std::vector<std::string> arguments, Context& context) {
 }
 
 int test(std::vector<std::string> arguments, Context& context) {
-  CLI::App app("Errors of a model on labelled systems", "cambium deepmd test");
+  CLI::App app("Errors of a model on labelled systems and frames", "cambium deepmd test");
   TestOptions options;
   add_common(app, options);
-  app.add_option("systems", options.systems, "folders of deepmd/npy systems")->required();
+  app.add_option("systems", options.systems, "folders of deepmd/npy systems, extended XYZ files with labels")
+      ->required();
   app.add_option("--frames", options.most_frames, "at most so many frames of each system");
-  return run_tool(app, std::move(arguments), context, [&] { print(test_model(options).text, context); });
+  app.add_option("--parity", options.parity, "folder for tables of reference and prediction (CSV, HDF5)");
+  app.add_option("--energy", options.labels.energy, "key of the XYZ files' energies")->capture_default_str();
+  app.add_option("--force", options.labels.force, "their columns of forces")->capture_default_str();
+  app.add_option("--virial", options.labels.virial, "their key of virials")->capture_default_str();
+  app.add_option("--stress", options.labels.stress, "their key of stresses, as ASE writes them")->capture_default_str();
+  return run_tool(app, std::move(arguments), context, [&] { print(test_model(options, context.comm).text, context); });
 }
 
 }  // namespace
@@ -84,7 +90,7 @@ std::vector<Command> model_commands() {
   return {{"deepmd", "show", "what a model file holds", show},
           {"deepmd", "eval", "energy, forces and pressure of structures", eval},
           {"deepmd", "compress", "tabulate a model's embedding networks to a tolerance", compress},
-          {"deepmd", "test", "errors of a model on labelled systems (deepmd/npy)", test}};
+          {"deepmd", "test", "errors of a model on labelled data (deepmd/npy, extended XYZ), and parity tables", test}};
 }
 
 }  // namespace cambium::deepmd

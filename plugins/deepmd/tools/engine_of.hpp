@@ -15,11 +15,12 @@ inline std::unique_ptr<Engine> engine_of(const ToolOptions& options) {
   return make_engine(DeepPotentialModel::load(options.model), engine);
 }
 
-/// The same for the frames of a system, whose own parameters are used where it has them.
-inline std::unique_ptr<Engine> engine_of(ToolOptions options, const DataSystem& system) {
-  if (system.frames() > 0) {
-    const LabelledFrame& first = system.frame(0);
-    const std::size_t atoms = std::max<std::size_t>(1, system.types().size());
+/// The same for the frames of a DataSystem or LabelledData, whose own parameters are used where it has them.
+template <class Frames>
+std::unique_ptr<Engine> engine_of(ToolOptions options, const Frames& data) {
+  if (data.frames() > 0) {
+    const LabelledFrame& first = data.frame(0);
+    const std::size_t atoms = std::max<std::size_t>(1, first.x.size());
     if (!first.fparam.empty()) options.fparam = first.fparam;
     if (!first.aparam.empty())
       options.aparam.assign(first.aparam.begin(),

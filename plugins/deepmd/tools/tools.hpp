@@ -4,6 +4,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/plugin/command.hpp"
+#include "plugins/deepmd/data/extxyz_keys.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
 
 namespace cambium::deepmd {
@@ -44,15 +45,18 @@ struct Errors {
   double virial_rmse = -1.0, virial_mae = -1.0;  ///< eV/atom, per component
 };
 struct TestOptions : ToolOptions {
-  std::vector<std::string> systems;  ///< folders of deepmd/npy systems
+  std::vector<std::string> systems;  ///< folders of deepmd/npy systems, extended XYZ files
   std::size_t most_frames = 0;       ///< of each system; 0: all
+  ExtxyzKeys labels;                 ///< of the XYZ files
+  std::string parity;                ///< folder for parity tables of all frames; empty: none
 };
 struct TestReport {
   std::vector<Errors> systems;
   Errors all;  ///< every frame of every system weighted alike
   std::string text;
 };
-TestReport test_model(const TestOptions& options);
+/// Collective. Frames of several systems count from 0 through all of them in the parity tables.
+TestReport test_model(const TestOptions& options, const Comm& comm = Comm(MPI_COMM_SELF));
 
 /// `cambium deepmd show|eval|compress|test`.
 std::vector<Command> model_commands();

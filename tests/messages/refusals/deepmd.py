@@ -201,6 +201,16 @@ says("the stored state of the deep_potential is damaged: [json.exception.out_of_
 
 # A test of a model without data
 table.file("test.yaml", "run: {name: test, directory: test}\nplugins: [md, deepmd]\nstages:\n  - test: {model: model.dp, systems: []}\n")
-says("no system to test the model on; name folders of deepmd/npy data", deck="test.yaml")
+says("no system to test the model on; name folders of deepmd/npy data or extended XYZ files", deck="test.yaml")
+table.file("positions.xyz", 'Lattice'.join(("1\n", '="9 0 0 0 9 0 0 0 9" DFT_energy=-3 step=7\nO 1 1 1\n')))
+NO_LABEL = ("positions.xyz: no frame has a label: there is no key energy, virial or stress, and no column forces; the file has DFT_energy, step: "
+            "name its labels, as in labels: {energy: DFT_energy}")
+says(NO_LABEL, f"stages[0].test={{model: {MODEL}, systems: [positions.xyz]}}", deck="test.yaml", command="run")
+says(NO_LABEL, command=["deepmd", "test", MODEL, "positions.xyz"])
+table.file("none.xyz", "")
+says("none.xyz: the file holds no frame", command=["deepmd", "test", MODEL, "none.xyz"])
+table.file("xenon.xyz", "1\nProperties=species:S:1:pos:R:3 energy=1\nXe 1 1 1\n")
+says("species 'Xe' of xenon.xyz, frame 0, is not known to the model train/train/model.dp; it knows: O, H",
+     command=["deepmd", "test", MODEL, "xenon.xyz"])
 
 table.run()

@@ -188,6 +188,27 @@ void Mlp::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> w
           values[static_cast<std::size_t>(s * out.shape[1] + k)];
 }
 
+std::vector<io::ParityQuantity> Mlp::parity_quantities() const {
+  if (params_.goal != Goal::regression) return {};
+  std::vector<std::string> components;
+  for (std::int64_t k = 0; widths().back() > 1 && k < widths().back(); ++k) components.push_back(std::to_string(k));
+  return {{params_.target, scaling_.target_unit, "target of the network", {"sample"}, components, {}, {}, {}}};
+}
+
+void Mlp::add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                     std::span<io::ParityQuantity> quantities) {
+  if (samples.empty()) return;
+  auto& q = quantities[0];
+  const auto y = predict(samples, weights);
+  q.predicted.insert(q.predicted.end(), y.begin(), y.end());
+  std::vector<double> target(q.width());
+  for (const auto& sample : samples) {
+    read_numbers(field_of(*sample, params_.target), target.data());
+    q.reference.insert(q.reference.end(), target.begin(), target.end());
+    q.place.push_back(sample->id);
+  }
+}
+
 void Mlp::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights, std::span<TermSum> metrics) {
   if (samples.empty()) return;
   const auto y = predict(samples, weights);

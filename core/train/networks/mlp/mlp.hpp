@@ -3,6 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/kinds/parity.hpp"
 
 namespace cambium::train {
 
@@ -10,7 +11,7 @@ namespace cambium::train {
 /// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
 /// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
 /// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
-class Mlp : public Network {
+class Mlp : public Network, public GivesParity {
  public:
   enum class Goal { regression, classification };
   enum class Activation { tanh, relu, sigmoid, gelu, silu };
@@ -45,6 +46,10 @@ class Mlp : public Network {
   std::vector<FieldInfo> outputs() const override;
   void infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
+  /// The target of a regression.
+  std::vector<io::ParityQuantity> parity_quantities() const override;
+  void add_parity(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                  std::span<io::ParityQuantity> quantities) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }

@@ -1,0 +1,55 @@
+#include "plugins/deepmd/data/labelled_data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+
+namespace cambium::deepmd {
+
+namespace {
+
+bool has_label(const LabelledFrame& frame) { return frame.energy || !frame.force.empty() || !frame.virial.empty(); }
+
+}  // namespace
+
+LabelledData LabelledData::load(const std::string& path, const ExtxyzLabels& labels) {
+  namespace fs = std::filesystem;
+  LabelledData out;
+  out.path_ = path;
+  if (!fs::is_regular_file(path) && !path.ends_with("xyz")) {
+    out.system_ = DataSystem::load(path);
+    return out;
+  }
+  out.frames_ = read_extxyz_frames(path, labels);
+  if (out.frames_.empty()) throw InputError(fmt::format("{}: the file holds no frame", path));
+  if (std::any_of(out.frames_.begin(), out.frames_.end(), [](const auto& f) { return has_label(f.frame); })) return out;
+  const auto& others = out.frames_.front().unread;
+  throw InputError(fmt::format("{}: no frame has a label: there is no key {}, {} or {}, and no column {}; {}", path,
+                               labels.energy, labels.virial, labels.stress, labels.force,
+                               others.empty()
+                                   ? std::string("the file holds positions alone")
+                                   : fmt::format("the file has {}: name its labels, as in labels: {{energy: {}}}",
+                                                 fmt::join(others, ", "), others.front())));
+}
+
+std::vector<int> LabelledData::types(std::size_t k, const std::vector<std::string>& type_map,
+                                     const std::string& model) const {
+  if (system_) return model_types(*system_, type_map, model);
+  std::vector<int> number;
+  for (const std::string& symbol : frames_[k].species) {
+    const auto found = std::find(type_map.begin(), type_map.end(), symbol);
+    if (found == type_map.end())
+      throw InputError(fmt::format("species '{}' of {}, frame {}, is not known to the model {}; it knows: {}", symbol,
+                                   path_, k, model, fmt::join(type_map, ", ")));
+    number.push_back(static_cast<int>(found - type_map.begin()));
+  }
+  std::vector<int> out;
+  for (const int type : frames_[k].types) out.push_back(number[static_cast<std::size_t>(type)]);
+  return out;
+}
+
+}  // namespace cambium::deepmd

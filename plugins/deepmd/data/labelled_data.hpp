@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugins/deepmd/data/extxyz_frames.hpp"
+
+namespace cambium::deepmd {
+
+/// Labelled configurations to hold a model against: a folder of deepmd/npy data, or an extended XYZ file (one that is
+/// no folder), whose frames may hold different atoms.
+class LabelledData {
+ public:
+  /// Reads everything. InputError names what is wrong, and, where no frame of an XYZ file has a label, the names that
+  /// the file has in place of those of `labels`.
+  static LabelledData load(const std::string& path, const ExtxyzLabels& labels = {});
+
+  const std::string& path() const { return path_; }
+  std::size_t frames() const { return system_ ? system_->frames() : frames_.size(); }
+  const LabelledFrame& frame(std::size_t k) const { return system_ ? system_->frame(k) : frames_[k].frame; }
+  /// The types of a frame's atoms in a model's own numbering; InputError for a species that it does not know.
+  std::vector<int> types(std::size_t k, const std::vector<std::string>& type_map, const std::string& model) const;
+
+ private:
+  std::string path_;
+  std::optional<DataSystem> system_;
+  std::vector<ExtxyzFrame> frames_;
+};
+
+}  // namespace cambium::deepmd
