@@ -13,6 +13,7 @@ namespace {
 
 double apply(Expression::Code code, double a, double b) {
   using Code = Expression::Code;
+  if (code >= condition::first) return condition::holds(code, a, b);
   switch (code) {
     case Code::add:
       return a + b;
@@ -75,6 +76,7 @@ Expression Expression::parse(std::string_view text, std::string_view unit, std::
 
 int operands(Expression::Code code) {
   using Code = Expression::Code;
+  if (code >= condition::first) return condition::operands(code);
   switch (code) {
     case Code::number:
     case Code::variable:
@@ -100,6 +102,9 @@ double evaluate(std::span<const Expression::Instruction> program, std::span<cons
       stack[++top] = i.value;
     } else if (i.code == Expression::Code::variable) {
       stack[++top] = i.value * variables[i.variable];
+    } else if (i.code == condition::choose) {
+      top -= 2;
+      stack[top] = stack[top] != 0.0 ? stack[top + 1] : stack[top + 2];
     } else if (operands(i.code) == 1) {
       stack[top] = apply(i.code, stack[top], 0.0);
     } else {

@@ -18,10 +18,10 @@ struct Function {
   const char* name;
   Code code;
 };
-constexpr Function functions[] = {{"sin", Code::sin}, {"cos", Code::cos},   {"tan", Code::tan},  {"exp", Code::exp},
-                                  {"log", Code::log}, {"sqrt", Code::sqrt}, {"abs", Code::abs},  {"min", Code::min},
-                                  {"max", Code::max}, {"tanh", Code::tanh}, {"step", Code::step}};
-constexpr int deepest = 100;  // levels of parentheses, signs and powers, so that no text can exhaust the stack
+constexpr Function functions[] = {{"sin", Code::sin},   {"cos", Code::cos},   {"tan", Code::tan},
+                                  {"exp", Code::exp},   {"log", Code::log},   {"sqrt", Code::sqrt},
+                                  {"abs", Code::abs},   {"min", Code::min},   {"max", Code::max},
+                                  {"tanh", Code::tanh}, {"step", Code::step}, {"if", condition::choose}};
 
 std::vector<Unit> declared_units(std::string_view unit, std::span<const Variable> variables) {
   std::vector<Unit> out{unit_of(unit)};
@@ -29,8 +29,18 @@ std::vector<Unit> declared_units(std::string_view unit, std::span<const Variable
   return out;
 }
 
-/// "a time", "an energy".
-std::string a(Dimension dimension) {
+bool is_operator(std::string_view word) { return word == "and" || word == "or" || word == "not"; }
+
+/// What an operator of other languages is written as here.
+std::string_view other_spelling(char c) {
+  return c == '&' ? "; write 'and'" : c == '|' ? "; write 'or'" : c == '?' ? "; write if(condition, a, b)" : "";
+}
+
+bool in_word(char c) { return begins_word(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+}  // namespace
+
+std::string with_article(Dimension dimension) {
   const std::string name = describe(dimension);
   return (std::string_view("aeiou").find(name[0]) != std::string_view::npos ? "an " : "a ") + name;
 }
@@ -38,64 +48,17 @@ std::string a(Dimension dimension) {
 bool begins_word(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool in_word(char c) { return begins_word(c) || std::isdigit(static_cast<unsigned char>(c)); }
-
-}  // namespace
-
-CoherentUnits::CoherentUnits(std::span<const Unit> declared) : declared_(declared.begin(), declared.end()) {
-  const char* metal[] = {"angstrom", "ps", "g/mol", "K", "e"};
-  std::vector<std::array<double, 6>> rows;  // sum_k a_k log(scale_k) = a_5, in echelon form
-  std::vector<std::size_t> pivots;
-  auto add = [&](const Unit& unit) {
-    std::array<double, 6> row{};
-    for (std::size_t k = 0; k < 5; ++k) row[k] = unit.dimension.exponent[k];
-    row[5] = std::log(unit.factor);
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      const double share = row[pivots[r]] / rows[r][pivots[r]];
-      for (std::size_t k = 0; k < 6; ++k) row[k] -= share * rows[r][k];
-    }
-    std::size_t pivot = 0;
-    while (pivot < 5 && std::abs(row[pivot]) < 1e-9) ++pivot;
-    if (pivot == 5) return;  // follows from the earlier ones; where it disagrees its values are converted
-    rows.push_back(row);
-    pivots.push_back(pivot);
-  };
-  for (const auto& unit : declared_) add(unit);
-  for (const char* name : metal) add(unit_of(name));
-  for (std::size_t r = rows.size(); r-- > 0;) {
-    double rest = rows[r][5];
-    for (std::size_t k = 0; k < 5; ++k)
-      if (k != pivots[r]) rest -= rows[r][k] * log_scale_[k];
-    log_scale_[pivots[r]] = rest / rows[r][pivots[r]];
-  }
-}
-
-double CoherentUnits::factor(Dimension dimension) const {
-  if (dimension.none()) return 1.0;
-  for (const auto& unit : declared_)
-    if (unit.dimension == dimension) return unit.factor;
-  double log_factor = 0.0;
-  for (std::size_t k = 0; k < 5; ++k) log_factor += dimension.exponent[k] * log_scale_[k];
-  return std::exp(log_factor);
-}
-
-double CoherentUnits::conversion(Unit unit) const {
-  const double ratio = unit.factor / factor(unit.dimension);
-  // The logarithms cost some digits; decimal ratios, which most are, get them back.
-  const double decimal = *parse_number(fmt::format("{:.10g}", ratio));
-  return std::abs(decimal - ratio) < 1e-13 * std::abs(ratio) ? decimal : ratio;
-}
 
 ExpressionParser::ExpressionParser(std::string_view text, std::string_view unit, std::span<const Variable> variables)
-    : text_(text), result_name_(unit), result_(unit_of(unit)), variables_(variables),
+    : ExpressionText(text), result_name_(unit), result_(unit_of(unit)), variables_(variables),
       units_(declared_units(unit, variables)) {}
 
 std::vector<Expression::Instruction> ExpressionParser::parse() {
-  Value value = sum();
+  Value value = formula();
   blanks();
-  if (at_ < text_.size()) fail(fmt::format("expected an operator or the end, found '{}'", text_.substr(at_, 1)), at_);
+  if (at_ < text_.size()) fail_at_operator();
   if (value.dimension && *value.dimension != result_.dimension)
-    fail(fmt::format("the result is {}, expected {}{}", a(*value.dimension), a(result_.dimension),
+    fail(fmt::format("the result is {}, expected {}{}", with_article(*value.dimension), with_article(result_.dimension),
                      result_name_.empty() ? "" : fmt::format(" ({})", result_name_)),
          value.at);
   const double ratio = value.dimension ? units_.factor(result_.dimension) / result_.factor : 1.0;
@@ -153,10 +116,12 @@ ExpressionParser::Value ExpressionParser::power() {
   const std::size_t at = at_++;
   const Value exponent = sign();
   if (exponent.dimension && !exponent.dimension->none())
-    fail(fmt::format("an exponent must be a number without unit, found {}", a(*exponent.dimension)), exponent.at);
+    fail(fmt::format("an exponent must be a number without unit, found {}", with_article(*exponent.dimension)),
+         exponent.at);
   std::optional<Dimension> dimension;
   if (base.dimension && !base.dimension->none()) {
-    if (!exponent.constant()) fail(fmt::format("the exponent of {} must be a number", a(*base.dimension)), exponent.at);
+    if (!exponent.constant())
+      fail(fmt::format("the exponent of {} must be a number", with_article(*base.dimension)), exponent.at);
     dimension = root_or_power(base, exponent.program[0].value, at);
   } else if (base.dimension) {
     dimension = Dimension{};
@@ -169,7 +134,7 @@ ExpressionParser::Value ExpressionParser::primary() {
   const std::size_t at = at_;
   if (peek() == '(') {
     ++at_;
-    Value inner = sum();
+    Value inner = formula();
     blanks();
     if (peek() != ')') fail("this '(' is not closed", at);
     ++at_;
@@ -179,6 +144,7 @@ ExpressionParser::Value ExpressionParser::primary() {
   if (std::isdigit(static_cast<unsigned char>(peek())) || peek() == '.') return number();
   if (begins_word(peek())) return named();
   if (at_ == text_.size()) fail("expected a number, a name or '(', found the end", at_);
+  if (at > 0 && text_.substr(at - 1).starts_with("**")) fail("'**' is no operator; a power is written '^'", at - 1);
   fail(fmt::format("expected a number, a name or '(', found '{}'", text_.substr(at_, 1)), at_);
 }
 
@@ -206,6 +172,7 @@ std::optional<Unit> ExpressionParser::unit_after_number() {
   }
   if (!begins_word(peek())) return std::nullopt;
   const auto name = word();
+  if (is_operator(name)) return at_ = at, std::nullopt;
   if (variable(name) || peek() == '(' || name == "pi") fail(fmt::format("expected an operator before '{}'", name), at);
   auto unit = find_unit(name);
   if (!unit) {
@@ -244,24 +211,15 @@ ExpressionParser::Value ExpressionParser::call(std::string_view name, std::size_
     if (name == f.name) function = &f;
   }
   if (!function) fail(fmt::format("there is no function '{}'{}", name, suggestion(name, known)), at);
-  ++at_;
-  Value first = sum();
-  const bool two = operands(function->code) == 2;
-  blanks();
-  if (two && peek() == ',') {
-    const std::size_t comma = at_++;
-    const Value second = sum();
-    const auto dimension = shared(first, second, comma, "compare");
-    first = combined(function->code, std::move(first), second, dimension);
-    blanks();
-  } else if (two) {
-    fail(fmt::format("{} needs two values", name), at);
-  }
-  if (peek() == ',') fail(fmt::format("{} takes {}", name, two ? "two values" : "one value"), at_);
-  if (peek() != ')') fail(fmt::format("the '(' of {} is not closed", name), at);
-  ++at_;
+  std::size_t comma = 0;
+  auto values = call_arguments(name, static_cast<std::size_t>(operands(function->code)), at, comma);
+  if (function->code == condition::choose) return choice(std::move(values), at, comma);
+  Value first = std::move(values[0]);
   first.at = at;
-  if (two) return first;
+  if (values.size() == 2) {
+    const auto dimension = shared(first, values[1], comma, "compare");
+    return combined(function->code, std::move(first), values[1], dimension);
+  }
   auto dimension = first.dimension;
   if (function->code == Code::sqrt) {
     dimension = root_or_power(first, 0.5, at);
@@ -269,10 +227,27 @@ ExpressionParser::Value ExpressionParser::call(std::string_view name, std::size_
     dimension = Dimension{};
   } else if (function->code != Code::abs) {
     if (dimension && !dimension->none())
-      fail(fmt::format("{} needs a number without unit, found {}", name, a(*dimension)), at);
+      fail(fmt::format("{} needs a number without unit, found {}", name, with_article(*dimension)), at);
     dimension = Dimension{};
   }
   return applied(function->code, std::move(first), dimension);
+}
+
+std::vector<ExpressionParser::Value> ExpressionParser::call_arguments(std::string_view name, std::size_t count,
+                                                                      std::size_t at, std::size_t& comma) {
+  constexpr const char* numbers[] = {"no value", "one value", "two values", "three values"};
+  std::vector<Value> out;
+  do {
+    if (out.size() == count) fail(fmt::format("{} takes {}", name, numbers[count]), at_);
+    comma = at_++;
+    out.push_back(formula());
+    blanks();
+  } while (peek() == ',');
+  if (!other_spelling(peek()).empty()) fail_at_operator();
+  if (out.size() < count) fail(fmt::format("{} needs {}", name, numbers[count]), at);
+  if (peek() != ')') fail(fmt::format("the '(' of {} is not closed", name), at);
+  ++at_;
+  return out;
 }
 
 ExpressionParser::Value ExpressionParser::quantity(double value, Unit unit, std::size_t at) const {
@@ -300,7 +275,7 @@ ExpressionParser::Value ExpressionParser::applied(Code code, Value value, std::o
 std::optional<Dimension> ExpressionParser::shared(const Value& left, const Value& right, std::size_t at,
                                                   std::string_view verb) const {
   if (left.dimension && right.dimension && *left.dimension != *right.dimension)
-    fail(fmt::format("cannot {} {} and {}", verb, a(*left.dimension), a(*right.dimension)), at);
+    fail(fmt::format("cannot {} {} and {}", verb, with_article(*left.dimension), with_article(*right.dimension)), at);
   return left.dimension ? left.dimension : right.dimension;
 }
 
@@ -310,24 +285,28 @@ std::optional<Dimension> ExpressionParser::root_or_power(const Value& base, doub
   for (std::size_t k = 0; k < out.exponent.size(); ++k) {
     const double e = base.dimension->exponent[k] * exponent;
     if (e != std::round(e))
-      fail(fmt::format("{} to the power {} has no unit", a(*base.dimension), number_text(exponent)), at);
+      fail(fmt::format("{} to the power {} has no unit", with_article(*base.dimension), number_text(exponent)), at);
     out.exponent[k] = static_cast<int>(e);
   }
   return out;
 }
 
-void ExpressionParser::fail(std::string problem, std::size_t at) const {
+void ExpressionText::fail_at_operator() const {
+  fail(fmt::format("expected an operator or the end, found '{}'{}", text_.substr(at_, 1), other_spelling(peek())), at_);
+}
+
+void ExpressionText::fail(std::string problem, std::size_t at) const {
   std::size_t column = 1;  // in characters: continuation bytes of UTF-8 take no room
   for (std::size_t k = 0; k < at && k < text_.size(); ++k)
     column += (static_cast<unsigned char>(text_[k]) & 0xC0) != 0x80;
   throw ExpressionError(std::move(problem), text_, column);
 }
 
-void ExpressionParser::blanks() {
+void ExpressionText::blanks() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
 }
 
-std::string_view ExpressionParser::word() {
+std::string_view ExpressionText::word() {
   const std::size_t start = at_;
   while (at_ < text_.size() && in_word(text_[at_])) ++at_;
   return text_.substr(start, at_ - start);

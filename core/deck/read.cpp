@@ -9,6 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/deck/places/scalar_place.hpp"
 
 namespace cambium::deck {
 
@@ -177,7 +178,10 @@ bool read_expression(const Node& node, const KeySpec& spec, Reader& reader, Expr
     out = number ? Expression(*number) : Expression::parse(node.text(), spec.unit, spec.variables);
   } catch (const ExpressionError& e) {
     Mark mark = node.mark();
-    if (mark.line > 0) mark.column += static_cast<int>(e.column) - 1 + (node.quoted() ? 1 : 0);
+    if (mark.line > 0) {
+      const auto place = place_in_file(mark.source, {mark.line, mark.column}, node.quoted(), node.text(), e.column);
+      mark.line = place.line, mark.column = place.column;
+    }
     const std::string caret(e.column - 1, ' ');
     reader.problems.add(mark, node.path(), fmt::format("{}\n    {}\n    {}^", e.problem, node.text(), caret));
     return false;

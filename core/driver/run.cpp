@@ -16,6 +16,7 @@
 #include "core/io/run/run_lock.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/plugin/formula_place.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -23,6 +24,20 @@ namespace cambium {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// A stage's own words about a formula of its keys, when they come after it was made, get the formula's place.
+template <class Action>
+auto with_places(const deck::Node& keys, Action action) {
+  try {
+    return action();
+  } catch (const deck::DeckError&) {  // says where already
+    throw;
+  } catch (const InputError& error) {
+    const auto placed = placed_formula(error.what(), keys);
+    if (!placed) throw;
+    throw deck::DeckError(*placed);
+  }
+}
 
 /// In the folder of a stage whose results follow from what was changed since: it begins anew.
 constexpr const char* anew_file = "begin_anew";
@@ -210,7 +225,9 @@ bool Run::run_stage(std::size_t k) {
     fs::remove(mark, ignored);
   });
   if (context_.comm.max(anew) > 0) context_.resume = false;
-  const auto outcome = run_with_page(*context_.registry->make<Task>(read_.deck.stages[k], context_));
+  const auto& stage = read_.deck.stages[k];
+  const auto outcome =
+      with_places(stage.node, [&] { return run_with_page(*context_.registry->make<Task>(stage, context_)); });
   io::on_root(context_.comm, [&] {
     if (context_.stop) context_.stop->require_directory(true);
   });
@@ -280,7 +297,8 @@ ExitCode check_stages(const ReadDeck& read, Context& context) {
   for (std::size_t k = 0; k < read.deck.stages.size(); ++k) {
     context.run_directory = (fs::path(read.deck.run.directory) / folders[k]).string();
     context.log.info(fmt::format("\n--- stage {} of {}: {}", k + 1, read.deck.stages.size(), read.deck.stages[k].type));
-    context.registry->make<Task>(read.deck.stages[k], context)->check(context);
+    const auto& stage = read.deck.stages[k];
+    with_places(stage.node, [&] { context.registry->make<Task>(stage, context)->check(context); });
   }
   context.log.info("\nthe deck is sound; nothing was run");
   return ExitCode::done;

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin/formula_place.hpp"
 
 namespace cambium {
 
@@ -66,7 +67,7 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
     } catch (const deck::DeckError&) {  // says where already
       throw;
     } catch (const InputError& error) {
-      throw deck::DeckError(placed(error.what()));
+      throw deck::DeckError(placed_formula(error.what(), keys).value_or(placed(error.what())));
     }
   }
   throw InputError(placed(deck::unknown_type(*this, kind, name)));

@@ -1,51 +1,101 @@
 #include "plugins/kinetic/deck/formula.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
-#include "core/base/text.hpp"
+#include "core/base/error.hpp"
 
 namespace cambium::kinetic {
 
+namespace {
+
+/// Part of a text.
+struct Argument {
+  std::size_t begin = 0, size = 0;
+};
+
 /// Arguments of the call whose '(' stands at `open`; `close` receives the place of its ')'.
-static std::vector<std::string> arguments(const std::string& text, std::size_t open, std::size_t& close) {
-  std::vector<std::string> out(1);
+std::vector<Argument> arguments(const std::string& text, std::size_t open, std::size_t& close) {
+  std::vector<Argument> out{{open + 1, 0}};
   int depth = 0;
   for (std::size_t k = open; k < text.size(); ++k) {
     const char c = text[k];
-    if (c == ')' && --depth == 0) return close = k, out;
-    if (c == ',' && depth == 1) {
-      out.emplace_back();
-    } else if (depth >= 1) {
-      out.back() += c;
-    }
+    const bool ends = c == ')' && --depth == 0;
+    if (ends || (c == ',' && depth == 1)) out.back().size = k - out.back().begin;
+    if (ends) return close = k, out;
+    if (c == ',' && depth == 1) out.push_back({k + 1, 0});
     if (c == '(') ++depth;
   }
   close = std::string::npos;
   return out;
 }
 
-/// maxwellian(...) written out with the functions that expressions have.
-static std::string expand(std::string text) {
-  const std::string name = "maxwellian";
-  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    std::size_t open = at + name.size(), close = 0;
-    while (open < text.size() && text[open] == ' ') ++open;
-    if (open == text.size() || text[open] != '(') continue;
-    auto a = arguments(text, open, close);
-    if (close == std::string::npos) throw deck::ExpressionError("this '(' is not closed", text, open + 1);
-    if (a.size() > 3)
-      throw deck::ExpressionError(fmt::format("maxwellian takes v, its mean and its width, not {} arguments", a.size()),
-                                  text, at + 1);
-    if (a.size() < 2) a.push_back("0");
-    if (a.size() < 3) a.push_back("1");
-    const std::string z = fmt::format("(({})-({}))/({})", a[0], a[1], a[2]);
-    text.replace(at, close + 1 - at, fmt::format("(exp(-0.5*({})^2)/(sqrt(2*pi)*({})))", z, a[2]));
+/// A text and, for each of its characters and its end, the character of the deck that it stands for.
+struct Expanded {
+  std::string text;
+  std::vector<std::size_t> origin;
+
+  /// `count` characters from `at` give way to `part` whose characters stand for `from`.
+  void replace(std::size_t at, std::size_t count, const Expanded& part) {
+    text.replace(at, count, part.text);
+    const auto first = origin.begin() + static_cast<std::ptrdiff_t>(at);
+    origin.insert(origin.erase(first, first + static_cast<std::ptrdiff_t>(count)), part.origin.begin(),
+                  part.origin.end());
   }
-  return text;
+  void add(std::string_view more, std::size_t from) {
+    text += more;
+    origin.resize(text.size(), from);
+  }
+  void add(const Expanded& other, std::size_t first, std::size_t size) {
+    text += other.text.substr(first, size);
+    origin.insert(origin.end(), other.origin.begin() + static_cast<std::ptrdiff_t>(first),
+                  other.origin.begin() + static_cast<std::ptrdiff_t>(first + size));
+  }
+};
+
+/// exp(-0.5*((v)-(u))/(vt))^2) / ... of the arguments of a call whose name stands for `from`.
+Expanded normal_density(const Expanded& whole, const std::vector<Argument>& given, std::size_t from) {
+  Expanded out;
+  const auto argument = [&](std::size_t k, const char* otherwise) {
+    out.add("(", from);
+    if (k < given.size())
+      out.add(whole, given[k].begin, given[k].size);
+    else
+      out.add(otherwise, from);
+    out.add(")", from);
+  };
+  out.add("(exp(-0.5*((", from), argument(0, ""), out.add("-", from), argument(1, "0"), out.add(")/", from);
+  argument(2, "1"), out.add(")^2)/(sqrt(2*pi)*", from), argument(2, "1"), out.add("))", from);
+  return out;
 }
+
+/// maxwellian(...) written out with the functions that expressions have.
+Expanded expand(const std::string& deck_text) {
+  Expanded out;
+  for (std::size_t k = 0; k < deck_text.size(); ++k) out.add(deck_text.substr(k, 1), k);
+  const std::string name = "maxwellian";
+  for (std::size_t at = out.text.find(name); at != std::string::npos; at = out.text.find(name, at + 1)) {
+    std::size_t open = at + name.size(), close = 0;
+    while (open < out.text.size() && out.text[open] == ' ') ++open;
+    if (open == out.text.size() || out.text[open] != '(') continue;
+    const auto given = arguments(out.text, open, close);
+    const std::size_t from = out.origin[at];
+    if (close == std::string::npos)
+      throw deck::ExpressionError("this '(' is not closed", deck_text, out.origin[open] + 1);
+    if (given.size() > 3)
+      throw deck::ExpressionError(
+          fmt::format("maxwellian takes v, its mean and its width, not {} arguments", given.size()), deck_text,
+          from + 1);
+    out.replace(at, close + 1 - at, normal_density(out, given, from));
+  }
+  return out;
+}
+
+}  // namespace
 
 Formula::Formula(const std::string& text, const std::vector<std::string>& variables,
                  const std::map<std::string, double>& parameters)
@@ -56,7 +106,14 @@ Formula::Formula(const std::string& text, const std::vector<std::string>& variab
     all.push_back({name, ""});
     parameters_.push_back(value);
   }
-  expression_ = deck::Expression::parse(expand(text), "", all);
+  const Expanded expanded = expand(text);
+  try {
+    expression_ = deck::Expression::parse(expanded.text, "", all);
+  } catch (const deck::ExpressionError& error) {  // about the deck's text, not about what was made of it
+    const std::size_t at = error.column - 1;
+    throw deck::ExpressionError(error.problem, text,
+                                (at < expanded.origin.size() ? expanded.origin[at] : text.size()) + 1);
+  }
 }
 
 double Formula::operator()(std::span<const double> variables) const {
@@ -87,9 +144,57 @@ std::vector<std::string> phase_variables(int cdim, int vdim) {
   return out;
 }
 
+namespace {
+
+/// Names of parameters in a formula.
+std::vector<std::string> named_in(const std::string& text, const std::map<std::string, std::string>& parameters) {
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    while (at < text.size() && part(text[at])) ++at;
+    const std::string word = text.substr(begin, at - begin);
+    if (!word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) && parameters.count(word))
+      out.push_back(word);
+    if (at == begin) ++at;
+  }
+  return out;
+}
+
+/// Works out parameters in the order in which they need each other.
+class Parameters {
+ public:
+  explicit Parameters(const std::map<std::string, std::string>& texts) : texts_(texts) {}
+
+  double value(const std::string& name) {
+    if (const auto known = values_.find(name); known != values_.end()) return known->second;
+    if (const auto open = std::find(way_.begin(), way_.end(), name); open != way_.end()) {
+      std::vector<std::string> circle(open, way_.end());
+      circle.push_back(name);
+      throw InputError(fmt::format("parameters need each other in a circle: {}; give one of them a number",
+                                   fmt::join(circle, " -> ")));
+    }
+    way_.push_back(name);
+    std::map<std::string, double> others;  // all of them, so that a misspelt name finds the one that was meant
+    for (const auto& [other, text] : texts_)
+      if (other != name) others[other] = 0.0;
+    for (const auto& other : named_in(texts_.at(name), texts_)) others[other] = value(other);
+    way_.pop_back();
+    return values_[name] = constant(texts_.at(name), others);
+  }
+
+ private:
+  const std::map<std::string, std::string>& texts_;
+  std::map<std::string, double> values_;
+  std::vector<std::string> way_;
+};
+
+}  // namespace
+
 std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters) {
+  Parameters order(parameters);
   std::map<std::string, double> out;
-  for (const auto& [name, text] : parameters) out[name] = constant(text, {});
+  for (const auto& [name, text] : parameters) out[name] = order.value(name);
   return out;
 }
 

@@ -30,7 +30,8 @@ class Formula {
   std::vector<double> parameters_;
 };
 
-/// The deck's `parameters` as numbers.
+/// The deck's `parameters` as numbers; they may use each other, in any order. Throws deck::ExpressionError, and
+/// InputError where they need each other in a circle.
 std::map<std::string, double> values_of(const std::map<std::string, std::string>& parameters);
 /// A formula without variables.
 double constant(const std::string& text, const std::map<std::string, double>& parameters);

@@ -102,7 +102,9 @@ void CommonParams::describe_common(deck::Describe<P>& d) {
   d.check([](const P& p) { return problem_of_names(p.species); });
   d("domain", &CommonParams::domain, "configuration space");
   d("basis", &CommonParams::basis, "polynomials of a cell");
-  d("parameters", &CommonParams::parameters, "names for numbers, to be used in all formulas of this stage").def({});
+  d("parameters", &CommonParams::parameters,
+    "names for numbers, to be used in all formulas of this stage; they may use each other")
+      .def({});
   d("species", &CommonParams::species, "kinetic species");
   d("collisions", &CommonParams::collisions,
     "between species, of each pair once; those of a species with itself are its own key")

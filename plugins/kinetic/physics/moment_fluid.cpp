@@ -13,7 +13,9 @@ namespace cambium::kinetic {
 static constexpr double two_pi = 6.283185307179586;
 
 void MomentFluid::Params::describe(deck::Describe<Params>& d) {
-  d("parameters", &Params::parameters, "names for numbers, to be used in all formulas of this stage").def({});
+  d("parameters", &Params::parameters,
+    "names for numbers, to be used in all formulas of this stage; they may use each other")
+      .def({});
   d("length", &Params::length, "of the periodic line (formula)").example("4*pi");
   d("points", &Params::points, "at which the moments are kept; even, with small prime factors").at_least(8).def(32);
   d("density", &Params::density, "at the start (formula in x)").def("1");

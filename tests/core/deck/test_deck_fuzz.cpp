@@ -14,7 +14,7 @@ namespace {
 
 /// A text with a few random bytes deleted, doubled, swapped or replaced.
 std::string damaged(std::string text, std::mt19937& random) {
-  static const std::string alphabet = "{}[]:,-#&*!|>'\"%@`?\n\t 01.e+^/()abtK~\xc3\x85\xff";
+  static const std::string alphabet = "{}[]:,-#&*!|>'\"%@`?\n\t 01.e+^/()<=abtK~\xc3\x85\xff";
   for (int edits = 1 + static_cast<int>(random() % 2); edits > 0 && !text.empty(); --edits) {
     const std::size_t at = random() % text.size();
     switch (random() % 4) {
@@ -36,7 +36,7 @@ std::string damaged(std::string text, std::mt19937& random) {
 
 const std::string sample =
     "timestep: 2 fs\nsteps: 1e6\nlist: [1, 2 meV]\nsupercell: [4, 5, 6]\nmasses: {Cu: 63.546}\n"
-    "temperature: \"300 + 20*t\"\nmode: nvt\nnested: {a: 1}\nitems:\n  - {a: 1, b: one}\n"
+    "temperature: \"if(t < 2, 300 + 20*t, 340)\"\nmode: nvt\nnested: {a: 1}\nitems:\n  - {a: 1, b: one}\n"
     "shape: {type: painted, inside: {type: ball, radius: 2}, paint: red}\nx-note: &n {k: [v]}\n";
 
 }  // namespace
@@ -70,7 +70,10 @@ TEST_CASE("damaged expressions and units are read or refused") {
   std::mt19937 random(2);
   int read = 0;
   for (int n = 0; n < 20000; ++n) {
-    const auto text = damaged("300 K + 20 [K/ps]*t*min(2, tanh(t/3 ps)^2) - step(t)*1e-3 K^1", random);
+    const auto text =
+        damaged(n % 2 ? "300 K + 20 [K/ps]*t*min(2, tanh(t/3 ps)^2) - step(t)*1e-3 K^1"
+                      : "if(not t < 2 ps and (step >= 3 or t == 0), 300 K + if(step != 1, 2, 3), 4*t*20 [K/ps])",
+                random);
     try {
       const auto e = deck::Expression::parse(text, "K", variables);
       static_cast<void>(e(1.0, 2.0));

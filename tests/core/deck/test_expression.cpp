@@ -194,3 +194,113 @@ TEST_CASE("no text exhausts the parser") {
   CHECK(refusal(towers).starts_with("the expression is nested too deeply"));
   CHECK(refusal(sums, "").starts_with("the expression is nested too deeply"));
 }
+
+TEST_CASE("conditions compare, combine and choose") {
+  CHECK(pure("1 < 2") == 1.0);
+  CHECK(pure("2 < 2") == 0.0);
+  CHECK(pure("2 <= 2") == 1.0);
+  CHECK(pure("2 > 3") == 0.0);
+  CHECK(pure("3 >= 3") == 1.0);
+  CHECK(pure("2 == 1 + 1") == 1.0);
+  CHECK(pure("2 != 2") == 0.0);
+  CHECK(pure("not 1 < 2") == 0.0);
+  CHECK(pure("not not 3") == 1.0);
+  CHECK(pure("1 < 2 and 3 < 2") == 0.0);
+  CHECK(pure("1 < 2 or 3 < 2 and 0") == 1.0);  // 'and' binds tighter
+  CHECK(pure("(1 < 2 or 3 < 2) and 0") == 0.0);
+  CHECK(pure("2*(1 < 2) + 1") == 3.0);
+  CHECK(pure("if(1 > 2, 10, 20)") == 20.0);
+  CHECK(pure("if(not 0 and 1<2, if(0, 1, 2), 3)") == 2.0);
+  CHECK(kelvin("if(t < 5, 300, 400)")(4.9) == 300.0);
+  CHECK(kelvin("if(t < 5, 300, 400)")(5.0) == 400.0);
+  CHECK(kelvin("if(t >= 2 and t < 5 or t > 9, 300 + 1*t, 400)")(3.0) == 303.0);
+  CHECK(kelvin("if(t >= 2 and t < 5 or t > 9, 300 + 1*t, 400)")(7.0) == 400.0);
+  CHECK(kelvin("if(t >= 2 and t < 5 or t > 9, 300 + 1*t, 400)")(10.0) == 310.0);
+  CHECK(kelvin("300*(step < 10)")(0.0, 9.0) == 300.0);
+}
+
+TEST_CASE("a choice takes nothing from the value that it leaves") {
+  CHECK(kelvin("if(t > 0, 300*log(t/1 [ps]), 7)")(-1.0) == 7.0);
+  CHECK(kelvin("if(t == 0, 1, 300/t*1 [ps])")(0.0) == 1.0);
+  CHECK(kelvin("if(t > 0, 300*sqrt(t/1 [ps]), 300)")(-4.0) == 300.0);
+}
+
+TEST_CASE("units of comparisons and choices agree") {
+  CHECK(kelvin("if(t < 2000 fs, 300 K, 400 K)")(1.9) == 300.0);
+  CHECK(kelvin("if(t < 2000 fs, 300 K, 400)")(2.1) == 400.0);
+  CHECK(kelvin("if(2000 fs < t, 300 mK, 400)")(2.1) == Approx(0.3));
+  CHECK(refusal("if(t < 5 K, 300, 400)") ==
+        "cannot compare a time and a temperature\n"
+        "    if(t < 5 K, 300, 400)\n"
+        "         ^");
+  CHECK(refusal("if(t < 5, 300 K, 4 ps)") ==
+        "cannot choose between a temperature and a time\n"
+        "    if(t < 5, 300 K, 4 ps)\n"
+        "                   ^");
+  CHECK(refusal("if(t, 300, 400)") ==
+        "if needs a condition, found a time\n"
+        "    if(t, 300, 400)\n"
+        "       ^");
+  CHECK(refusal("300 * (t and 1)") ==
+        "and needs a condition, found a time\n"
+        "    300 * (t and 1)\n"
+        "           ^");
+  CHECK(refusal("300 * (1 or t)") ==
+        "or needs a condition, found a time\n"
+        "    300 * (1 or t)\n"
+        "                ^");
+  CHECK(refusal("300 * (not t)") ==
+        "not needs a condition, found a time\n"
+        "    300 * (not t)\n"
+        "               ^");
+  CHECK(refusal("t < 5") ==
+        "the result is a number without unit, expected a temperature (K)\n"
+        "    t < 5\n"
+        "    ^");
+}
+
+TEST_CASE("what is wrong with a condition is said and pointed at") {
+  CHECK(refusal("if(0 < t < 5, 1, 2)") ==
+        "comparisons are not chained; write 'a < b and b < c'\n"
+        "    if(0 < t < 5, 1, 2)\n"
+        "             ^");
+  CHECK(refusal("if(t = 5, 1, 2)") ==
+        "'=' compares nothing; write '=='\n"
+        "    if(t = 5, 1, 2)\n"
+        "         ^");
+  CHECK(refusal("if(t < 5, 1)") ==
+        "if needs three values\n"
+        "    if(t < 5, 1)\n"
+        "    ^");
+  CHECK(refusal("if(t < 5, 1, 2, 3)") ==
+        "if takes three values\n"
+        "    if(t < 5, 1, 2, 3)\n"
+        "                  ^");
+  CHECK(refusal("if(t < 5 && t > 2, 1, 2)") ==
+        "expected an operator or the end, found '&'; write 'and'\n"
+        "    if(t < 5 && t > 2, 1, 2)\n"
+        "             ^");
+  CHECK(refusal("t < 5 && t > 2") ==
+        "expected an operator or the end, found '&'; write 'and'\n"
+        "    t < 5 && t > 2\n"
+        "          ^");
+  CHECK(refusal("1 | 2") ==
+        "expected an operator or the end, found '|'; write 'or'\n"
+        "    1 | 2\n"
+        "      ^");
+  CHECK(refusal("t < 5 ? 1 : 2") ==
+        "expected an operator or the end, found '?'; write if(condition, a, b)\n"
+        "    t < 5 ? 1 : 2\n"
+        "          ^");
+  CHECK(refusal("300 + t**2") ==
+        "'**' is no operator; a power is written '^'\n"
+        "    300 + t**2\n"
+        "           ^");
+  CHECK(refusal("t < 5 and") ==
+        "expected a number, a name or '(', found the end\n"
+        "    t < 5 and\n"
+        "             ^");
+  std::string deep = "1";
+  for (int k = 0; k < 200; ++k) deep = "not " + deep;
+  CHECK(refusal(deep).starts_with("the expression is nested too deeply"));
+}

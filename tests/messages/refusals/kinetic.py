@@ -45,6 +45,25 @@ WALLS = S + "domain={lower: [0], upper: [1], cells: [4], lower_wall: [reflect], 
 table = Table("kinetic", DECK)
 says = table.says
 
+# Formulas: a fault is shown in the deck's own text, where it stands there
+def faulty(name, text, fault, problem):
+    """The deck with a text in place of f0's; `fault` is what the message points at."""
+    deck = DECK.replace("(1 + a*cos(k*x)) * maxwellian(v)", text)
+    at = deck.index(fault)
+    table.file(name, deck)
+    shown = " ".join(text.strip('|>-\n"').split())
+    says(f"{name}:{deck.count(chr(10), 0, at) + 1}:{at - deck.rfind(chr(10), 0, at)}: stages[0].simulate.species[0].f0: {problem}\n    {shown}\n    "
+         + " " * shown.index(fault) + "^", deck=name)
+
+
+UNKNOWN = "there is no variable '{}'; known: x, vx, v, a, k"
+faulty("plain.yaml", "(1 + a*cos(qq*x)) * maxwellian(v)", "qq", UNKNOWN.format("qq"))
+faulty("behind.yaml", "(1 + a*cos(k*x)) * maxwellian(v) * qq", "qq", UNKNOWN.format("qq"))
+faulty("inside.yaml", '"(1 + a*cos(k*x)) * maxwellian(v, qq)"', "qq", UNKNOWN.format("qq"))
+faulty("folded.yaml", ">-\n            (1 + a*cos(k*x))\n            * maxwellian(v) * qq", "qq", UNKNOWN.format("qq"))
+faulty("chosen.yaml", '"if(x < k < 1, 1, 2) * maxwellian(v)"', "< 1, 1", "comparisons are not chained; write 'a < b and b < c'")
+says("stages[0].simulate: parameters need each other in a circle: a -> k -> a; give one of them a number", S + 'parameters={k: 2*a, a: k/2}')
+
 # Domain and velocities
 says("'lower', 'upper' and 'cells' need one entry per dimension, one to three of them", S + "domain.upper=[1, 2]")
 says("'lower_wall' and 'upper_wall' need one entry per dimension, or none", S + "domain.lower_wall=[copy, copy]")

@@ -175,3 +175,50 @@ TEST_CASE("ranks that do not fit") {
         "ranks: [3, 1] has 2 entries and product 3; give 2 entries, one per dimension of phase space, whose product is "
         "the number of MPI ranks, 1");
 }
+
+TEST_CASE("parameters use each other, in any order") {
+  const auto values =
+      values_of({{"a", "2*b"}, {"b", "c + 1"}, {"c", "3"}, {"d", "if(a > b, a - b, pi*0)"}, {"ab", "a*b"}});
+  CHECK(values.at("a") == 8.0);
+  CHECK(values.at("b") == 4.0);
+  CHECK(values.at("d") == 4.0);
+  CHECK(values.at("ab") == 32.0);
+}
+
+TEST_CASE("parameters that need each other in a circle, or one that is not there, are refused") {
+  const auto refused = [](const std::map<std::string, std::string>& parameters) -> std::string {
+    try {
+      values_of(parameters);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK(refused({{"a", "2*b"}, {"b", "c + 1"}, {"c", "sin(a)"}, {"d", "1"}}) ==
+        "parameters need each other in a circle: a -> b -> c -> a; give one of them a number");
+  CHECK(refused({{"d", "b"}, {"b", "c"}, {"c", "b"}}) ==
+        "parameters need each other in a circle: b -> c -> b; give one of them a number");
+  CHECK(refused({{"k", "k + 1"}}) == "parameters need each other in a circle: k -> k; give one of them a number");
+  CHECK(refused({{"alpha", "1"}, {"b", "2*alhpa"}}) ==
+        "there is no variable 'alhpa'; did you mean 'alpha'?\n    2*alhpa\n      ^");
+}
+
+TEST_CASE("errors behind a maxwellian point at the deck's own text") {
+  const auto refused = [](const std::string& text) -> std::string {
+    try {
+      Formula(text, phase_variables(1, 1), {{"a", 1.0}});
+    } catch (const deck::ExpressionError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  CHECK(refused("(1 + a)*maxwellian(v, q)*x") ==
+        "there is no variable 'q'; known: x, vx, v, a\n    (1 + a)*maxwellian(v, q)*x\n                          ^");
+  CHECK(refused("maxwellian(v)*q") ==
+        "there is no variable 'q'; known: x, vx, v, a\n    maxwellian(v)*q\n                  ^");
+  CHECK(refused("maxwellian(v) +") ==
+        "expected a number, a name or '(', found the end\n    maxwellian(v) +\n                   ^");
+  CHECK(
+      refused("maxwellian(maxwellian(q), 1, 2)") ==
+      "there is no variable 'q'; known: x, vx, v, a\n    maxwellian(maxwellian(q), 1, 2)\n                          ^");
+}
