@@ -126,7 +126,7 @@ class SameNumbers(unittest.TestCase):
 
     def test_overlay_adds_to_the_forces_of_another_style(self):
         model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
-        cases = {name: POTENTIALS[name][1:3] for name in POTENTIALS} | {"deep_potential": ("cambium deep_potential", f"{model} Cu")}
+        cases = {name: POTENTIALS[name][1:3] for name in POTENTIALS} | {"deep_potential": ("cambium deep_potential", f'"{{model: {model}}}" Cu')}
         for name, (style, coeff) in cases.items():
             with self.subTest(name):
                 folder = program.fresh(f"lammps_overlay_{name}")
@@ -146,6 +146,28 @@ class SameNumbers(unittest.TestCase):
                     both = forces(f"pair_style hybrid/overlay lj/cut 6.0 {style}", "pair_coeff * * lj/cut 0.1 2.3",
                                   "pair_coeff * * cambium " + coeff, ranks=ranks)
                     self.assertLess(np.abs(both - alone - other).max() / np.abs(both).max(), 1e-10)
+
+    def test_the_fast_default_stays_within_its_stated_error(self):
+        """`pair_coeff * * MODEL Cu` against the model as it is: docs/using/lammps.md says a millionth."""
+        model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
+        folder = program.fresh("lammps_fast")
+        code, out = lammps(folder, setup(folder, "sutton_chen"))
+        self.assertEqual(code, 0, out)
+
+        def measured(coeff, ranks=1):
+            text = f"units metal\nread_data {folder}/start.data\npair_style cambium\npair_coeff * * {coeff} Cu\n"
+            code, out = lammps(folder, text + MEASURE.replace("FORCES", "forces.dump"), ranks)
+            self.assertEqual(code, 0, out)
+            return thermo(out), np.loadtxt(os.path.join(folder, "forces.dump"), skiprows=9)[:, 1:]
+
+        (_, energy, _, pressure, _), forces = measured(f'"{{model: {model}}}"')
+        for coeff, ranks in ((model, 1), (model, 2), (f"{model} {model}", 1)):
+            (_, fast_energy, _, fast_pressure, _), fast = measured(coeff, ranks)
+            error = np.abs(fast - forces).max() / np.abs(forces).max()
+            self.assertLess(error, 1e-6)
+            self.assertGreater(error, 1e-12)  # it is another evaluation
+            self.assertLess(abs(fast_energy - energy) / len(forces), 1e-6)  # eV/atom
+            self.assertLess(abs(fast_pressure - pressure) / abs(pressure), 1e-6)
 
     def test_dynamics_conserve_energy_and_minimize_runs(self):
         folder = program.fresh("lammps_dynamics")
@@ -215,7 +237,7 @@ stages:
     def test_trajectory(self):
         model = os.path.join(program.SOURCE, "inputs/deepmd/models/copper.dp")
         cases = (("{type: stillinger_weber}", "cambium stillinger_weber", '"{}" Si', "diamond 5.431", "0 4 0 5 0 2"),
-                 (f"{{type: deep_potential, model: {model}}}", "cambium", f"{model} Cu", "fcc 3.61", "0 5 0 4 0 4"))
+                 (f"{{type: deep_potential, model: {model}}}", "cambium", f'"{{model: {model}}}" Cu', "fcc 3.61", "0 5 0 4 0 4"))
         for potential, style, coeff, lattice, cells in cases:
             with self.subTest(style):
                 folder, species = program.fresh("lammps_trajectory"), coeff.split()[-1]
@@ -258,7 +280,9 @@ run 4
             item[...] = item[()] * (1.0 + 0.005 * k)
 
     def forces(self, models, ranks=1, options="deep_potential", start="start.data"):
-        text = (self.SETUP + self.MEASURE).replace("OPTIONS", options).replace("COEFF", " ".join(models) + " Cu")
+        others = f", committee: [{', '.join(models[1:])}]" if models[1:] else ""
+        keys = f'"{{model: {models[0]}{others}}}" Cu'
+        text = (self.SETUP + self.MEASURE).replace("OPTIONS", options).replace("COEFF", keys)
         text = text.replace("DATA", os.path.join(self.folder, start)).replace("FORCES", "forces.dump")
         code, out = lammps(self.folder, text, ranks)
         self.assertEqual(code, 0, out)
