@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "core/base/build_info.hpp"
@@ -44,14 +45,21 @@ std::string package_folder() {
 
 bool is_path(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
 
-std::string not_found(const std::string& name, const std::vector<std::string>& tried, const Registry& registry) {
-  std::vector<std::string> known = registry.plugins();
+/// Paths of the plugins in plugin_folders(), by name, the first folder's where there are several.
+std::map<std::string, std::string> libraries_found() {
+  std::map<std::string, std::string> out;
   for (const auto& folder : plugin_folders()) {
     std::error_code none;
     for (const auto& file : fs::directory_iterator(folder, none))
       if (const auto base = file.path().filename().string(); base.ends_with(suffix))
-        known.push_back(base.substr(0, base.size() - std::string_view(suffix).size()));
+        out.emplace(base.substr(0, base.size() - std::string_view(suffix).size()), fs::absolute(file.path()).string());
   }
+  return out;
+}
+
+std::string not_found(const std::string& name, const std::vector<std::string>& tried, const Registry& registry) {
+  std::vector<std::string> known = registry.plugins();
+  for (const auto& [found, path] : libraries_found()) known.push_back(found);
   const auto near = nearest(name, known);
   return fmt::format(
       "there is no plugin '{}'{}\nlooked for:\n  {}\nName the path of its library, or its folder in "
@@ -230,6 +238,27 @@ std::vector<PluginInfo> load_plugins(const std::vector<std::string>& names, Regi
       out.push_back(load_plugin(name, registry, comm));
   }
   return out;
+}
+
+std::vector<std::string> load_found_plugins(Registry& registry, const Comm& comm) {
+  std::string list;
+  if (comm.root())
+    for (const auto& [name, path] : libraries_found()) list += name + "\n" + path + "\n";
+  comm.broadcast(list);
+  std::istringstream in(list);
+  std::vector<std::string> reasons;
+  for (std::string name, path; std::getline(in, name) && std::getline(in, path);) {
+    const auto present = registry.plugins();
+    if (std::find(present.begin(), present.end(), name) != present.end()) continue;
+    if (const auto distrust = reason_for_distrust(path); !distrust.empty())
+      reasons.push_back(fmt::format("plugin '{}': {}", name, distrust));
+    try {
+      load_plugin(path, registry, comm);
+    } catch (const InputError& error) {
+      reasons.push_back(error.what());
+    }
+  }
+  return reasons;
 }
 
 }  // namespace cambium

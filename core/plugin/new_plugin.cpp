@@ -49,6 +49,7 @@ std::vector<std::string> plugin_kinds(const std::string& templates) {
 
 std::string template_of(const std::string& kind, const std::string& templates) {
   const auto kinds = plugin_kinds(templates);
+  if (kind == "model") return template_of("network", templates);  // what earlier versions called it
   if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return (fs::path(templates) / kind).string();
   throw InputError(fmt::format("there is no template of a plugin of kind '{}'{}", kind, suggestion(kind, kinds)));
 }
@@ -63,7 +64,7 @@ std::vector<std::string> new_plugin(const std::string& name, const std::string& 
   if (fs::exists(destination))
     throw InputError(fmt::format("'{}' is there already; choose another folder", destination));
   const auto renamed = [&](std::string text) {
-    for (const char* placeholder : {"my_pair", "my_physics", "my_model"})
+    for (const char* placeholder : {"my_pair", "my_physics", "my_network", "my_dataset", "my_writer", "my_task"})
       text = replaced(replaced(std::move(text), placeholder, name), camel_case(placeholder), camel_case(name));
     return text;
   };

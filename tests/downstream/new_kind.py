@@ -13,7 +13,8 @@ from pathlib import Path
 
 kind, program, build, scratch, compiler, launcher, *mpiexec = sys.argv[1:]
 NAME = f"fresh_{kind}"
-TABLES = {"physics": "simulate/thermo.csv", "model": "train/training.csv", "potential": "simulate/thermo.csv"}
+TABLES = {"physics": "simulate/thermo.csv", "potential": "simulate/thermo.csv", "network": "train/training.csv", "dataset": "train/training.csv",
+          "writer": f"simulate/{NAME}.csv", "task": f"{NAME}/{NAME}.csv"}
 folder = Path(scratch) / NAME
 
 

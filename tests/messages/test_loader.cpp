@@ -143,6 +143,28 @@ TEST_CASE("a plugin that is not there is looked for, and the places are named") 
   CHECK(refusal("./no/such.so") == "there is no plugin library './no/such.so'");
 }
 
+TEST_CASE("plugins that are found are loaded for lists, and what keeps others out is said") {
+  Folder folder;
+  folder.write("good_plugin.cambium.so", read(good));
+  folder.write("torn.cambium.so", read(good).substr(0, 2000));
+  folder.write("notes.txt", "no plugin");
+  setenv("CAMBIUM_PLUGIN_PATH", (folder.path.string() + ":/no/such/folder").c_str(), 1);
+  Registry registry;
+  const auto reasons = load_found_plugins(registry, folder.comm);
+  unsetenv("CAMBIUM_PLUGIN_PATH");
+  CHECK(registry.plugins() == std::vector<std::string>{"good_plugin"});
+  REQUIRE(reasons.size() == 1);
+  CHECK(reasons[0] ==
+        "plugin 'torn' is cut short, copy or build it again (" + (folder.path / "torn.cambium.so").string() + ")");
+  const auto kinds = registry.kinds();
+  REQUIRE(kinds.size() == 1);
+  CHECK(registry.names(kinds[0]) == std::vector<std::string>{"nothing"});
+  // Once more nothing is loaded twice.
+  setenv("CAMBIUM_PLUGIN_PATH", folder.path.c_str(), 1);
+  CHECK(load_found_plugins(registry, folder.comm).size() == 1);
+  unsetenv("CAMBIUM_PLUGIN_PATH");
+}
+
 TEST_CASE("a plugin for another ABI is refused before any of it runs, field by field") {
   Folder folder;
   auto bytes = read(good);
@@ -214,22 +236,24 @@ TEST_CASE("a new plugin is the template under another name") {
   fs::remove_all(place);
 }
 
-TEST_CASE("a new plugin has one of three kinds") {
+TEST_CASE("a new plugin has one of six kinds, and what was called a model is a network") {
   Comm comm;
   if (!comm.root()) return;
   const std::string templates = CAMBIUM_SOURCE_DIR "/plugins/template";
-  CHECK(plugin_kinds(templates) == std::vector<std::string>{"model", "physics", "potential"});
+  CHECK(plugin_kinds(templates) ==
+        std::vector<std::string>{"dataset", "network", "physics", "potential", "task", "writer"});
+  CHECK(template_of("model", templates) == templates + "/network");
   CHECK(template_of("physics", templates) == templates + "/physics");
   CHECK_THROWS_WITH(template_of("pysics", templates),
                     "there is no template of a plugin of kind 'pysics'; did you mean 'physics'?");
   const fs::path place = fs::temp_directory_path() / ("cambium_kinds_" + std::to_string(getpid()));
-  for (const std::string kind : {"physics", "model"}) {
+  for (const std::string kind : {"physics", "network", "dataset", "writer", "task"}) {
     const auto target = place / kind;
     std::string all;
     for (const auto& file : new_plugin("warm_rod", target.string(), template_of(kind, templates)))
       all += file + read(target / file);
     CHECK(all.find("my_" + kind) == std::string::npos);
-    CHECK(all.find(kind == "model" ? "MyModel" : "MyPhysics") == std::string::npos);
+    CHECK(all.find("My" + std::string(1, static_cast<char>(kind[0] - 32)) + kind.substr(1)) == std::string::npos);
     CHECK(all.find("class WarmRod : public") != std::string::npos);
   }
   fs::remove_all(place);

@@ -109,14 +109,23 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
 }
 
 void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
-  auto* list = app.add_subcommand("list", "registered types by kind");
+  auto* list =
+      app.add_subcommand("list", "registered types by kind, those of the plugins in CAMBIUM_PLUGIN_PATH among them");
   list->add_option("kind", given.kind, "only this kind; deck or machine: those that came with the program");
-  list->callback([&commands, &given, &code] { code = commands.list(given.kind); });
+  list->add_option("--deck", given.deck, "a deck whose plugins are listed, too");
+  list->callback([&commands, &given, &code] {
+    commands.load_plugins(given.deck);
+    code = commands.list(given.kind);
+  });
   auto* doc = app.add_subcommand("doc", "reference of all keys, or of one type");
   doc->add_option("kind", given.kind, "for example potential, or bench");
   doc->add_option("name", given.name, "for example lennard_jones");
   doc->add_flag("--schema", given.schema, "JSON schema of a deck, for editors");
-  doc->callback([&commands, &given, &code] { code = commands.doc(given.kind, given.name, given.schema); });
+  doc->add_option("--deck", given.deck, "a deck whose plugins are documented, too");
+  doc->callback([&commands, &given, &code] {
+    commands.load_plugins(given.deck);
+    code = commands.doc(given.kind, given.name, given.schema);
+  });
 }
 
 void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
@@ -142,7 +151,7 @@ void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
   fresh->add_option("name", given.name, "its name, in lower case")->required();
   fresh->add_option("destination", given.destination, "folder that is made; the name when absent");
-  fresh->add_option("--kind", given.kind, "potential (when absent), physics or model (a network for the stage train)");
+  fresh->add_option("--kind", given.kind, "potential (when absent), physics, network, dataset, writer or task");
   fresh->callback([&commands, &given, &code] {
     code = commands.new_plugin(given.name, given.destination, given.kind.empty() ? "potential" : given.kind);
   });

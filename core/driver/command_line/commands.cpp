@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/parallel/wall_time.hpp"
+#include "core/plugin/loader.hpp"
 #include "core/plugin/new_plugin.hpp"
 
 namespace cambium {
@@ -64,6 +66,22 @@ ExitCode Commands::restart(const std::string& directory, const DeckOptions& opti
   DeckOptions all = options;
   all.directory = directory;
   return run_read_deck(read_deck(deck.string(), all, registry_, context_), all, deck.string());
+}
+
+/// On stderr: what list and doc print goes into files.
+static void warn_beside(const std::string& text, const Comm& comm) {
+  if (comm.root()) std::fprintf(stderr, "warning: %s\n", text.c_str());
+}
+
+void Commands::load_plugins(const std::string& path) {
+  if (!path.empty()) {
+    std::vector<std::string> named;
+    for (const auto& name : deck::load(path)["plugins"].items()) named.push_back(name.text());
+    for (const auto& plugin : cambium::load_plugins(named, registry_, context_.comm))
+      if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
+        warn_beside(fmt::format("plugin '{}': {}", plugin.name, reason), context_.comm);
+  }
+  for (const auto& reason : load_found_plugins(registry_, context_.comm)) warn_beside(reason, context_.comm);
 }
 
 /// What people call a kind: "potentials", "models".

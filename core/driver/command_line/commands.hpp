@@ -17,6 +17,8 @@ class Commands {
   ExitCode run(const std::string& deck, const DeckOptions& options);
   ExitCode check(const std::string& deck, const DeckOptions& options);
   ExitCode restart(const std::string& directory, const DeckOptions& options);
+  /// Loads the plugins that are found, and those that a deck names (empty: no deck), for list and doc.
+  void load_plugins(const std::string& deck);
   ExitCode list(const std::string& word);
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   /// `help`: prints what the bench is and which options it takes.

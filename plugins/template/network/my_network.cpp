@@ -1,4 +1,4 @@
-#include "my_model.hpp"
+#include "my_network.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/parallel/random.hpp"
 #include "core/train/networks/mlp/field.hpp"
 
-namespace cambium::my_model {
+namespace cambium::my_network {
 
 using train::SamplePtr;
 
@@ -29,20 +29,20 @@ std::vector<double> field(const train::Sample& sample, const std::string& name) 
 
 }  // namespace
 
-struct MyModel::Point {
+struct MyNetwork::Point {
   std::vector<double> x;      ///< scaled
   std::vector<double> basis;  ///< exp(-|x - c_k|^2 / (2 s_k^2))
   double y = 0.0;             ///< scaled
 };
 
-void MyModel::Params::describe(deck::Describe<Params>& d) {
+void MyNetwork::Params::describe(deck::Describe<Params>& d) {
   d("units", &Params::units, "radial basis functions").at_least(1).def(16);
   d("input", &Params::input, "field that is read").def("input");
   d("target", &Params::target, "field that is predicted, one number").def("target");
 }
 
 /// Mean and deviation over the first samples; a constant number keeps the scale 1.
-void MyModel::fit_statistics(train::Dataset& training, Context&) {
+void MyNetwork::fit_statistics(train::Dataset& training, Context&) {
   std::vector<std::int64_t> ids;
   for (std::int64_t k = 0; k < std::min<std::int64_t>(training.size(), 4096); ++k) ids.push_back(k);
   const auto samples = training.read(ids);
@@ -52,7 +52,7 @@ void MyModel::fit_statistics(train::Dataset& training, Context&) {
     auto values = field(*sample, params_.input);
     const auto target = field(*sample, params_.target);
     if (target.size() != 1)
-      throw InputError(fmt::format("field '{}' has {} numbers; my_model predicts one: name another field in 'target'",
+      throw InputError(fmt::format("field '{}' has {} numbers; my_network predicts one: name another field in 'target'",
                                    params_.target, target.size()));
     values.push_back(target[0]);
     sum.resize(values.size()), squares.resize(values.size());
@@ -70,7 +70,7 @@ void MyModel::fit_statistics(train::Dataset& training, Context&) {
     if (info.name == params_.target) scaling_.unit = info.unit;
 }
 
-std::vector<train::ParameterInfo> MyModel::parameters() const {
+std::vector<train::ParameterInfo> MyNetwork::parameters() const {
   const std::int64_t units = params_.units, inputs = std::ssize(scaling_.mean);
   return {{"centres", {units, inputs}, false},
           {"log_widths", {units}, false},
@@ -79,7 +79,7 @@ std::vector<train::ParameterInfo> MyModel::parameters() const {
 }
 
 /// Centres and heights are normal numbers, each a function of seed and place alone: the same on every rank.
-void MyModel::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
+void MyNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const auto normal = [&](Tensor which, double deviation) {
     for (std::int64_t k = 0; k < weights[which].elements(); ++k)
       numbers(weights, which)[k] = deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k),
@@ -92,7 +92,7 @@ void MyModel::initialise(std::span<const TensorRef> weights, std::uint64_t seed)
   numbers(weights, offset)[0] = 0.0;
 }
 
-MyModel::Point MyModel::at(const train::Sample& sample, std::span<const TensorRef> weights) const {
+MyNetwork::Point MyNetwork::at(const train::Sample& sample, std::span<const TensorRef> weights) const {
   Point point;
   point.x = field(sample, params_.input);
   if (point.x.size() != scaling_.mean.size())
@@ -110,13 +110,13 @@ MyModel::Point MyModel::at(const train::Sample& sample, std::span<const TensorRe
   return point;
 }
 
-double MyModel::target_of(const train::Sample& sample) const {
+double MyNetwork::target_of(const train::Sample& sample) const {
   return (field(sample, params_.target)[0] - scaling_.target_mean) / scaling_.target_scale;
 }
 
-void MyModel::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                       std::span<const double> term_weights, std::span<const TensorRef> gradients,
-                       std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+void MyNetwork::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                         std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                         std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   const std::size_t d = scaling_.mean.size();
   for (const auto& sample : samples) {
     const Point point = at(*sample, weights);
@@ -139,22 +139,22 @@ void MyModel::gradient(std::span<const SamplePtr> samples, std::span<const Tenso
   for (int k = offset; k >= centres; --k) ready(k);
 }
 
-void MyModel::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                       std::span<train::TermSum> metrics) {
+void MyNetwork::evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                         std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
     const double error = scaling_.target_scale * (at(*sample, weights).y - target_of(*sample));
     metrics[0].sum += error * error, metrics[0].count += 1.0;
   }
 }
 
-void MyModel::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
-                    std::span<const TensorRef> outputs) {
+void MyNetwork::infer(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
+                      std::span<const TensorRef> outputs) {
   for (std::size_t s = 0; s < samples.size(); ++s)
     static_cast<double*>(outputs[0].data)[static_cast<std::int64_t>(s) * outputs[0].stride[0]] =
         scaling_.target_mean + scaling_.target_scale * at(*samples[s], weights).y;
 }
 
-std::string MyModel::state() const {
+std::string MyNetwork::state() const {
   return nlohmann::json{{"mean", scaling_.mean},
                         {"scale", scaling_.scale},
                         {"target_mean", scaling_.target_mean},
@@ -163,7 +163,7 @@ std::string MyModel::state() const {
       .dump();
 }
 
-void MyModel::restore(const std::string& state) {
+void MyNetwork::restore(const std::string& state) {
   const auto json = nlohmann::json::parse(state);
   json.at("mean").get_to(scaling_.mean);
   json.at("scale").get_to(scaling_.scale);
@@ -172,4 +172,4 @@ void MyModel::restore(const std::string& state) {
   json.at("unit").get_to(scaling_.unit);
 }
 
-}  // namespace cambium::my_model
+}  // namespace cambium::my_network

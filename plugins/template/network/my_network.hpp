@@ -5,13 +5,13 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 
-namespace cambium::my_model {
+namespace cambium::my_network {
 
 /// A network of radial basis functions for one number as a function of d others,
 ///   y(x) = b + sum_k w_k exp(-|x - c_k|^2 / (2 s_k^2)),
 /// with trained weights w, centres c and widths s = exp(log s); x and y are scaled to mean 0 and deviation 1. The loss
 /// is the mean squared error of the scaled y. D. S. Broomhead and D. Lowe, Complex Systems 2, 321 (1988).
-class MyModel : public train::Network {
+class MyNetwork : public train::Network {
  public:
   /// The keys of a deck. This declaration is also their check, their documentation and their JSON schema.
   struct Params {
@@ -19,7 +19,7 @@ class MyModel : public train::Network {
     std::string input = "input", target = "target";
     static void describe(deck::Describe<Params>& d);
   };
-  MyModel(const Params& params, Context&) : params_(params) {}
+  MyNetwork(const Params& params, Context&) : params_(params) {}
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override;
@@ -62,4 +62,4 @@ class MyModel : public train::Network {
   Scaling scaling_;
 };
 
-}  // namespace cambium::my_model
+}  // namespace cambium::my_network

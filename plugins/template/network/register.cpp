@@ -1,0 +1,14 @@
+#include "core/plugin/abi.hpp"
+#include "core/plugin/registry.hpp"
+#include "my_network.hpp"
+
+namespace cambium::my_network {
+
+/// Everything that a deck can name once this plugin is loaded.
+void register_types(Registry& registry) {
+  registry.add<MyNetwork>("my_network", "network of radial basis functions, for one number");
+}
+
+}  // namespace cambium::my_network
+
+CAMBIUM_PLUGIN("my_network", "0.1.0", "your name", "how others should cite you", cambium::my_network::register_types)

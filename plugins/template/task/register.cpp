@@ -1,0 +1,14 @@
+#include "core/plugin/abi.hpp"
+#include "core/plugin/registry.hpp"
+#include "my_task.hpp"
+
+namespace cambium::my_task {
+
+/// Everything that a deck can name once this plugin is loaded.
+void register_types(Registry& registry) {
+  registry.add<MyTask>("my_task", "mean of a table's column with its standard error");
+}
+
+}  // namespace cambium::my_task
+
+CAMBIUM_PLUGIN("my_task", "0.1.0", "your name", "how others should cite you", cambium::my_task::register_types)
