@@ -182,8 +182,21 @@ def page(run):
     body += [stage_section(run, stage, parts.get(stage, [])) for stage in stages]
     body += ["<h2>To cite</h2>", citations(run), "<h2>Provenance</h2>", rows(provenance.items()),
              folded("the deck with all defaults", deck), folded("the whole log", log)]
-    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+    return document(name, body)
+
+
+def document(title, body):
+    """A whole page of these parts; the title is HTML."""
+    return (f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
             f"<style>{STYLE}</style></head><body>\n" + "\n".join(body) + "\n</body></html>\n")
+
+
+def write_page(output, text):
+    """Complete or not at all."""
+    partial = output.with_name(output.name + ".part")
+    partial.write_text(text)
+    os.replace(partial, output)
+    print(f"wrote {output}")
 
 
 def main():
@@ -195,11 +208,7 @@ def main():
     if not (folder / "provenance.yaml").is_file():
         sys.exit(f"report: '{options.run}' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck")
     output = Path(options.output or folder / "report.html")
-    text = page(cambium_io.Run(folder))
-    partial = output.with_name(output.name + ".part")
-    partial.write_text(text)
-    os.replace(partial, output)
-    print(f"wrote {output}")
+    write_page(output, page(cambium_io.Run(folder)))
 
 
 if __name__ == "__main__":

@@ -35,10 +35,24 @@ void DeckFile::Run::describe(deck::Describe<Run>& d) {
   });
 }
 
+void DeckFile::Sweep::describe(deck::Describe<Sweep>& d) {
+  d("over", &Sweep::over,
+    "paths of keys, each with its values: [a, b, c], range(first, last, count) or log(first, last, count)")
+      .example("{run.seed: [1, 2, 3]}");
+  d("zip", &Sweep::zip, "the first values of all keys together, then the second ones, instead of every combination")
+      .def(false);
+  d("theory", &Sweep::theory,
+    "names of results, each with what is expected: a formula of the swept keys' last words, or a "
+    "list with a number for each value of the first key")
+      .def({})
+      .example("{nusselt_bottom_mean: 0.14*rayleigh^0.3}");
+}
+
 void DeckFile::describe(deck::Describe<DeckFile>& d) {
   d("run", &DeckFile::run, "name, place, seed");
   d("plugins", &DeckFile::plugins, "names of plugins, or paths of plugin libraries").def({});
   d("stages", &DeckFile::stages, "what to do, in order").keyed();
+  d("sweep", &DeckFile::sweep, "a table of runs for `cambium sweep`: this deck with other values of some keys");
 }
 
 std::vector<std::string> DeckFile::stage_folders() const {

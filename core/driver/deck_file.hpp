@@ -8,6 +8,25 @@
 
 namespace cambium {
 
+/// A map with any keys and any values, kept as it was written.
+struct FreeMap {
+  deck::Node node = deck::Node::map({});
+};
+
+template <>
+struct deck::Value<FreeMap> {
+  using LeafType = FreeMap;
+  static void specify(KeySpec& spec) {
+    spec.leaf = Leaf::map;
+    spec.nested = std::make_shared<const Schema>();
+  }
+  static bool read(const Node& node, const KeySpec& spec, std::size_t depth, Reader& reader, FreeMap& out) {
+    out.node = node;
+    return expect_map(node, spec, depth, reader);
+  }
+  static Node write(const FreeMap& value, const KeySpec&) { return value.node; }
+};
+
 /// The whole of a deck.
 struct DeckFile {
   struct Run {
@@ -17,9 +36,16 @@ struct DeckFile {
     std::string walltime;
     static void describe(deck::Describe<Run>& d);
   };
+  /// A table of runs, see core/driver/sweep.
+  struct Sweep {
+    FreeMap over, theory;
+    bool zip = false;
+    static void describe(deck::Describe<Sweep>& d);
+  };
   Run run;
   std::vector<std::string> plugins;
   std::vector<deck::Choice<Task>> stages;
+  std::optional<Sweep> sweep;
   static void describe(deck::Describe<DeckFile>& d);
 
   /// Folder of each stage inside the run directory: the task's name, numbered from the second of a kind on.
@@ -43,6 +69,17 @@ struct DeckOptions {
 };
 
 class Registry;
+
+/// The text of a deck with notes for tests, overrides and its directory put in. Collective: rank 0 reads.
+deck::Node deck_node(const std::string& path, const DeckOptions& options, const Comm& comm);
+
+/// Loads the plugins that a deck names; returns all names by which it may be meant to name them. Collective.
+std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& registry, Context& context);
+
+/// Reads what deck_node() gave, with its plugins loaded (`named`). Where something is wrong, that is in `problems` and
+/// the rest is not to be used.
+ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
+                   const Registry& registry, Context& context, deck::Problems& problems);
 
 /// Reads a deck on rank 0, shares it, loads the plugins that it names and reports everything that is wrong at once.
 /// `path` may be the name of a deck that came with the program (core/io/run/shipped.hpp).

@@ -134,20 +134,8 @@ std::string plugins_not_named(const std::vector<const deck::TypeEntry*>& types, 
                      join(whole));
 }
 
-}  // namespace
-
-ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
-  const std::string path = shipped_file(given, "inputs", context.comm);
-  deck::Node root = deck::parse(shared_text(path, context.comm), path);
-  if (options.test_size) deck::apply_test_overrides(root);
-  for (const auto& assignment : options.overrides) deck::override(root, assignment);
-  if (!options.directory.empty()) set_directory(root, options.directory);
-  const std::string directory = directory_of(root, path);
-  if (root["run"].is_map()) {
-    const auto place = deck::Node::scalar(directory, true, root["run"].mark());
-    root = deck::with_value(root, "run.directory", place, root["run"].mark());
-  }
-  // Only where it occurs.
+/// "{run}" and "{deck}" in file names, only where they occur: the deck as it is read, and as it is stored.
+std::pair<deck::Node, deck::Node> with_places(deck::Node root, const std::string& path, const std::string& directory) {
   const std::string folder = std::filesystem::absolute(path).parent_path().lexically_normal().string();
   deck::Node stored = root;
   for (const auto& [word, place] : {std::pair<std::string, std::string>{"{deck}", folder}, {"{run}", directory}})
@@ -155,21 +143,62 @@ ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registr
       root = root.with("stages", with_directory(root["stages"], word, place));
       if (word == "{deck}") stored = root;
     }
+  return {root, stored};
+}
+
+std::vector<std::string> plugins_of(const deck::Node& root) {
   std::vector<std::string> plugins;
   for (const auto& name : root["plugins"].items()) plugins.push_back(name.text());
+  return plugins;
+}
+
+}  // namespace
+
+deck::Node deck_node(const std::string& given, const DeckOptions& options, const Comm& comm) {
+  const std::string path = shipped_file(given, "inputs", comm);
+  deck::Node root = deck::parse(shared_text(path, comm), path);
+  if (options.test_size) deck::apply_test_overrides(root);
+  for (const auto& assignment : options.overrides) deck::override(root, assignment);
+  if (!options.directory.empty()) set_directory(root, options.directory);
+  const std::string directory = directory_of(root, path);
+  if (!root["run"].is_map()) return root;
+  const auto place = deck::Node::scalar(directory, true, root["run"].mark());
+  return deck::with_value(root, "run.directory", place, root["run"].mark());
+}
+
+std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& registry, Context& context) {
+  const auto plugins = plugins_of(root);
   std::vector<std::string> named = plugins;
   for (const auto& plugin : load_plugins(plugins, registry, context.comm)) {
     named.push_back(plugin.name);
     if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
       context.log.warn(fmt::format("plugin '{}': {}", plugin.name, reason));
   }
+  return named;
+}
+
+ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
+                   const Registry& registry, Context& context, deck::Problems& problems) {
+  const auto [root, stored] = with_places(deck, path, directory_of(deck, path));
   ReadDeck out;
-  out.deck = deck::read<DeckFile>(root, &registry);
+  out.deck = deck::read<DeckFile>(root, problems, &registry);
   out.node = root;
-  out.first_overridden = first_stage_of(options.overrides);
+  if (!problems.empty()) return out;
   const Asked asked(registry);
   out.resolved = deck::resolved(stored, deck::schema_of<DeckFile>(), asked);
-  if (const auto text = plugins_not_named(asked.found(), named, plugins); !text.empty()) context.log.warn(text);
+  if (const auto text = plugins_not_named(asked.found(), named, plugins_of(root)); !text.empty())
+    context.log.warn(text);
+  return out;
+}
+
+ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
+  const std::string path = shipped_file(given, "inputs", context.comm);
+  const deck::Node root = deck_node(path, options, context.comm);
+  const auto named = load_plugins_of(root, registry, context);
+  deck::Problems problems;
+  ReadDeck out = read_deck(root, path, named, registry, context, problems);
+  problems.throw_if_any();
+  out.first_overridden = first_stage_of(options.overrides);
   return out;
 }
 

@@ -53,7 +53,7 @@ class Shell:
         program = f"""#!/bin/sh
 verb=$1
 case "$verb" in
-  run) shift; exec "{build}/bin/cambium" run "$@" --test-size $CAMBIUM_SMALL ;;
+  run|sweep) shift; exec "{build}/bin/cambium" "$verb" "$@" --test-size $CAMBIUM_SMALL ;;
   *) exec "{build}/bin/cambium" "$@" ;;
 esac
 """

@@ -126,6 +126,7 @@ class Writer {
         if (!key.options.empty()) return {{"enum", key.option_names()}};
         return {{"type", Json::array({"string", "number", "boolean"})}};
       case Leaf::map:
+        if (key.nested->keys.empty()) return {{"type", "object"}};  // any keys
         return object(*key.nested);
       case Leaf::choice:
         return key.form == ChoiceForm::keyed ? keyed(key.choice_kind) : reference(key.choice_kind);

@@ -80,8 +80,9 @@ int parse(CLI::App& app, int argc, char** argv, bool root) {
 /// What the command line fills and the verbs read.
 struct Given {
   DeckOptions deck_options;
+  SweepOptions sweep_options;
   std::string deck, directory, kind, name, destination;
-  std::vector<std::string> options;
+  std::vector<std::string> options, directories;
   bool schema = false, json = false, help = false;
 };
 
@@ -106,6 +107,29 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   restart->add_option("overrides", given.deck_options.overrides,
                       "key.path=value, for example stages[0].simulate.steps=20000");
   restart->callback([&commands, &given, &code] { code = commands.restart(given.directory, given.deck_options); });
+}
+
+void add_sweep(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
+  auto& options = given.sweep_options;
+  auto* sweep = app.add_subcommand(
+      "sweep", "a table of runs of one deck: what is missing of it is run, ranks are divided, results come together");
+  sweep->add_option("deck", given.deck, "YAML deck")->required();
+  sweep->add_option("overrides", given.deck_options.overrides, "key.path=value, for all runs");
+  sweep
+      ->add_option("--over", options.overs,
+                   "key.path=[a, b, c], =range(first, last, count) or =log(first, last, count); once for each key, in "
+                   "place of the deck's sweep.over")
+      ->allow_extra_args(false);
+  sweep->add_flag("--zip", options.zip, "pair the first values of all keys, then the second ones");
+  sweep->add_option("--ranks-per-run", options.ranks_per_run, "ranks of one run; all ranks shared out when absent")
+      ->check(CLI::PositiveNumber);
+  sweep->add_flag("--dry-run", options.dry_run, "read every deck, print the table, run nothing");
+  sweep->add_flag("--retry", options.retry, "begin runs that failed again");
+  sweep->add_option("--row", options.row, "this run of the table alone, counted from 1, as a job array does");
+  sweep->add_option("--slurm", options.slurm, "write a script for a job array of Slurm to this file, run nothing");
+  sweep->add_flag("--test-size", given.deck_options.test_size, "apply the deck's x-test notes");
+  sweep->callback(
+      [&commands, &given, &code] { code = commands.sweep(given.deck, given.deck_options, given.sweep_options); });
 }
 
 void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
@@ -144,10 +168,13 @@ void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
 }
 
 void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
-  auto* report = app.add_subcommand("report", "one HTML page about a run: pictures, timing, provenance, citations");
-  report->add_option("directory", given.directory, "run directory")->required();
-  report->add_option("-o,--output", given.destination, "page to write; RUN/report.html when absent");
-  report->callback([&commands, &given, &code] { code = commands.report(given.directory, given.destination); });
+  auto* report = app.add_subcommand(
+      "report",
+      "one HTML page about a run (pictures, timing, provenance, citations), a sweep, or several runs compared");
+  report->add_option("directory", given.directories, "run directories, or the folder of a sweep")->required();
+  report->add_option("-o,--output", given.destination,
+                     "page to write; RUN/report.html when absent, comparison.html for several runs");
+  report->callback([&commands, &given, &code] { code = commands.report(given.directories, given.destination); });
   auto* fresh = app.add_subcommand("new-plugin", "a plugin of your own from the template");
   fresh->add_option("name", given.name, "its name, in lower case")->required();
   fresh->add_option("destination", given.destination, "folder that is made; the name when absent");
@@ -179,6 +206,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   ExitCode code = ExitCode::done;
   Given given;
   add_deck_verbs(app, commands, given, code);
+  add_sweep(app, commands, given, code);
   add_lookups(app, commands, given, code);
   add_bench(app, commands, given, code);
   add_pages(app, commands, given, code);
@@ -192,7 +220,9 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
 }
 
 void listen_early(int argc, char** argv) {
-  if (argc > 1 && (argv[1] == std::string("run") || argv[1] == std::string("restart"))) StopRequest::listen();
+  if (argc > 1 &&
+      (argv[1] == std::string("run") || argv[1] == std::string("restart") || argv[1] == std::string("sweep")))
+    StopRequest::listen();
 }
 
 int command_line(int argc, char** argv, const std::function<void(Registry&)>& register_plugins) {

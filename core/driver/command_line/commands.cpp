@@ -16,6 +16,10 @@
 #include "core/driver/command_line/report.hpp"
 #include "core/driver/page/banner.hpp"
 #include "core/driver/run.hpp"
+#include "core/driver/sweep/results.hpp"
+#include "core/driver/sweep/slurm.hpp"
+#include "core/driver/sweep/stored_sweep.hpp"
+#include "core/driver/sweep/sweep.hpp"
 #include "core/driver/writers/trajectory_writers.hpp"
 #include "core/driver/writers/vtkhdf_writer.hpp"
 #include "core/io/run/provenance.hpp"
@@ -48,17 +52,60 @@ ExitCode Commands::run_read_deck(const ReadDeck& deck, const DeckOptions& option
 }
 
 ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
+  if (deck_node(path, options, context_.comm)["sweep"].is_map())
+    throw InputError(
+        fmt::format("'{}' is a table of runs (its key 'sweep'): `cambium sweep {}` runs them all, `cambium run "
+                    "{} sweep=null` the deck alone",
+                    path, path, path));
   return run_read_deck(read_deck(path, options, registry_, context_), options, path);
 }
 
 ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
+  if (deck_node(path, options, context_.comm)["sweep"].is_map())
+    return check_sweep(read_sweep(path, options, {}, registry_, context_), registry_, context_);
   const auto deck = read_deck(path, options, registry_, context_);
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
   return check_stages(deck, context_);
 }
 
+/// What was typed, without what is about this call alone.
+static std::vector<std::string> sweep_words(const std::string& path, const DeckOptions& options,
+                                            const SweepOptions& sweep) {
+  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "sweep", path};
+  words.insert(words.end(), options.overrides.begin(), options.overrides.end());
+  for (const auto& over : sweep.overs) words.insert(words.end(), {"--over", over});
+  if (sweep.zip) words.push_back("--zip");
+  if (sweep.retry) words.push_back("--retry");
+  if (options.test_size) words.push_back("--test-size");
+  return words;
+}
+
+ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, const SweepOptions& sweep) {
+  const Sweep read = read_sweep(path, options, sweep, registry_, context_);
+  if (sweep.dry_run) {
+    log_.info(table_text(read));
+    return ExitCode::done;
+  }
+  if (!sweep.slurm.empty()) {
+    io::on_root(context_.comm, [&] {
+      fs::create_directories(read.directory);
+      claim_directory(read, context_.command_line);
+      write_slurm_script(read, sweep, sweep_words(path, options, sweep));
+    });
+    log_.info(fmt::format("wrote {}: {} runs as a job array; its first lines say how to submit it", sweep.slurm,
+                          read.table.rows.size()));
+    return ExitCode::done;
+  }
+  const ExitCode code = run_sweep(read, sweep, registry_, context_);
+  if (sweep.row == 0) io::on_root(context_.comm, [&] { try_sweep_page(read.directory, log_); });
+  return code;
+}
+
 ExitCode Commands::restart(const std::string& directory, const DeckOptions& options) {
   const auto deck = fs::path(directory) / "deck.resolved.yaml";
+  if (!fs::exists(deck) && fs::exists(fs::path(directory) / sweep_file))
+    throw InputError(fmt::format("'{}' holds a sweep, which its own command goes on with: {}", directory,
+                                 stored_sweep(directory).command));
   if (!fs::exists(deck))
     throw InputError(fmt::format("'{}' holds no run: there is no {}; give the folder named run.directory in the deck",
                                  directory, deck.filename().string()));
@@ -130,8 +177,15 @@ ExitCode Commands::tool(const Command& command, std::vector<std::string> argumen
   return static_cast<ExitCode>(command.run(std::move(arguments), context_));
 }
 
-ExitCode Commands::report(const std::string& directory, const std::string& page) {
-  io::on_root(context_.comm, [&] { write_report(directory, page); });
+ExitCode Commands::report(const std::vector<std::string>& directories, const std::string& page) {
+  io::on_root(context_.comm, [&] {
+    if (directories.size() > 1)
+      write_comparison(directories, page.empty() ? "comparison.html" : page, registry_);
+    else if (fs::exists(fs::path(directories[0]) / sweep_file))
+      write_results(directories[0], context_), write_sweep_page(directories[0], page);
+    else
+      write_report(directories[0], page);
+  });
   return ExitCode::done;
 }
 

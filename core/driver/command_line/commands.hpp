@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/driver/deck_file.hpp"
+#include "core/driver/sweep/table.hpp"
 #include "core/plugin/command.hpp"
 #include "core/plugin/registry.hpp"
 
@@ -16,6 +17,7 @@ class Commands {
 
   ExitCode run(const std::string& deck, const DeckOptions& options);
   ExitCode check(const std::string& deck, const DeckOptions& options);
+  ExitCode sweep(const std::string& deck, const DeckOptions& options, const SweepOptions& sweep);
   ExitCode restart(const std::string& directory, const DeckOptions& options);
   /// Loads the plugins that are found, and those that a deck names (empty: no deck), for list and doc.
   void load_plugins(const std::string& deck);
@@ -24,7 +26,8 @@ class Commands {
   /// `help`: prints what the bench is and which options it takes.
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
   ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
-  ExitCode report(const std::string& directory, const std::string& page);
+  /// Of one run, of a sweep, or of several runs compared.
+  ExitCode report(const std::vector<std::string>& directories, const std::string& page);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   void say(const std::string& text) { log_.info(text); }
   bool root() const { return context_.comm.root(); }

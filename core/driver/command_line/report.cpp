@@ -4,12 +4,16 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/base/child.hpp"
 #include "core/base/error.hpp"
+#include "core/deck/differences.hpp"
+#include "core/driver/run_directory.hpp"
 #include "core/io/run/shipped.hpp"
 
 extern char** environ;
@@ -30,10 +34,14 @@ static int run_program(const std::vector<std::string>& words) {
   return WEXITSTATUS(status);
 }
 
-void write_report(const std::string& run, const std::string& page) {
+static void require_run(const std::string& run) {
   if (!fs::exists(fs::path(run) / "provenance.yaml"))
     throw InputError(fmt::format(
         "'{}' holds no run: there is no provenance.yaml; give the folder named run.directory in the deck", run));
+}
+
+/// Runs a program of share/cambium/python that writes a page.
+static void write_page(const std::string& program, std::vector<std::string> words, const std::string& page) {
   const auto python = python_with({"numpy", "h5py", "matplotlib"});
   if (!python) {
     const char* given = std::getenv("CAMBIUM_PYTHON");
@@ -42,9 +50,52 @@ void write_report(const std::string& run, const std::string& page) {
                     "name a Python that has them in CAMBIUM_PYTHON",
                     given ? given : "python3"));
   }
-  std::vector<std::string> words = {*python, shared_folder("python") + "/report.py", run};
+  words.insert(words.begin(), {*python, shared_folder("python") + "/" + program});
   if (!page.empty()) words.insert(words.end(), {"-o", page});
   if (run_program(words) != 0) throw InputError("the page could not be written; the reason stands above");
+}
+
+void write_report(const std::string& run, const std::string& page) {
+  require_run(run);
+  write_page("report.py", {run}, page);
+}
+
+void write_sweep_page(const std::string& sweep, const std::string& page) { write_page("sweep_page.py", {sweep}, page); }
+
+void try_sweep_page(const std::string& sweep, Log& log) {
+  try {
+    write_sweep_page(sweep, "");
+  } catch (const InputError& error) {
+    log.info(fmt::format("no page: {}; `cambium report {}` writes it later", error.what(), sweep));
+  }
+}
+
+/// Keys in which the decks differ, with a value for each run, as JSON: [["stages[0].simulate.steps", "20", "40"], ...].
+static std::string differing_keys(const std::vector<std::string>& runs, const Registry& registry) {
+  const auto deck_of = [&](const std::string& run) { return stored_deck(text_in(run, run_files::deck), registry); };
+  const deck::Node first = deck_of(runs[0]);
+  std::vector<std::pair<std::string, std::vector<std::string>>> rows;
+  for (std::size_t k = 1; k < runs.size(); ++k)
+    for (const auto& d : deck::differences(first, deck_of(runs[k]))) {
+      if (d.path == "run.directory") continue;
+      auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == d.path; });
+      if (row == rows.end()) row = rows.insert(rows.end(), {d.path, std::vector<std::string>(runs.size(), d.from)});
+      row->second[k] = d.to;
+    }
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [path, values] : rows) {
+    nlohmann::json row = nlohmann::json::array({path});
+    for (const auto& value : values) row.push_back(value);
+    all.push_back(row);
+  }
+  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void write_comparison(const std::vector<std::string>& runs, const std::string& page, const Registry& registry) {
+  for (const auto& run : runs) require_run(run);
+  std::vector<std::string> words = runs;
+  words.insert(words.end(), {"--differences", differing_keys(runs, registry)});
+  write_page("compare_page.py", words, page);
 }
 
 }  // namespace cambium

@@ -1,5 +1,9 @@
 #pragma once
 #include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/plugin/registry.hpp"
 
 namespace cambium {
 
@@ -8,5 +12,15 @@ namespace cambium {
 /// RUN/report.html. Called on one rank. Throws InputError when there is no such Python or no such run; the message says
 /// what to install.
 void write_report(const std::string& run, const std::string& page);
+
+/// The same of a sweep whose results are written: the table of its runs and curves over the swept keys.
+/// `page` empty: SWEEP/report.html.
+void write_sweep_page(const std::string& sweep, const std::string& page);
+
+/// The same at the end of a sweep; where no Python can do it, the log says what is lacking.
+void try_sweep_page(const std::string& sweep, Log& log);
+
+/// A page about several runs: keys of their decks that differ, scalars side by side, curves laid over each other.
+void write_comparison(const std::vector<std::string>& runs, const std::string& page, const Registry& registry);
 
 }  // namespace cambium

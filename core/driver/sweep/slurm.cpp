@@ -1,0 +1,45 @@
+#include "core/driver/sweep/slurm.hpp"
+
+#include <fmt/format.h>
+
+#include "core/driver/run_directory.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+
+namespace cambium {
+
+namespace {
+
+constexpr const char* script = R"(#!/bin/bash
+# {count} runs of {deck}, one task of the array each. Submit it, and collect the results when all tasks have ended:
+#   id=$(sbatch --parsable {file}) && sbatch --dependency=afterany:$id --wrap "{program} report {directory}"
+# Put in what your site wants: account, partition, modules. A task that is submitted again goes on from its checkpoint.
+#SBATCH --job-name={name}
+#SBATCH --array=1-{count}
+#SBATCH --ntasks={ranks}
+#SBATCH --cpus-per-task=1
+#SBATCH --time={time}
+#SBATCH --signal=TERM@180
+#SBATCH --output={directory}/slurm_%a.txt
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+srun {command} --ranks-per-run {ranks} --row "$SLURM_ARRAY_TASK_ID"
+code=$?
+[ $code -eq 3 ] && scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
+exit $code
+)";
+
+}  // namespace
+
+void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& command) {
+  std::string words;
+  for (const auto& word : command) words += (words.empty() ? "" : " ") + shell_word(word);
+  const std::string walltime = sweep.root["run"]["walltime"].text(), name = sweep.root["run"]["name"].text();
+  io::write_file_atomically(
+      options.slurm,
+      fmt::format(script, fmt::arg("count", sweep.table.rows.size()), fmt::arg("deck", sweep.path),
+                  fmt::arg("file", shell_word(options.slurm)), fmt::arg("program", shell_word(command.at(0))),
+                  fmt::arg("directory", shell_word(sweep.directory)), fmt::arg("name", name.empty() ? "sweep" : name),
+                  fmt::arg("ranks", options.ranks_per_run > 0 ? options.ranks_per_run : 1),
+                  fmt::arg("time", walltime.empty() ? "01:00:00" : walltime), fmt::arg("command", words)));
+}
+
+}  // namespace cambium
