@@ -3,9 +3,13 @@
 import numpy as np
 
 
+def unit_of(unit):
+    """As people write it."""
+    return unit.replace("angstrom", "Å").replace("^2", "²").replace("^3", "³").replace("1/omega", "1/ω").replace("t_ff", "free-fall times")
+
+
 def label(name, unit=""):
-    name = name.replace("_", " ")
-    unit = unit.replace("angstrom", "Å").replace("^2", "²").replace("^3", "³")
+    name, unit = name.replace("_", " "), unit_of(unit)
     return f"{name} ({unit})" if unit else name
 
 

@@ -8,6 +8,7 @@
     run.msd["Cu"], run.msd.diffusion["Cu"]
     run.provenance["git_hash"]
     run.thermo.plot(); run.trajectory.plot(); cambium_io.plot(run.fields)   # matplotlib figures
+    cambium_io.plot("runs/copper/simulate/rdf.h5"); cambium_io.movie("runs/rb/simulate/fields.h5")
 
 A run directory holds one folder per stage; `run.stage("simulate")` opens one, and the properties of a run are those of its
 last stage that wrote such a file. Needs numpy and h5py, for pictures matplotlib; nothing is kept open.
@@ -47,10 +48,25 @@ def plots():
 
 
 def plot(data, names=None, **options):
-    """A matplotlib figure of anything that a Run gives: a table, a trajectory, a distribution, fields (names: which of them)."""
+    """A matplotlib figure of anything that a Run gives: a table, a trajectory, a distribution, fields (names: which of them);
+    or of a file by its name, as `cambium plot` draws it (frame: which moment)."""
+    if isinstance(data, (str, os.PathLike)):
+        import cambium_views
+
+        return cambium_views.open_view(data, names).figure(**options)
     if hasattr(data, "sel") or isinstance(data, dict):
         return plots().fields(data, names, **options)
     return data.plot(names, **options) if names else data.plot(**options)
+
+
+def movie(path, output=None, names=None, fps=10.0, every=1):
+    """The movie of a file, as `cambium movie` writes it; its path: `output`, else beside the file."""
+    import cambium_movie
+    import cambium_views
+
+    target = Path(output) if output else Path(path).with_suffix(cambium_movie.default_suffix())
+    cambium_movie.write(cambium_views.open_view(path, names), target, fps, every)
+    return target
 
 
 class Table:
@@ -204,10 +220,11 @@ class Correlation:
     def __init__(self, path, name):
         self.name = name
         with h5py.File(path, "r") as file:
-            group = file[name]
+            group = file[name] if isinstance(file[name], h5py.Group) else file  # a group in files of earlier versions
             self.time, self.origins = group["time"][:], group["origins"][:]
             self.species = [symbol.decode() for symbol in group["species"][:]]
-            self.unit = group[name].attrs["unit"]
+            attributes = group[name].attrs
+            self.unit = attributes["units"] if "units" in attributes else attributes["unit"]
             self.curves = dict(zip(self.species, group[name][:]))
             self.diffusion = dict(zip(self.species, group["diffusion"][:]))
             self.running_diffusion = {}

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
 import plugin_pictures  # noqa: E402
 from cambium_curves import label  # noqa: E402
-from cambium_style import COLOURS, MUTED, STYLE  # noqa: E402
+from cambium_style import COLOURS, MUTED, STYLE, legend  # noqa: E402
 
 
 def plot_terms(axes, table, title, names):
@@ -27,7 +27,7 @@ def plot_terms(axes, table, title, names):
     for name, colour in zip(names, COLOURS):
         axes.plot(table["step"], table[name], color=colour, label=label(name, table.units[name]))
     axes.set(title=title, xlabel="step", xlim=(0, table["step"][-1]), yscale="log")
-    axes.legend()
+    legend(axes)
 
 
 def training_panels(run):

@@ -3,6 +3,9 @@
     pictures(folder, scratch)   PNG files drawn into the empty folder `scratch`, as a list of paths, of the folder of a stage; an
                                 empty list where the stage's files are not the plugin's (both arguments are of pathlib.Path)
     panels(run)                 functions that draw on a matplotlib axes each, for plot_run.py, of a cambium_io.Run
+    view(path, names)           how `cambium plot` and `cambium movie` draw one file, of a pathlib.Path: an object with `count` moments
+                                and figure(frame), as those of cambium_views; None for files that are not the plugin's. `names`: the
+                                quantities that --show asks for, or nothing
     tables(folder)              tables for the page of `cambium report`: a list of (title, headings, rows), a row being its name
                                 followed by numbers, and `headings` those of the numbers
     SUMMARIES                   names of CSV files of a stage whose columns that page sums up, besides those of every simulation
@@ -83,6 +86,16 @@ def pictures(folder, scratch):
 def panels(run):
     """Functions that draw on axes. Here an error is the caller's: there is one picture, which would lack something unseen."""
     return [panel for module in modules().values() if hasattr(module, "panels") for panel in module.panels(run)]
+
+
+def view(path, names):
+    """A plugin's own view of a file (cambium_views says what that is), or None where no plugin knows it better than its names and
+    units tell. Errors are the caller's."""
+    for module in modules().values():
+        found = module.view(path, names) if hasattr(module, "view") else None
+        if found:
+            return found
+    return None
 
 
 def tables(folder):

@@ -66,6 +66,11 @@ void Loop::call_writers() {
     if (state_.step % writer->every() == 0) writer->observe(state_, state_.step, state_.time);
 }
 
+bool Loop::wants_totals(std::int64_t step) const {
+  return std::any_of(writers_.begin(), writers_.end(),
+                     [&](const auto& writer) { return writer->reads_totals() && step % writer->every() == 0; });
+}
+
 /// What a resumed simulation may change: how long, how often is written, how the ranks are laid out.
 static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "output[].every"};
 
@@ -101,7 +106,7 @@ Task::Outcome Loop::advance_all(LoopCadence& cadence) {
   const std::int64_t thermo = params_.thermo.every;
   while (state_.step < last_step_ && !physics_->finished()) {
     attempted_ = state_.step + 1;
-    advance(schedule_, *physics_, state_, context_.timing, cadence.due(attempted_, thermo));
+    advance(schedule_, *physics_, state_, context_.timing, cadence.due(attempted_, thermo) || wants_totals(attempted_));
     if (cadence.due(state_.step, thermo)) observe_and_print();
     call_writers();
     if (cadence.stops_after(state_.step, [this] { write_checkpoint(); })) return Task::Outcome::stopped_early;

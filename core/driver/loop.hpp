@@ -30,6 +30,7 @@ class Loop {
   void resume(const std::string& checkpoint);
   void observe_and_print();
   void call_writers();
+  bool wants_totals(std::int64_t step) const;
   void write_checkpoint();
   Task::Outcome advance_all(LoopCadence& cadence);
   [[noreturn]] void dump_and_rethrow(const NumericalError& error, std::int64_t step);

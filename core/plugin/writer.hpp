@@ -25,6 +25,9 @@ class Writer {
   virtual void attach(const Physics&) {}
   /// Steps between two calls of observe(), counted from step 0 of the stage.
   virtual std::int64_t every() const = 0;
+  /// True when observe() reads energy and virial of particles (io::FrameParts::totals): the step before it computes
+  /// them.
+  virtual bool reads_totals() const { return false; }
   /// Collective. `time` in ps (or the field's unit of time).
   virtual void observe(const State& state, std::int64_t step, double time) = 0;
   /// Collective, once at the end of the stage (also when it stopped early).

@@ -84,6 +84,7 @@ struct Given {
   std::string deck, directory, kind, name, destination;
   std::vector<std::string> options, directories;
   bool schema = false, json = false, help = false;
+  PictureOptions pictures;
 };
 
 void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
@@ -167,6 +168,35 @@ void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) 
   });
 }
 
+/// `cambium plot` and `cambium movie`.
+void add_pictures(CLI::App& app, Commands& commands, PictureOptions& given, ExitCode& code) {
+  auto add = [&](const std::string& verb, const char* doc, const char* output) {
+    auto* sub = app.add_subcommand(verb, doc);
+    sub->add_option("source", given.source,
+                    "a file that a stage wrote (fields, distributions, trajectories, curves, tables), the folder of a "
+                    "stage or a run directory")
+        ->required();
+    sub->add_option("-o,--output", given.output, output);
+    sub->add_option("--show", given.show, "only these quantities, by the names that the picture of all shows")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    sub->callback([&commands, &given, &code, verb, sub] {
+      given.frame_given = verb == "plot" && sub->count("--frame") > 0;
+      code = commands.pictures(verb, given);
+    });
+    return sub;
+  };
+  auto* plot = add("plot", "a picture of every file of a run, or of one file, with names and units",
+                   "picture to write, its format by the name (.png, .pdf, .svg); FILE.png when absent. Of a run: the "
+                   "folder for the pictures");
+  plot->add_option("--frame", given.frame, "which moment, from 0; negative ones count from the end");
+  auto* movie = add("movie", "a movie of every file of a run with several moments, or of one file",
+                    "movie to write (.mp4, .gif), or NAME.png for a picture of every moment; FILE.mp4 when absent, "
+                    "FILE.gif where there is no ffmpeg. Of a run: the folder for the movies");
+  movie->add_option("--fps", given.fps, "frames per second (10)");
+  movie->add_option("--every", given.every, "every so many moments (1)");
+}
+
 void add_pages(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
   auto* report = app.add_subcommand(
       "report",
@@ -210,6 +240,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   add_lookups(app, commands, given, code);
   add_bench(app, commands, given, code);
   add_pages(app, commands, given, code);
+  add_pictures(app, commands, given.pictures, code);
   add_help_pages(app, commands, given, registry);
   add_plugin_tools(app, registry, [&](const Command& tool, CLI::App* verb) {
     verb->callback([&, verb] { code = commands.tool(tool, verb->remaining()); });

@@ -177,6 +177,14 @@ ExitCode Commands::tool(const Command& command, std::vector<std::string> argumen
   return static_cast<ExitCode>(command.run(std::move(arguments), context_));
 }
 
+ExitCode Commands::pictures(const std::string& verb, const PictureOptions& options) {
+  ExitCode code = ExitCode::done;
+  io::on_root(context_.comm, [&] {
+    if (!draw_pictures(verb, options)) code = ExitCode::bad_input;
+  });
+  return code;
+}
+
 ExitCode Commands::report(const std::vector<std::string>& directories, const std::string& page) {
   io::on_root(context_.comm, [&] {
     if (directories.size() > 1)

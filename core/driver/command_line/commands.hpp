@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/driver/command_line/pictures.hpp"
 #include "core/driver/deck_file.hpp"
 #include "core/driver/sweep/table.hpp"
 #include "core/plugin/command.hpp"
@@ -28,6 +29,8 @@ class Commands {
   ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
   /// Of one run, of a sweep, or of several runs compared.
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);
+  /// `verb`: plot or movie.
+  ExitCode pictures(const std::string& verb, const PictureOptions& options);
   ExitCode tool(const Command& command, std::vector<std::string> arguments);
   void say(const std::string& text) { log_.info(text); }
   bool root() const { return context_.comm.root(); }

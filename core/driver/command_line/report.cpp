@@ -22,8 +22,7 @@ namespace cambium {
 
 namespace fs = std::filesystem;
 
-/// Exit status of a program; 127 when it cannot be started. No shell sees the words.
-static int run_program(const std::vector<std::string>& words) {
+int run_program(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -34,6 +33,16 @@ static int run_program(const std::vector<std::string>& words) {
   return WEXITSTATUS(status);
 }
 
+std::string drawing_python() {
+  const auto python = python_with({"numpy", "h5py", "matplotlib"});
+  if (python) return *python;
+  const char* given = std::getenv("CAMBIUM_PYTHON");
+  throw InputError(
+      fmt::format("no {} with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or "
+                  "name a Python that has them in CAMBIUM_PYTHON",
+                  given ? given : "python3"));
+}
+
 static void require_run(const std::string& run) {
   if (!fs::exists(fs::path(run) / "provenance.yaml"))
     throw InputError(fmt::format(
@@ -42,15 +51,7 @@ static void require_run(const std::string& run) {
 
 /// Runs a program of share/cambium/python that writes a page.
 static void write_page(const std::string& program, std::vector<std::string> words, const std::string& page) {
-  const auto python = python_with({"numpy", "h5py", "matplotlib"});
-  if (!python) {
-    const char* given = std::getenv("CAMBIUM_PYTHON");
-    throw InputError(
-        fmt::format("no {} with numpy, h5py and matplotlib; install them (Debian: python3-h5py python3-matplotlib) or "
-                    "name a Python that has them in CAMBIUM_PYTHON",
-                    given ? given : "python3"));
-  }
-  words.insert(words.begin(), {*python, shared_folder("python") + "/" + program});
+  words.insert(words.begin(), {drawing_python(), shared_folder("python") + "/" + program});
   if (!page.empty()) words.insert(words.end(), {"-o", page});
   if (run_program(words) != 0) throw InputError("the page could not be written; the reason stands above");
 }

@@ -23,4 +23,10 @@ void try_sweep_page(const std::string& sweep, Log& log);
 /// A page about several runs: keys of their decks that differ, scalars side by side, curves laid over each other.
 void write_comparison(const std::vector<std::string>& runs, const std::string& page, const Registry& registry);
 
+/// A Python with numpy, h5py and matplotlib. InputError, with what to install, when there is none.
+std::string drawing_python();
+
+/// Exit status of a program; 127 when it cannot be started. No shell sees the words.
+int run_program(const std::vector<std::string>& words);
+
 }  // namespace cambium

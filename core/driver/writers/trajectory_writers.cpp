@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/structures/pdb.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium {
@@ -23,6 +25,8 @@ void H5mdWriter::Params::describe(deck::Describe<Params>& d) {
 
 std::string H5mdWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
+std::string H5mdWriter::names_file() const { return fs::path(params_.file).replace_extension(".pdb").string(); }
+
 io::H5mdFile::Content H5mdWriter::content() const {
   return {{params_.velocities, params_.forces}, params_.precision == Precision::single};
 }
@@ -30,10 +34,9 @@ io::H5mdFile::Content H5mdWriter::content() const {
 void H5mdWriter::observe(const State& state, std::int64_t, double) {
   const io::Frame frame = io::gather_frame(state, context_.comm, content().parts);
   io::on_root(context_.comm, [&] {
-    if (file_)
-      file_->append(frame);
-    else
-      file_ = std::make_unique<io::H5mdFile>(path(), content(), io::provenance_of(context_), frame);
+    if (file_) return file_->append(frame);
+    file_ = std::make_unique<io::H5mdFile>(path(), content(), io::provenance_of(context_), frame);
+    io::write_file_atomically((fs::path(context_.run_directory) / names_file()).string(), io::pdb_text(frame));
   });
 }
 
@@ -59,14 +62,14 @@ void H5mdWriter::resume(std::int64_t step) {
 void ExtxyzWriter::Params::describe(deck::Describe<Params>& d) {
   d("every", &Params::every, "steps between two frames").at_least(1).def(100);
   d("file", &Params::file, "name of the file in the run directory").def("trajectory.extxyz");
-  d("velocities", &Params::velocities, "also velocities (Å/ps), as velo").def(false);
+  d("velocities", &Params::velocities, "also velocities (Å/ps), as velo, and momenta, which ASE reads").def(false);
   d("forces", &Params::forces, "also forces (eV/Å), as forces").def(false);
 }
 
 std::string ExtxyzWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
 void ExtxyzWriter::observe(const State& state, std::int64_t, double) {
-  const io::Frame frame = io::gather_frame(state, context_.comm, {params_.velocities, params_.forces});
+  const io::Frame frame = io::gather_frame(state, context_.comm, {params_.velocities, params_.forces, true});
   io::on_root(context_.comm, [&] {
     if (!file_) file_ = std::make_unique<io::ExtxyzFile>(path());
     file_->append(frame);

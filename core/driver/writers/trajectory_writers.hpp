@@ -14,7 +14,9 @@ namespace cambium {
 /// is renamed, with a warning: its content is lost, the run that resumes is not.
 bool readable_or_put_aside(const std::string& path, Log& log);
 
-/// Trajectory in H5MD 1.1; see io::H5mdFile for what is in it.
+/// Trajectory in H5MD 1.1; see io::H5mdFile for what is in it. Readers of H5MD look for no species there, so the first
+/// frame stands beside it as <name>.pdb, with names and elements: MDAnalysis.Universe("trajectory.pdb",
+/// "trajectory.h5md").
 class H5mdWriter : public Writer {
  public:
   enum class Precision { double_, single };
@@ -30,10 +32,11 @@ class H5mdWriter : public Writer {
   std::int64_t every() const override { return params_.every; }
   void observe(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
-  std::vector<std::string> files() const override { return {params_.file}; }
+  std::vector<std::string> files() const override { return {params_.file, names_file()}; }
 
  private:
   std::string path() const;
+  std::string names_file() const;
   io::H5mdFile::Content content() const;
 
   Params params_;
@@ -53,6 +56,7 @@ class ExtxyzWriter : public Writer {
   ExtxyzWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 
   std::int64_t every() const override { return params_.every; }
+  bool reads_totals() const override { return true; }
   void observe(const State& state, std::int64_t step, double time) override;
   void resume(std::int64_t step) override;
   std::vector<std::string> files() const override { return {params_.file}; }

@@ -31,7 +31,7 @@ void Group::attach_scales(const std::string& array, const std::vector<std::strin
       const auto [mark, mark_text] = terminated("DIMENSION_SCALE");
       const auto [name, name_text] = terminated(scales[k].substr(scales[k].rfind('/') + 1));
       scale.write_attribute("CLASS", mark, scalar_space(), mark_text.data());
-      scale.write_attribute("NAME", name, scalar_space(), name_text.data());
+      if (!scale.has_attribute("NAME")) scale.write_attribute("NAME", name, scalar_space(), name_text.data());
     }
     checked_status(H5Rcreate(&references[k], handle_.id(), scale.path().c_str(), H5R_OBJECT, -1), "refer to", file_,
                    scale.path());

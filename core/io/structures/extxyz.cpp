@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "core/base/constants.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::io {
@@ -33,6 +36,14 @@ std::uintmax_t kept_bytes(const std::string& path, std::int64_t last_step) {
   return kept;
 }
 
+/// Mass times velocity in ASE's units, in which energies are eV: sqrt(eV g/mol).
+std::vector<double> momenta_of(const Frame& f) {
+  static const double scale = std::sqrt(constants::mvv2e);
+  std::vector<double> out = f.velocity;
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] *= scale * f.species.at(f.type[k / 3]).mass;
+  return out;
+}
+
 }  // namespace
 
 std::string extxyz_text(const Frame& f) {
@@ -41,11 +52,20 @@ std::string extxyz_text(const Frame& f) {
   fmt::format_to(out, "{}\nLattice=\"{}\"", f.size(), fmt::join(f.cell, " "));
   const auto& o = f.origin;
   if (o[0] != 0.0 || o[1] != 0.0 || o[2] != 0.0) fmt::format_to(out, " Origin=\"{} {} {}\"", o[0], o[1], o[2]);
-  fmt::format_to(out, " Properties=species:S:1:pos:R:3{}{} Step={} Time={} pbc=\"T T T\"\n",
-                 f.velocity.empty() ? "" : ":velo:R:3", f.force.empty() ? "" : ":forces:R:3", f.step, f.time);
+  fmt::format_to(out, " Properties=species:S:1:pos:R:3{}{}{} Step={} Time={} pbc=\"T T T\"",
+                 f.velocity.empty() ? "" : ":velo:R:3", f.force.empty() ? "" : ":forces:R:3",
+                 f.velocity.empty() ? "" : ":momenta:R:3", f.step, f.time);
+  if (f.energy) fmt::format_to(out, " energy={}", *f.energy);
+  if (f.virial) {
+    std::array<double, 9> stress;
+    for (int k = 0; k < 9; ++k) stress[k] = -(*f.virial)[k] / f.volume();
+    fmt::format_to(out, " stress=\"{}\"", fmt::join(stress, " "));
+  }
+  text += '\n';
+  const auto momenta = momenta_of(f);
   for (std::int64_t i = 0; i < f.size(); ++i) {
     fmt::format_to(out, "{}", f.species.at(f.type[i]).symbol);
-    for (const auto* rows : {&f.position, &f.velocity, &f.force})
+    for (const auto* rows : {&f.position, &f.velocity, &f.force, &momenta})
       if (!rows->empty())
         fmt::format_to(out, " {:.10g} {:.10g} {:.10g}", (*rows)[3 * i], (*rows)[3 * i + 1], (*rows)[3 * i + 2]);
     text += '\n';

@@ -9,8 +9,10 @@
 namespace cambium::io {
 
 /// One frame as extended XYZ text: a line with the number of particles, a line with Lattice, Properties, Step, Time
-/// (ps) and pbc, then one particle per line in the order of ids: symbol, position (Å), and where the frame has them
-/// velocity as velo (Å/ps) and force as forces (eV/Å). A cell whose corner is not at zero has the key Origin.
+/// (ps), pbc and, where the frame has them, energy (eV) and stress (eV/Å^3, -virial / volume, without the motion of the
+/// atoms: ASE's sign and meaning), then one particle per line in the order of ids: symbol, position (Å), and where the
+/// frame has them velocity as velo (Å/ps), force as forces (eV/Å) and momentum as momenta (sqrt(eV g/mol), ASE's unit,
+/// beside the velocity, which ASE does not look at). A cell whose corner is not at zero has the key Origin.
 std::string extxyz_text(const Frame& frame);
 
 /// A growing trajectory of such frames, which OVITO and ASE open. One rank owns the file.

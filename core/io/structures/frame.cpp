@@ -68,7 +68,26 @@ GivenAxes axes_of(const State& state) {
   return out;
 }
 
+/// Collective: the ranks' shares of a field summed; none where the state has no such field or it was not computed.
+std::vector<double> summed(const State& state, const char* name, const Comm& comm) {
+  const FieldSpec* field = state.find(name);
+  const TensorRef tensor = field ? field->tensor() : TensorRef{};
+  if (!tensor.data) return {};
+  std::int64_t count = 1;
+  for (int k = 0; k < tensor.rank; ++k) count *= tensor.shape[k];
+  const auto* first = static_cast<const double*>(tensor.data);
+  std::vector<double> out(first, first + count);
+  comm.sum(out);
+  return out;
+}
+
 }  // namespace
+
+double Frame::volume() const {
+  const auto& c = cell;
+  return std::abs(c[0] * (c[4] * c[8] - c[5] * c[7]) - c[1] * (c[3] * c[8] - c[5] * c[6]) +
+                  c[2] * (c[3] * c[7] - c[4] * c[6]));
+}
 
 void Frame::set_cell(const Box& box, const GivenAxes& axes) {
   cell = axes.cell(box);
@@ -93,6 +112,10 @@ Frame gather_frame(const State& state, const Comm& comm, FrameParts parts) {
   frame.image = gather_placed<int>(comm, tensor_of(p.image, p.nlocal), place, 3);
   if (parts.velocity) frame.velocity = gather_placed<double>(comm, tensor_of(p.v, p.nlocal), place, 3);
   if (parts.force) frame.force = gather_placed<double>(comm, tensor_of(p.f, p.nlocal), place, 3);
+  if (parts.totals) {
+    if (const auto energy = summed(state, "energy", comm); !energy.empty()) frame.energy = energy.front();
+    if (const auto virial = summed(state, "virial", comm); !virial.empty()) frame.virial = axes.tensor(virial.data());
+  }
   frame.id.resize(tags.size());
   frame.type.resize(tags.size());
   frame.position.resize(3 * tags.size());

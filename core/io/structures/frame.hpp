@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
@@ -13,6 +14,7 @@ namespace cambium::io {
 struct FrameParts {
   bool velocity = false;
   bool force = false;
+  bool totals = false;  ///< energy and virial, where the state has them
 };
 
 /// All particles of all ranks at one moment, ordered by id: the same on any number of ranks. Arrays of three components
@@ -25,11 +27,14 @@ struct Frame {
   std::vector<Species> species;
   std::vector<std::int64_t> id;  ///< rising
   std::vector<int> type;
-  std::vector<double> position;  ///< Å, inside the cell
-  std::vector<int> image;        ///< unwrapped = position + image . cell
-  std::vector<double> velocity;  ///< Å/ps; empty when not wanted
-  std::vector<double> force;     ///< eV/Å; empty when not wanted
+  std::vector<double> position;                 ///< Å, inside the cell
+  std::vector<int> image;                       ///< unwrapped = position + image . cell
+  std::vector<double> velocity;                 ///< Å/ps; empty when not wanted
+  std::vector<double> force;                    ///< eV/Å; empty when not wanted
+  std::optional<double> energy;                 ///< eV, potential energy
+  std::optional<std::array<double, 9>> virial;  ///< eV, W_ab = -sum dE/dr_a r_b
   std::int64_t size() const { return std::ssize(id); }
+  double volume() const;  ///< Å^3
   /// Takes cell and origin from a box.
   void set_cell(const Box& box, const GivenAxes& axes);
 };

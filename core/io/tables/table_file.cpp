@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 
 namespace cambium::io {
@@ -22,17 +24,48 @@ TableFile::TableFile(const Context& context, std::string name, std::vector<Colum
   });
 }
 
+namespace {
+
+/// "/thermo/"; the top of the file where a column has the table's name, which a group may not have then.
+std::string group_of(const std::string& table, const std::vector<Column>& columns) {
+  for (const auto& column : columns)
+    if (column.name == table) return "/";
+  return "/" + table + "/";
+}
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// Rows lie along the time where there is one, else along the step.
+void name_rows(File& file, const std::string& group, const std::vector<Column>& columns) {
+  const bool timed = !columns.empty() && columns.front().name == "time";
+  const std::string rows = group + (timed ? "time" : "step");
+  auto name = [&](const std::string& column) {
+    if (group + column != rows) file.attach_scales(group + column, {rows});
+    if (timed && group + column != rows && column != "step") set_coordinates(file.dataset(group + column), "step");
+    show_at_top(file, group + column, column);
+  };
+  name("step");
+  for (const auto& column : columns) name(column.name);
+  follow_cf(file);
+}
+
+}  // namespace
+
 /// The text is the master copy: a killed program may leave an HDF5 file that cannot be opened, so it is made anew.
 void TableFile::make_series(const Context& context, const std::string& path) {
   file_ = std::make_unique<File>(File::create(path));
   write_provenance(*file_, provenance_of(context));
-  const std::string group = "/" + name_ + "/";
-  series_.push_back(file_->create_series(group + "step", DType::i64, {}));
-  for (const auto& column : columns_) {
-    series_.push_back(file_->create_series(group + column.name, DType::f64, {}));
-    series_.back().set_attribute("unit", column.unit);
-    series_.back().set_attribute("doc", column.doc);
-  }
+  const std::string group = group_of(name_, columns_);
+  auto add = [&](const Column& column, DType type) {
+    series_.push_back(labelled(file_->create_series(group + column.name, type, {}), column.unit,
+                               column.doc.empty() ? spaced(column.name) : column.doc));
+  };
+  add({"step", "", "step"}, DType::i64);
+  for (const auto& column : columns_) add(column, DType::f64);
+  name_rows(*file_, group, columns_);
   const auto& rows = csv_->kept();
   const std::int64_t start[1] = {0};
   std::vector<double> values(rows.size());

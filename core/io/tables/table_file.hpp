@@ -14,8 +14,8 @@
 namespace cambium::io {
 
 /// A growing table in two forms in the run directory: <name>.csv for people and spreadsheets, and <name>.h5 with one
-/// series per column in group /<name> (attributes unit and doc). Every row reaches the operating system before append()
-/// returns.
+/// series per column in group /<name>, and at the top, where xarray looks (attributes units and long_name, rows along
+/// the time or the step). Every row reaches the operating system before append() returns.
 class TableFile {
  public:
   /// Collective. With `resumed_at`, rows up to that step of the earlier run stay and later ones are dropped; `mark` is

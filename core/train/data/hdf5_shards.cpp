@@ -13,9 +13,13 @@ namespace cambium::train {
 
 namespace {
 
+/// Empty for numbers without unit, for which the CF conventions write "1".
 std::string unit_of_array(const io::Dataset& array) {
   for (const char* name : {"unit", "units"})
-    if (array.has_attribute(name)) return array.attribute<std::string>(name);
+    if (array.has_attribute(name)) {
+      const auto unit = array.attribute<std::string>(name);
+      return unit == "1" ? "" : unit;
+    }
   return "";
 }
 

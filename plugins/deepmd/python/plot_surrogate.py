@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium 
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
 import cambium_parity  # noqa: E402
-from cambium_style import COLOURS, STYLE  # noqa: E402
+from cambium_style import COLOURS, STYLE, legend  # noqa: E402
 
 
 def read_csv(path):
@@ -35,7 +35,7 @@ def plot_learning(axes, path):
         if any(word in name for word in ("force", "energy", "virial")) and np.isfinite(values).any():
             axes.semilogy(columns[0], values, color=colour, label=name.replace("angstrom", "Å"))
     axes.set(title="Validation error", xlabel="step", ylabel="root mean square error")
-    axes.legend()
+    legend(axes)
 
 
 def plot_rdfs(axes, folders):
@@ -48,7 +48,7 @@ def plot_rdfs(axes, folders):
     if len(curves) == 2 and len(curves[0][0]) == len(curves[1][0]):
         title += f": largest difference {np.max(np.abs(curves[0][1] - curves[1][1])):.3f}"
     axes.set(title=title, xlabel="distance (Å)", ylabel="g(r)")
-    axes.legend()
+    legend(axes)
 
 
 def main():

@@ -57,6 +57,8 @@ void write_forces(const std::string& path, const Structure& structure, const Eva
     frame.force.insert(frame.force.end(), f.begin(), f.end());
     frame.image.insert(frame.image.end(), {0, 0, 0});
   }
+  frame.energy = e.energy;
+  frame.virial = structure.axes.tensor(e.virial);
   io::write_file_atomically(path, io::extxyz_text(frame));
 }
 

@@ -88,7 +88,7 @@ class Conf:
     def names(self):
         found = []
         with h5py.File(self.path, "r") as file:
-            file.visititems(lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None)
+            file.visititems(lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) and "/" in name and item.ndim == 3 else None)
         return found
 
     def lines(self, name, points=3):

@@ -21,7 +21,7 @@ import yaml  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
-from cambium_style import COLOURS, STYLE  # noqa: E402
+from cambium_style import COLOURS, STYLE, legend  # noqa: E402
 
 HAMMETT_PERKINS = -np.sqrt(8.0 / np.pi)
 
@@ -134,7 +134,7 @@ def plot_kernels(axes, kernels, data):
     axes.axhline(HAMMETT_PERKINS, color=COLOURS[0], ls=":", label="a, Hammett-Perkins (b = 0)")
     axes.axvspan(kernels.lowest, kernels.highest, color="0.95", zorder=0)
     axes.set(title="Heat flux q = i a T + b u", xlabel="wave number k λ_D", ylabel="a, b")
-    axes.legend()
+    legend(axes)
 
 
 def plot_rates(axes, kernels, found):
@@ -151,7 +151,7 @@ def plot_rates(axes, kernels, found):
             axes.plot(*mine.T, "s", color=colour, label=f"{label}, run")
     axes.axvspan(kernels.lowest, kernels.highest, color="0.95", zorder=0)
     axes.set(title="Damping of a Langmuir wave", xlabel="wave number k λ_D", ylabel="growth rate (ω_pe)", ylim=(1.15 * omega.imag.min(), 0.03))
-    axes.legend(loc="lower left")
+    legend(axes)
 
 
 def draw(folder, output):

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium 
 sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
 import cambium_io  # noqa: E402
 import kinetic_io  # noqa: E402
-from cambium_style import COLOURS, SEQUENCE, STYLE  # noqa: E402
+from cambium_style import COLOURS, SEQUENCE, SEQUENTIAL, STYLE, legend  # noqa: E402
 
 
 def plot_energies(axes, table):
@@ -27,23 +27,23 @@ def plot_energies(axes, table):
         positive = table[name] > 0
         axes.semilogy(table["time"][positive], table[name][positive], color=colour, label=name.replace("_", " "))
     axes.set(title="Energy", xlabel="time (1/ω)", ylabel="energy")
-    axes.legend()
+    legend(axes)
 
 
 def plot_conservation(axes, table):
     for name, colour in zip(("total_energy", "particles"), COLOURS):
         axes.plot(table["time"], table[name] / table[name][0] - 1.0, color=colour, label=name.replace("_", " "))
     axes.set(title="Change since the start (relative)", xlabel="time (1/ω)")
-    axes.legend()
+    legend(axes)
 
 
 def plot_phase_space(figure, axes, path, species):
     f = kinetic_io.Distribution(path, species)
     x, v, values = f.plane("x", "vx", points=4)
-    image = axes.pcolormesh(x, v, values.T, cmap="magma", shading="nearest", rasterized=True, vmin=0.0)
+    image = axes.pcolormesh(x, v, values.T, cmap=SEQUENTIAL, shading="nearest", rasterized=True, vmin=0.0)
     axes.grid(False)
     axes.set(title=f"{f.name}, t = {f.time:.4g}", xlabel="x", ylabel="v")
-    figure.colorbar(image, ax=axes, pad=0.02)
+    figure.colorbar(image, ax=axes, pad=0.02, label="f")
 
 
 def plot_lines(axes, conf, name):
@@ -52,7 +52,7 @@ def plot_lines(axes, conf, name):
     for place, k in enumerate(shown):
         axes.plot(x, values[k], color=SEQUENCE(place / max(len(shown) - 1, 1)), label=f"t = {t[k]:.4g}")
     axes.set(title=name, xlabel="x", xlim=(x[0], x[-1]))
-    axes.legend()
+    legend(axes)
 
 
 def draw(folder, output):

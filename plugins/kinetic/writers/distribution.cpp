@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/driver/writers/trajectory_writers.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/species/distribution_file.hpp"
-#include "plugins/kinetic/writers/sampled.hpp"
-
 #include "plugins/kinetic/writers/moments.hpp"
+#include "plugins/kinetic/writers/sampled.hpp"
 
 namespace cambium::kinetic {
 
@@ -73,6 +77,70 @@ void DistributionWriter::resume(std::int64_t step) {
     });
 }
 
+namespace {
+
+TensorRef shaped(std::vector<double>& values, const std::vector<std::int64_t>& shape) {
+  TensorRef t = io::tensor_of(values.data(), {});
+  t.is_const = false;
+  for (const auto extent : shape) t.shape[t.rank++] = extent;
+  for (std::int64_t stride = 1, k = t.rank - 1; k >= 0; stride *= t.shape[k--]) t.stride[k] = stride;
+  return t;
+}
+
+/// f's mean over a cell is its first mode's coefficient times psi_0 of every dimension. A row of cells at a time.
+void fill_means(io::Dataset& means, const io::Dataset& f, const PhaseGrid& grid, const BasisInfo& basis) {
+  int constant = 0;
+  while (std::any_of(basis.exponents[constant].begin(), basis.exponents[constant].end(), [](int n) { return n > 0; }))
+    ++constant;
+  const double psi = std::pow(0.5, 0.5 * grid.dimensions());
+  const auto stored = f.shape(), shape = means.shape();
+  const std::int64_t modes = basis.modes,
+                     rows = std::accumulate(stored.begin() + 1, stored.end() - 1, std::int64_t{1}, std::multiplies<>());
+  std::vector<double> all(static_cast<std::size_t>(rows * modes)), out(static_cast<std::size_t>(rows));
+  std::vector<std::int64_t> from(stored.size(), 0), to(shape.size(), 0);
+  for (std::int64_t cell = 0; cell < stored[0]; ++cell) {
+    std::vector<std::int64_t> block = stored, part = shape;
+    from[0] = cell, block[0] = 1;
+    f.read_block(from, shaped(all, block));
+    for (std::int64_t k = 0; k < rows; ++k) out[k] = psi * all[k * modes + constant];
+    for (int d = grid.cdim, rest = static_cast<int>(cell); d-- > 0; rest /= static_cast<int>(shape[d]))
+      to[d] = rest % shape[d], part[d] = 1;
+    means.write_block(to, shaped(out, part));
+  }
+}
+
+/// The mean of f in every cell, under the name <species>_f at the top of the file with its axes: what programs that
+/// know no modes see. From the expansions, which the file holds already.
+void write_means(io::File& file, const std::string& name, const PhaseGrid& grid, const BasisInfo& basis) {
+  std::vector<std::string> along, modes_along{"cell"};
+  std::vector<std::int64_t> shape;
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    const Axis& a = grid.axis[d];
+    const std::string letter(1, "xyz"[d < grid.cdim ? d : d - grid.cdim]);
+    along.push_back(d < grid.cdim ? letter : name + "_v" + letter);
+    if (d >= grid.cdim) modes_along.push_back(along.back());
+    shape.push_back(a.cells);
+    if (file.exists(along.back())) continue;
+    std::vector<double> centres;
+    for (int k = 0; k < a.cells; ++k) centres.push_back(a.centre(k));
+    io::labelled(file.write(along.back(), centres), "",
+                 d < grid.cdim ? letter : "velocity of " + name + " along " + letter);
+  }
+  const std::string modes = name + "_mode";
+  if (!file.exists("cell")) io::write_dimension(file, "cell", grid.conf_cells());
+  io::write_dimension(file, modes, basis.modes);
+  modes_along.push_back(modes);
+  io::labelled(file.dataset(name + "/f"), "", "coefficients of the modes of f of " + name);
+  file.attach_scales(name + "/f", modes_along);
+  io::Dataset means = file.allocate(name + "_f", DType::f64, shape);
+  fill_means(means, file.dataset(name + "/f"), grid, basis);
+  io::labelled(means, "", "distribution function of " + name + ", mean of each cell");
+  file.attach_scales(name + "_f", along);
+  io::set_coordinates(means, "time step");
+}
+
+}  // namespace
+
 void DistributionWriter::write_expansions(std::int64_t step, double time) {
   const auto path = (std::filesystem::path(context_.run_directory) / fmt::format("distribution.{}.h5", step)).string();
   std::optional<io::AtomicFile> target;
@@ -83,6 +151,9 @@ void DistributionWriter::write_expansions(std::int64_t step, double time) {
     io::write_provenance(*file, io::provenance_of(context_));
     file->set_attribute("step", step);
     file->set_attribute("time", time);
+    io::follow_cf(*file);
+    io::labelled(file->write("step", step), "", "step");
+    io::labelled(file->write("time", time), physics_->time_unit(), "time");
   });
   io::File nowhere = io::File::in_memory(path);
   io::Group& group = file ? static_cast<io::Group&>(*file) : nowhere;
@@ -91,6 +162,7 @@ void DistributionWriter::write_expansions(std::int64_t step, double time) {
     write_distribution(group, s->name(), s->solver(), context_.comm);
   }
   io::on_root(context_.comm, [&] {
+    for (const auto& s : physics_->species()) write_means(*file, s->name(), s->solver().grid(), s->solver().basis());
     file->close();
     target->commit();
   });

@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 
@@ -14,7 +15,10 @@ namespace cambium::kinetic {
 
 static constexpr int points = 5;  // Gauss nodes of a cell along x and v
 static const std::vector<SeriesFile::Column> columns{
-    {"wavenumber", {1}}, {"temperature", {2}}, {"velocity", {2}}, {"heat_flux", {2}}};
+    {"wavenumber", {1}, {"wave"}, "wave number times the Debye length"},
+    {"temperature", {2}, {"part"}, "Fourier coefficient of the temperature over T0"},
+    {"velocity", {2}, {"part"}, "Fourier coefficient of the velocity over vt"},
+    {"heat_flux", {2}, {"part"}, "Fourier coefficient of the heat flux over n0 T0 vt"}};
 
 void HeatFluxWriter::Params::describe(deck::Describe<Params>& d) {
   d("species", &Params::species, "whose moments; the first one when absent").def("");
@@ -64,7 +68,11 @@ std::array<std::vector<double>, 4> HeatFluxWriter::moments() const {
 }
 
 void HeatFluxWriter::write(std::int64_t step, double time, const std::array<std::vector<double>, 4>& m) {
-  if (!file_.is_open()) file_.create(columns);
+  if (!file_.is_open())
+    file_.create(columns, "1/omega", [](io::File& file) {
+      io::write_dimension(file, "wave", 1);
+      io::labelled(file.write("part", std::vector<std::string>{"real", "imaginary"}), "", "part of a complex number");
+    });
   std::vector<double> nodes, weights;
   gauss(points, nodes, weights);
   const Axis& x = species_->solver().grid().axis[0];

@@ -1,6 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/plugin/writer.hpp"
+#include "core/state/grid_fields.hpp"
 #include "plugins/kinetic/vlasov/vlasov.hpp"
 #include "plugins/kinetic/writers/series_file.hpp"
 
@@ -13,6 +14,10 @@ struct Expansion {
 };
 /// <species>/density, flux_x, ..., energy and field/Ex, ... of the state as it is.
 std::vector<Expansion> expansions_of(const Vlasov& physics);
+/// What a moment or field is, in words: of "electron/flux_x", "flux of electron along x".
+std::string meaning_of(const std::string& name);
+/// The middles of an axis' cells as a coordinate of its name.
+void write_axis(io::File& file, const GridFields::Axis& axis);
 /// InputError, naming the output, when the physics is no kinetic one.
 const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 
@@ -20,7 +25,8 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer);
 ///   /step, /time                    one row per output
 ///   /<species>/density, flux_x, ..., energy   [row][cell][mode]; energy is the integral of v^2 f
 ///   /field/Ex, ...                  [row][cell][mode]
-/// and the grid in the attributes of the root group. plugins/kinetic/python/kinetic_io.py reads it.
+///   /electron_density, /Ex, ...     [row][y][x], values at the middle of the parts into which cells are cut
+/// and the grid in the attributes of the root group. xarray opens it; plugins/kinetic/python/kinetic_io.py, too.
 class MomentsWriter : public Writer {
  public:
   struct Params {
@@ -38,7 +44,7 @@ class MomentsWriter : public Writer {
 
  private:
   std::vector<SeriesFile::Column> columns() const;
-  void create();
+  void create(const std::vector<GridFields::Axis>& axes);
 
   Params params_;
   Context& context_;

@@ -7,10 +7,12 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
 #include "plugins/kinetic/deck/projection.hpp"
 #include "plugins/kinetic/writers/moments.hpp"
+#include "plugins/kinetic/writers/sampled.hpp"
 
 namespace cambium::kinetic {
 
@@ -53,16 +55,35 @@ void PointWriter::attach(const Physics& physics) {
 
 std::vector<SeriesFile::Column> PointWriter::columns() const {
   std::vector<SeriesFile::Column> out;
-  for (const auto& e : expansions_of(*physics_)) out.push_back({e.name, {std::ssize(place_)}});
+  for (const auto& e : expansions_of(*physics_))
+    out.push_back({e.name, {std::ssize(place_)}, {"point"}, meaning_of(e.name), "", shown_name(e.name)});
   return out;
 }
 
 void PointWriter::create() {
-  io::File& file = file_.create(columns());
-  std::vector<double> positions;
-  for (const auto& place : place_) positions.insert(positions.end(), place.at.begin(), place.at.end());
-  file.set_attribute(
-      "at", io::tensor_of(positions.data(), {std::ssize(place_), physics_->species().front()->conf().dimensions}));
+  const int dimensions = physics_->species().front()->conf().dimensions;
+  std::string axes;
+  for (int d = 0; d < dimensions; ++d) axes += (d ? " " : "") + std::string(1, "xyz"[d]);
+  file_.create(
+      columns(), physics_->time_unit(),
+      [&](io::File& file) {
+        std::vector<std::int64_t> number;
+        std::vector<double> positions;
+        std::vector<std::vector<double>> along(dimensions);
+        for (const auto& place : place_) {
+          number.push_back(std::ssize(number) + 1);
+          positions.insert(positions.end(), place.at.begin(), place.at.end());
+          for (int d = 0; d < dimensions; ++d) along[d].push_back(place.at[d]);
+        }
+        io::labelled(file.write("point", number), "", "number of the point");
+        for (int d = 0; d < dimensions; ++d) {
+          const std::string name(1, "xyz"[d]);
+          io::labelled(file.write(name, along[d]), "", name);
+          file.attach_scales(name, {"point"});
+        }
+        file.set_attribute("at", io::tensor_of(positions.data(), {std::ssize(place_), dimensions}));
+      },
+      axes);
 }
 
 void PointWriter::observe(const State&, std::int64_t step, double time) {

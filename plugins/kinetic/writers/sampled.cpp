@@ -105,6 +105,27 @@ GridFields sampled_moments(const Vlasov& physics) {
   return out;
 }
 
+std::string shown_name(std::string name) {
+  if (name.starts_with("field/")) return name.substr(6);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+SampledMoments sampled_components(const Vlasov& physics) {
+  const GridFields all = sampled_moments(physics);
+  SampledMoments out{all.axes, {}};
+  for (const auto& e : expansions_of(physics)) {
+    const auto [name, component] = vector_name(e.name);
+    const auto field =
+        std::find_if(all.fields.begin(), all.fields.end(), [&, n = name](const auto& f) { return f.name == n; });
+    std::vector<double> values;
+    for (std::size_t k = component; k < field->values.size(); k += field->components)
+      values.push_back(field->values[k]);
+    out.fields.push_back({shown_name(e.name), std::move(values)});
+  }
+  return out;
+}
+
 std::vector<int> axes_of(const PhaseGrid& grid, const std::vector<std::string>& wanted, const std::string& what) {
   std::vector<int> out;
   std::string all;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -9,20 +10,32 @@ namespace cambium::kinetic {
 
 std::string SeriesFile::path() const { return (std::filesystem::path(context_.run_directory) / name_).string(); }
 
-io::File& SeriesFile::create(const std::vector<Column>& columns) {
+void SeriesFile::create(const std::vector<Column>& columns, const std::string& time_unit,
+                        const std::function<void(io::File&)>& coordinates, const std::string& beside) {
   columns_ = columns;
   file_.emplace(io::File::create(path()));
   io::write_provenance(*file_, io::provenance_of(context_));
-  file_->create_series("step", DType::i64, {});
-  file_->create_series("time", DType::f64, {});
-  for (const auto& column : columns_) file_->create_series(column.name, DType::f64, column.shape);
-  return *file_;
+  io::follow_cf(*file_);
+  io::labelled(file_->create_series("step", DType::i64, {}), "", "step");
+  io::labelled(file_->create_series("time", DType::f64, {}), time_unit, "time");
+  coordinates(*file_);
+  file_->attach_scales("step", {"time"});
+  for (const auto& column : columns_) {
+    auto array =
+        io::labelled(file_->create_series(column.name, DType::f64, column.shape), column.unit, column.long_name);
+    std::vector<std::string> along{"time"};
+    for (const auto& name : column.along) along.push_back(name);
+    file_->attach_scales(column.name, along);
+    io::set_coordinates(array, beside.empty() ? "step" : "step " + beside);
+    if (!column.shown.empty()) io::show_at_top(*file_, "/" + column.name, column.shown);
+  }
 }
 
 void SeriesFile::append(std::int64_t step, double time, std::span<const double* const> values) {
   file_->dataset("step").append(io::tensor_of(&step, {}));
   file_->dataset("time").append(io::tensor_of(&time, {}));
   for (std::size_t k = 0; k < columns_.size(); ++k) {
+    if (!file_->exists(columns_[k].name)) continue;  // an earlier version began the file
     TensorRef row = io::tensor_of(values[k], {});
     for (auto extent : columns_[k].shape) row.shape[row.rank++] = extent;
     for (std::int64_t stride = 1, d = row.rank - 1; d >= 0; stride *= row.shape[d--]) row.stride[d] = stride;
@@ -39,7 +52,8 @@ void SeriesFile::resume(std::int64_t step, const std::vector<Column>& columns) {
     std::int64_t rows = 0;
     while (rows < std::ssize(steps) && steps[rows] <= step) ++rows;
     for (const char* name : {"step", "time"}) file_->dataset(name).resize(rows);
-    for (const auto& column : columns_) file_->dataset(column.name).resize(rows);
+    for (const auto& column : columns_)
+      if (file_->exists(column.name)) file_->dataset(column.name).resize(rows);
   });
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,20 +10,25 @@
 
 namespace cambium::kinetic {
 
-/// A file of the run that grows by rows: /step, /time and one array per column, [row][shape...] in float64. Rank 0
-/// alone has it open; what only rank 0 does is said.
+/// A file of the run that grows by rows: /step, /time and one array per column, [row][shape...] in float64, with names,
+/// units and coordinates as xarray looks for them. Rank 0 alone has it open; what only rank 0 does is said.
 class SeriesFile {
  public:
   struct Column {
-    std::string name;
+    std::string name;  ///< "electron/density"
     std::vector<std::int64_t> shape;
+    std::vector<std::string> along;    ///< names of the dimensions of `shape`
+    std::string long_name, unit = {};  ///< for people; no unit: "1"
+    std::string shown = {};            ///< name at the top of the file, for a column in a group
   };
   SeriesFile(const Context& context, std::string name) : context_(context), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
   bool is_open() const { return file_.has_value(); }
-  /// Rank 0: a new file with the provenance of the run; the caller adds what is not a row.
-  io::File& create(const std::vector<Column>& columns);
+  /// Rank 0: a new file with the provenance of the run. `coordinates` writes what is not a row: an array, or
+  /// io::write_dimension, for every name in `along`. `beside` names coordinates beside `along`, with blanks between.
+  void create(const std::vector<Column>& columns, const std::string& time_unit,
+              const std::function<void(io::File&)>& coordinates, const std::string& beside = {});
   /// Rank 0: one row; values in the order of the columns.
   void append(std::int64_t step, double time, std::span<const double* const> values);
   void flush() { file_->flush(); }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/memory.hpp"
@@ -25,20 +26,19 @@ void write_correlation(const std::string& name, const Context& context, const st
   const std::filesystem::path folder = context.run_directory;
   io::write_h5_atomically((folder / (name + ".h5")).string(), [&](io::File& file) {
     io::write_provenance(file, io::provenance_of(context));
-    io::Group group = file.create_group("/" + name);
-    auto described = [&](io::Dataset set, const std::string& unit, const std::string& doc) {
-      set.set_attribute("unit", unit);
-      set.set_attribute("doc", doc);
-    };
-    group.write("species", curves);
-    described(group.write("time", result.time), "ps", "lag");
-    described(group.write("origins", result.origins), "", "time origins behind each lag");
-    described(group.write("diffusion", diffusion), "angstrom^2/ps", diffusion_doc);
+    io::follow_cf(file);
+    io::labelled(file.write("species", curves), "", "species, all for every particle");
+    io::labelled(file.write("time", result.time), "ps", "lag");
+    io::labelled(file.write("origins", result.origins), "", "time origins behind each lag");
+    io::labelled(file.write("diffusion", diffusion), "angstrom^2/ps", diffusion_doc);
+    file.attach_scales("origins", {"time"});
+    file.attach_scales("diffusion", {"species"});
     for (const auto& set : sets) {
       std::vector<double> rows;
       for (const auto& curve : set.curve) rows.insert(rows.end(), curve.begin(), curve.end());
-      described(group.write(set.name, io::tensor_of(rows.data(), {std::ssize(set.curve), std::ssize(result.time)})),
-                set.unit, set.doc + " [species][lag]");
+      io::labelled(file.write(set.name, io::tensor_of(rows.data(), {std::ssize(set.curve), std::ssize(result.time)})),
+                   set.unit, set.doc);
+      file.attach_scales(set.name, {"species", "time"});
     }
   });
   std::vector<io::Column> columns{{"time", "ps", ""}};

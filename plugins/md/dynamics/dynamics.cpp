@@ -114,6 +114,7 @@ void Dynamics::update_neighbors(std::int64_t step) {
 void Dynamics::compute_forces(bool totals, std::int64_t step) {
   const bool ghosts = potential_.writes_ghost_forces();
   output_.f = particles_.f;
+  totals_ = totals;
   output_.energy = 0.0;
   for (double& w : output_.virial) w = 0.0;
   const auto f = particles_.f;

@@ -73,6 +73,8 @@ class Dynamics {
   double degrees_of_freedom() const { return degrees_of_freedom_; }
   void count_degrees_of_freedom(bool momentum_conserved);
 
+  /// Energy and virial of this rank's atoms at the current positions; null where compute_forces was not asked for them.
+  const ForceOutput* local_totals() const { return totals_ ? &output_ : nullptr; }
   View<const double*> inverse_masses() const { return inverse_mass_; }
 
  private:
@@ -84,6 +86,7 @@ class Dynamics {
   std::uint32_t frozen_ = 0;
   GivenAxes axes_;
   ForceOutput output_;
+  bool totals_ = false;  ///< output_ has energy and virial
   View<double*> inverse_mass_;
   double degrees_of_freedom_ = 0.0;
 };

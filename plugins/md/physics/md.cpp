@@ -68,6 +68,13 @@ void Md::declare(State& state, Context&) {
   state.add({"group", At::particle, "", "bit mask of groups", true, [p] { return tensor_of(p->group, p->nlocal); }});
   state.add({"neighbors", At::particle, "", "ghosts and the neighbour list", false, [] { return TensorRef{}; }});
   state.add({"cell", At::global, "angstrom", "cell vectors", false, [] { return TensorRef{}; }});
+  const auto totals = [this] { return dynamics_ ? dynamics_->local_totals() : nullptr; };
+  state.add({"energy", At::global, "eV", "this rank's share of the potential energy, on steps that ask for it", false,
+             [totals] { return totals() ? io::tensor_of(&totals()->energy, {1}) : TensorRef{}; }});
+  state.add(
+      {"virial", At::global, "eV", "this rank's share of -sum dE/dr_a r_b, on steps that ask for it", false, [totals] {
+         return totals() ? io::tensor_of(totals()->virial, {3, 3}) : TensorRef{};
+       }});
   state.add({"axes", At::global, "", "rotation from the axes of the structure file", false, [this] {
                return io::tensor_of(&axes_.q[0][0], {3, 3});
              }});

@@ -6,7 +6,7 @@ Each function draws one of them on a matplotlib axes; panels(run) says which of 
 import numpy as np
 
 from cambium_curves import columns_with, curve, label, time_axis
-from cambium_style import COLOURS, MUTED, SEQUENCE
+from cambium_style import COLOURS, MUTED, SEQUENCE, legend
 
 
 def plot_temperature(axes, table):
@@ -15,7 +15,7 @@ def plot_temperature(axes, table):
         curve(axes, t, table[name], colour, name.replace("_", " "))
     axes.set(title="Temperature", xlabel=axis, xlim=(t[0], t[-1]), ylabel="temperature (K)")
     if len(columns_with(table, "K")) > 1:
-        axes.legend()
+        legend(axes)
 
 
 def plot_energy(axes, table):
@@ -26,7 +26,7 @@ def plot_energy(axes, table):
         curve(axes, t, table[name] - table[name][0], colour, name.replace("_", " "))
     unit = table.units[names[0]] if names else "eV"
     axes.set(title="Energy since the start", xlabel=axis, xlim=(t[0], t[-1]), ylabel=f"change of energy ({unit})")
-    axes.legend()
+    legend(axes)
 
 
 def plot_pressure(axes, table):
@@ -40,7 +40,7 @@ def plot_pressure(axes, table):
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
     axes.set(title="Pressure", xlabel=axis, xlim=(t[0], t[-1]), ylabel=f"pressure ({unit})")
     if len(names) > 1:
-        axes.legend()
+        legend(axes)
 
 
 def plot_volume(axes, table):
@@ -72,7 +72,7 @@ def plot_rdf(axes, rdf, table):
     axes.set(title=f"Radial distribution {rdf.pairs[0]}" if len(rdf.pairs) == 1 else "Radial distribution",
              xlabel="distance (Å)", ylabel="g(r)", xlim=(0, rdf.r[-1]))
     axes.set_ylim(bottom=0)
-    axes.legend()
+    legend(axes)
 
 
 def plot_correlation(axes, correlation, title, name_of_axis):
@@ -83,7 +83,7 @@ def plot_correlation(axes, correlation, title, name_of_axis):
     axes.axhline(0.0, color=MUTED, linewidth=0.8)
     axes.set(title=title, xlabel="lag (ps)", ylabel=label(name_of_axis, correlation.unit),
              xlim=(0, correlation.time[-1]))
-    axes.legend()
+    legend(axes)
 
 
 def panels(run):

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <numbers>
+#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
@@ -165,20 +167,26 @@ void Rdf::write() const {
   io::write_h5_atomically((folder / "rdf.h5").string(), [&](io::File& file) {
     io::write_provenance(file, io::provenance_of(context_));
     io::Group group = file.create_group("/rdf");
-    auto described = [&](io::Dataset set, const char* unit, const char* doc) {
-      set.set_attribute("unit", unit);
-      set.set_attribute("doc", doc);
+    auto add = [&](io::Dataset set, const char* unit, const char* name, const std::vector<std::string>& along) {
+      io::labelled(set, unit, name);
+      const std::string path = set.path();
+      if (!along.empty()) group.attach_scales(path, along);
+      io::show_at_top(file, path, path.substr(path.rfind('/') + 1));
     };
-    group.write("pair", names);
-    described(group.write("r", r), "angstrom", "middle of each bin");
-    described(group.write("g", io::tensor_of(g.data(), {averages, pairs, bins})), "",
-              "radial distribution function [average][pair][bin]");
-    described(
-        group.write("coordination", io::tensor_of(coordination.data(), {averages, pairs, bins})), "",
-        "particles of the second species within the outer edge of the bin of one of the first [average][pair][bin]");
-    described(group.write("first_step", sums_.first_step), "", "first sampled step of each average");
-    described(group.write("last_step", sums_.last_step), "", "last sampled step of each average");
-    described(group.write("samples", sums_.samples), "", "samples in each average");
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(averages));
+    std::iota(numbers.begin(), numbers.end(), 1);
+    add(group.write("pair", names), "", "species of the two particles", {});
+    add(group.write("average", numbers), "", "number of the average", {});
+    add(group.write("r", r), "angstrom", "distance, the middle of each bin", {});
+    add(group.write("g", io::tensor_of(g.data(), {averages, pairs, bins})), "", "radial distribution function",
+        {"average", "pair", "r"});
+    add(group.write("coordination", io::tensor_of(coordination.data(), {averages, pairs, bins})), "",
+        "particles of the second species within the outer edge of the bin of one of the first",
+        {"average", "pair", "r"});
+    add(group.write("first_step", sums_.first_step), "", "first sampled step of each average", {"average"});
+    add(group.write("last_step", sums_.last_step), "", "last sampled step of each average", {"average"});
+    add(group.write("samples", sums_.samples), "", "samples in each average", {"average"});
+    io::follow_cf(file);
   });
   std::vector<io::Column> columns{{"r", "angstrom", ""}};
   std::vector<std::vector<double>> values{r};

@@ -34,6 +34,7 @@ class Hdf5Field : public FieldFile {
       throw InputError(fmt::format("the array '{}' of '{}' has {} dimension(s), expected (time, ...) with at least two",
                                    names.array, path, shape_.size()));
     unit_ = text_attribute(data_, "units");
+    if (unit_ == "1") unit_.clear();
     for (const char* key : {"_FillValue", "missing_value"})
       if (data_.has_attribute(key))
         for (double x : data_.attribute<std::vector<double>>(key)) packing_.missing.push_back(x);

@@ -8,3 +8,17 @@ def pictures(folder, scratch):
     if not any((folder / name).exists() for name in ("pod.h5", "forecast.h5", "journal.h5")):
         return []
     return sorted(plot_podlstm.draw(folder, scratch))
+
+
+def view(path, names):
+    """Modes beside their coefficients, forecasts beside the truth, scores by lead, rewards of a search."""
+    kinds = {"pod.h5": plot_podlstm.modes_figure, "forecast.h5": plot_podlstm.forecast_figure,
+             "journal.h5": lambda file: plot_podlstm.reward_figure([file.parent])}
+    draw = kinds.get(path.name)
+    if path.name == "scores.csv" and path.read_text().startswith("method,"):
+        draw = plot_podlstm.scores_figure
+    if names or draw is None or (path.name == "pod.h5" and not plot_podlstm.is_map(path)):
+        return None
+    from cambium_views import Whole
+
+    return Whole(lambda: draw(path))

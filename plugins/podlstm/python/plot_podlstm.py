@@ -6,15 +6,21 @@ truth), error_map_<lead>.png (root mean square error of the last method on the g
 folders are drawn beside it) and network.png (the best network's layers and skip connections). Needs numpy, h5py, matplotlib.
 """
 import csv
+import itertools
 import sys
 from pathlib import Path
 
 import h5py
 import matplotlib
+import matplotlib.dates
 import numpy as np
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]  # the source tree, or share/cambium of an installation
+sys.path[:0] = [str(ROOT / "apps" / "python"), str(ROOT / "python")]
+from cambium_style import COLOURS, DIVERGING, HOLE, MUTED, SEQUENTIAL, STYLE, legend  # noqa: E402
 
 WIDTHS = ["identity", "16", "32", "48", "64", "80", "96"]
 
@@ -27,90 +33,165 @@ def newest(run, name):
 
 def save(figure, target, name):
     """Path of the file that it writes."""
-    figure.tight_layout()
     figure.savefig(Path(target) / name, dpi=120, bbox_inches="tight")
     plt.close(figure)
     return Path(target) / name
 
 
-def draw_modes(target, path):
+def styled(draw):
+    """The figure that a function returns, in Cambium's style."""
+    def figure(*arguments):
+        with plt.rc_context(STYLE):
+            return draw(*arguments)
+
+    figure.__doc__ = draw.__doc__
+    return figure
+
+
+@styled
+def modes_figure(path):
+    """Every mode as a map beside its coefficient; None for fields that are no maps."""
     with h5py.File(path) as file:
         modes, share = file["modes"][()], file["energy_share"][()]
         a, time, training = file["coefficients"][()], file["time"][()], int(file.attrs["training_snapshots"])
+        unit = file["time"].attrs.get("units", "")
     if modes.ndim != 3:
-        return []
-    figure, axes = plt.subplots(len(modes), 2, figsize=(11, 2.1 * len(modes)), squeeze=False)
+        return None
+    when, label = times_of(time, unit)
+    figure, axes = plt.subplots(len(modes), 2, figsize=(11, 2.1 * len(modes)), squeeze=False, layout="constrained", sharex="col")
     for k, mode in enumerate(modes):
         top = np.nanmax(np.abs(mode))
-        axes[k][0].imshow(mode, origin="lower", cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto")
-        axes[k][0].set_title(f"mode {k + 1}: {100 * share[k]:.2f} %", fontsize=9)
-        axes[k][1].plot(time, a[:, k], lw=0.8)
-        axes[k][1].axvline(time[training - 1], color="0.5", lw=0.8)
-    axes[-1][1].set_xlabel("time; the line ends training"), axes[-1][0].set_xlabel("column of the grid")
-    return [save(figure, target, "modes.png")]
+        image = axes[k][0].imshow(mode, origin="lower", cmap=DIVERGING, vmin=-top, vmax=top, aspect="auto")
+        axes[k][0].set(title=f"mode {k + 1}: {100 * share[k]:.2f} %", ylabel="row of the grid")
+        axes[k][0].grid(False)
+        axes[k][0].set_facecolor(HOLE)
+        figure.colorbar(image, ax=axes[k][0], pad=0.02)
+        axes[k][1].plot(when, a[:, k], lw=0.9, color=COLOURS[0])
+        axes[k][1].axvline(when[training - 1], color=MUTED, lw=0.8)
+        axes[k][1].set(ylabel=f"coefficient {k + 1}")
+    if when.dtype.kind == "M":
+        locator = matplotlib.dates.AutoDateLocator()
+        axes[-1][1].xaxis.set_major_locator(locator)
+        axes[-1][1].xaxis.set_major_formatter(matplotlib.dates.ConciseDateFormatter(locator))
+    axes[-1][0].set(xlabel="column of the grid")
+    axes[-1][1].set(xlabel=f"{label}; the line ends training")
+    return figure
+
+
+def is_map(path):
+    with h5py.File(path) as file:
+        return file["modes"].ndim == 3
+
+
+def times_of(time, unit):
+    """Dates where the unit counts days from one; else the numbers."""
+    if unit.startswith("days since "):
+        return np.datetime64(unit.split()[2], "s") + (time * 86400.0).astype("timedelta64[s]"), "time"
+    return time, f"time ({unit})" if unit and unit != "1" else "time"
+
+
+def draw_modes(target, path):
+    figure = modes_figure(path)
+    return [save(figure, target, "modes.png")] if figure else []
+
+
+@styled
+def scores_figure(path):
+    """R2 of all methods by lead."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    figure, axis = plt.subplots(figsize=(8.2, 4.2), layout="constrained")
+    for k, row in enumerate(rows):
+        leads = [float(v) for key, v in row.items() if key.startswith("test_r2_lead_")]
+        axis.plot(range(1, len(leads) + 1), leads, "os^vD"[k // len(COLOURS) % 5] + ("-" if k < len(COLOURS) else "--"), ms=3,
+                  color=COLOURS[k % len(COLOURS)], label=f"{row['method'].strip()}: {float(row['test_r2']):.3f}")
+    axis.set(xlabel="lead", ylabel="test R², mean of modes", ylim=(max(-0.2, axis.get_ylim()[0]), 1.0))
+    legend(axis, title="test R²")
+    return figure
 
 
 def draw_scores(target, path):
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    figure, axis = plt.subplots(figsize=(7, 4.5))
-    for row in rows:
-        leads = [float(v) for key, v in row.items() if key.startswith("test_r2_lead_")]
-        axis.plot(range(1, len(leads) + 1), leads, "o-", ms=3, label=f"{row['method'].strip()}: {float(row['test_r2']):.3f}")
-    axis.set_xlabel("lead"), axis.set_ylabel("test R2, mean of modes"), axis.set_ylim(max(-0.2, axis.get_ylim()[0]), 1.0)
-    axis.legend(fontsize=7)
-    return [save(figure, target, "scores.png")]
+    return [save(scores_figure(path), target, "scores.png")]
+
+
+def best_of(file):
+    group = file["forecast"]
+    return max(group, key=lambda n: group[n].attrs["test_r2"])
+
+
+@styled
+def forecast_figure(path):
+    """The best method at the last lead beside the truth, mode by mode."""
+    with h5py.File(path) as file:
+        truth, issued, name = file["truth"][()], file["issued"][()], best_of(file)
+        forecast = file["forecast"][name][()]
+    leads, modes = truth.shape[1:]
+    figure, axes = plt.subplots(modes, 1, figsize=(9.6, 1.7 * modes), squeeze=False, sharex=True, layout="constrained")
+    for k in range(modes):
+        axes[k][0].plot(issued, truth[:, -1, k], color="black", lw=1.0, label="truth")
+        axes[k][0].plot(issued, forecast[:, -1, k], color=COLOURS[1], lw=1.2, label=f"{name.strip()}, lead {leads}")
+        axes[k][0].set(ylabel=f"mode {k + 1}")
+    axes[-1][0].set(xlabel="day on which the forecast was issued")
+    legend(axes[0][0])
+    return figure
+
+
+@styled
+def error_map_figure(path, psi, lead):
+    """Root mean square error of the best method at a lead, on the grid."""
+    with h5py.File(path) as file:
+        name = best_of(file)
+        error = file["forecast"][name][:, lead] - file["truth"][:, lead]
+    grid = np.sqrt(np.einsum("kij,lij,kl->ij", psi, psi, error.T @ error / len(error)))
+    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+    figure.colorbar(axis.imshow(grid, origin="lower", aspect="auto", cmap=SEQUENTIAL), label="RMSE within the modes", pad=0.02)
+    axis.set(title=f"{name.strip()}, lead {lead + 1}", xlabel="column of the grid", ylabel="row of the grid")
+    axis.grid(False)
+    axis.set_facecolor(HOLE)
+    return figure
 
 
 def draw_forecast(target, path, pod):
-    with h5py.File(path) as file:
-        truth, issued = file["truth"][()], file["issued"][()]
-        group = file["forecast"]
-        name = max(group, key=lambda n: group[n].attrs["test_r2"])
-        forecast = group[name][()]
-    leads, modes = truth.shape[1:]
-    figure, axes = plt.subplots(modes, 1, figsize=(9, 1.8 * modes), squeeze=False, sharex=True)
-    for k in range(modes):
-        axes[k][0].plot(issued, truth[:, -1, k], "k", lw=0.9, label="truth")
-        axes[k][0].plot(issued, forecast[:, -1, k], "r", lw=0.9, label=f"{name.strip()}, lead {leads}")
-    axes[0][0].legend(fontsize=7)
-    pictures = [save(figure, target, "forecast.png")]
+    pictures = [save(forecast_figure(path), target, "forecast.png")]
     if pod is None:
         return pictures
     with h5py.File(pod) as file:
         psi = file["modes"][()]
+    with h5py.File(path) as file:
+        leads = file["truth"].shape[1]
     if psi.ndim != 3:
         return pictures
-    for lead in sorted({0, leads - 1}):
-        error = forecast[:, lead] - truth[:, lead]
-        grid = np.sqrt(np.einsum("kij,lij,kl->ij", psi, psi, error.T @ error / len(error)))
-        figure, axis = plt.subplots(figsize=(8, 4))
-        figure.colorbar(axis.imshow(grid, origin="lower", aspect="auto"), label="RMSE within the modes")
-        axis.set_title(f"{name.strip()}, lead {lead + 1}", fontsize=9)
-        pictures.append(save(figure, target, f"error_map_{lead + 1}.png"))
-    return pictures
+    return pictures + [save(error_map_figure(path, psi, lead), target, f"error_map_{lead + 1}.png") for lead in sorted({0, leads - 1})]
 
 
-def draw_reward(target, folders):
-    figure, axis = plt.subplots(figsize=(7, 4.5))
-    for folder in folders:
+@styled
+def reward_figure(folders):
+    """Rewards over the time of searches, and the best so far."""
+    figure, axis = plt.subplots(figsize=(7.6, 4.0), layout="constrained")
+    for folder, colour in zip(folders, itertools.cycle(COLOURS)):
         with h5py.File(Path(folder) / "journal.h5") as file:
             trials = file["trials"]
             when, reward, failed = trials["started"][()] + trials["seconds"][()], trials["reward"][()], trials["failed"][()] != 0
         keep = ~failed
-        line = axis.plot(when[keep] / 60, np.maximum.accumulate(reward[keep]), label=f"{folder}: best so far")[0]
-        axis.plot(when[keep] / 60, reward[keep], ".", ms=3, alpha=0.5, color=line.get_color())
-    axis.set_xlabel("time [min]"), axis.set_ylabel("validation R2"), axis.legend(fontsize=7)
+        name = f"{Path(folder).resolve().name}: " if len(folders) > 1 else ""
+        axis.plot(when[keep] / 60, np.maximum.accumulate(reward[keep]), color=colour, label=f"{name}best so far")
+        axis.plot(when[keep] / 60, reward[keep], ".", ms=4, alpha=0.6, color=colour, label=f"{name}a trial")
+    axis.set(xlabel="time (min)", ylabel="validation R²")
+    legend(axis)
     if axis.get_ylim()[1] > 0.0:
         axis.set_ylim(bottom=max(axis.get_ylim()[0], 0.0))
-    return [save(figure, target, "reward.png")]
+    return figure
+
+
+def draw_reward(target, folders):
+    return [save(reward_figure(folders), target, "reward.png")]
 
 
 def draw_network(target, folder):
     with h5py.File(Path(folder) / "journal.h5") as file:
         reward, genomes = file["trials/reward"][()], file["trials/genome"][()]
     genome = [int(g) for g in genomes[np.argmax(reward)]]
-    figure, axis = plt.subplots(figsize=(4, 7))
+    figure, axis = plt.subplots(figsize=(4, 7), layout="constrained")
     axis.axis("off")
     d, names = 0, ["input"]
     skips = []

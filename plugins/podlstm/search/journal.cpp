@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/stop_request.hpp"
 
 namespace cambium::podlstm {
@@ -23,6 +24,25 @@ void for_each_column(V&& visit) {
   visit("reward", &Trial::reward), visit("started", &Trial::started), visit("seconds", &Trial::seconds);
   visit("best_epoch", &Trial::best_epoch), visit("epochs", &Trial::epochs), visit("attempts", &Trial::attempts);
   visit("worker", &Trial::worker);
+}
+
+/// Rows along the trial's number, at the top of the file, where xarray looks.
+void name_rows(io::File& file) {
+  const auto g = file.group("trials");
+  io::write_dimension(file, "decision", g.dataset("genome").shape()[1]);
+  io::write_dimension(file, "rung", g.dataset("rungs").shape()[1]);
+  for (const auto& name : g.list()) {
+    std::vector<std::string> along{"/trials/number"};
+    if (name == "genome") along.push_back("/decision");
+    if (name == "rungs") along.push_back("/rung");
+    const bool seconds = name == "started" || name == "seconds";
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    io::labelled(g.dataset(name), seconds ? "s" : "", words + " of the trial");
+    if (name != "number") file.attach_scales("/trials/" + name, along);
+    io::show_at_top(file, "/trials/" + name, name);
+  }
+  io::follow_cf(file);
 }
 
 void write_trials(io::File& file, const std::vector<Trial>& trials) {
@@ -41,6 +61,7 @@ void write_trials(io::File& file, const std::vector<Trial>& trials) {
     for (const auto& t : trials) column.push_back(t.*member);
     g.write(name, column);
   });
+  name_rows(file);
 }
 
 std::vector<Trial> trials_of(const io::File& file) {

@@ -9,6 +9,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/memory.hpp"
@@ -97,11 +98,14 @@ Task::Outcome ExampleField::run(Context& context) {
   }
   io::on_root(context.comm, [&] {
     io::write_h5_atomically(path, [&](io::File& file) {
-      file.write("time", time).set_attribute("units", "days since 2000-01-01");
-      file.write("lat", lat).set_attribute("units", "degrees_north");
-      file.write("lon", lon).set_attribute("units", "degrees_east");
-      file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes}))
-          .set_attribute("units", "degC");
+      io::follow_cf(file);
+      io::labelled(file.write("time", time), "days since 2000-01-01", "time").set_attribute("standard_name", "time");
+      io::labelled(file.write("lat", lat), "degrees_north", "latitude").set_attribute("standard_name", "latitude");
+      io::labelled(file.write("lon", lon), "degrees_east", "longitude").set_attribute("standard_name", "longitude");
+      io::labelled(
+          file.write("sst", io::tensor_of(values.data(), {params_.weeks, params_.latitudes, params_.longitudes})),
+          "degC", "temperature of the surface, made up");
+      file.attach_scales("sst", {"time", "lat", "lon"});
       io::write_provenance(file, io::provenance_of(context));
     });
   });

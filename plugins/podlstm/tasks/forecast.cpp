@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/podlstm/citations/citations.hpp"
@@ -25,6 +27,19 @@ void ForecastTask::check(Context& context) {
                                params_.common.series.file));
 }
 
+/// Dimensions that forecasts share: times back and ahead of the last that a forecast sees, and modes.
+static void write_forecast_axes(io::File& out, const WindowShape& shape, std::int64_t modes) {
+  io::follow_cf(out);
+  auto add = [&](const char* name, std::int64_t first, std::int64_t count, const char* meaning) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), first);
+    io::labelled(out.write(name, numbers), "", meaning);
+  };
+  add("past_time", 1 - shape.past, shape.past, "times before the last that a forecast sees");
+  add("lead", 1, shape.future, "times after the last that a forecast sees");
+  add("mode", 1, modes, "number of the mode");
+}
+
 void report_table(const std::vector<TableRow>& rows, const Series& series, const WindowShape& shape, Context& context) {
   const std::int64_t m = series.modes();
   namespace fs = std::filesystem;
@@ -39,21 +54,26 @@ void report_table(const std::vector<TableRow>& rows, const Series& series, const
     io::write_h5_atomically(file, [&](io::File& out) {
       const auto starts = all_starts(window_count(series.test, shape, "test"));
       const Matrix truth = targets(series.test.a, starts, shape), past = inputs(series.test.a, starts, shape);
-      out.write("past", io::tensor_of(past.a.data(), {past.rows, shape.past, m}))
-          .set_attribute("long_name", "true coefficients (window, time, mode)");
-      out.write("truth", io::tensor_of(truth.a.data(), {truth.rows, shape.future, m}))
-          .set_attribute("long_name", "true coefficients (window, lead, mode)");
+      write_forecast_axes(out, shape, m);
       std::vector<double> issued;
       for (std::int64_t i : starts) issued.push_back(series.test.days[static_cast<std::size_t>(i + shape.past - 1)]);
-      out.write("issued", issued).set_attribute("long_name", "day of the last time that a forecast sees");
-      auto group = out.create_group("forecast");
+      io::labelled(out.write("issued", issued), "", "day of the last time that a forecast sees");
+      auto add = [&](const std::string& name, const Matrix& values, const char* along, std::int64_t times,
+                     const std::string& meaning) {
+        io::labelled(out.write(name, io::tensor_of(values.a.data(), {values.rows, times, m})), series.unit, meaning);
+        out.attach_scales(name, {"issued", along, "mode"});
+        io::show_at_top(out, "/" + name, io::plain_name(name));
+      };
+      add("past", past, "past_time", shape.past, "true coefficients that a forecast sees");
+      add("truth", truth, "lead", shape.future, "true coefficients");
       for (const auto& row : rows)
         if (row.spread.rows > 0)
-          out.write("spread/" + row.name, io::tensor_of(row.spread.a.data(), {row.spread.rows, shape.future, m}))
-              .set_attribute("long_name", "standard deviation over the networks of the ensemble (window, lead, mode)");
-      for (const auto& row : rows)
-        group.write(row.name, io::tensor_of(row.forecast.a.data(), {row.forecast.rows, shape.future, m}))
-            .set_attribute("test_r2", row.test.r2);
+          add("spread/" + row.name, row.spread, "lead", shape.future,
+              "standard deviation over the networks of the ensemble");
+      for (const auto& row : rows) {
+        add("forecast/" + row.name, row.forecast, "lead", shape.future, "coefficients forecast by " + row.name);
+        out.dataset("forecast/" + row.name).set_attribute("test_r2", row.test.r2);
+      }
       io::write_provenance(out, io::provenance_of(context));
     });
   });

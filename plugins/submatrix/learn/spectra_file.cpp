@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/io/run/model_seal.hpp"
 
@@ -25,11 +26,20 @@ void write_spectra(const std::string& path, const SpectraFile& spectra, const io
         "local spectra of block columns: Chebyshev moments, band energies, levels of each Hamiltonian; hartree");
     file.set_attribute("window", std::vector<double>{spectra.window.low, spectra.window.high});
     file.set_attribute("functions", spectra.functions);
-    file.write("columns", columns);
-    file.write("homo", homo);
-    file.write("lumo", lumo);
-    file.write("band_energy", energy);
-    file.write("moments", io::tensor_of(moments.data(), {std::ssize(energy), spectra.count}));
+    io::follow_cf(file);
+    io::write_dimension(file, "hamiltonian", std::ssize(columns));
+    io::write_dimension(file, "block_column", std::ssize(energy));
+    io::write_dimension(file, "moment", spectra.count);
+    auto add = [&](io::Dataset array, const char* unit, const char* meaning, const std::vector<std::string>& along) {
+      io::labelled(array, unit, meaning);
+      file.attach_scales(array.path(), along);
+    };
+    add(file.write("columns", columns), "", "block columns of each Hamiltonian", {"hamiltonian"});
+    add(file.write("homo", homo), "hartree", "highest occupied level", {"hamiltonian"});
+    add(file.write("lumo", lumo), "hartree", "lowest empty level", {"hamiltonian"});
+    add(file.write("band_energy", energy), "hartree", "band energy of each block column", {"block_column"});
+    add(file.write("moments", io::tensor_of(moments.data(), {std::ssize(energy), spectra.count})), "",
+        "Chebyshev moments of each block column's local spectrum", {"block_column", "moment"});
   });
 }
 

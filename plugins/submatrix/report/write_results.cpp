@@ -4,6 +4,7 @@
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/io/tables/csv.hpp"
 #include "plugins/submatrix/report/report.hpp"
@@ -101,10 +102,16 @@ void write_matrix(const std::string& path, const BlockColumns& matrix, const std
     file.set_attribute("storage",
                        "block e has rows of block `row[e]` and columns of block `column[e]`, row-major; blocks follow "
                        "one another in `values`");
-    file.write("block_sizes", sizes);
-    file.write("column", column);
-    file.write("row", row);
-    file.write("values", value);
+    io::follow_cf(file);
+    auto add = [&](const char* along, std::int64_t length, io::Dataset array, const std::string& meaning) {
+      if (!file.exists(along)) io::write_dimension(file, along, length);
+      io::labelled(array, "", meaning);
+      file.attach_scales(array.path(), {along});
+    };
+    add("block", std::ssize(sizes), file.write("block_sizes", sizes), "functions of each block");
+    add("entry", std::ssize(column), file.write("column", column), "block column of each block that is kept");
+    add("entry", std::ssize(row), file.write("row", row), "block row of each block that is kept");
+    add("element", std::ssize(value), file.write("values", value), what);
   });
 }
 

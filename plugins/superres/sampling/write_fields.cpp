@@ -1,12 +1,32 @@
 #include "plugins/superres/sampling/write_fields.hpp"
 
+#include <map>
+
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 
 namespace cambium::superres {
 
+static std::string meaning_of(const std::string& field) {
+  static const std::map<std::string, std::string> known{{"p", "pressure"},
+                                                        {"b", "buoyancy"},
+                                                        {"u", "velocity along x"},
+                                                        {"w", "velocity along z"},
+                                                        {"mask", "1 where nothing is known"}};
+  const auto found = known.find(field);
+  return found == known.end() ? field : found->second;
+}
+
 void name_coordinates(io::File& file, const std::string& field) {
+  io::labelled(file.dataset("/tasks/" + field), "", meaning_of(field));
+  if (!file.has_attribute("Conventions")) {
+    io::follow_cf(file);
+    io::labelled(file.dataset("/scales/sim_time"), "", "time in free-fall times");
+    io::labelled(file.dataset("/scales/x"), "", "x, along the plates, in heights of the layer");
+    io::labelled(file.dataset("/scales/z"), "", "z, from plate to plate, in heights of the layer");
+  }
   file.attach_scales("/tasks/" + field, {"/scales/sim_time", "/scales/x", "/scales/z"});
   file.link("/tasks/" + field, "/" + field);
   for (const char* axis : {"sim_time", "x", "z"})

@@ -10,6 +10,8 @@
 #include "core/base/timing.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/labels.hpp"
+#include "core/io/run/provenance.hpp"
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/equations/residual.hpp"
@@ -239,14 +241,19 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
   io::write_h5_atomically((std::filesystem::path(context.run_directory) / "frames.h5").string(), [&](io::File& file) {
     auto methods = columns();
     methods.insert(methods.begin(), "data");
-    file.write("methods", methods);
-    file.write("time", truth.axis[0][truth.axis[0].size() / 2]);
-    file.write("x", truth.axis[1]);
-    file.write("z", truth.axis[2]);
+    io::follow_cf(file);
+    io::labelled(file.write("method", methods), "", "who says so");
+    io::labelled(file.write("time", truth.axis[0][truth.axis[0].size() / 2]), "", "time in free-fall times");
+    io::labelled(file.write("x", truth.axis[1]), "", "x, along the plates, in heights of the layer");
+    io::labelled(file.write("z", truth.axis[2]), "", "z, from plate to plate, in heights of the layer");
     std::vector<float> all;
     for (const auto& frame : frames) all.insert(all.end(), frame.begin(), frame.end());
-    file.write("b",
-               io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]), std::ssize(truth.axis[2])}));
+    auto b = io::labelled(file.write("b", io::tensor_of(all.data(), {std::ssize(frames), std::ssize(truth.axis[1]),
+                                                                     std::ssize(truth.axis[2])})),
+                          "", "buoyancy");
+    file.attach_scales("b", {"method", "x", "z"});
+    io::set_coordinates(b, "time");
+    io::write_provenance(file, io::provenance_of(context));
   });
 }
 

@@ -32,7 +32,7 @@ void FieldsWriter::create(const State& state, const CentredFields& fields) {
   io::write_provenance(*file_, io::provenance_of(context_));
   file_->write("/scales/x", fields.x).set_attribute("periodic", global_values(state, "periodic").at(0) != 0.0 ? 1 : 0);
   file_->write("/scales/z", fields.z);
-  file_->create_series("/scales/sim_time", DType::f64, {}).set_attribute("unit", "free-fall times");
+  file_->create_series("/scales/sim_time", DType::f64, {});
   file_->create_series("/scales/iteration", DType::i64, {});
   file_->create_series("/scales/write_number", DType::i64, {});
   const std::int64_t shape[2] = {std::ssize(fields.x), std::ssize(fields.z)};

@@ -114,7 +114,7 @@ TEST_CASE("thermo output keeps both forms alike over a restart") {
   const auto file = io::File::open(scratch.file("thermo.h5"));
   CHECK(file.read<std::vector<std::int64_t>>("/thermo/step") == std::vector<std::int64_t>{0, 10, 20, 30});
   CHECK(file.read<std::vector<double>>("/thermo/temperature") == std::vector<double>{300, 301, 302, 7});
-  CHECK(file.dataset("/thermo/pressure").attribute<std::string>("unit") == "bar");
+  CHECK(file.dataset("/thermo/pressure").attribute<std::string>("units") == "bar");
   CHECK(file.group("/cambium").attribute<std::string>("deck") == "run: {}\n");
   CHECK(text_of(scratch.file("thermo.csv")) ==
         "step,time [ps],temperature [K],pressure [bar]\n0,0,300,-0\n10,0.01,301,-1.5\n20,0.02,302,-3\n30,0.03,7,8\n");

@@ -228,8 +228,7 @@ TEST_CASE("particles that fly freely have MSD = v^2 t^2, whatever cells they cro
   }
   msd.finish(state);
   if (!w.comm.root()) return;
-  const auto time = read(w, "msd.h5", "msd/time"), value = read(w, "msd.h5", "msd/msd"),
-             origins = read(w, "msd.h5", "msd/origins");
+  const auto time = read(w, "msd.h5", "time"), value = read(w, "msd.h5", "msd"), origins = read(w, "msd.h5", "origins");
   REQUIRE(time.size() == 21);
   CHECK(origins[0] == 10);  // every 5 samples of 50
   CHECK(origins[20] == 6);  // origins 0, 5, .. 25 are 20 samples old before the end
@@ -261,7 +260,7 @@ TEST_CASE("a random walk gives its diffusion coefficient by Einstein's relation"
     }
   }
   msd.finish(state);
-  if (w.comm.root()) CHECK(read(w, "msd.h5", "msd/diffusion")[0] == Approx(sigma * sigma / (2.0 * dt)).epsilon(0.05));
+  if (w.comm.root()) CHECK(read(w, "msd.h5", "diffusion")[0] == Approx(sigma * sigma / (2.0 * dt)).epsilon(0.05));
 }
 
 TEST_CASE("particles on springs have a cosine as velocity autocorrelation") {
@@ -288,15 +287,15 @@ TEST_CASE("particles on springs have a cosine as velocity autocorrelation") {
   }
   vacf.finish(state);
   if (!w.comm.root()) return;
-  const auto time = read(w, "vacf.h5", "vacf/time"), value = read(w, "vacf.h5", "vacf/vacf"),
-             running = read(w, "vacf.h5", "vacf/running_diffusion");
+  const auto time = read(w, "vacf.h5", "time"), value = read(w, "vacf.h5", "vacf"),
+             running = read(w, "vacf.h5", "running_diffusion");
   REQUIRE(time.size() == 101);
   for (std::size_t k = 0; k < 101; ++k) {
     CHECK(value[101 + k] == Approx(1.5 * std::cos(omega * time[k])).margin(1e-10));
     CHECK(value[202 + k] == Approx(6.0 * std::cos(omega * time[k])).margin(1e-10));
     CHECK(running[101 + k] == Approx(0.5 * std::sin(omega * time[k]) / omega).margin(2e-4));
   }
-  CHECK(read(w, "vacf.h5", "vacf/diffusion")[1] == Approx(running[201]));
+  CHECK(read(w, "vacf.h5", "diffusion")[1] == Approx(running[201]));
 }
 
 TEST_CASE("observables interrupted by a restart give the same bits") {
@@ -335,8 +334,7 @@ TEST_CASE("observables interrupted by a restart give the same bits") {
   };
   auto results = [&] {
     std::vector<double> all;
-    for (const char* name :
-         {"rdf/g", "rdf/coordination", "msd/msd", "msd/time", "vacf/vacf", "vacf/running_diffusion"}) {
+    for (const char* name : {"rdf/g", "rdf/coordination", "msd", "time", "vacf", "running_diffusion"}) {
       const std::string file = std::string(name, std::strchr(name, '/')) + ".h5";
       const auto values = read(w, file, name);
       all.insert(all.end(), values.begin(), values.end());
