@@ -36,6 +36,7 @@ class Variable:
 
 
 def with_unit(text, unit):
+    text = text.replace("^2", "²").replace("^3", "³")
     if unit and not (" since " in unit):
         return f"{text} ({unit_of(unit).replace('degrees_north', '°N').replace('degrees_east', '°E').replace('degC', '°C')})"
     return text

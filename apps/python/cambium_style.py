@@ -39,17 +39,17 @@ SEQUENTIAL = "viridis"  # evenly spaced to the eye, for what has one sign
 DIVERGING = ListedColormap(diverging_colours(), name="cambium_diverging")  # for what has two, with white at zero
 
 
-def colours_of(low, high):
+def colours_of(low, high, signed=True):
     """Colour map and its ends for values between these: white is zero where both signs count (more than a fiftieth of the
-    larger); else one sign, from zero where that is near."""
+    larger); else one sign, from zero where that is near. `signed` False: zero means nothing, as of a temperature in °C."""
     if not (np.isfinite(low) and np.isfinite(high)):
         return {"cmap": SEQUENTIAL}
     largest = max(abs(low), abs(high)) or 1.0
-    if low < 0.0 < high and min(-low, high) > 0.02 * largest:
+    if signed and low < 0.0 < high and min(-low, high) > 0.02 * largest:
         return {"cmap": DIVERGING, "vmin": -largest, "vmax": largest}
     if low >= high:
         return {"cmap": SEQUENTIAL, "vmin": low - 0.5 * largest, "vmax": low + 0.5 * largest}
-    if -0.02 * largest <= low < 0.5 * high:
+    if signed and -0.02 * largest <= low < 0.5 * high:
         low = 0.0
     return {"cmap": SEQUENTIAL, "vmin": low, "vmax": high}
 

@@ -3,6 +3,7 @@ picture of the whole file). open_view(path) finds the view of any file that a st
 """
 
 import csv
+import textwrap
 from pathlib import Path
 
 import matplotlib.dates
@@ -67,8 +68,9 @@ class Whole:
 class Field:
     """Values on a plane (or along a line) at every moment: `at(k)` is an array [first axis][second axis]."""
 
-    def __init__(self, name, label, axes, labels, at):
-        self.name, self.label, self.axes, self.labels, self.at = name, label, axes, labels, at
+    def __init__(self, name, label, axes, labels, at, unit=""):
+        self.name, self.label, self.axes, self.labels, self.at = name, folded(label), axes, labels, at
+        self.signed = unit not in ("K", "degC")
         self.ends = None
 
     def limits(self, frames):
@@ -106,6 +108,11 @@ class Moving:
         return self.title(self.shown(frame))
 
 
+def folded(label):
+    """A long label in lines that fit beside an axis."""
+    return textwrap.fill(label, 34)
+
+
 def edges(centres):
     """Faces of cells around these centres; the ends by symmetry."""
     inner = 0.5 * (centres[1:] + centres[:-1])
@@ -132,7 +139,8 @@ class Maps(Moving):
         k = self.shown(frame)
         low, high = field.limits(range(self.count) if frame is not None and self.count > 1 else [k])
         x, y = field.axes
-        image = axes.pcolormesh(edges(x), edges(y), field.at(k).T, shading="flat", rasterized=True, **colours_of(low, high))
+        image = axes.pcolormesh(edges(x), edges(y), field.at(k).T, shading="flat", rasterized=True,
+                                **colours_of(low, high, field.signed))
         axes.set(xlabel=field.labels[0], ylabel=field.labels[1], aspect="equal" if self.equal() else "auto")
         axes.grid(False)
         axes.set_facecolor(HOLE)
@@ -153,7 +161,7 @@ class Lines(Moving):
         if frame is None and self.count > 3:
             values = np.array([field.at(k) for k in range(self.count)])
             image = axes.pcolormesh(edges(x), edges(np.asarray(self.times, dtype=float)), values, rasterized=True,
-                                    **colours_of(np.nanmin(values), np.nanmax(values)))
+                                    **colours_of(np.nanmin(values), np.nanmax(values), field.signed))
             axes.set(xlabel=field.labels[0], ylabel=self.label)
             axes.grid(False)
             figure.colorbar(image, ax=axes, label=field.label, pad=0.02, aspect=16)
@@ -193,7 +201,7 @@ class Curves(Whole):
                 for k, (name, y) in enumerate(curves):
                     colour = COLOURS[k % len(COLOURS)] if len(curves) <= len(COLOURS) else SEQUENCE(k / (len(curves) - 1))
                     axes.plot(self.x, y, color=colour, label=name)
-                axes.set(xlabel=self.label, ylabel=label)
+                axes.set(xlabel=self.label.replace("_", " "), ylabel=folded(label))
                 dates(axes, self.x)
                 if len(curves) > 1:
                     legend(axes)
@@ -215,7 +223,7 @@ def labelled_kinds(file, dims):
         values = file.coordinate(name)
         whole = values is None or values.dtype.kind in "Oiu"
         (kinds if whole and name not in TIMES and name not in ("step", "number") else along).append(name)
-    return kinds, along
+    return (kinds, along) if along or not kinds else (kinds[1:], kinds[:1])
 
 
 def words_of(file, kind, k):
@@ -255,7 +263,7 @@ def fields_of(file, variable, along, time):
             return values.T if turned else values
 
         label = with_unit(f"{variable.text}{', ' if name else ''}{name}", variable.units)
-        return Field(variable.name, label, axes, labels, at)
+        return Field(variable.name, label, axes, labels, at, variable.units)
 
     return [make(name, fixed) for name, fixed in pieces(file, variable)]
 
