@@ -44,6 +44,7 @@ void Loop::report_plan() const {
 
 void Loop::start_fresh() {
   physics_->initialise(state_, context_);
+  ask_writers();
   context_.log.info(physics_->summary());
   thermo_file_ = std::make_unique<ThermoFile>(context_, physics_->observables(), physics_->time_unit());
   context_.log.info(lines_->header());

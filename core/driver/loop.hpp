@@ -17,6 +17,8 @@ class Loop {
 
   /// Prints what would run: physics, potential, schedule with reads and writes, outputs.
   void report_plan() const;
+  /// What will be written; and where that is small, the first state, what the writers say to it, and two steps.
+  void examine(Check& check);
   Task::Outcome run();
 
   // For the last page, after run().
@@ -26,6 +28,14 @@ class Loop {
   std::vector<Citation> citations() const { return physics_->citations(); }
 
  private:
+  // loop_trial.cpp
+  void promise_files(Check& check) const;
+  Promise promise_of(const std::string& file, std::size_t k) const;
+  bool make_first_state(Check& check);
+  void time_steps(Check& check);
+  void ask_writers();
+
+  // loop.cpp
   void start_fresh();
   void resume(const std::string& checkpoint);
   void observe_and_print();

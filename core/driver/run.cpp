@@ -9,6 +9,7 @@
 
 #include "core/base/build_info.hpp"
 #include "core/deck/differences.hpp"
+#include "core/driver/checks/check_stages.hpp"
 #include "core/driver/page/banner.hpp"
 #include "core/driver/page/last_page.hpp"
 #include "core/driver/run_directory.hpp"
@@ -56,6 +57,10 @@ void make_directory(const std::string& path, const Comm& comm) {
       throw InputError(fmt::format("cannot make the folder '{}': {}; choose another with run.directory=PATH", path,
                                    error.message()));
   });
+}
+
+StagesToCheck to_check(const ReadDeck& read, const std::string& deck) {
+  return {read.deck.run.directory, read.deck.stages, read.deck.stage_folders(), deck};
 }
 
 /// One run in its directory, from the lock to the last stage.
@@ -249,6 +254,8 @@ ExitCode Run::operator()() {
 }
 
 ExitCode Run::run() {
+  // What an hour of a first stage would only lead to; that stage itself begins at once.
+  if (!context_.resume) check_later_stages(to_check(read_, options_.deck), 1, context_);
   make_directory(top_, context_.comm);
   io::on_root(context_.comm, [&] {
     for (const auto& folder : folders_) refuse_link((fs::path(top_) / folder).string());
@@ -261,6 +268,7 @@ ExitCode Run::run() {
   std::size_t done = context_.resume ? finished() : 0;
   changed_ = context_.resume && read_.first_overridden;
   if (changed_) done = std::min<std::size_t>(done, *read_.first_overridden);
+  if (context_.resume) check_later_stages(to_check(read_, options_.deck), done + 1, context_);
   context_.log.tee((fs::path(top_) / "log.txt").string());
   print_banner(context_);
   write_provenance(top_, context_);
@@ -291,15 +299,8 @@ ExitCode run_stages(const ReadDeck& read, const RunOptions& options, Context& co
   return Run(read, options, context)();
 }
 
-ExitCode check_stages(const ReadDeck& read, Context& context) {
-  context.dry_run = true;
-  const auto folders = read.deck.stage_folders();
-  for (std::size_t k = 0; k < read.deck.stages.size(); ++k) {
-    context.run_directory = (fs::path(read.deck.run.directory) / folders[k]).string();
-    context.log.info(fmt::format("\n--- stage {} of {}: {}", k + 1, read.deck.stages.size(), read.deck.stages[k].type));
-    const auto& stage = read.deck.stages[k];
-    with_places(stage.node, [&] { context.registry->make<Task>(stage, context)->check(context); });
-  }
+ExitCode check_deck(const ReadDeck& read, const std::string& deck, Context& context) {
+  check_stages(to_check(read, deck), context);
   context.log.info("\nthe deck is sound; nothing was run");
   return ExitCode::done;
 }

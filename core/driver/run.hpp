@@ -14,10 +14,10 @@ struct RunOptions {
 
 /// Runs every stage of a deck in order; with context.resume, continues at the stage that was under way. Holds the run
 /// directory meanwhile (core/io/run/run_lock.hpp). InputError when another run holds it, or when it holds results and
-/// is not to be overwritten.
+/// is not to be overwritten, and when a stage behind the first one cannot work.
 ExitCode run_stages(const ReadDeck& deck, const RunOptions& options, Context& context);
 
-/// Constructs every stage, prints its schedule, runs and writes nothing.
-ExitCode check_stages(const ReadDeck& deck, Context& context);
+/// `cambium check`: see core/driver/checks. `path` names the deck in the count of problems.
+ExitCode check_deck(const ReadDeck& deck, const std::string& path, Context& context);
 
 }  // namespace cambium

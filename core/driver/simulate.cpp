@@ -26,7 +26,15 @@ void Simulate::Params::describe(deck::Describe<Params>& d) {
   d("output", &Params::output, "writers that look at the state as it advances").def({});
 }
 
-void Simulate::check(Context& context) { Loop(params_, context).report_plan(); }
+void Simulate::check(Context& context) {
+  loop_ = std::make_unique<Loop>(params_, context);
+  loop_->report_plan();
+}
+
+void Simulate::examine(Check& check) {
+  if (!loop_) loop_ = std::make_unique<Loop>(params_, check.context());
+  loop_->examine(check);
+}
 
 Simulate::Simulate(const Params& params, Context&) : params_(params) {}
 

@@ -7,6 +7,7 @@
 #include "core/deck/describe.hpp"
 #include "core/io/run/checkpoint.hpp"
 #include "core/io/run/checkpoint_keys.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
 #include "core/plugin/task.hpp"
 #include "core/plugin/writer.hpp"
@@ -17,7 +18,7 @@ class Loop;
 
 /// The stage `simulate`: a physics advanced by its schedule, with thermo lines, writers, checkpoints and an orderly
 /// end on signals and wall time.
-class Simulate : public Task {
+class Simulate : public Task, public Checked {
  public:
   struct Thermo {
     std::int64_t every = 100;
@@ -39,6 +40,7 @@ class Simulate : public Task {
   Simulate(const Params& params, Context&);
   ~Simulate() override;
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;
   std::vector<std::string> lines() const override;
@@ -47,7 +49,7 @@ class Simulate : public Task {
 
  private:
   Params params_;
-  std::unique_ptr<Loop> loop_;  ///< once it runs
+  std::unique_ptr<Loop> loop_;  ///< once it runs or is checked
 };
 
 }  // namespace cambium

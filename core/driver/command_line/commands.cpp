@@ -65,7 +65,7 @@ ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
     return check_sweep(read_sweep(path, options, {}, registry_, context_), registry_, context_);
   const auto deck = read_deck(path, options, registry_, context_);
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
-  return check_stages(deck, context_);
+  return check_deck(deck, path, context_);
 }
 
 /// What was typed, without what is about this call alone.

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
@@ -33,6 +35,37 @@ void Evaluate::check(Context& context) {
   if (params_.quantize && params_.quantize->calibrate)
     context.registry->make<Dataset>(params_.quantize->calibrate->dataset, context);
   context.log.info(fmt::format("model {} on data set {}", params_.model, params_.dataset.type));
+}
+
+/// The fields that an earlier stage will train the model on; InputError when these data lack one.
+static void require_promised_fields(const std::string& model, const std::vector<std::string>& trained, Dataset& data) {
+  std::vector<std::string> here;
+  for (const auto& field : data.fields()) here.push_back(field.name);
+  for (const auto& name : trained)
+    if (std::find(here.begin(), here.end(), name) == here.end())
+      throw InputError(fmt::format("the data set has no field '{}', which '{}' will be trained with; it has: {}", name,
+                                   model, join(here)));
+}
+
+void Evaluate::examine(Check& check) {
+  check.will_write({"evaluation.csv", "stage evaluate"});
+  check.require_written_by(params_.model, {"network *"});
+  const deck::Node& keys = check.stage().keys;
+  check.reads(keys["model"]), check.reads(params_.dataset.node);
+  if (const auto path = check.waits(params_.dataset.node))
+    return check.not_looked_at(fmt::format("the data: '{}' is still to be written", *path));
+  if (!check.small()) return check.not_looked_at("model and data: they are too large for a check");
+  Context& context = check.context();
+  const auto data = context.registry->make<Dataset>(params_.dataset, context);
+  data->open(context);
+  if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");
+  if (check.waits(params_.model)) {
+    if (const auto promise = check.written_before(params_.model))
+      require_promised_fields(params_.model, promise->holds, *data);
+    return check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
+  }
+  const auto model = load_artifact(params_.model, context);
+  require_fields(model.info, params_.model, *data);
 }
 
 /// A model knows nothing of numbers beyond those that it was trained on.

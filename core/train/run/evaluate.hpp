@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"
@@ -11,7 +12,7 @@ namespace cambium::train {
 
 /// The stage `evaluate`: the errors of a trained model (model.h5 of a train stage) on a data set, and, with `quantize`,
 /// those of the same model with weights of few bits beside them. Labels and predictions go side by side into tables.
-class Evaluate : public Task {
+class Evaluate : public Task, public Checked {
  public:
   struct Params {
     std::string model;
@@ -23,6 +24,7 @@ class Evaluate : public Task {
   };
   Evaluate(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<std::string> files() const override { return {"evaluation.csv", "parity_*.csv", "parity.h5"}; }

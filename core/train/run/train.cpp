@@ -96,6 +96,31 @@ Train::~Train() = default;
 
 void Train::check(Context& context) { Trainer(params_, context).report_plan(); }
 
+/// Names of files, for each member of a committee in its folder.
+static void promise(const std::vector<Promise>& files, int models, Check& check) {
+  for (const auto& file : files)
+    for (int member = 0; member < models; ++member) {
+      Promise own = file;
+      if (models > 1) own.name = fmt::format("model_{}/{}", member + 1, file.name);
+      check.will_write(own);
+    }
+}
+
+void Train::examine(Check& check) {
+  const auto fields = examine_training(params_, check.stage().keys, check);
+  std::vector<Promise> files = std::move(check.stage().promises);
+  check.stage().promises.clear();
+  const std::string network = "network " + params_.model.type;
+  files.push_back({"model.h5", network, fields});
+  const bool validates = params_.validation || params_.hold_out > 0.0;
+  if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});
+  for (const char* name : {"training.csv", "training.h5"}) files.push_back({name, "stage train"});
+  if (validates)
+    for (const char* name : {"validation.csv", "validation.h5"}) files.push_back({name, "stage train"});
+  if (params_.checkpoint.every > 0) files.push_back({"restart.*.h5", "stage train"});
+  promise(files, params_.models, check);
+}
+
 static std::string member_folder(int member) { return fmt::format("model_{}", member + 1); }
 
 /// A finished member leaves a file, so that a restart goes on at the one that was under way.

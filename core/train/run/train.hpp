@@ -6,6 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/io/run/checkpoint_keys.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/loader.hpp"
 #include "core/train/kinds/network.hpp"
@@ -25,7 +26,7 @@ namespace cambium::train {
 class Trainer;
 
 /// The stage `train`: a network fitted to a data set.
-class Train : public Task {
+class Train : public Task, public Checked {
  public:
   struct Validate {
     std::int64_t every = 100;
@@ -69,6 +70,7 @@ class Train : public Task {
   Train(const Params& params, Context&);
   ~Train() override;
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override;
   std::vector<std::string> lines() const override;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/driver/cadence/loop_cadence.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/run/mllog.hpp"
 #include "core/train/run/model_files.hpp"
 #include "core/train/run/progress.hpp"
@@ -14,6 +15,16 @@
 #include "core/train/step/training_step.hpp"
 
 namespace cambium::train {
+
+/// Keys of the step among those of the stage.
+StepKeys step_keys(const Train::Params& params);
+/// InputError when validate.measure weighs more errors than there are.
+void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics);
+
+/// For `cambium check`, of a stage train with these keys: what the network will export; and where data and network are
+/// there and small: the data opened, the statistics, and the gradient of a few samples, by which the time is estimated.
+/// Returns the names of the data's fields, where they were opened.
+std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check);
 
 /// What somebody else wants to see of a training under way, and may end; both are called on every rank.
 struct Watch {

@@ -7,7 +7,7 @@
 
 namespace cambium::train {
 
-static StepKeys step_keys(const Train::Params& p) {
+StepKeys step_keys(const Train::Params& p) {
   return {p.optimizer, p.learning_rate, p.warm_up, p.clip, p.average, p.reduce, p.parallel, p.direct};
 }
 
@@ -42,7 +42,7 @@ void Trainer::report_plan() const {
   log.info("one step: data, gradient, reduce, clip, optimizer, average; then validate, checkpoint, signals");
 }
 
-static void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics) {
+void require_measure(const Train::Params& params, const std::vector<TermInfo>& metrics) {
   const auto& measure = params.validate.measure;
   if (measure.size() <= metrics.size()) return;
   std::string names;

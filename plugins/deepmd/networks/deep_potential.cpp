@@ -117,13 +117,20 @@ void require_trainable(const DeepPotentialModel& m) {
 
 DeepPotentialNetwork::DeepPotentialNetwork(const Params& params, Context& context)
     : params_(params), cache_(params.memory) {
-  if (params_.init.empty()) return;
+  if (params_.init.empty() || is_still_to_come(params_.init, context)) return;
   start_ = DeepPotentialModel::load(params_.init);
   if (!io::require_sound_model(params_.init)) context.log.info(io::no_checksum_note(params_.init));
   require_trainable(*start_);
 }
 
 DeepPotentialNetwork::~DeepPotentialNetwork() = default;
+
+/// Species are known once the data were looked at.
+void DeepPotentialNetwork::examine(Check& check) {
+  check.require_written_by(params_.init, {"model of deep_potential"});
+  for (const char* name : {"model.dp", "model.yaml"})
+    check.will_write({name, "model of deep_potential", shape_.type_map});
+}
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
@@ -29,7 +30,7 @@ class FrameCache {
 };
 
 /// A Deep Potential (se_e2_a or se_e2_r) that is being trained on energies, forces and virials.
-class DeepPotentialNetwork : public train::Network, public train::GivesParity {
+class DeepPotentialNetwork : public train::Network, public train::GivesParity, public Checked {
  public:
   enum class Descriptor { se_e2_a, se_e2_r };
   struct Params {
@@ -54,6 +55,7 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity {
   };
   DeepPotentialNetwork(const Params& params, Context& context);
   ~DeepPotentialNetwork() override;
+  void examine(Check&) override;
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override;

@@ -42,13 +42,6 @@ void DeepPotential::Params::describe(deck::Describe<Params>& d) {
       .positive();
 }
 
-/// `cambium check` of a deck whose earlier stage writes the model.
-static bool is_still_to_be_made(const std::string& path, const Context& context) {
-  namespace fs = std::filesystem;
-  const std::string run = fs::path(context.run_directory).parent_path().string() + "/";
-  return context.dry_run && !fs::exists(path) && path.rfind(run, 0) == 0;
-}
-
 DeepPotential::Member DeepPotential::load(const std::string& path, const Context& context) const {
   DeepPotentialModel model = DeepPotentialModel::load(path);
   if (!io::require_sound_model(path)) context.log.info(io::no_checksum_note(path));
@@ -63,7 +56,7 @@ DeepPotential::Member DeepPotential::load(const std::string& path, const Context
   if (!params_.quantize) return member;
   FewBits few = *params_.quantize;
   if (few.calibrate && std::any_of(few.calibrate->systems.begin(), few.calibrate->systems.end(),
-                                   [&](const std::string& folder) { return is_still_to_be_made(folder, context); }))
+                                   [&](const std::string& folder) { return is_still_to_come(folder, context); }))
     few.calibrate.reset();  // a dry run does not need them
   member.few_bits = set_few_bits(*member.engine, few, params_.precision).text;
   return member;
@@ -73,7 +66,7 @@ DeepPotential::DeepPotential(const Params& params, Context& context) : params_(p
   std::vector<std::string> paths = {params.model};
   paths.insert(paths.end(), params.committee.begin(), params.committee.end());
   for (const std::string& path : paths)
-    if (is_still_to_be_made(path, context)) return;
+    if (is_still_to_come(path, context)) return;
   for (const std::string& path : paths) {
     members_.push_back(load(path, context));
     cutoff_ = std::max(cutoff_, members_.back().engine->model().rcut);
@@ -81,7 +74,25 @@ DeepPotential::DeepPotential(const Params& params, Context& context) : params_(p
   min_distance_ = params.min_distance.value_or(members_[0].engine->model().min_distance);
 }
 
+void DeepPotential::examine(Check& check) {
+  constexpr double seconds_per_atom = 1e-3;
+  check.effort(seconds_per_atom);
+  std::vector<std::string> paths = {params_.model};
+  paths.insert(paths.end(), params_.committee.begin(), params_.committee.end());
+  for (const auto& path : paths) {
+    check.require_written_by(path, {"model of deep_potential"});
+    const auto promise = check.written_before(path);
+    if (!promise || promise->holds.empty()) continue;
+    for (const auto& symbol : bound_)
+      if (std::find(promise->holds.begin(), promise->holds.end(), symbol) == promise->holds.end())
+        throw InputError(fmt::format("species '{}' will not be known to the model '{}'; its training data have: {}",
+                                     symbol, path, fmt::join(promise->holds, ", ")));
+  }
+}
+
 void DeepPotential::bind(std::span<const Species> species) {
+  bound_.clear();
+  for (const auto& one : species) bound_.push_back(one.symbol);
   for (Member& member : members_) {
     const DeepPotentialModel& model = member.engine->model();
     member.model_type = View<int*>("deep_potential: model types", species.size());

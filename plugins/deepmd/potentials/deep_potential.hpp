@@ -6,6 +6,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/particles/given_axes.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/deepmd/engine/deviation.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
@@ -17,7 +18,7 @@ namespace cambium::deepmd {
 enum class CutOffPrecision { float64, float32 };
 
 /// A stored neural-network potential (Deep Potential), and optionally a committee whose disagreement is measured.
-class DeepPotential : public Potential, private Committee {
+class DeepPotential : public Potential, public Checked, private Committee {
  public:
   struct Params {
     std::string model;                   ///< .dp or .yaml file
@@ -32,9 +33,10 @@ class DeepPotential : public Potential, private Committee {
   };
 
   /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own
-  /// folder that do not exist yet are left out.
+  /// folder, which an earlier stage makes, are left out.
   DeepPotential(const Params& params, Context& context);
 
+  void examine(Check&) override;
   void bind(std::span<const Species> species) override;
   double cutoff() const override { return cutoff_; }
   bool writes_ghost_forces() const override { return true; }
@@ -67,6 +69,7 @@ class DeepPotential : public Potential, private Committee {
   void warn_if_close(const EngineOutput& result, const Context& context);
 
   Params params_;
+  std::vector<std::string> bound_;  ///< symbols
   double cutoff_ = 0.0, min_distance_ = 0.0;
   std::vector<Member> members_;
   GivenAxes axes_;

@@ -75,6 +75,28 @@ void Label::check(Context& context) {
                                items().size() - static_cast<std::size_t>(params_.perturbed.frames)));
 }
 
+static void require_committee(Potential& explorer) {
+  if (!explorer.committee())
+    throw InputError(
+        "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
+}
+
+void Label::examine(Check& check) {
+  for (const char* name : {"train/", "validation/"}) check.will_write({name, "stage label"});
+  if (params_.select) check.will_write({"deviation.csv", "stage label"});
+  if (!check.tried()) return;
+  check.require_written_by(params_.structure.file, {"output extxyz", "physics md"});
+  Context& context = check.context();
+  const auto species = species_of(params_.structure, {}, context);
+  for (const auto* choice : {&params_.potential, params_.explore_with ? &*params_.explore_with : nullptr}) {
+    if (!choice) continue;
+    const auto potential = context.registry->make<Potential>(*choice, context);
+    if (species) potential->bind(*species);
+    check.ask(potential.get(), choice->node);
+    if (params_.select && choice != &params_.potential) require_committee(*potential);
+  }
+}
+
 namespace {
 
 Configuration start_of(const StructureInput& input, Context& alone) {
@@ -177,10 +199,8 @@ void Label::prepare(Potentials& work, Context& context) const {
   work.potential->bind(work.start.species);
   if (work.explore) work.explore->bind(work.start.species);
   if (!params_.select) return;
+  require_committee(*work.explore);
   work.committee = work.explore->committee();
-  if (!work.committee)
-    throw InputError(
-        "label: 'select' measures how much the models of a committee deviate; give explore_with.committee");
 }
 
 /// One row a configuration, in the order of items(): what is sampled does not depend on the number of ranks.

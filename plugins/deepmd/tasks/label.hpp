@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/io/structures/structure_input.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/deepmd/label/sampling.hpp"
@@ -17,7 +18,7 @@ struct Select {
 
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
 /// deepmd/npy format.
-class Label : public Task {
+class Label : public Task, public Checked {
  public:
   struct Params {
     StructureInput structure;
@@ -31,6 +32,7 @@ class Label : public Task {
   };
   Label(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<std::string> files() const override { return files_; }

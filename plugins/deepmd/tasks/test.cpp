@@ -28,6 +28,28 @@ void TestStage::check(Context& context) {
   context.log.info(fmt::format("test: {} on {} system(s)", params_.model, params_.systems.size()));
 }
 
+void TestStage::examine(Check& check) {
+  for (const char* name : {"errors.csv", "parity_*"}) check.will_write({name, "stage test"});
+  if (!check.tried()) return;
+  const deck::Node& keys = check.stage().keys;
+  check.require_written_by(params_.model, {"model of deep_potential"});
+  check.reads(keys["systems"]), check.reads(keys["model"]);
+  if (!check.small()) return check.not_looked_at("the systems: they are too large for a check");
+  const bool waits = check.waits(params_.model);
+  if (waits) check.not_looked_at(fmt::format("the model: '{}' is still to be written", params_.model));
+  for (const auto& path : params_.systems) {
+    check.require_written_by(path, {"stage label"});
+    if (check.waits(path)) {
+      check.not_looked_at(fmt::format("the system '{}': it is still to be written", path));
+      continue;
+    }
+    const LabelledData data = load_labelled(path, params_.labels, check.context().comm);
+    if (waits) continue;
+    const auto model = DeepPotentialModel::load(params_.model);
+    for (std::size_t k = 0; k < data.frames(); ++k) data.types(k, model.type_map, params_.model);
+  }
+}
+
 Task::Outcome TestStage::run(Context& context) {
   const auto shown = [](double error) { return error < 0.0 ? std::string("-") : fmt::format("{:.5g}", error); };
   work_ = {0, "frame"};

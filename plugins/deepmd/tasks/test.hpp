@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/deepmd/data/extxyz_keys.hpp"
 #include "plugins/deepmd/engine/engine.hpp"
@@ -11,7 +12,7 @@
 namespace cambium::deepmd {
 
 /// The stage `test`: errors of a model on labelled systems and frames, and what parity plots are drawn from.
-class TestStage : public Task {
+class TestStage : public Task, public Checked {
  public:
   struct Params {
     std::string model;
@@ -22,6 +23,7 @@ class TestStage : public Task {
   };
   TestStage(const Params& params, Context&);  ///< InputError without a system
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<std::string> files() const override { return {"errors.csv", "parity_*.csv", "parity_*.h5"}; }

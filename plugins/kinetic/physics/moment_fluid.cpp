@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
+#include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 
@@ -50,6 +51,14 @@ MomentFluid::MomentFluid(const Params& params, Context& context)
   heat_ = rows("fluid: heat flux", 1, 2 * modes_);
   slopes_ = rows("fluid: slopes", 5, 2 * modes_), gradient_ = rows("fluid: gradients", 5, n_);
   if (params.growth_rate) growth_.emplace(*params.growth_rate);
+}
+
+/// About 20 rows of the line.
+void MomentFluid::examine(Check& check) {
+  warn_of_unused(params_.parameters, check);
+  check.require_written_by(params_.closure.model, {"network heat_flux_kernel"});
+  check.memory("moments", 160.0 * n_);
+  check.effort(1e-5 * n_);
 }
 
 void MomentFluid::declare(State& state, Context&) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/numerics/real_fft.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/kinetic/closure/closure.hpp"
 #include "plugins/kinetic/vlasov/end_time.hpp"
@@ -17,7 +18,7 @@ namespace cambium::kinetic {
 ///   <n> - n,
 /// exact but for the heat flux q, which the closure gives. Derivatives are spectral, without the upper third of the
 /// waves; classical Runge-Kutta of order 4. Charge -1, mass 1, epsilon0 = 1. Every rank computes the whole line.
-class MomentFluid : public Physics {
+class MomentFluid : public Physics, public Checked {
  public:
   struct Params {
     std::map<std::string, std::string> parameters;
@@ -31,6 +32,7 @@ class MomentFluid : public Physics {
   };
   MomentFluid(const Params& params, Context& context);
 
+  void examine(Check&) override;
   void declare(State&, Context&) override;
   void initialise(State&, Context&) override;
   void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;

@@ -39,6 +39,33 @@ void require_positive(const Survey& survey, const std::string& species, const Ph
   log.warn(text);
 }
 
+void look_at_f0(const SpeciesParams& species, const std::map<std::string, double>& parameters, const PhaseGrid& grid,
+                const Comm& comm) {
+  constexpr int points = 7;
+  const auto names = phase_variables(grid.cdim, grid.vdim);
+  const Formula f0(species.f0, names, parameters);
+  int count = 1;
+  for (int d = 0; d < grid.dimensions(); ++d) count *= points;
+  Survey survey;
+  for (int k = 0; k < count; ++k) {
+    std::vector<double> z;
+    for (int d = 0, rest = k; d < grid.dimensions(); ++d, rest /= points)
+      z.push_back(grid.axis[d].lower + (grid.axis[d].upper - grid.axis[d].lower) * (rest % points + 0.5) / points);
+    std::vector<double> all = z;
+    if (grid.vdim == 1) all.push_back(z[grid.cdim]);
+    const double value = f0(all);
+    if (!std::isfinite(value)) {
+      std::string place;
+      for (int d = 0; d < grid.dimensions(); ++d) place += fmt::format("{}{} = {:g}", d ? ", " : "", names[d], z[d]);
+      throw InputError(
+          fmt::format("species '{}': f0 is {} at {}; it must be finite everywhere", species.name, value, place));
+    }
+    survey.add(value, z);
+  }
+  Log silent;
+  require_positive(survey, species.name, grid, comm, silent);
+}
+
 void require_density(const Species& species) {
   const ConfGrid& conf = species.conf();
   const std::vector<double>& moments = species.moments(0);

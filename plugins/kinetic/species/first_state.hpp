@@ -1,11 +1,13 @@
 #pragma once
 // What the distribution function of a fresh start must be like.
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/log.hpp"
 #include "core/parallel/comm.hpp"
+#include "plugins/kinetic/deck/params.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
 namespace cambium::kinetic {
@@ -25,6 +27,11 @@ struct Survey {
 /// polynomial perturbation have it.
 void require_positive(const Survey& survey, const std::string& species, const PhaseGrid& grid, const Comm& comm,
                       Log& log);
+
+/// For `cambium check`, f0 of a species at a few points of each dimension; InputError where it is not finite, and as
+/// require_positive(). Collective.
+void look_at_f0(const SpeciesParams& species, const std::map<std::string, double>& parameters, const PhaseGrid& grid,
+                const Comm& comm);
 
 /// InputError where the density of slot 0 is negative or not finite.
 void require_density(const Species& species);

@@ -38,13 +38,20 @@ void Md::Params::describe(deck::Describe<Params>& d) {
   d("ranks", &Params::ranks, "MPI ranks along a, b and c; chosen by least surface when absent");
 }
 
-/// What the atoms of a lattice take at least: positions, velocities, forces, tags, images, groups, and their rows of
-/// the neighbour list. Before any of it is taken.
+/// What atoms take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
+static double bytes_of(double atoms, double density, double range, const Comm& comm) {
+  const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
+  return (100.0 + 4.0 * neighbours) * atoms / comm.size();
+}
+
+static double density_of(const LatticeSpec& lattice) {
+  return static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
+}
+
+/// Before any of it is taken.
 static void require_room(const LatticeSpec& lattice, double range, Context& context) {
   const auto atoms = static_cast<double>(atoms_of(lattice));
-  const double density = static_cast<double>(lattice_basis(lattice.type).size()) / std::pow(lattice.a, 3);
-  const double neighbours = std::min(4.0 / 3.0 * constants::pi * range * range * range * density, 1e5);
-  require_memory((100.0 + 4.0 * neighbours) * atoms / context.comm.size(), fmt::format("{:.0f} atoms", atoms),
+  require_memory(bytes_of(atoms, density_of(lattice), range, context.comm), fmt::format("{:.0f} atoms", atoms),
                  "give fewer 'cells', or use more nodes", context);
 }
 
@@ -54,6 +61,33 @@ Md::Md(const Params& params, Context& context)
   if (params.structure.lattice) require_room(*params.structure.lattice, potential_->cutoff() + params.skin, context);
   if (!context.dry_run) return;
   if (const auto species = species_of(params.structure, params.masses, context)) potential_->bind(*species);
+}
+
+/// Effort by atom of the first forces and one step, where the potential does not say.
+constexpr double seconds_per_atom = 1e-4;
+/// Of a lattice that is made for a check.
+constexpr double most_atoms = 1e6;
+
+void Md::examine(Check& check) {
+  if (!check.tried()) return;
+  const auto& structure = params_.structure;
+  const double before = check.effort();
+  check.ask(potential_.get(), params_.potential.node);
+  const double per_atom = check.effort() > before ? check.effort() - before : seconds_per_atom;
+  check.require_written_by(structure.file, {"output extxyz", "physics md"});
+  if (check.waits(structure.file)) return;
+  const double range = potential_->cutoff() + params_.skin;
+  double atoms = 0.0, density = 0.0;
+  if (structure.lattice)
+    atoms = static_cast<double>(atoms_of(*structure.lattice)), density = density_of(*structure.lattice);
+  if (atoms < most_atoms) {
+    looked_at_ = std::make_unique<State>();
+    looked_at_->particles = build_structure(structure, params_.masses, check.context());
+    atoms = static_cast<double>(looked_at_->particles.nglobal), density = atoms / looked_at_->particles.box.volume();
+    check.set_first_state(looked_at_.get());
+  }
+  check.memory(fmt::format("{:.0f} atoms", atoms), bytes_of(atoms, density, range, check.context().comm));
+  check.effort(per_atom * atoms);
 }
 
 void Md::declare(State& state, Context&) {
@@ -95,7 +129,10 @@ void Md::make_dynamics(State& state, Context& context) {
   potential_->bind(state.particles.species);
   const double range = potential_->cutoff() + params_.skin;
   require_sane_density(state.particles, range);
-  domain_ = std::make_unique<Domain>(context.comm, state.particles.box, params_.ranks, range);
+  // A deck may be checked on fewer ranks than it is for.
+  auto ranks = params_.ranks;
+  if (context.dry_run && ranks && (*ranks)[0] * (*ranks)[1] * (*ranks)[2] != context.comm.size()) ranks.reset();
+  domain_ = std::make_unique<Domain>(context.comm, state.particles.box, ranks, range);
   dynamics_ = std::make_unique<Dynamics>(state.particles, *domain_, *potential_, params_.skin, context);
   dynamics_->set_axes(axes_);
   if (Committee* committee = potential_->committee()) committee->set_axes(axes_);

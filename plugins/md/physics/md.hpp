@@ -5,6 +5,7 @@
 #include "core/deck/describe.hpp"
 #include "core/io/structures/structure_input.hpp"
 #include "core/particles/groups.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/md/dynamics/dynamics.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
@@ -12,7 +13,7 @@
 namespace cambium::md {
 
 /// Molecular dynamics of particles in a periodic cell. Units metal: Å, ps, eV, g/mol, K, bar.
-class Md : public Physics {
+class Md : public Physics, public Checked {
  public:
   struct Params {
     StructureInput structure;
@@ -30,6 +31,7 @@ class Md : public Physics {
 
   Md(const Params& params, Context& context);
 
+  void examine(Check&) override;
   void declare(State&, Context&) override;
   void initialise(State&, Context&) override;
   void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
@@ -56,6 +58,7 @@ class Md : public Physics {
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<Dynamics> dynamics_;
+  std::unique_ptr<State> looked_at_;  ///< by examine(): the atoms, for writers to look at
   // For the drift of the conserved energy over this run.
   bool measured_ = false;
   double first_conserved_ = 0.0, first_time_ = 0.0, last_conserved_ = 0.0, last_time_ = 0.0;

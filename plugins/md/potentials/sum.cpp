@@ -14,6 +14,11 @@ Sum::Sum(const Params& params, Context& context) {
   for (const auto& term : params.terms) terms_.push_back(context.registry->make(term, context));
 }
 
+void Sum::examine(Check& check) {
+  for (auto& term : terms_)
+    if (auto* checked = dynamic_cast<Checked*>(term.get())) checked->examine(check);
+}
+
 void Sum::bind(std::span<const Species> species) {
   for (auto& term : terms_) term->bind(species);
 }

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {
 
 /// Several potentials at once: energies, forces and virials add up. Terms that know nothing of a species refuse it, as
 /// they do alone.
-class Sum : public Potential {
+class Sum : public Potential, public Checked {
  public:
   struct Params {
     std::vector<deck::Choice<Potential>> terms;
@@ -21,6 +22,7 @@ class Sum : public Potential {
   Sum(const Params& params, Context& context);
   explicit Sum(std::vector<std::unique_ptr<Potential>> terms) : terms_(std::move(terms)) {}
 
+  void examine(Check&) override;
   void bind(std::span<const Species> species) override;
   double cutoff() const override;
   bool writes_ghost_forces() const override;

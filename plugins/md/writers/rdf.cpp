@@ -115,6 +115,13 @@ void Rdf::begin_average(std::int64_t step) {
   sums_.weighted.resize(sums_.pairs.size(), 0.0);
 }
 
+/// The range of the cell as it is now: that of the first sample is settled when it is taken.
+void Rdf::examine(Check& check) {
+  if (!check.first_state()) return;
+  settle_range(check.first_state()->particles.box);
+  r_max_ = 0.0;
+}
+
 void Rdf::observe(const State& state, std::int64_t step, double) {
   if (step < params_.from) return;
   const Particles& p = state.particles;

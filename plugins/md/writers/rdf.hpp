@@ -7,6 +7,7 @@
 #include "core/deck/describe.hpp"
 #include "core/particles/domain/domain.hpp"
 #include "core/particles/neighbors/neighbors.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/writer.hpp"
 
 namespace cambium::md {
@@ -16,7 +17,7 @@ namespace cambium::md {
 ///   g_ab(r) = V <pairs in the shell> / (N_a (N_b - [a = b]) shell volume),
 /// which is 1 for independent particles. Positions are redistributed and listed for r_max by this object alone, so the
 /// range of the forces does not matter. Files: rdf.h5 (all averages) and rdf.csv (the last one).
-class Rdf : public Writer {
+class Rdf : public Writer, public Checked {
  public:
   struct Params {
     std::int64_t every = 100, from = 0, average = 0;
@@ -27,6 +28,7 @@ class Rdf : public Writer {
   Rdf(const Params& params, Context& context) : params_(params), context_(context) {}
 
   std::int64_t every() const override { return params_.every; }
+  void examine(Check&) override;
   void observe(const State& state, std::int64_t step, double time) override;
   void finish(const State&) override;
   void save(io::Group& group) const override;

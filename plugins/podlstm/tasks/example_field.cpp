@@ -39,6 +39,12 @@ void ExampleField::check(Context& context) {
       fmt::format("example_field: {} weeks on {} x {} cells", params_.weeks, params_.latitudes, params_.longitudes));
 }
 
+void ExampleField::examine(Check& check) {
+  check.will_write({"field.h5", "stage example_field", {"time", "lat", "lon", "sst"}});
+  check.memory("the field", sizeof(float) * static_cast<double>(params_.weeks) *
+                                static_cast<double>(params_.latitudes * params_.longitudes));
+}
+
 namespace {
 
 using constants::pi;

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 
 namespace cambium::podlstm {
@@ -7,7 +8,7 @@ namespace cambium::podlstm {
 /// The stage `example_field`: a made-up sea-surface temperature, so that decks run without any data: an annual cycle of
 /// opposite sign in both hemispheres, its second harmonic, a travelling wave of a slowly wandering amplitude, a damped
 /// random oscillation on the equator, noise, and two continents of NaN.
-class ExampleField : public Task {
+class ExampleField : public Task, public Checked {
  public:
   struct Params {
     std::int64_t weeks = 520, latitudes = 30, longitudes = 60;
@@ -16,6 +17,7 @@ class ExampleField : public Task {
   };
   ExampleField(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return {params_.weeks, "week"}; }
   std::vector<std::string> files() const override { return {"field.h5"}; }

@@ -27,6 +27,28 @@ void ForecastTask::check(Context& context) {
                                params_.common.series.file));
 }
 
+std::optional<Series> look_at_series(const ForecastOptions& options, Check& check) {
+  check.require_written_by(options.series.file, {"stage pod"});
+  if (check.waits(options.series.file)) {
+    check.not_looked_at(fmt::format("the series: '{}' is still to be written", options.series.file));
+    return {};
+  }
+  Series series = read_series(options.series, check.context().comm);
+  window_count(series.test, options.shape(), "test");
+  const auto windows = window_count(series.train, options.shape(), "training");
+  options.split(check.context().seed).splits(windows, options.shape(), options.protocol);
+  return series;
+}
+
+void ForecastTask::examine(Check& check) {
+  for (const char* name : {"scores.csv", "forecast.h5"}) check.will_write({name, "stage forecast"});
+  if (!check.tried()) return;
+  check.require_written_by(params_.ensemble, {"ensemble of search"});
+  const auto series = look_at_series(params_.common, check);
+  if (series && !params_.ensemble.empty() && !check.waits(params_.ensemble))
+    Ensemble(params_.ensemble, params_.common.shape(), series->modes(), check.context());
+}
+
 /// Dimensions that forecasts share: times back and ahead of the last that a forecast sees, and modes.
 static void write_forecast_axes(io::File& out, const WindowShape& shape, std::int64_t modes) {
   io::follow_cf(out);

@@ -1,11 +1,12 @@
 #pragma once
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
 
 namespace cambium::podlstm {
 
 /// The stage `forecast`: linear baselines, and networks that a search has stored, on the test years, in one table.
-class ForecastTask : public Task {
+class ForecastTask : public Task, public Checked {
  public:
   struct Params {
     ForecastOptions common;
@@ -14,6 +15,7 @@ class ForecastTask : public Task {
   };
   ForecastTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
@@ -24,6 +26,10 @@ class ForecastTask : public Task {
   Params params_;
   Work work_;
 };
+
+/// For `cambium check`: the series, read, where no earlier stage has to write it first. InputError when windows do not
+/// fit in it, or nothing is left to validate.
+std::optional<Series> look_at_series(const ForecastOptions& options, Check& check);
 
 /// The linear forecasts that every network has to beat, one row each.
 std::vector<TableRow> baseline_rows(const ForecastOptions& options, const Series& series, Context& context);

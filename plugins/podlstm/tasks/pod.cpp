@@ -39,6 +39,23 @@ void PodTask::check(Context& context) {
                                params_.method == PodMethod::snapshots ? "snapshot" : "randomized", params_.buffer));
 }
 
+void PodTask::examine(Check& check) {
+  check.will_write({"pod.h5", "stage pod", {"coefficients", "time", "modes"}});
+  if (!check.tried()) return;
+  const auto& field = params_.field;
+  for (const auto& path : field.files) {
+    const auto promise = check.written_before(path);
+    if (promise && !promise->holds.empty() &&
+        std::find(promise->holds.begin(), promise->holds.end(), field.array) == promise->holds.end())
+      throw InputError(
+          fmt::format("'{}' will have no array '{}'{}", path, field.array, suggestion(field.array, promise->holds)));
+  }
+  if (const auto path = check.waits(check.stage().keys))
+    return check.not_looked_at(fmt::format("the field: '{}' is still to be written", *path));
+  const Field opened(field, params_.weights, params_.training, params_.buffer * 1048576.0, check.context());
+  check.memory("snapshots, at most", params_.buffer * 1048576.0);
+}
+
 void PodTask::report(const Field& field, const Basis& basis, double seconds, Context& context) const {
   const Comm& comm = context.comm;
   const double read = static_cast<double>(comm.sum(field.bytes_read()));

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/podlstm/field/field.hpp"
 #include "plugins/podlstm/pod/basis.hpp"
@@ -8,7 +9,7 @@
 namespace cambium::podlstm {
 
 /// The stage `pod`: modes of a field, and its coefficients over time.
-class PodTask : public Task {
+class PodTask : public Task, public Checked {
  public:
   struct Params {
     FieldParams field;
@@ -24,6 +25,7 @@ class PodTask : public Task {
   };
   PodTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;

@@ -72,6 +72,21 @@ void SearchTask::check(Context& context) {
                                GenomeSpace().size(), params_.network.epochs, params_.data.series.file));
 }
 
+void SearchTask::require_lengths() const {
+  if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
+    throw InputError(
+        "network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: "
+        "dense");
+}
+
+void SearchTask::examine(Check& check) {
+  check.will_write({"ensemble.h5", "ensemble of search"});
+  for (const char* name : {"journal.h5", "scores.csv", "forecast.h5"}) check.will_write({name, "stage search"});
+  if (!check.tried()) return;
+  require_lengths();
+  look_at_series(params_.data, check);
+}
+
 void SearchTask::report(const SearchReport& r, const Journal& journal, Context& context) const {
   context.log.info(
       fmt::format("search: {} trials ({} evaluated here, {} copies of equal networks, {} ended early, {} failed) in "
@@ -104,10 +119,7 @@ void choose_linear(SearchTask::Params& p, const Series& series, Context& context
 Task::Outcome SearchTask::run(Context& context) {
   const Series series = read_series(params_.data.series, context.comm);
   window_count(series.test, params_.data.shape(), "test");
-  if (params_.network.head == Head::recurrent && params_.data.window != params_.data.horizon)
-    throw InputError(
-        "network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: "
-        "dense");
+  require_lengths();
   choose_linear(params_, series, context);
   const auto space = paper_space(static_cast<int>(series.modes()) + 2 * params_.network.calendar);
   const std::string key =

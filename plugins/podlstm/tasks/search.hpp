@@ -1,4 +1,5 @@
 #pragma once
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/podlstm/forecast/member.hpp"
 #include "plugins/podlstm/forecast/options.hpp"
@@ -8,7 +9,7 @@ namespace cambium::podlstm {
 
 /// The stage `search`: networks of the SC20 space, found by validation alone, then an ensemble of the best beside the
 /// linear baselines on the test years.
-class SearchTask : public Task {
+class SearchTask : public Task, public Checked {
  public:
   struct Network {
     Cell cell = Cell::lstm;
@@ -37,12 +38,14 @@ class SearchTask : public Task {
   };
   SearchTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;
   std::vector<std::string> files() const override { return files_; }
 
  private:
+  void require_lengths() const;
   void report(const SearchReport& r, const Journal& journal, Context& context) const;
   Params params_;
   Work work_;

@@ -69,6 +69,14 @@ void TuneTask::check(Context& context) {
   train::Trainer(keys, context).report_plan();
 }
 
+void TuneTask::examine(Check& check) {
+  const deck::Node first = params_.train.at(std::vector<int>(params_.train.decisions.size(), 0));
+  train::examine_training(deck::read<train::Train::Params>(first, check.context().registry), first, check);
+  check.stage().promises.clear();  // those of one training
+  check.stage().seconds.reset();
+  for (const char* name : {"trials.csv", "journal.h5", "best.yaml", "best/"}) check.will_write({name});
+}
+
 Task::Outcome TuneTask::run(Context& context) {
   io::on_root(context.comm, [&] {
     if (!context.resume) std::filesystem::remove_all(std::filesystem::path(context.run_directory) / "trials");

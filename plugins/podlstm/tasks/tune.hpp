@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/alternatives.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/run/train.hpp"
 #include "plugins/podlstm/search/search_keys.hpp"
@@ -8,7 +9,7 @@ namespace cambium::podlstm {
 
 /// The stage `tune`: a stage `train`, of any network of any plugin, some of whose keys are `!choice [a, b, ...]`; the
 /// alternatives that validate best are found by the same search as networks of the SC20 space.
-class TuneTask : public Task {
+class TuneTask : public Task, public Checked {
  public:
   struct Params : SearchKeys {
     Params() { trials = 50, population = 20, sample = 5, log = 5, retries = 0; }
@@ -19,6 +20,7 @@ class TuneTask : public Task {
   };
   TuneTask(const Params& params, Context&) : params_(params) {}
   void check(Context&) override;
+  void examine(Check&) override;
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;

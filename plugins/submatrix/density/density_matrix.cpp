@@ -100,11 +100,7 @@ DensityStep::DensityStep(const MatrixSystem& system, const DensityOptions& optio
 DensityResult DensityStep::run() {
   if (options_.form == Form::local && (options_.solver != SolverKind::diagonalise || options_.orthogonal))
     throw InternalError("the local form is for an overlap and the solver diagonalise");
-  const bool iterates = options_.solver == SolverKind::newton_schulz || options_.solver == SolverKind::pade;
-  if (iterates && (!options_.mu || options_.kt > 0.0))
-    throw InputError(
-        "newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver "
-        "lanczos or diagonalise");
+  check_solver(options_);
   check_electrons(options_.electrons, system_.layout->dimension(), options_);
   if (options_.form == Form::local)
     prepare_local();

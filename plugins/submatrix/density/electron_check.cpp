@@ -12,6 +12,14 @@ namespace cambium::submatrix {
 /// Files give the number as a sum of charges, so not to the last digit.
 static bool is_whole(double electrons) { return std::abs(electrons - std::round(electrons)) <= 1e-6; }
 
+void check_solver(const DensityOptions& options) {
+  const bool iterates = options.solver == SolverKind::newton_schulz || options.solver == SolverKind::pade;
+  if (iterates && (!options.mu || options.kt > 0.0))
+    throw InputError(
+        "newton_schulz and pade give the sign function at one mu: add mu, leave out temperature, or choose solver "
+        "lanczos or diagonalise");
+}
+
 void check_electrons(double electrons, std::int64_t functions, const DensityOptions& options) {
   if (options.mu) return;
   const auto most = 2.0 * static_cast<double>(functions);

@@ -12,4 +12,7 @@ void check_electrons(double electrons, std::int64_t functions, const DensityOpti
 /// The same for each of two spins with N up - N down = `magnetisation`.
 void check_spins(double electrons, double magnetisation, std::int64_t functions, const DensityOptions& options);
 
+/// InputError for a solver that gives the sign function at one mu only, and is asked for more.
+void check_solver(const DensityOptions& options);
+
 }  // namespace cambium::submatrix

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/error.hpp"
+#include "plugins/submatrix/density/electron_check.hpp"
 #include "plugins/submatrix/networks/level_model.hpp"
 #include "plugins/submatrix/report/report.hpp"
 
@@ -160,6 +163,31 @@ DensityOptions DensityTask::options(const MatrixSystem& system) const {
 void DensityTask::check(Context& context) {
   const MatrixSystem system = read_matrices(params_.matrices, context);
   for (const auto& line : describe_system(system, options(system), context.comm)) context.log.info(line);
+}
+
+/// Small matrices are solved; of larger ones only the numbers are looked at.
+void DensityTask::examine(Check& check) {
+  for (const char* name : {"*.h5", "*.csv"}) check.will_write({name, "stage density_matrix"});
+  if (!check.tried()) return;
+  Context& context = check.context();
+  const MatrixSystem system = read_matrices(params_.matrices, context);
+  const auto functions = system.layout->dimension();
+  DensityOptions options = this->options(system);
+  check_solver(options);
+  check_electrons(options.electrons, functions, options);
+  if (params_.magnetisation) check_spins(options.electrons, *params_.magnetisation, functions, options);
+  if (params_.prediction) {
+    check.require_written_by(params_.prediction->model, {"network local_levels"});
+    if (check.waits(params_.prediction->model)) return;
+    options.predictor = load_level_model(params_.prediction->model, params_.prediction->suspect, context);
+  }
+  constexpr double seconds_per_operation = 2e-8;
+  check.effort(seconds_per_operation * std::pow(static_cast<double>(functions), 3));
+  if (!check.small()) return check.not_looked_at("the density matrix: the matrices are too large for a check");
+  if (system.hamiltonian_down)
+    spin_density(system, options, params_.magnetisation, context);
+  else
+    density_matrix(system, options, context);
 }
 
 std::vector<std::string> DensityTask::evaluate(const MatrixSystem& system, Context& context) {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/submatrix/density/density_matrix.hpp"
 #include "plugins/submatrix/report/matrix_input.hpp"
@@ -9,7 +10,7 @@
 namespace cambium::submatrix {
 
 /// One density matrix: reads, evaluates, reports, writes. No self-consistency.
-class DensityTask : public Task {
+class DensityTask : public Task, public Checked {
  public:
   struct Groups {
     GroupBy by = GroupBy::none;
@@ -42,6 +43,7 @@ class DensityTask : public Task {
 
   DensityTask(const Params& params, Context& context);
   void check(Context& context) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }
   std::vector<Citation> citations() const override;

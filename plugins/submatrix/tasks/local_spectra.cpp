@@ -68,6 +68,10 @@ void LocalSpectra::check(Context& context) {
   }
 }
 
+void LocalSpectra::examine(Check& check) {
+  for (const auto& set : params_.sets) check.will_write({set.name + ".h5", "stage local_spectra"});
+}
+
 Window LocalSpectra::find_window(const Job& first, Context& context) const {
   if (params_.window) return {(*params_.window)[0], (*params_.window)[1]};
   double bounds[2] = {};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/submatrix/learn/spectra_file.hpp"
 #include "plugins/submatrix/report/matrix_input.hpp"
@@ -12,7 +13,7 @@ namespace cambium::submatrix {
 
 /// The stage that makes what local_levels learns from: each Hamiltonian is diagonalised as a whole, on one rank; ranks
 /// take turns.
-class LocalSpectra : public Task {
+class LocalSpectra : public Task, public Checked {
  public:
   struct Set {
     std::string name;
@@ -28,6 +29,7 @@ class LocalSpectra : public Task {
   };
   LocalSpectra(const Params& params, Context&) : params_(params) {}
   void check(Context& context) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return {std::ssize(jobs()), "Hamiltonian"}; }
   std::vector<std::string> files() const override { return files_; }

@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include "core/plugin/check.hpp"
 #include "plugins/superres/convection/convection.hpp"
 #include "plugins/superres/sampling/centred_fields.hpp"
 
@@ -9,12 +10,20 @@ namespace cambium::superres {
 /// A Physics around Convection. `Setup` says what is special: Params (ConvectionKeys and more), its grid and fluid,
 /// observables, and the lines of the last page.
 template <class Setup>
-class ConvectionPhysics : public Physics {
+class ConvectionPhysics : public Physics, public Checked {
  public:
   using Params = typename Setup::Params;
   ConvectionPhysics(const Params& params, Context& context)
       : setup_(with_room(params, context.comm)), run_(params, setup_.grid(), setup_.fluid(), context) {}
 
+  /// Some 30 arrays of the size of a field.
+  void examine(Check& check) override {
+    const double cells = static_cast<double>(run_.grid().nx) * run_.grid().nz;
+    check.memory(fmt::format("{:.0f} cells", cells), 240.0 * cells / check.context().comm.size());
+    check.effort(1e-5 * cells);
+    if (const auto& file = run_.keys().initial.file)
+      check.require_written_by(*file, {"output fields", "fields of reconstruct"});
+  }
   void declare(State& state, Context&) override { run_.declare(state); }
   void initialise(State& state, Context& context) override { run_.initialise(state, context); }
   void restore(State& state, Context&, const io::Group& saved, bool) override { run_.restore(state, saved); }

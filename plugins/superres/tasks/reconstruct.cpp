@@ -16,6 +16,7 @@
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/equations/residual.hpp"
 #include "plugins/superres/evaluate/decode_windows.hpp"
+#include "plugins/superres/evaluate/look_at_fields.hpp"
 #include "plugins/superres/sampling/resampling.hpp"
 #include "plugins/superres/sampling/write_fields.hpp"
 
@@ -116,6 +117,28 @@ void Reconstruct::check(Context& context) {
                                params_.ratio[0], params_.ratio[1], params_.ratio[2], fmt::join(columns(), ", ")));
 }
 
+void Reconstruct::examine(Check& check) {
+  for (const char* name : {"scores.csv", "frames.h5"}) check.will_write({name, "stage reconstruct"});
+  if (params_.write) check.will_write({params_.write->file, "fields of reconstruct"});
+  if (!check.tried()) return;
+  for (const auto& [name, file] : params_.models) {
+    check.require_written_by(file, {"network *"});
+    if (!check.waits(file)) train::load_artifact(file, check.context());
+  }
+  const auto truth = look_at_fields({params_.data, names, params_.frames, params_.periodic}, check);
+  if (!truth) return;
+  require_no_mask(*truth);
+  const auto coarse = coarsened(*truth, params_.ratio);
+  if (params_.write) require_writable(coarse);
+}
+
+void Reconstruct::require_no_mask(const FieldData& truth) const {
+  if (params_.refine && !truth.hidden.empty())
+    throw InputError(fmt::format(
+        "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
+        params_.data));
+}
+
 FieldData Reconstruct::rebuilt(const std::string& method, const FieldData& coarse, const Places& places, Models& models,
                                Context& context) const {
   if (const auto model = models.find(unrefined(method)); params_.refine && model != models.end())
@@ -160,7 +183,8 @@ static void require_between(const FieldData& coarse, int axis, const std::array<
       name, ends[0], ends[1], coarse.file, low, high, method, axis == 2 ? ", or choose a model with 'plates'" : ""));
 }
 
-void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
+/// Times and heights of the file.
+std::array<std::array<double, 2>, 2> Reconstruct::require_writable(const FieldData& coarse) const {
   const auto& w = *params_.write;
   const auto times = w.times.value_or(std::array{coarse.axis[0].front(), coarse.axis[0].back()});
   const auto heights = w.heights.value_or(std::array{coarse.axis[2].front(), coarse.axis[2].back()});
@@ -168,6 +192,12 @@ void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& co
     require_between(coarse, 0, times, w.method);
     require_between(coarse, 2, heights, w.method);
   }
+  return {times, heights};
+}
+
+void Reconstruct::write_one(const FieldData& coarse, Models& models, Context& context) const {
+  const auto& w = *params_.write;
+  const auto [times, heights] = require_writable(coarse);
   const auto places = spanning_places(coarse, w.points, times, heights);
   write_fields((std::filesystem::path(context.run_directory) / w.file).string(),
                rebuilt(w.method, coarse, places, models, context), context);
@@ -260,10 +290,7 @@ void Reconstruct::write_frames(const FieldData& truth, const std::vector<std::ve
 Task::Outcome Reconstruct::run(Context& context) {
   io::on_root(context.comm, [&] {
     const auto truth = read_fields(params_.data, names, static_cast<std::size_t>(params_.frames), params_.periodic);
-    if (params_.refine && !truth.hidden.empty())
-      throw InputError(fmt::format(
-          "'refine' holds answers to the equations everywhere in a window, also under the mask of '{}': leave it out",
-          params_.data));
+    require_no_mask(truth);
     const auto coarse = coarsened(truth, params_.ratio);
     context.log.info(fmt::format("{}: {} frames of {} x {} points, {}; seen as {} frames of {} x {}, {}", params_.data,
                                  truth.axis[0].size(), truth.nx(), truth.nz(), ends_of_x(truth), coarse.axis[0].size(),

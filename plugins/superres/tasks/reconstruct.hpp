@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
 #include "plugins/superres/equations/equation.hpp"
@@ -14,7 +15,7 @@ namespace cambium::superres {
 
 /// Stage `reconstruct`: samples a run coarsely in time and space, rebuilds it by interpolation, by the solver itself
 /// and by trained models, and says which physics is left. One of the reconstructions may be written, at any resolution.
-class Reconstruct : public Task {
+class Reconstruct : public Task, public Checked {
  public:
   /// A reconstruction as a file.
   struct Write {
@@ -41,6 +42,7 @@ class Reconstruct : public Task {
   /// Parses the equations; InputError points at the column.
   Reconstruct(const Params& params, Context& context);
   void check(Context& context) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }
   std::vector<std::string> files() const override;
@@ -52,6 +54,8 @@ class Reconstruct : public Task {
   using Models = std::map<std::string, train::LoadedModel>;
   FieldData rebuilt(const std::string& method, const FieldData& coarse,
                     const std::array<std::vector<double>, 3>& places, Models& models, Context& context) const;
+  void require_no_mask(const FieldData& truth) const;
+  std::array<std::array<double, 2>, 2> require_writable(const FieldData& coarse) const;
   void write_one(const FieldData& coarse, Models& models, Context& context) const;
   /// Methods, models and refined models, the columns of the table.
   std::vector<std::string> columns() const;

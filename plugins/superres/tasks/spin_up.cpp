@@ -80,6 +80,20 @@ Series SpinUp::series_of(const std::string& run, const std::string& quantity) co
   return out;
 }
 
+void SpinUp::examine(Check& check) {
+  check.will_write({"spin_up.csv", "stage spin_up"});
+  for (const auto& [name, folder] : params_.runs) {
+    const std::string table = (std::filesystem::path(folder) / "thermo.h5").string();
+    const auto promise = check.written_before(table);
+    for (const auto& quantity : params_.quantities)
+      if (promise && std::count(promise->holds.begin(), promise->holds.end(), quantity) == 0)
+        throw InputError(
+            fmt::format("'{}' has no column '{}'; name among: {}", table, quantity, fmt::join(promise->holds, ", ")));
+      else if (!check.waits(folder))
+        series_of(name, quantity);
+  }
+}
+
 void SpinUp::judge(Context& context) const {
   auto& log = context.log;
   std::vector<io::Column> columns;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 
 namespace cambium::superres {
@@ -23,7 +24,7 @@ std::optional<double> settled_at(const Series& series, double steady, double win
 
 /// Stage `spin_up`: how long runs take until they are in the statistically steady state that the end of one of them
 /// defines.
-class SpinUp : public Task {
+class SpinUp : public Task, public Checked {
  public:
   struct Steady {
     std::string run;
@@ -39,6 +40,7 @@ class SpinUp : public Task {
   };
   SpinUp(const Params& params, Context&) : params_(params) {}
   void check(Context& context) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return {std::ssize(params_.runs), "run"}; }
   std::vector<std::string> files() const override { return {"spin_up.csv"}; }

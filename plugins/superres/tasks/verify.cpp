@@ -8,6 +8,7 @@
 #include "core/io/tables/csv.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/superres/equations/residual.hpp"
+#include "plugins/superres/evaluate/look_at_fields.hpp"
 
 namespace cambium::superres {
 
@@ -36,6 +37,11 @@ void Verify::check(Context& context) {
     context.log.info(fmt::format("verify: {} ({} {}, {} derivatives)", equation.text, equation.terms.size(), terms,
                                  equation.derivatives().size()));
   }
+}
+
+void Verify::examine(Check& check) {
+  check.will_write({"residuals.csv", "stage verify"});
+  look_at_fields({params_.data, params_.fields, params_.frames, params_.periodic}, check);
 }
 
 Task::Outcome Verify::run(Context& context) {

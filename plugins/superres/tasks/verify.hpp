@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/superres/equations/equation.hpp"
 
@@ -10,7 +11,7 @@ namespace cambium::superres {
 
 /// Stage `verify`: holds equations written as text against data before anything is trained on them. Prints the residual
 /// that the data themselves leave, as it stands and with axes exchanged, and refuses what the data do not obey.
-class Verify : public Task {
+class Verify : public Task, public Checked {
  public:
   struct Params {
     std::string data;
@@ -25,6 +26,7 @@ class Verify : public Task {
   /// Parses the equations; InputError points at the column.
   Verify(const Params& params, Context& context);
   void check(Context& context) override;
+  void examine(Check&) override;
   Outcome run(Context& context) override;
   Work work() const override { return work_; }
   std::vector<std::string> files() const override { return {"residuals.csv"}; }

@@ -1,0 +1,129 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deck/node.hpp"
+#include "core/parallel/context.hpp"
+
+namespace cambium {
+
+class State;
+
+/// What a stage will have written when it ends, as far as that is known before it runs.
+struct Promise {
+  std::string name;     ///< in the stage's folder; "train/" is a folder, * is a step or a name: "restart.*.h5"
+  std::string by = {};  ///< "network deep_potential", "output h5md", "stage pod"; empty: not said
+  std::vector<std::string> holds = {};  ///< species of a model, columns of a table; empty: not known
+  std::int64_t every = 0, last = 0;     ///< steps for which there is such a file, *, and the last one; 0: not known
+};
+
+/// What `cambium check` knows of a deck while it goes from stage to stage, and what it is told. Every rank does the
+/// same.
+class Check {
+ public:
+  /// `directory`: of the run. Nothing is written there. The context outlives this.
+  Check(std::string directory, Context& context) : directory_(std::move(directory)), context_(context) {}
+
+  Context& context() { return context_; }
+
+  /// Runs `action`; an InputError or NumericalError from it becomes a problem at the key inside of `keys` that it
+  /// names, and the answer is false. What has its place already keeps it.
+  bool look(const deck::Node& keys, const std::function<void()>& action);
+  /// Asks an object of any kind, when it is Checked, whose keys are these. False when it has a problem.
+  template <class T>
+  bool ask(T* object, const deck::Node& keys);
+
+  // What a type says of itself.
+  void will_write(Promise promise);
+  /// A line for "not looked at", at the end of the page.
+  void not_looked_at(const std::string& what);
+  /// Memory on each rank, at least. Said before it is taken.
+  void memory(const std::string& what, double bytes);
+  /// Files that exist and stand among the values of `keys` are about to be read: their bytes and the time for them.
+  void reads(const deck::Node& keys);
+  /// Rough seconds that the first state, or the first batch, and one step of it take here.
+  void effort(double seconds) { stage().effort += seconds; }
+  double effort() const { return stages_.back().effort; }
+  /// The stage takes so long, without its output; `basis` says where that comes from.
+  void duration(double seconds, const std::string& basis);
+
+  /// False where only what the stage writes is asked for.
+  bool tried() const { return stages_.back().tried; }
+  /// Collective. Whether what was said of memory and effort, up to here in this stage, is little enough to be tried
+  /// within seconds, and nothing is wrong so far; the same answer on every rank.
+  bool small() const;
+  /// What an earlier stage of this deck will write at a path; none when no stage said so.
+  std::optional<Promise> written_before(const std::string& path) const;
+  /// A path in the folder of a stage, which has it only once it ran; the first such path among the values of `keys`.
+  bool waits(const std::string& path) const;
+  std::optional<std::string> waits(const deck::Node& keys) const;
+  /// InputError when an earlier stage will write there, and not by one of these ("output fields", "network *").
+  void require_written_by(const std::string& path, const std::vector<std::string>& writers) const;
+  /// The first state of a simulation, for its writers; null where it was not made.
+  const State* first_state() const { return state_; }
+  void set_first_state(const State* state) { state_ = state; }
+
+  // For the driver.
+  struct Stage {
+    std::string name, folder;  ///< of its task; in the run's directory
+    deck::Node keys;
+    bool says_files = false;  ///< else it may write anything
+    std::vector<Promise> promises;
+    std::vector<std::pair<std::string, double>> memory;
+    double effort = 0.0;
+    std::optional<double> seconds;
+    std::string basis;  ///< of the seconds
+    std::size_t problems = 0;
+    bool tried = true;  ///< false: only what it writes is asked for
+  };
+  void begin(Stage stage);
+  /// Every path of these keys that lies in the run's directory must be written by an earlier stage, or be there and
+  /// belong to no stage.
+  void resolve_paths(const deck::Node& keys, const std::vector<std::string>& folders);
+  Stage& stage() { return stages_.back(); }
+  const std::vector<Stage>& stages() const { return stages_; }
+  const std::vector<std::string>& problems() const { return problems_; }
+  const std::vector<std::string>& unseen() const { return unseen_; }
+
+ private:
+  void problem(std::string text);
+  /// Path in the run's directory without it and without "#7"; none when it is not there.
+  std::optional<std::string> inside(const std::string& path) const;
+  std::string problem_of_path(const std::string& path, const std::vector<std::string>& folders) const;
+
+  std::string directory_;
+  Context& context_;
+  std::vector<Stage> stages_;
+  std::vector<std::string> problems_, unseen_;
+  const State* state_ = nullptr;
+};
+
+/// What a type of any kind (task, physics, potential, writer, data set, network) derives from when it has more to say
+/// to `cambium check` than its keys: what it will write, what it needs of files and shapes, what memory it takes.
+/// Called on every rank after everything was made, with nothing run; an InputError is a problem of the deck. It takes
+/// no memory that it has not told of, and no longer than a second or two.
+class Checked {
+ public:
+  virtual ~Checked() = default;
+  virtual void examine(Check&) = 0;
+};
+
+template <class T>
+bool Check::ask(T* object, const deck::Node& keys) {
+  auto* checked = dynamic_cast<Checked*>(object);
+  return !checked || look(keys, [&] { checked->examine(*this); });
+}
+
+/// In a constructor, under `cambium check`: a file in the folder of the run, which an earlier stage writes.
+bool is_still_to_come(const std::string& path, const Context& context);
+
+/// The key inside of `keys` that a message names: the one whose value it quotes, whose path it begins with, or whose
+/// name it has as a word; `keys` itself where there is none.
+deck::Node place_of(const std::string& message, const deck::Node& keys);
+
+}  // namespace cambium

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/timing.hpp"
+#include "core/train/data/subset.hpp"
+#include "core/train/run/trainer.hpp"
+#include "core/train/run/training_data.hpp"
+#include "core/train/run/validation.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+constexpr std::int64_t most_samples = 2000;  ///< that statistics are taken of for a check
+
+/// So many ids, spread evenly over a data set.
+std::vector<std::int64_t> some_ids(const Dataset& data, std::int64_t count) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(std::min(count, data.size())));
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = static_cast<std::int64_t>(static_cast<double>(k) * static_cast<double>(data.size()) /
+                                       static_cast<double>(out.size()));
+  return out;
+}
+
+/// Weights, gradients and the optimizer's states.
+double bytes_of(const Network& network, const Optimizer& optimizer) {
+  double numbers = 0.0, each = 2.0 * static_cast<double>(size_of(network.dtype()));
+  for (const auto& parameter : network.parameters())
+    numbers += std::accumulate(parameter.shape.begin(), parameter.shape.end(), 1.0, std::multiplies<>());
+  for (const auto& state : optimizer.states(network.dtype())) each += static_cast<double>(size_of(state.dtype));
+  return numbers * each;
+}
+
+/// Seconds of a sample's gradient, by the second of two calls.
+double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samples) {
+  Network& network = step.network();
+  std::vector<TermSum> terms(network.terms().size());
+  const auto weights_of_terms = network.term_weights(0, 1.0);
+  double seconds = 0.0;
+  step.weights().whole([&](FlatBuffer& weights) {
+    FlatBuffer gradients(step.weights().layout(), network.dtype());
+    for (int k = 0; k < 2; ++k) {
+      const double begun = wall_seconds();
+      network.gradient(samples, weights.views(), weights_of_terms, gradients.views(), terms, {});
+      seconds = wall_seconds() - begun;
+    }
+  });
+  return seconds / static_cast<double>(samples.size());
+}
+
+/// The start of a training, without its files.
+struct Trial {
+  Trial(const Train::Params& keys, Context& context)
+      : params(keys), step(keys.model, step_keys(keys), seed_of(keys, context), context),
+        data(keys, seed_of(keys, context), context) {
+    if (keys.activations) step.network().use_activations(*keys.activations);
+  }
+  static std::uint64_t seed_of(const Train::Params& keys, const Context& context) {
+    return keys.seed ? static_cast<std::uint64_t>(*keys.seed) : context.seed;
+  }
+  /// Whatever is wrong is an InputError of those who would say so at the start of the run.
+  void try_data(Check& check);
+  void try_step(bool whole, Check& check);
+
+  const Train::Params& params;
+  TrainingStep step;
+  TrainingData data;
+  std::vector<std::string> fields;
+};
+
+void Trial::try_data(Check& check) {
+  data.open();
+  Dataset& training = data.training();
+  const bool whole = training.size() <= most_samples;
+  for (const auto& field : training.fields()) fields.push_back(field.name);
+  Subset few(training, some_ids(training, 64));
+  step.network().fit_statistics(whole ? training : few, check.context());
+  require_measure(params, step.network().metrics());
+  check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));
+  if (params.parallel)
+    check.not_looked_at("a step: its weights are divided among ranks");
+  else if (!check.small())
+    check.not_looked_at("a step: the network is too large for a check");
+  else
+    try_step(whole, check);
+}
+
+void Trial::try_step(bool whole, Check& check) {
+  step.prepare(data.steps());
+  step.start();
+  Dataset& training = data.training();
+  const auto samples = training.read(some_ids(training, std::min<std::int64_t>(4, params.batch)));
+  const double each = seconds_per_sample(step, samples);
+  if (Dataset* held_out = data.held_out(); held_out && whole) {
+    Subset first(*held_out, some_ids(*held_out, 1));
+    Validation looked(first, 1);
+    step.weights().whole(
+        [&](FlatBuffer& weights) { looked.evaluate(step.network(), weights.views(), check.context().comm); });
+  }
+  const double all = params.models * static_cast<double>(data.steps()) * static_cast<double>(params.batch);
+  check.duration(each * all / check.context().comm.size(),
+                 fmt::format("{:.3g} gradients of a sample, each as long as it took here, without validation", all));
+}
+
+}  // namespace
+
+std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check) {
+  Trial trial(params, check.context());
+  check.require_written_by(params.start_from, {"network " + params.model.type});
+  for (const char* name : {"model", "dataset", "validation"}) check.reads(keys[name]);
+  if (const auto path = check.waits(keys))
+    check.not_looked_at(fmt::format("the data and a step: '{}' is still to be written", *path));
+  else if (!check.small())
+    check.not_looked_at("the data: they are too large to be opened for a check");
+  else
+    check.look(keys, [&] { trial.try_data(check); });
+  check.ask(&trial.step.network(), params.model.node);
+  return trial.fields;
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,21 @@
+#include "plugins/superres/evaluate/look_at_fields.hpp"
+
+#include <fmt/format.h>
+
+namespace cambium::superres {
+
+std::optional<FieldData> look_at_fields(const FieldsNeeded& needed, Check& check) {
+  check.require_written_by(needed.file, {"output fields", "fields of reconstruct"});
+  if (check.waits(needed.file)) {
+    check.not_looked_at(fmt::format("the fields: '{}' is still to be written", needed.file));
+    return {};
+  }
+  check.reads(deck::Node::scalar(needed.file));
+  if (!check.small()) {
+    check.not_looked_at(fmt::format("the fields: '{}' is too large for a check", needed.file));
+    return {};
+  }
+  return read_fields(needed.file, needed.names, static_cast<std::size_t>(needed.frames), needed.periodic);
+}
+
+}  // namespace cambium::superres
