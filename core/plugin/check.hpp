@@ -48,12 +48,9 @@ class Check {
   void reads(const deck::Node& keys);
   /// Rough seconds that the first state, or the first batch, and one step of it take here.
   void effort(double seconds) { stage().effort += seconds; }
-  double effort() const { return stages_.back().effort; }
   /// The stage takes so long, without its output; `basis` says where that comes from.
   void duration(double seconds, const std::string& basis);
 
-  /// False where only what the stage writes is asked for.
-  bool tried() const { return stages_.back().tried; }
   /// Collective. Whether what was said of memory and effort, up to here in this stage, is little enough to be tried
   /// within seconds, and nothing is wrong so far; the same answer on every rank.
   bool small() const;
@@ -86,7 +83,6 @@ class Check {
   /// belong to no stage.
   void resolve_paths(const deck::Node& keys, const std::vector<std::string>& folders);
   Stage& stage() { return stages_.back(); }
-  const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<std::string>& problems() const { return problems_; }
   const std::vector<std::string>& unseen() const { return unseen_; }
 

@@ -84,7 +84,7 @@ static void require_committee(Potential& explorer) {
 void Label::examine(Check& check) {
   for (const char* name : {"train/", "validation/"}) check.will_write({name, "stage label"});
   if (params_.select) check.will_write({"deviation.csv", "stage label"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   check.require_written_by(params_.structure.file, {"output extxyz", "physics md"});
   Context& context = check.context();
   const auto species = species_of(params_.structure, {}, context);

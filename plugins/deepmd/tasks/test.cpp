@@ -30,7 +30,7 @@ void TestStage::check(Context& context) {
 
 void TestStage::examine(Check& check) {
   for (const char* name : {"errors.csv", "parity_*"}) check.will_write({name, "stage test"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   const deck::Node& keys = check.stage().keys;
   check.require_written_by(params_.model, {"model of deep_potential"});
   check.reads(keys["systems"]), check.reads(keys["model"]);

@@ -51,8 +51,6 @@ class MomentFluid : public Physics, public Checked {
   std::string summary() const override;
 
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
-  /// Density, velocity and pressure at the points.
-  const View<double**>& fields() const { return now_; }
 
  private:
   /// rate = time derivatives of the rows (n, u, p) of `in`.

@@ -64,7 +64,7 @@ void Vlasov::examine(Check& check) {
     const Species& s = *species()[k];
     check.memory("species " + s.name(), bytes_of(s, common_.precision));
     check.effort(effort_of(s));
-    if (check.tried() && common_.start_from.empty() && !check.small())
+    if (check.stage().tried && common_.start_from.empty() && !check.small())
       look_at_f0(common_.species[k], values(), s.solver().grid(), check.context().comm);
   }
 }

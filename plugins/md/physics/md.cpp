@@ -69,11 +69,11 @@ constexpr double seconds_per_atom = 1e-4;
 constexpr double most_atoms = 1e6;
 
 void Md::examine(Check& check) {
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   const auto& structure = params_.structure;
-  const double before = check.effort();
+  const double before = check.stage().effort;
   check.ask(potential_.get(), params_.potential.node);
-  const double per_atom = check.effort() > before ? check.effort() - before : seconds_per_atom;
+  const double per_atom = check.stage().effort > before ? check.stage().effort - before : seconds_per_atom;
   check.require_written_by(structure.file, {"output extxyz", "physics md"});
   if (check.waits(structure.file)) return;
   const double range = potential_->cutoff() + params_.skin;

@@ -42,7 +42,7 @@ std::optional<Series> look_at_series(const ForecastOptions& options, Check& chec
 
 void ForecastTask::examine(Check& check) {
   for (const char* name : {"scores.csv", "forecast.h5"}) check.will_write({name, "stage forecast"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   check.require_written_by(params_.ensemble, {"ensemble of search"});
   const auto series = look_at_series(params_.common, check);
   if (series && !params_.ensemble.empty() && !check.waits(params_.ensemble))

@@ -41,7 +41,7 @@ void PodTask::check(Context& context) {
 
 void PodTask::examine(Check& check) {
   check.will_write({"pod.h5", "stage pod", {"coefficients", "time", "modes"}});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   const auto& field = params_.field;
   for (const auto& path : field.files) {
     const auto promise = check.written_before(path);

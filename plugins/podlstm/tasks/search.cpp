@@ -82,7 +82,7 @@ void SearchTask::require_lengths() const {
 void SearchTask::examine(Check& check) {
   check.will_write({"ensemble.h5", "ensemble of search"});
   for (const char* name : {"journal.h5", "scores.csv", "forecast.h5"}) check.will_write({name, "stage search"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   require_lengths();
   look_at_series(params_.data, check);
 }

@@ -168,7 +168,7 @@ void DensityTask::check(Context& context) {
 /// Small matrices are solved; of larger ones only the numbers are looked at.
 void DensityTask::examine(Check& check) {
   for (const char* name : {"*.h5", "*.csv"}) check.will_write({name, "stage density_matrix"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   Context& context = check.context();
   const MatrixSystem system = read_matrices(params_.matrices, context);
   const auto functions = system.layout->dimension();

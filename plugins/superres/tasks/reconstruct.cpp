@@ -120,7 +120,7 @@ void Reconstruct::check(Context& context) {
 void Reconstruct::examine(Check& check) {
   for (const char* name : {"scores.csv", "frames.h5"}) check.will_write({name, "stage reconstruct"});
   if (params_.write) check.will_write({params_.write->file, "fields of reconstruct"});
-  if (!check.tried()) return;
+  if (!check.stage().tried) return;
   for (const auto& [name, file] : params_.models) {
     check.require_written_by(file, {"network *"});
     if (!check.waits(file)) train::load_artifact(file, check.context());
