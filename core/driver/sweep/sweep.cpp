@@ -19,6 +19,7 @@
 #include "core/io/run/run_lock.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
+#include "core/parallel/wall_time.hpp"
 #include "core/plugin/registry.hpp"
 
 namespace cambium {
@@ -323,7 +324,7 @@ ExitCode check_sweep(const Sweep& sweep, Registry& registry, Context& context) {
       problems.throw_if_any();
       own.seed = static_cast<std::uint64_t>(read.deck.run.seed);
       own.resolved_deck = read.resolved;
-      check_stages(read, own);
+      check_deck(read, sweep.path, own);
     } catch (const InputError& error) {
       refused.push_back(fmt::format("run {} ({}): {}", k + 1, sweep.table.values_text(row), error.what()));
     }
