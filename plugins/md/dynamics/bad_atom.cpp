@@ -22,7 +22,8 @@ void report_bad_atom(const Particles& particles, const NeighborList& list, const
     const auto symbol = [&](int row) { return particles.species[static_cast<int>(x(row, 3))].symbol; };
     const double here[2][3] = {{x(i, 0), x(i, 1), x(i, 2)}, {f(i, 0), f(i, 1), f(i, 2)}};
     const auto at = axes.vector(here[0]), force = axes.vector(here[1]);
-    if (!position) refuse_twin_of(i, particles, list, axes, step);
+    const std::string twin = position ? std::string() : twin_text(i, particles, list, axes, step);
+    if (!twin.empty()) throw NumericalError(twin);
     const auto plain = [](double value) { return std::isnan(value) ? std::abs(value) : value; };  // no "-nan"
     throw NumericalError(fmt::format(
         "step {}: the {} of atom {} ({}) on rank {} is not a finite number: position {:.6g} {:.6g} {:.6g} Å, force "

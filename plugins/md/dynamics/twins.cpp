@@ -28,8 +28,8 @@ static int first_twin(const Particles& particles, const NeighborList& list) {
   return first < particles.nlocal ? first : particles.nlocal;  // without atoms a minimum is the largest number
 }
 
-void refuse_twin_of(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
-                    std::int64_t step) {
+std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
+                      std::int64_t step) {
   const auto host = [](const auto& view) { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view); };
   const auto x = host(particles.x);
   const auto tag = host(particles.tag);
@@ -43,20 +43,23 @@ void refuse_twin_of(int i, const Particles& particles, const NeighborList& list,
     const double here[3] = {x(i, 0), x(i, 1), x(i, 2)};
     const auto at = axes.vector(here);
     const auto symbol = [&](int row) { return particles.species[static_cast<std::size_t>(x(row, 3))].symbol; };
-    throw NumericalError(fmt::format(
+    return fmt::format(
         "step {}: atoms {} ({}) and {} ({}) are at the same place, {:.6g} {:.6g} {:.6g} Å, where the force between "
         "them is not defined; remove one of them, or move them apart",
-        step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]));
+        step, tag(i), symbol(i), tag(j), symbol(j), at[0], at[1], at[2]);
   }
+  return {};
 }
 
 void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
                   const Comm& comm) {
   const int first = first_twin(particles, list);
   const bool here = first < particles.nlocal;
-  if (comm.max(here ? 1 : 0) == 0) return;
-  if (here) refuse_twin_of(first, particles, list, axes, step);
-  throw NumericalError(fmt::format("step {}: two atoms on another rank are at the same place", step), true);
+  const int lowest = comm.size() - comm.max(here ? comm.size() - comm.rank() : 0);
+  if (lowest == comm.size()) return;
+  std::string text = here ? twin_text(first, particles, list, axes, step) : std::string();
+  comm.broadcast(text, lowest);
+  throw NumericalError(text);
 }
 
 }  // namespace cambium::md

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "core/parallel/comm.hpp"
 #include "core/particles/given_axes.hpp"
 #include "core/particles/neighbors/neighbors.hpp"
@@ -10,8 +12,8 @@ namespace cambium::md {
 void refuse_twins(const Particles& particles, const NeighborList& list, const GivenAxes& axes, std::int64_t step,
                   const Comm& comm);
 
-/// On this rank alone: the same where atom i (a row) has a listed neighbour at its place.
-void refuse_twin_of(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
-                    std::int64_t step);
+/// What is said, on this rank, of atom i (a row) and a listed neighbour at its place; empty where there is none.
+std::string twin_text(int i, const Particles& particles, const NeighborList& list, const GivenAxes& axes,
+                      std::int64_t step);
 
 }  // namespace cambium::md
