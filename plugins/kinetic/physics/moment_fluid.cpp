@@ -7,7 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/memory.hpp"
 #include "plugins/kinetic/deck/formula.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
+#include "plugins/kinetic/vlasov/examine.hpp"
 
 namespace cambium::kinetic {
 

@@ -1,11 +1,12 @@
 #pragma once
 #include "plugins/kinetic/fields/maxwell.hpp"
+#include "plugins/kinetic/vlasov/examine.hpp"
 #include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 
 /// Electromagnetic plasma: Maxwell's equations with the particles' current.
-class VlasovMaxwell : public Vlasov {
+class VlasovMaxwell : public Vlasov, public Checked {
  public:
   struct FieldParams {
     std::vector<std::string> E, B;
@@ -20,6 +21,7 @@ class VlasovMaxwell : public Vlasov {
     static void describe(deck::Describe<Params>& d);
   };
   VlasovMaxwell(const Params& params, Context& context);
+  void examine(Check& check) override { kinetic::examine(*this, common_, check); }
 
  protected:
   std::string name() const override { return "vlasov_maxwell"; }

@@ -1,4 +1,5 @@
 #pragma once
+#include "plugins/kinetic/vlasov/examine.hpp"
 #include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
@@ -10,7 +11,7 @@ struct WallPotentialParams {
 };
 
 /// Electrostatic plasma: the potential follows the charge at every stage.
-class VlasovPoisson : public Vlasov {
+class VlasovPoisson : public Vlasov, public Checked {
  public:
   struct Params : CommonParams {
     double epsilon0 = 1.0;
@@ -20,6 +21,7 @@ class VlasovPoisson : public Vlasov {
     static void describe(deck::Describe<Params>& d);
   };
   VlasovPoisson(const Params& params, Context& context);
+  void examine(Check& check) override { kinetic::examine(*this, common_, check); }
   std::string summary() const override;
 
  protected:

@@ -1,3 +1,5 @@
+#include "plugins/kinetic/vlasov/examine.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 
 #include "core/base/error.hpp"
 #include "plugins/kinetic/species/first_state.hpp"
-#include "plugins/kinetic/vlasov/vlasov.hpp"
 
 namespace cambium::kinetic {
 
@@ -57,15 +58,15 @@ void warn_of_unused(const std::map<std::string, std::string>& parameters, Check&
           "parameters: no formula of this stage uses '{}'; remove it, or mend the formula that should", name));
 }
 
-void Vlasov::examine(Check& check) {
-  warn_of_unused(common_.parameters, check);
-  check.require_written_by(common_.start_from, {"output distribution", "physics *"});
-  for (std::size_t k = 0; k < species().size(); ++k) {
-    const Species& s = *species()[k];
-    check.memory("species " + s.name(), bytes_of(s, common_.precision));
+void examine(const Vlasov& physics, const CommonParams& params, Check& check) {
+  warn_of_unused(params.parameters, check);
+  check.require_written_by(params.start_from, {"output distribution", "physics *"});
+  for (std::size_t k = 0; k < physics.species().size(); ++k) {
+    const Species& s = *physics.species()[k];
+    check.memory("species " + s.name(), bytes_of(s, params.precision));
     check.effort(effort_of(s));
-    if (check.stage().tried && common_.start_from.empty() && !check.small())
-      look_at_f0(common_.species[k], values(), s.solver().grid(), check.context().comm);
+    if (check.stage().tried && params.start_from.empty() && !check.small())
+      look_at_f0(params.species[k], params.values(), s.solver().grid(), check.context().comm);
   }
 }
 

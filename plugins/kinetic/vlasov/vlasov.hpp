@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/kinetic/vlasov/cross_collisions.hpp"
 #include "plugins/kinetic/vlasov/end_time.hpp"
@@ -22,11 +21,10 @@ namespace cambium::kinetic {
 /// 110 (2018); Hakim and Juno, SC20). What makes the fields is the derived class' business. Units: normalised, lengths
 /// in Debye lengths or skin depths and times in 1/omega_pe when charges, masses, densities and constants are of order
 /// one.
-class Vlasov : public Physics, public Checked {
+class Vlasov : public Physics {
  public:
   Vlasov(const CommonParams& params, Context& context);
 
-  void examine(Check&) override;
   void declare(State&, Context&) override;
   void initialise(State&, Context&) override;
   void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
@@ -70,8 +68,5 @@ class Vlasov : public Physics, public Checked {
   bool measured_ = false;
   double first_energy_ = 0.0, last_energy_ = 0.0, first_particles_ = 0.0, last_particles_ = 0.0;
 };
-
-/// Warns of parameters that no formula among the keys of the stage uses.
-void warn_of_unused(const std::map<std::string, std::string>& parameters, Check& check);
 
 }  // namespace cambium::kinetic
