@@ -224,6 +224,25 @@ class Report(unittest.TestCase):
         self.assertGreater((shown.min(axis=2) < 0.5).mean(), 0.005)  # text and curves, not an empty page
 
 
+class Comparison(unittest.TestCase):
+    def test_two_runs_on_one_page(self):
+        os.environ["CAMBIUM_PYTHON"] = sys.executable
+        folder = program.fresh("report_comparison")
+        deck = program.write(os.path.join(folder, "deck.yaml"), DECK.format(folder=folder))
+        for name, steps in (("a", 20), ("b", 40)):
+            code, _, err = program.run("run", deck, f"run.directory={folder}/{name}", f"stages[0].simulate.steps={steps}", "run.seed=3")
+            self.assertEqual(code, 0, err)
+        page = os.path.join(folder, "page.html")
+        code, out, err = program.run("report", folder + "/a", folder + "/b", "-o", page)
+        self.assertEqual((code, out), (0, f"wrote {page}\n"), err)
+        with open(page) as file:
+            text = file.read()
+        self.assertIn("<tr><th>stages[0].simulate.steps</th><td>20</td><td>40</td></tr>", text)
+        self.assertNotIn("run.seed", text.split("Keys that differ")[1].split("<h2>")[0])
+        self.assertIn('alt="tables_0"', text)
+        self.assertEqual(re.findall(r'src="(?!data:)[^"]*"|<link|@import|<script', text), [])
+
+
 class BenchPage(unittest.TestCase):
     SCRIPT = os.path.join(program.SOURCE, "apps", "python", "bench_page.py")
 

@@ -352,23 +352,5 @@ class Shipped(unittest.TestCase):
             self.assertAlmostEqual(float(row["omega"]), omega, delta=0.01)
 
 
-class Comparison(unittest.TestCase):
-    def test_report_of_two_runs(self):
-        folder = program.fresh("sweep_comparison")
-        deck = write_deck(folder, GAS)
-        for name, steps in (("a", 20), ("b", 40)):
-            code, _, err = program.run("run", deck, f"run.directory={folder}/{name}", f"stages[0].simulate.steps={steps}", "run.seed=3")
-            self.assertEqual(code, 0, err)
-        page = os.path.join(folder, "page.html")
-        code, out, err = program.run("report", folder + "/a", folder + "/b", "-o", page)
-        self.assertEqual((code, out), (0, f"wrote {page}\n"), err)
-        with open(page) as file:
-            text = file.read()
-        self.assertIn("<tr><th>stages[0].simulate.steps</th><td>20</td><td>40</td></tr>", text)
-        self.assertNotIn("run.seed", text.split("Keys that differ")[1].split("<h2>")[0])
-        self.assertIn('alt="tables_0"', text)
-        self.assertEqual(re.findall(r'src="(?!data:)[^"]*"|<link|@import|<script', text), [])
-
-
 if __name__ == "__main__":
     unittest.main(verbosity=2)
