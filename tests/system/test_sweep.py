@@ -41,6 +41,7 @@ sweep:
   theory:
     gamma: [-0.0661, -0.1534, -0.2641]
     total_energy_mean: 6.28/k
+    gama: 1
 """
 GAS = """
 run: {{name: gas, directory: {folder}/gas, seed: 1}}
@@ -87,6 +88,7 @@ class Sweep(unittest.TestCase):
         for folder in folders:
             self.assertTrue(os.path.exists(os.path.join(self.where, folder, "simulate", "thermo.csv")), folder)
         self.assertIn(f"6 of 6 runs done in {self.where}", self.out)
+        self.assertIn("warning: sweep.theory: no run has a result 'gama'; did you mean 'gamma'?", self.out)
         self.assertIn(f"wrote {self.where}/report.html", self.out)
         self.assertNotIn(".taken", os.listdir(self.where))
 
@@ -273,6 +275,8 @@ class Failures(unittest.TestCase):
         self.assertTrue(rows[1]["reason"].startswith("numerical failure: "), rows[1]["reason"])
         self.assertEqual([float(row["timestep [ps]"]) for row in rows], [0.002, 2, 0.001])
         self.assertIn("run 2 failed (exit code 4): timestep=2 ps: numerical failure: ", out)
+        with open(os.path.join(where, rows[1]["folder"], "log.txt")) as log:
+            self.assertIn("\nfailed: " + rows[1]["reason"], log.read())
         self.assertIn("2 of 3 runs done in", out)
         with open(os.path.join(where, "report.html")) as page:
             self.assertIn("failed with exit code 4: numerical failure: ", page.read())
@@ -311,6 +315,37 @@ class Pairs(unittest.TestCase):
             self.assertEqual(data["initial_temperature"].attrs["units"], "K")
 
 
+class Seeds(unittest.TestCase):
+    def test_mean_and_standard_error(self):
+        """The page's curves over three seeds: by numpy from the runs' own tables."""
+        folder = program.fresh("sweep_seeds")
+        deck = write_deck(folder, GAS)
+        code, out, err = program.run("sweep", deck, "--over", "stages[0].simulate.initial_temperature=[60, 100]", "--over", "run.seed=[1, 2, 3]")
+        self.assertEqual(code, 0, out + err)
+        where = os.path.join(folder, "gas_sweep")
+        sys.path.insert(0, os.path.join(program.SOURCE, "apps", "python"))
+        import cambium_sweep
+        import sweep_curves
+        sweep = cambium_sweep.Sweep(where)
+        layout = sweep_curves.Layout(sweep)
+        self.assertEqual((layout.axis, layout.seeds, layout.others), ("initial_temperature", ["seed"], []))
+        [(_, chosen)] = layout.lines()
+        x, mean, error = layout.curve("temperature_mean", chosen)
+        rows = table(where)
+        for k, first in enumerate((0, 3)):
+            values = []
+            for row in rows[first:first + 3]:
+                with open(os.path.join(where, row["folder"], "simulate", "thermo.csv"), newline="") as file:
+                    values.append([float(line["temperature [K]"]) for line in csv.DictReader(file)])
+            means = [np.mean(v[len(v) // 2:]) for v in values]
+            self.assertGreater(np.ptp(means), 0)
+            self.assertEqual(x[k], (60, 100)[k])
+            self.assertAlmostEqual(mean[k], np.mean(means), places=9)
+            self.assertAlmostEqual(error[k], np.std(means, ddof=1) / np.sqrt(3), places=9)
+        with open(os.path.join(where, "report.html")) as page:
+            self.assertIn("mean and standard error over seed.", page.read().lower())
+
+
 class Slurm(unittest.TestCase):
     def test_script(self):
         """Run as an array would: each task its own row, through an srun that starts what follows."""
@@ -347,6 +382,7 @@ class Shipped(unittest.TestCase):
         code, out, err = program.run("sweep", deck, f"run.directory={folder}/small", "--test-size", ranks=2)
         self.assertEqual(code, 0, out + err)
         self.assertEqual([float(row["gamma_theory"]) for row in table(folder + "/small")], [-0.01262037, -0.06612796, -0.15335947, -0.26411034])
+        self.assertNotIn("gamma_theory", table(folder + "/s")[0])  # a list is of the deck's own values
         for row, gamma, omega in zip(table(folder + "/s"), (-0.06612796, -0.15335947), (1.28505698, 1.41566186)):
             self.assertAlmostEqual(float(row["gamma"]), gamma, delta=0.002)
             self.assertAlmostEqual(float(row["omega"]), omega, delta=0.01)

@@ -11,7 +11,6 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/deck/expression.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/driver/sweep/page_scalars.hpp"
 
@@ -133,20 +132,14 @@ const ResultColumn* meant(const std::vector<ResultColumn>& all, const std::strin
   return found;
 }
 
-double expected(const deck::Node& theory, const SweepTable& table, const SweepTable::Row& row, std::size_t run) {
-  if (theory.is_list()) {
-    const bool of_key = theory.size() == table.keys[0].values.size();
-    return parse_number(theory.item(of_key ? row.values[0] : run).text()).value_or(missing);
-  }
-  std::vector<deck::Variable> names;
-  std::vector<double> values;
-  for (std::size_t k = 0; k < table.keys.size(); ++k) {
-    const auto numbers = table.keys[k].numbers();
-    if (numbers.empty()) continue;
-    names.push_back({table.keys[k].name, ""});
-    values.push_back(numbers[row.values[k]]);
-  }
-  return deck::Expression::parse(theory.text(), "", names)(values);
+/// A theory without a result is told, with the nearest name.
+void warn_of_unknown(const std::vector<ResultColumn>& all, const deck::Node& theory, Log& log) {
+  std::vector<std::string> names;
+  for (const auto& column : all)
+    if (!column.name.ends_with("_theory")) names.push_back(column.name);
+  for (const auto& entry : theory.entries())
+    if (!names.empty() && !deck::is_note(entry.key) && !meant(all, entry.key))
+      log.warn(fmt::format("sweep.theory: no run has a result '{}'{}", entry.key, suggestion(entry.key, names)));
 }
 
 void add_theory(SweepResults& results) {
@@ -158,8 +151,7 @@ void add_theory(SweepResults& results) {
                      column ? column->unit : "",
                      "expected: " + deck::to_line(entry.value),
                      {}};
-    for (std::size_t k = 0; k < table.rows.size(); ++k)
-      out.values.push_back(expected(entry.value, table, table.rows[k], k));
+    for (std::size_t k = 0; k < table.rows.size(); ++k) out.values.push_back(expected_value(entry.value, table, k));
     results.columns.push_back(std::move(out));
   }
 }
@@ -186,7 +178,9 @@ SweepResults results_of(const std::string& directory) {
 }
 
 void write_results(const std::string& directory, const Context& context) {
-  write_result_files(directory, results_of(directory), context);
+  const SweepResults results = results_of(directory);
+  warn_of_unknown(results.columns, results.sweep.theory, context.log);
+  write_result_files(directory, results, context);
 }
 
 }  // namespace cambium

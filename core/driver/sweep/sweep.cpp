@@ -151,7 +151,12 @@ class Group {
     context.resolved_deck = read.resolved;
     int begun = comm_.root() && fs::exists(fs::path(directory) / run_files::deck);
     context.resume = comm_.max(begun) > 0;
-    return run_stages(read, {sweep_.path, false}, context);
+    try {
+      return run_stages(read, {sweep_.path, false}, context);
+    } catch (...) {
+      log.info("failed: " + failure_of(std::current_exception()).text);  // what `cambium run` says on a terminal
+      throw;
+    }
   }
 
   const Sweep& sweep_;
@@ -178,11 +183,11 @@ class Folder {
       lock_ = std::make_unique<io::RunLock>(sweep.directory, context.command_line, comm_.size() > 1,
                                             [&](const std::string& text) { context.log.info(text); });
       claim_directory(sweep, context.command_line);
-      if (claims) {
-        claims_ = (fs::path(sweep.directory) / ".taken").string();
-        fs::remove_all(claims_, error);
-        fs::create_directories(claims_, error);
-      }
+      const fs::path taken = fs::path(sweep.directory) / ".taken";
+      fs::remove_all(taken, error);  // of a call that was killed
+      if (!claims) return;
+      claims_ = taken.string();
+      fs::create_directories(taken, error);
     });
     comm_.broadcast(claims_);
   }

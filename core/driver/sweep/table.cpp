@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/expression.hpp"
 #include "core/deck/override.hpp"
 #include "core/io/run/shipped.hpp"
 #include "core/plugin/registry.hpp"
@@ -135,7 +136,51 @@ void read_rows(Sweep& sweep, const std::vector<std::string>& named, Registry& re
   if (!lines.empty()) throw InputError(join(lines, "\n"));
 }
 
+/// The numeric keys as variables of a formula, and their values in one run.
+std::vector<deck::Variable> variables_of(const SweepTable& table, std::size_t run, std::vector<double>& values) {
+  std::vector<deck::Variable> names;
+  for (std::size_t k = 0; k < table.keys.size(); ++k) {
+    const auto numbers = table.keys[k].numbers();
+    if (numbers.empty()) continue;
+    names.push_back({table.keys[k].name, ""});
+    values.push_back(numbers[table.rows[run].values[k]]);
+  }
+  return names;
+}
+
+/// What is wrong with a theory is said before anything has run.
+void check_theory(const Sweep& sweep) {
+  const std::size_t first = sweep.table.keys[0].values.size(), runs = sweep.table.rows.size();
+  for (const auto& [name, mark, theory] : sweep.theory.entries()) {
+    const std::string place = fmt::format("{}: sweep.theory.{}", theory.mark().text(), name);
+    if (theory.is_list()) {
+      if (theory.size() != first && theory.size() != runs)
+        throw InputError(fmt::format("{}: found a list of {}, expected a number for each of the {} values of {}", place,
+                                     theory.size(), first, sweep.table.keys[0].path));
+      for (const auto& item : theory.items())
+        if (!parse_number(item.text()))
+          throw InputError(fmt::format("{}: found '{}', expected a number", place, deck::to_line(item)));
+      continue;
+    }
+    try {
+      expected_value(theory, sweep.table, 0);
+    } catch (const deck::ExpressionError& error) {
+      throw InputError(fmt::format("{}: {}", place, error.what()));
+    }
+  }
+}
+
 }  // namespace
+
+double expected_value(const deck::Node& theory, const SweepTable& table, std::size_t run) {
+  if (theory.is_list()) {
+    const bool of_key = theory.size() == table.keys[0].values.size();
+    return parse_number(theory.item(of_key ? table.rows[run].values[0] : run).text()).value_or(0.0);
+  }
+  std::vector<double> values;
+  const auto names = variables_of(table, run, values);
+  return deck::Expression::parse(theory.text(), "", names)(values);
+}
 
 void add_rows(SweepTable& table) {
   std::size_t count = 1;
@@ -206,6 +251,12 @@ Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, cons
   for (const auto& key : sweep.table.keys)
     if (key.path == "run.directory" || key.path == "plugins" || key.path == "sweep" || key.path.starts_with("sweep."))
       key.over.refuse(0, fmt::format("'{}' cannot be swept: it is the same for all runs of a sweep", key.path));
+  if (!options.overs.empty() && sweep.theory.is_map()) {  // lists are of the deck's own values
+    std::vector<deck::Node::Entry> formulas;
+    for (const auto& entry : sweep.theory.entries())
+      if (!entry.value.is_list()) formulas.push_back(entry);
+    sweep.theory = deck::Node::map(std::move(formulas));
+  }
   sweep.directory = sweep.root["run"]["directory"].text();
   const bool placed = std::any_of(deck_options.overrides.begin(), deck_options.overrides.end(),
                                   [](const auto& text) { return text.starts_with("run.directory="); });
@@ -216,6 +267,7 @@ Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, cons
     throw InputError(fmt::format("--row {}: there are runs 1 to {}; `cambium sweep {} --dry-run` lists them",
                                  options.row, sweep.table.rows.size(), path));
   read_rows(sweep, named, registry, context);
+  check_theory(sweep);
   finish_keys(sweep.table.keys);  // once more, now that units are known: 1 ps and 1000 fs are one value
   return sweep;
 }

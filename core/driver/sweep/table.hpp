@@ -38,6 +38,10 @@ struct SweepOptions {
   std::string slurm;      ///< file to which a script for a job array is written
 };
 
+/// What is expected of a result in one run: a formula of the numeric keys, by their names, or an item of a list that
+/// has one for each value of the first key (else one for each run).
+double expected_value(const deck::Node& theory, const SweepTable& table, std::size_t run);
+
 /// A deck with its table of runs.
 struct Sweep {
   deck::Node root;        ///< the deck with overrides, without `sweep`
