@@ -39,7 +39,7 @@ def table(data, names=None):
                 axes.plot(data[across], data[name], color=COLOURS[k % len(COLOURS)], label=label(name), linestyle=("-", "--", ":")[k // len(COLOURS) % 3])
             axes.set(xlabel=label(across, data.units[across]), ylabel=shared_label(group, unit))
             ends = [f(data[name]) for name in group for f in (np.min, np.max)]
-            if training and min(ends) > 0 and max(ends) > 4 * min(ends):
+            if training and min(ends) > 0 and max(ends) > 3 * min(ends):
                 axes.set_yscale("log")
             if len(group) > 1:
                 legend(axes)
@@ -97,6 +97,14 @@ def fields(data, names=None, frame=-1):
         for axes in panels.flat[len(names):]:
             axes.set_axis_off()
     return figure
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def bars(values, units):

@@ -323,7 +323,7 @@ def named_rows_view(path, names):
     with open(path, newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     try:
-        columns = {heading.strip(): [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and is_number(rows[1][k])}
+        columns = {heading.strip(): [float(row[k]) for row in rows[1:]] for k, heading in enumerate(rows[0]) if k > 0 and cambium_plots.is_number(rows[1][k])}
         of_rows = [row[0].strip() for row in rows[1:]]
     except (ValueError, IndexError):
         columns, of_rows = {}, []
@@ -333,16 +333,8 @@ def named_rows_view(path, names):
     if not wanted:
         raise NothingToDraw("holds no column that changes")
     what = rows[0][0].strip()
-    of_rows = [f"{what} {name}" if is_number(name) else name for name in of_rows]
+    of_rows = [f"{what} {name}" if cambium_plots.is_number(name) else name for name in of_rows]
     return Whole(lambda: cambium_plots.bars_by_row(of_rows, {name: columns[name] for name in wanted}))
-
-
-def is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def table_view(path, names):

@@ -171,9 +171,10 @@ class Values(unittest.TestCase):
         self.assertEqual(table.names, ["step", "time", "temperature", "potential_energy", "kinetic_energy", "pressure"])
         self.assertEqual(table.units["pressure"], "bar")
         np.testing.assert_allclose(table["temperature"], 300.0 + np.array(STEPS))
-        series = datasets(folders[2] / "thermo.h5")
-        for name in table.names:
-            np.testing.assert_array_equal(series[f"thermo/{name}"], table[name])
+        with h5py.File(folders[2] / "thermo.h5") as series:
+            for name in table.names:
+                np.testing.assert_array_equal(series[f"thermo/{name}"], table[name])
+                np.testing.assert_array_equal(series[name], table[name])
 
     def test_correlations(self):
         run = cambium_io.Run(folders[2])

@@ -138,9 +138,9 @@ TEST_CASE("an extended XYZ trajectory is the same text on any number of ranks") 
     for (std::int64_t step : {0, 100})
       expected += io::extxyz_text(io::gather_frame(sample_state(alone, step, true), alone, {true, true}));
     CHECK(content(w.scratch.file("trajectory.extxyz")) == expected);
-    CHECK(
-        expected.starts_with("23\nLattice=\"8 0 0 1.5 9 0 -0.75 0.5 10\" Origin=\"-1 0 2\" "
-                             "Properties=species:S:1:pos:R:3:velo:R:3:forces:R:3 Step=0 Time=0 pbc=\"T T T\"\nO "));
+    CHECK(expected.starts_with(
+        "23\nLattice=\"8 0 0 1.5 9 0 -0.75 0.5 10\" Origin=\"-1 0 2\" "
+        "Properties=species:S:1:pos:R:3:velo:R:3:forces:R:3:momenta:R:3 Step=0 Time=0 pbc=\"T T T\"\nO "));
   }
   MPI_Comm_free(&self);
 }

@@ -334,8 +334,10 @@ TEST_CASE("observables interrupted by a restart give the same bits") {
   };
   auto results = [&] {
     std::vector<double> all;
-    for (const char* name : {"rdf/g", "rdf/coordination", "msd", "time", "vacf", "running_diffusion"}) {
-      const std::string file = std::string(name, std::strchr(name, '/')) + ".h5";
+    const std::pair<const char*, const char*> arrays[] = {{"rdf.h5", "rdf/g"}, {"rdf.h5", "rdf/coordination"},
+                                                          {"msd.h5", "msd"},   {"msd.h5", "time"},
+                                                          {"vacf.h5", "vacf"}, {"vacf.h5", "running_diffusion"}};
+    for (const auto& [file, name] : arrays) {
       const auto values = read(w, file, name);
       all.insert(all.end(), values.begin(), values.end());
     }
