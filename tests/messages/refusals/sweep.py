@@ -74,10 +74,10 @@ for name, sweep, message in (
     ("empty", "{over: {run.seed: []}}", "empty.yaml:14:26: sweep.over: the list is empty; give at least one value\n    run.seed=[]\n             ^"),
     ("key", "{over: {run.sed: [1, 2]}}", "run 1 (sed=1): key.yaml:14:26: run.sed: unknown key; did you mean 'seed'?"),
     ("own", "{over: {run.seed: [1]}, zips: true}", "own.yaml:14:32: sweep.zips: unknown key; did you mean 'zip'?"),
-    ("short", "{over: {run.seed: [1, 2]}, theory: {temperature: [1, 2, 3]}}", "short.yaml:14:58: sweep.theory.temperature: found a list of 3, expected a "
+    ("short", "{over: {run.seed: [1, 2]}, theory: {temperature: [1, 2, 3]}}", "short.yaml:14:57: sweep.theory.temperature: found a list of 3, expected a "
      "number for each of the 2 values of run.seed"),
-    ("words", "{over: {run.seed: [1, 2]}, theory: {temperature: [1, two]}}", "words.yaml:14:58: sweep.theory.temperature: found 'two', expected a number"),
-    ("formula", "{over: {run.seed: [1, 2]}, theory: {temperature: 2*sed}}", "formula.yaml:14:58: sweep.theory.temperature: there is no variable 'sed'; did you "
+    ("words", "{over: {run.seed: [1, 2]}, theory: {temperature: [1, two]}}", "words.yaml:14:57: sweep.theory.temperature: found 'two', expected a number"),
+    ("formula", "{over: {run.seed: [1, 2]}, theory: {temperature: 2*sed}}", "formula.yaml:14:57: sweep.theory.temperature: there is no variable 'sed'; did you "
      "mean 'seed'?\n    2*sed\n      ^"),
     ("word", "{over: {run.seed: range(1; 3)}}", "word.yaml:14:26: sweep.over: range takes 3 numbers, first, last and count, for example range(1, 4, 7); found 1\n"
      "    run.seed=range(1; 3)\n                   ^"),
