@@ -126,9 +126,9 @@ says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give 
 says(("sums over 2000000000 lags would take at least 64 GB" + NODE, LEFT, "give a smaller 'length'"),
      S + "output=[{type: vacf, length: 2000000000}]", command="run")
 # Whole numbers beyond what doubles count
-says(("found 1e18, expected a whole number >= 1 (up to 9e15 with a point or an exponent; beyond, give all digits)"), T + "dataset.samples=1e18",
+says("found 1e18, expected a whole number >= 1 (up to 9e15 with a point or an exponent; beyond, give all digits)", T + "dataset.samples=1e18",
      deck="train.yaml")
-says(("found 3e9, expected a whole number (from -2147483648 to 2147483647)"), S + "structure.lattice.cells=[3e9, 1, 1]")
+says("found 3e9, expected a whole number >= 1 (from -2147483648 to 2147483647)", S + "structure.lattice.cells=[3e9, 1, 1]")
 
 # Decks
 table.file("alias.yaml", "a: &a " + 100000 * "x" + "\nb: [" + ", ".join(2000 * ["*a"]) + "]\n")
