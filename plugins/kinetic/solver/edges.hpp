@@ -83,7 +83,7 @@ struct Edges : Sweep<K, P> {
       const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
       for (int k = 0; k < K::face[0]; ++k) t[k] = keep(only, t[k]);
     }
-    const Place p = Base::place(iv);
+    const Place p = Place::of(layout, iv);
     P rhs[K::modes];
     for (auto& r : rhs) r = P(T(0));
     K::template inflow<D>(t, T(0.5) * c * p.W[D], T(0.5) * c * p.H[D], T(high ? -1 : 1), rhs);
@@ -131,7 +131,7 @@ struct Edges : Sweep<K, P> {
     Base::load(here, block);
     for (int i = 0; i < n; ++i) {
       const int iv = velocity_edge_cell(D, high, i);
-      const Place p = Base::place(iv);
+      const Place p = Place::of(layout, iv);
       const P* outside = buffer + (std::int64_t{block} * n + i) * F;
       P inside[F], G[F], none[F], rhs[K::modes];
       K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1), inside);

@@ -104,4 +104,40 @@ CAMBIUM_FN void for_each_index(F&& f) {
   (std::make_integer_sequence<int, N>{});
 }
 
+/// Everything about one velocity cell that the kernels of configuration K ask for, in numbers of type T.
+template <class K, class T>
+struct VelocityPlace {
+  T W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
+  T w[K::vdim], h[K::vdim], square;
+  bool up[K::vdim];  ///< v > 0
+
+  /// Of the velocity cell with number iv.
+  CAMBIUM_FN static VelocityPlace of(const Layout& layout, int iv) {
+    int indices[K::vdim];
+    for (int e = 0; e < K::vdim; ++e) indices[e] = layout.velocity_place(iv, e);
+    return at(layout, indices);
+  }
+  /// The same by indices.
+  CAMBIUM_FN static VelocityPlace at(const Layout& layout, const int* indices) {
+    VelocityPlace p;
+    double square = 0.0;
+    for (int e = 0; e < K::vdim; ++e) {
+      const double w = layout.speed(e, indices[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
+      p.W[e] = T(s * w), p.H[e] = T(s * h), p.w[e] = T(w), p.h[e] = T(h);
+      p.up[e] = w > 0.0;
+      square += w * w + h * h / 3.0;
+    }
+    p.square = T(square);
+    return p;
+  }
+
+  /// The sum of the frequencies that a step must resolve: of streaming, and of this bound of |acceleration| 2/dv.
+  template <class P>
+  CAMBIUM_FN P frequency(P acceleration) const {
+    P sum = T(0.5 * (2 * K::velocity_order + 1)) * acceleration;
+    for (int d = 0; d < K::cdim; ++d) sum += P(T(0.5 * (2 * K::order + 1)) * ((up[d] ? W[d] : -W[d]) + H[d]));
+    return sum;
+  }
+};
+
 }  // namespace cambium::kinetic

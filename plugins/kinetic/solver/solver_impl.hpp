@@ -4,8 +4,9 @@
 #include <stdexcept>
 
 #include "plugins/kinetic/solver/built.hpp"
+#include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
-#include "plugins/kinetic/solver/messages.hpp"
+#include "plugins/kinetic/solver/packed_edges.hpp"
 #include "plugins/kinetic/solver/slab_pass.hpp"
 
 namespace cambium::kinetic {
@@ -20,23 +21,22 @@ class SolverOf : public Solver {
   using Work = Edges<K, P>;
 
   SolverOf(const PhaseGrid& grid, const Comm& comm)
-      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), comm_(comm), messages_(comm) {
+      : info_(info_of<K>()), grid_(grid), layout_(grid, width, K::modes), comm_(comm), edges_(grid_, layout_, comm) {
     for (int s : {0, 2}) allocate(s);
     for (auto& fields : fields_)
-      fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * field_rows * width);
+      fields = View<T*>("kinetic: fields", static_cast<std::size_t>(layout_.blocks()) * Blocks::field_rows * width);
     for (auto& m : moments_)
       m = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
     sizes_.layout = layout_;
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
     scratch_ = View<T*>("kinetic: lower fluxes",
                         static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
-    find_edges();
     // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have
     // left.
     if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0)
       make_faces();
     else
-      make_links();
+      edges_.connect(work());
     sort_tiles();
   }
 
@@ -44,11 +44,11 @@ class SolverOf : public Solver {
   const PhaseGrid& grid() const override { return grid_; }
   void set(int slot, int conf, int velocity, const double* c) override {
     allocate(slot);
-    const auto at = address(conf, velocity);
+    const auto at = blocks().address(conf, velocity);
     for (int k = 0; k < K::modes; ++k) host_[slot](at + k * width) = static_cast<T>(c[k]);
   }
   void get(int slot, int conf, int velocity, double* c) const override {
-    const auto at = address(conf, velocity);
+    const auto at = blocks().address(conf, velocity);
     for (int k = 0; k < K::modes; ++k) c[k] = static_cast<double>(host_[slot](at + k * width));
   }
   void to_device(int slot) override {
@@ -64,7 +64,7 @@ class SolverOf : public Solver {
     allocate(stage.in), allocate(stage.out);
     Work w = work({stage, force, &moments}, 0);
     const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
-    collect(moments_[0], moments);
+    blocks().collect(moments_[0], moments);
     return static_cast<double>(fastest);
   }
 
@@ -79,7 +79,7 @@ class SolverOf : public Solver {
     if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
     slab_pass_->run({work(first, 0), first.stage.in, first.stage.out},
                     {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
-    collect(moments_[0], *first.moments), collect(moments_[1], *second.moments);
+    blocks().collect(moments_[0], *first.moments), blocks().collect(moments_[1], *second.moments);
     return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
   }
 
@@ -90,14 +90,14 @@ class SolverOf : public Solver {
     Kokkos::parallel_for(
         "kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
           for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
-            const auto p = w.place(iv);
+            const auto p = Work::Place::of(w.layout, iv);
             P m[Work::moments];
             for (auto& x : m) x = P(T(0));
             K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
             w.flush(block, m);
           }
         });
-    collect(moments_[0], out);
+    blocks().collect(moments_[0], out);
   }
 
   double square_integral(int slot) const override {
@@ -121,16 +121,7 @@ class SolverOf : public Solver {
   static constexpr std::int64_t cache = 3 << 19;
   /// What two fused stages may keep alive: a part of a third-level cache.
   static constexpr std::int64_t shared_cache = 12 << 20;
-  static constexpr int field_rows = (K::vdim + K::pairs) * K::conf;
-
-  /// An edge of this rank's part: dimension, side, the rank beyond (-1: a wall), and the link that serves it.
-  struct Edge {
-    int dimension;
-    bool high;
-    int rank;
-    Wall wall;
-    int link = -1;
-  };
+  using Blocks = ConfBlocks<K, T, width>;
 
   /// The first of two fused stages needs no place of its own, so not every run has all three.
   void allocate(int slot) {
@@ -143,7 +134,7 @@ class SolverOf : public Solver {
   }
   /// Whether a stage's sweep says all of its result: nothing is added at cuts of velocity space and at walls.
   bool whole_at_once() const {
-    for (const Edge& edge : edges_)
+    for (const auto& edge : edges_.all())
       if (edge.dimension >= K::cdim || (edge.rank < 0 && edge.wall != Wall::absorb)) return false;
     return device_is_host;
   }
@@ -163,36 +154,29 @@ class SolverOf : public Solver {
   /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and
   /// what enters at walls and at cuts of velocity space is added after the others.
   T exchange_traces(const Work& w) {
-    pack(w);
-    messages_.begin();
+    edges_.pack(w);
+    edges_.begin();
     T fastest = sweep(w, inner_);
-    messages_.finish();
+    edges_.finish();
     fastest = std::max(fastest, sweep(w, outer_));
-    unpack(w);
+    edges_.unpack(w);
     return fastest;
   }
+  Blocks blocks() const { return {grid_, layout_}; }
   const P* pointer(int slot) const { return reinterpret_cast<const P*>(f_[slot].data()); }
-  std::int64_t address(int conf, int velocity) const {
-    const auto c = grid_.local_conf(conf);
-    int rest = 0;
-    for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + c[d];
-    return layout_.cell(layout_.block_of(c[0], rest), velocity) * width + layout_.lane_of(c[0]);
-  }
   Work work() const {
     Work w;
     w.layout = layout_;
     w.moment = moments_[0].data();
     w.scratch = reinterpret_cast<P*>(scratch_.data());
     w.tile = sizes_.tile, w.slab = sizes_.slab;
-    for (const Edge& edge : edges_)  // where faces are left, they are attached
-      if (edge.dimension < K::cdim && edge.link >= 0)
-        w.received[edge.dimension][!edge.high] = reinterpret_cast<const T*>(messages_.links[edge.link].receive.data());
+    edges_.attach(w);  // where faces are left, they are attached
     return w;
   }
   /// That of a stage, with its fields.
   Work work(const Half& half, int which) {
     const auto& [stage, force, moments] = half;
-    load_fields(force, fields_[which]);
+    blocks().load_fields(force, fields_[which]);
     Work w = work();
     Kokkos::deep_copy(moments_[which], 0.0);
     w.moment = moments_[which].data();
@@ -245,146 +229,18 @@ class SolverOf : public Solver {
     }
   }
 
-  template <int D>
-  std::size_t edge_bytes(const Work& w, bool high) const {
-    if constexpr (D < K::cdim)
-      return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) *
-             Work::template edge_values<D>;
-    else
-      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
-  }
-
-  void find_edges() {
-    for (int d = 0; d < K::cdim + K::vdim; ++d) {
-      const Axis& axis = grid_.axis[d];
-      if (d < K::cdim && layout_.wrapped[d]) continue;
-      for (bool high : {false, true}) {
-        const int rank = high ? axis.high_rank : axis.low_rank;
-        if (rank >= 0 || d < K::cdim)  // no flux through the ends of velocity space
-          edges_.push_back({d, high, rank, high ? axis.high_wall : axis.low_wall});
-      }
-    }
-  }
   void make_faces() {
     std::vector<typename FaceTraces<K, P>::Edge> between;
-    for (const Edge& edge : edges_)
+    for (const auto& edge : edges_.all())
       if (edge.rank >= 0) between.push_back({edge.dimension, edge.high, edge.rank});
     faces_ = std::make_unique<FaceTraces<K, P>>(comm_, work(), between);
   }
-  void make_links() {
-    const Work w = work();
-    for (Edge& edge : edges_)
-      for_each_index<K::cdim + K::vdim>([&](auto d) {
-        constexpr int D = decltype(d)::value;
-        if (D != edge.dimension || edge.rank < 0) return;
-        edge.link = static_cast<int>(messages_.links.size());
-        // What leaves upwards arrives at the other's lower edge.
-        messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high,
-                                   View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
-                                   View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
-      });
-  }
-
-  template <class F>
-  void for_each_edge(F&& f) const {
-    for (const Edge& edge : edges_)
-      for_each_index<K::cdim + K::vdim>([&](auto d) {
-        if (decltype(d)::value == edge.dimension) f(d, edge);
-      });
-  }
-
-  void pack(const Work& w) const {
-    for_each_edge([&](auto d, const Edge& edge) {
-      constexpr int D = decltype(d)::value;
-      if (edge.link < 0 || (D >= K::cdim && !w.electric)) return;
-      const bool high = edge.high;
-      char* buffer = messages_.links[edge.link].send.data();
-      if constexpr (D < K::cdim) {
-        const int all = w.moving_cells(D, high);
-        Kokkos::parallel_for(
-            "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
-            KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
-      } else {
-        Kokkos::parallel_for(
-            "kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
-            KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
-      }
-    });
-  }
-
-  void unpack(const Work& w) const {
-    for_each_edge([&](auto d, const Edge& edge) {
-      constexpr int D = decltype(d)::value;
-      const bool high = edge.high;
-      if constexpr (D < K::cdim) {
-        if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
-        const bool mirrored = edge.wall == Wall::reflect;
-        const int n = w.moving_cells(D, !high);
-        Kokkos::parallel_for(
-            "kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
-              for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
-            });
-      } else {
-        if (!w.electric) return;
-        const char* buffer = messages_.links[edge.link].receive.data();
-        Kokkos::parallel_for(
-            "kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
-              w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
-            });
-      }
-    });
-  }
-
-  /// Scaled coefficients per pack: (q/m)(2/dv_d) E_d, and (q/m)(2/dv_d) times the part of B that v_e meets along d.
-  void load_fields(const ForceField& force, const View<T*>& fields) const {
-    if (!force.any()) return;
-    auto host = Kokkos::create_mirror_view(fields);
-    for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
-      const auto at = grid_.local_conf(cell);
-      int rest = 0, row = 0;
-      for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + at[d];
-      T* to = host.data() + std::int64_t{layout_.block_of(at[0], rest)} * field_rows * width + layout_.lane_of(at[0]);
-      const std::int64_t from = std::int64_t{grid_.conf_index(at)} * K::conf;
-      auto put = [&](const double* field, double factor) {
-        for (int k = 0; k < K::conf; ++k)
-          to[(row * K::conf + k) * width] = field ? static_cast<T>(factor * field[from + k]) : T(0);
-        ++row;
-      };
-      for (int d = 0; d < K::vdim; ++d) put(force.electric[d], force.charge_over_mass * 2.0 / layout_.dv[d]);
-      for (int d = 0; d < K::vdim; ++d)
-        for (int e = 0; e < K::vdim; ++e)
-          if (e != d) {
-            const int c = 3 - d - e;
-            const double sign = (e - d + 3) % 3 == 1 ? 1.0 : -1.0;  // (v x B)_d = v_{d+1} B_{d+2} - v_{d+2} B_{d+1}
-            put(force.magnetic[c], sign * force.charge_over_mass * 2.0 / layout_.dv[d] / layout_.scale(e));
-          }
-    }
-    Kokkos::deep_copy(fields, host);
-  }
-
-  /// Adds what the kernels summed, in physical units, to an array over the whole configuration space.
-  void collect(const View<double*>& summed, std::vector<double>& out) const {
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), summed);
-    double jacobian = 1.0;
-    for (int d = 0; d < K::vdim; ++d) jacobian *= std::sqrt(2.0) * 0.5 * layout_.dv[d];
-    for (int cell = 0; cell < grid_.local_conf_cells(); ++cell) {
-      const auto at = grid_.local_conf(cell);
-      int rest = 0;
-      for (int d = 1; d < grid_.cdim; ++d) rest = rest * grid_.axis[d].count + at[d];
-      const std::int64_t from =
-          std::int64_t{layout_.block_of(at[0], rest)} * Work::moments * width + layout_.lane_of(at[0]);
-      double* to = out.data() + std::int64_t{grid_.conf_index(at)} * Work::moments;
-      for (int k = 0; k < Work::moments; ++k) to[k] += jacobian * host(from + std::int64_t{k} * width);
-    }
-  }
-
   BasisInfo info_;
   PhaseGrid grid_;
   Layout layout_;
   Work sizes_;
   const Comm& comm_;
-  Messages messages_;
-  std::vector<Edge> edges_;
+  PackedEdges<K, P> edges_;
   View<T*> f_[3];
   HostView<T*> host_[3];
   View<T*> fields_[2], scratch_;

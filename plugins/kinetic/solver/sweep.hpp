@@ -54,30 +54,7 @@ struct Sweep {
   }
   CAMBIUM_FN int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
 
-  /// Everything about velocity cell iv that the kernels ask for.
-  struct Place {
-    T W[K::vdim], H[K::vdim];  ///< scaled (Layout::scale)
-    T w[K::vdim], h[K::vdim], square;
-    bool up[K::vdim];  ///< v > 0
-  };
-  CAMBIUM_FN Place place(int iv) const {
-    int at[K::vdim];
-    for (int e = 0; e < K::vdim; ++e) at[e] = layout.velocity_place(iv, e);
-    return place(at);
-  }
-  /// The same by indices.
-  CAMBIUM_FN Place place(const int* at) const {
-    Place p;
-    double square = 0.0;
-    for (int e = 0; e < K::vdim; ++e) {
-      const double w = layout.speed(e, at[e]), h = 0.5 * layout.dv[e], s = layout.scale(e);
-      p.W[e] = T(s * w), p.H[e] = T(s * h), p.w[e] = T(w), p.h[e] = T(h);
-      p.up[e] = w > 0.0;
-      square += w * w + h * h / 3.0;
-    }
-    p.square = T(square);
-    return p;
-  }
+  using Place = VelocityPlace<K, T>;
 
   /// What a block's cells ask about their surroundings, found once per block: divisions are slow.
   struct Around {
@@ -237,12 +214,6 @@ struct Sweep {
     return sum;
   }
 
-  CAMBIUM_FN static P frequency(const Place& p, P acceleration) {
-    P sum = T(0.5 * (2 * K::velocity_order + 1)) * acceleration;
-    for (int d = 0; d < K::cdim; ++d) sum += P(T(0.5 * (2 * K::order + 1)) * ((p.up[d] ? p.W[d] : -p.W[d]) + p.H[d]));
-    return sum;
-  }
-
   CAMBIUM_FN void flush(int block, P* row) const {
     double* target = moment + std::int64_t{block} * moments * P::width;
     for (int k = 0; k < moments; ++k) {
@@ -282,7 +253,7 @@ struct Sweep {
   template <bool upwind_flux>
   CAMBIUM_FN P advance(const Block<K, P>& here, const Around& sides, int block, int iv, const int* at, P* lower,
                        P* row) const {
-    const Place p = place(at);
+    const Place p = Place::at(layout, at);
     const std::int64_t cell = layout.cell(block, iv);
     const P* f = in + cell;
     look_ahead<0>(block, iv);
@@ -294,7 +265,7 @@ struct Sweep {
     look_ahead<5>(block, iv);
     if (sides.leaves) leave(sides, out + cell, at, p);
     K::moments(out + cell, p.w, p.h, p.square, row);
-    return frequency(p, speed);
+    return p.frequency(speed);
   }
 
   CAMBIUM_FN void load(Block<K, P>& here, int block) const {

@@ -1,0 +1,128 @@
+#pragma once
+#include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/messages.hpp"
+#include "plugins/kinetic/solver/phase_grid.hpp"
+
+namespace cambium::kinetic {
+
+/// The edges of this rank's part of phase space, and the messages in which traces are packed before a sweep and added
+/// after it.
+template <class K, class P>
+class PackedEdges {
+ public:
+  using T = typename P::value_type;
+  using Work = Edges<K, P>;
+
+  /// An edge of this rank's part: dimension, side, the rank beyond (-1: a wall), and the link that serves it.
+  struct Edge {
+    int dimension;
+    bool high;
+    int rank;
+    Wall wall;
+    int link = -1;
+  };
+
+  PackedEdges(const PhaseGrid& grid, const Layout& layout, const Comm& comm) : layout_(layout), messages_(comm) {
+    for (int d = 0; d < K::cdim + K::vdim; ++d) {
+      const Axis& axis = grid.axis[d];
+      if (d < K::cdim && layout.wrapped[d]) continue;
+      for (bool high : {false, true}) {
+        const int rank = high ? axis.high_rank : axis.low_rank;
+        if (rank >= 0 || d < K::cdim)  // no flux through the ends of velocity space
+          edges_.push_back({d, high, rank, high ? axis.high_wall : axis.low_wall});
+      }
+    }
+  }
+
+  const std::vector<Edge>& all() const { return edges_; }
+  /// Takes buffers for what goes to and comes from neighbours. `w` is that of a stage without fields.
+  void connect(const Work& w) {
+    for (Edge& edge : edges_)
+      for_each_index<K::cdim + K::vdim>([&](auto d) {
+        constexpr int D = decltype(d)::value;
+        if (D != edge.dimension || edge.rank < 0) return;
+        edge.link = static_cast<int>(messages_.links.size());
+        // What leaves upwards arrives at the other's lower edge.
+        messages_.links.push_back({edge.rank, 2 * D + edge.high, 2 * D + !edge.high,
+                                   View<char*>("kinetic: sent", edge_bytes<D>(w, edge.high)),
+                                   View<char*>("kinetic: received", edge_bytes<D>(w, !edge.high))});
+      });
+  }
+  /// Tells a sweep where what was received lies.
+  void attach(Work& w) const {
+    for (const Edge& edge : edges_)
+      if (edge.dimension < K::cdim && edge.link >= 0)
+        w.received[edge.dimension][!edge.high] = reinterpret_cast<const T*>(messages_.links[edge.link].receive.data());
+  }
+
+  void begin() { messages_.begin(); }
+  void finish() { messages_.finish(); }
+
+  /// Puts the traces that neighbours will ask for into their messages.
+  void pack(const Work& w) const {
+    for_each_edge([&](auto d, const Edge& edge) {
+      constexpr int D = decltype(d)::value;
+      if (edge.link < 0 || (D >= K::cdim && !w.electric)) return;
+      const bool high = edge.high;
+      char* buffer = messages_.links[edge.link].send.data();
+      if constexpr (D < K::cdim) {
+        const int all = w.moving_cells(D, high);
+        Kokkos::parallel_for(
+            "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+            KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
+      } else {
+        Kokkos::parallel_for(
+            "kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
+            KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
+      }
+    });
+  }
+
+  /// Adds what enters at walls and at cuts of velocity space.
+  void unpack(const Work& w) const {
+    for_each_edge([&](auto d, const Edge& edge) {
+      constexpr int D = decltype(d)::value;
+      const bool high = edge.high;
+      if constexpr (D < K::cdim) {
+        if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
+        const bool mirrored = edge.wall == Wall::reflect;
+        const int n = w.moving_cells(D, !high);
+        Kokkos::parallel_for(
+            "kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
+              for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
+            });
+      } else {
+        if (!w.electric) return;
+        const char* buffer = messages_.links[edge.link].receive.data();
+        Kokkos::parallel_for(
+            "kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
+              w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
+            });
+      }
+    });
+  }
+
+ private:
+  template <int D>
+  std::size_t edge_bytes(const Work& w, bool high) const {
+    if constexpr (D < K::cdim)
+      return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) *
+             Work::template edge_values<D>;
+    else
+      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
+  }
+
+  template <class F>
+  void for_each_edge(F&& f) const {
+    for (const Edge& edge : edges_)
+      for_each_index<K::cdim + K::vdim>([&](auto d) {
+        if (decltype(d)::value == edge.dimension) f(d, edge);
+      });
+  }
+
+  Layout layout_;
+  Messages messages_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace cambium::kinetic
