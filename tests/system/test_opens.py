@@ -205,6 +205,14 @@ class Xarray(unittest.TestCase):
         self.assertEqual((trials.reward.dims, trials.seconds.units), (("number",), "s"))
         self.assertEqual(trials.genome.dims, ("number", "decision"))
 
+    def test_parity(self):
+        data = self.dataset("parity_0.h5", "learning", "test")
+        self.assertEqual((data.predicted.dims, data.predicted.units), (("row", "component"), "eV/angstrom"))
+        self.assertEqual({"frame", "atom", "component"}, set(data.coords))
+        table = cambium_io.Table(os.path.join(run("learning"), "test", "parity_0_force.csv"))
+        np.testing.assert_array_equal(data.reference.sel(component="y"), table["reference_y"])
+        np.testing.assert_array_equal(data.atom, table["atom"])
+
     def test_matrices_and_spectra(self):
         data = self.dataset("density.h5", "levels", "density_matrix")
         self.assertEqual((data.row.dims, data["values"].dims), (("entry",), ("element",)))
@@ -289,7 +297,7 @@ class Tables(unittest.TestCase):
              "spin_up.csv": ("coarse_to_fine", "spin_up", "nusselt_bottom_steady"), "trials.csv": ("tune", "tune", "error"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
-             "parity_0_force.csv": ("learning", "test", "model (eV/angstrom)")}
+             "parity_0_force.csv": ("learning", "test", "predicted_x [eV/angstrom]")}
 
     def test_pandas(self):
         package("pandas")

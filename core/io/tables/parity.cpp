@@ -5,6 +5,7 @@
 
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/io/tables/csv.hpp"
 
 namespace cambium::io {
@@ -41,18 +42,25 @@ void write_group(File& file, const ParityQuantity& q) {
   group.set_attribute("unit", q.unit);
   group.set_attribute("rmse", errors.rmse);
   group.set_attribute("mae", errors.mae);
+  write_dimension(group, "row", static_cast<std::int64_t>(q.rows()));
+  std::string beside;
   for (std::size_t k = 0; k < q.places.size(); ++k) {
     std::vector<std::int64_t> place;
     for (std::size_t row = 0; row < q.rows(); ++row) place.push_back(q.place[row * q.places.size() + k]);
-    group.write(q.places[k], place);
+    labelled(group.write(q.places[k], place), "", "number of the " + q.places[k]);
+    group.attach_scales(q.places[k], {"row"});
+    beside += (k ? " " : "") + q.places[k];
   }
-  if (!q.components.empty()) group.write("component", q.components);
+  if (!q.components.empty()) labelled(group.write("component", q.components), "", "component");
   const auto rows = static_cast<std::int64_t>(q.rows()), width = static_cast<std::int64_t>(q.width());
   for (const auto& [side, numbers] : {std::pair{"reference", &q.reference}, std::pair{"predicted", &q.predicted}}) {
     Dataset array = q.components.empty() ? group.write(side, tensor_of(numbers->data(), {rows}))
                                          : group.write(side, tensor_of(numbers->data(), {rows, width}));
     array.set_attribute("unit", q.unit);
-    array.set_attribute("units", q.unit);
+    labelled(array, q.unit, q.name + ", " + side);
+    group.attach_scales(
+        side, q.components.empty() ? std::vector<std::string>{"row"} : std::vector<std::string>{"row", "component"});
+    if (!beside.empty()) set_coordinates(array, beside);
   }
 }
 
