@@ -13,7 +13,7 @@ import sys
 
 import docblocks
 
-CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md",)  # guide.py
+CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md", "docs/developing/first_contributions.md")  # guide.py, contributions.py
 FRAME = """run: {name: part}
 plugins: [md, deepmd, kinetic, podlstm, submatrix, superres]
 stages:
