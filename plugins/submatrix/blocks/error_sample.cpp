@@ -91,9 +91,9 @@ StratifiedSample::Interval StratifiedSample::sum(std::span<const double> value) 
     for (std::size_t k : stratum.drawn) mean += value[k] / n;
     for (std::size_t k : stratum.drawn) squares += (value[k] - mean) * (value[k] - mean);
     out.total += all * mean;
-    // One alone tells nothing of the spread: then it is taken to be as large as the value. A finite population would
-    // allow for less than this, and tails are heavy: neither that nor the last degree of freedom is claimed.
-    const double spread = n > 1.0 ? squares / (n - 1.0) : mean * mean, own = n == all ? 0.0 : all * all * spread / n;
+    // One alone tells nothing of the spread: then it is taken to be as large as the value. What was drawn is known,
+    // only the others are guessed. Tails are heavy: the last degree of freedom is not claimed.
+    const double spread = n > 1.0 ? squares / (n - 1.0) : mean * mean, own = all * (all - n) * spread / n;
     variance += own;
     satterthwaite += own * own / std::max(1.0, n - 1.0);
   }

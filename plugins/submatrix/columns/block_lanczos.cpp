@@ -22,6 +22,7 @@ void BlockLanczos<T>::start(Product product, double flops, int n, int ld, int fi
   product_ = std::move(product), product_flops_ = flops;
   n_ = n, padded_n_ = padded<T>(n), width_ = width, blocks_ = 0, exhausted_ = false, flops_ = 0.0, scale_ = 0.0;
   ld_ = ld;
+  first_ = {0, width};
   alpha_.clear();
   beta_.clear();
   basis_.reserve(static_cast<std::size_t>(9 * width_ * ld_));  // an earlier start may have been narrower
@@ -36,44 +37,47 @@ void BlockLanczos<T>::extend(int blocks) {
     AlignedBuffer<T> larger;
     const int room = blocks + blocks / 2;
     larger.reserve(static_cast<std::size_t>((room + 1) * width_ * ld_));
-    std::copy_n(basis_.data(), static_cast<std::size_t>((blocks_ + 1) * width_ * ld_), larger.data());
+    std::copy_n(basis_.data(), static_cast<std::size_t>(first_.back() * ld_), larger.data());
     std::swap(basis_, larger);
     capacity_ = room;
   }
   while (blocks_ < blocks && !exhausted_) {
-    T* w = vector((blocks_ + 1) * width_);
-    product_(width_, vector(blocks_ * width_), w);
-    flops_ += product_flops_ * width_;
+    const int newest = first_[static_cast<std::size_t>(blocks_)], all = first_.back();
+    T* w = vector(all);
+    product_(all - newest, vector(newest), w);
+    flops_ += product_flops_ * (all - newest);
     ++blocks_;
-    orthogonalise(w);
+    orthogonalise(w, all - newest);
   }
 }
 
-/// Removes from w (width rows) its components along basis vectors from .. to-1; with `keep`, the last width of them are
-/// the new diagonal block of T.
+/// Removes from w (`rows` of them) its components along basis vectors from .. to-1; with `keep`, the last `rows` of
+/// them are the new diagonal block of T.
 template <class T>
-void BlockLanczos<T>::project_out(T* w, int from, int to, bool keep) {
+void BlockLanczos<T>::project_out(T* w, int rows, int from, int to, bool keep) {
   const int k = to - from;
-  overlaps_.resize(static_cast<std::size_t>(k * width_));
+  overlaps_.resize(static_cast<std::size_t>(k * rows));
   transposed_.resize(overlaps_.size());
-  panel_dots(k, width_, n_, vector(from), ld_, w, ld_, overlaps_.data());
+  panel_dots(k, rows, n_, vector(from), ld_, w, ld_, overlaps_.data());
   for (int i = 0; i < k; ++i)
-    for (int q = 0; q < width_; ++q)
-      transposed_[static_cast<std::size_t>(q * k + i)] = overlaps_[static_cast<std::size_t>(i * width_ + q)];
-  panel_product(width_, n_, k, transposed_.data(), k, vector(from), ld_, w, ld_, true);
-  flops_ += 4.0 * k * n_ * width_;
-  if (keep) alpha_.insert(alpha_.end(), overlaps_.end() - width_ * width_, overlaps_.end());
+    for (int q = 0; q < rows; ++q)
+      transposed_[static_cast<std::size_t>(q * k + i)] = overlaps_[static_cast<std::size_t>(i * rows + q)];
+  panel_product(rows, n_, k, transposed_.data(), k, vector(from), ld_, w, ld_, true);
+  flops_ += 4.0 * k * n_ * rows;
+  if (keep) alpha_.insert(alpha_.end(), overlaps_.end() - rows * rows, overlaps_.end());
 }
 
 template <class T>
-void BlockLanczos<T>::orthogonalise(T* w) {
-  const int all = blocks_ * width_;
-  project_out(w, std::max(0, all - 2 * width_), all, true);  // the three-term recurrence
-  project_out(w, 0, all, false);                             // what rounding brought back
-  std::vector<T> beta(static_cast<std::size_t>(width_ * width_), T(0));
-  const T largest = normalise(w, beta.data());
-  exhausted_ = largest == T(0) || all >= n_;
-  if (!exhausted_) beta_.insert(beta_.end(), beta.begin(), beta.end());
+void BlockLanczos<T>::orthogonalise(T* w, int rows) {
+  const int all = first_.back();
+  project_out(w, rows, first_[static_cast<std::size_t>(std::max(0, blocks_ - 2))], all, true);  // three-term recurrence
+  project_out(w, rows, 0, all, false);  // what rounding brought back
+  std::vector<T> beta(static_cast<std::size_t>(rows * rows), T(0));
+  const int stayed = normalise(w, rows, beta.data());
+  exhausted_ = stayed == 0 || all >= n_;
+  if (exhausted_) return;
+  beta_.insert(beta_.end(), beta.begin(), beta.begin() + stayed * rows);
+  first_.push_back(all + stayed);
 }
 
 template <class T>
@@ -95,66 +99,71 @@ void BlockLanczos<T>::remove(const T* direction, T* row, T* component) {
 }
 
 /// A row that lost most of its length holds what rounding left of the others, grown with it when it became a unit row:
-/// that is taken out again, twice. False when little stays: then it was nothing else.
+/// that is taken out again, twice. `rows`: of w before it. False when little stays: then it was nothing else.
 template <class T>
-bool BlockLanczos<T>::purify(T* w, int q) {
-  T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
+bool BlockLanczos<T>::purify(T* w, int rows, T* row) {
   T norm = T(1);
   for (int pass = 0; pass < 2; ++pass) {
-    for (int k = 0; k < blocks_ * width_; ++k) remove(vector(k), row, nullptr);
-    for (int p = 0; p < q; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, nullptr);
+    for (int k = 0; k < first_.back(); ++k) remove(vector(k), row, nullptr);
+    for (int p = 0; p < rows; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, nullptr);
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     norm = std::sqrt(norm);
     const T factor = norm > T(0.5) ? T(1) / norm : T(0);
     scale(factor, padded_n_, row);
     if (factor == T(0)) return false;
   }
-  flops_ += 8.0 * n_ * (blocks_ * width_ + q);
+  flops_ += 8.0 * n_ * (first_.back() + rows);
   return true;
 }
 
-/// Modified Gram-Schmidt, twice: w = beta^T q with beta (p, q) the component of old row q along new row p. Returns the
-/// largest norm that stayed.
+/// Modified Gram-Schmidt, twice: w = beta^T q with beta (p, q) the component of old row q along new row p. Rows of
+/// which nothing stays are left out; returns how many there are then.
 template <class T>
-T BlockLanczos<T>::normalise(T* w, T* beta) {
-  T largest = T(0);
-  for (int q = 0; q < width_; ++q) {
+int BlockLanczos<T>::normalise(T* w, int rows, T* beta) {
+  int stayed = 0;
+  for (int q = 0; q < rows; ++q) {
     T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
     T norm;
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     scale_ = std::max(scale_, std::sqrt(static_cast<double>(norm)));
     for (int pass = 0; pass < 2; ++pass)
-      for (int p = 0; p < q; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, beta + p * width_ + q);
+      for (int p = 0; p < stayed; ++p) remove(w + static_cast<std::ptrdiff_t>(p) * ld_, row, beta + p * rows + q);
     panel_dots(1, 1, n_, row, ld_, row, ld_, &norm);
     norm = std::sqrt(norm);
     // Below this a direction is rounding.
-    bool vanished = static_cast<double>(norm) <= 100.0 * std::numeric_limits<T>::epsilon() * scale_;
-    const T factor = vanished ? T(0) : T(1) / norm;
-    scale(factor, padded_n_, row);
-    if (!vanished && static_cast<double>(norm) < suspect * scale_) vanished = !purify(w, q);
-    beta[q * width_ + q] = vanished ? T(0) : norm;
-    largest = std::max(largest, beta[q * width_ + q]);
+    if (static_cast<double>(norm) <= 100.0 * std::numeric_limits<T>::epsilon() * scale_) continue;
+    scale(T(1) / norm, padded_n_, row);
+    if (static_cast<double>(norm) < suspect * scale_ && !purify(w, stayed, row)) continue;
+    beta[stayed * rows + q] = norm;
+    if (stayed < q) std::copy_n(row, padded_n_, w + static_cast<std::ptrdiff_t>(stayed) * ld_);
+    ++stayed;
   }
-  flops_ += 4.0 * n_ * width_ * width_;
-  return largest;
+  flops_ += 4.0 * n_ * rows * rows;
+  return stayed;
 }
 
 template <class T>
 void BlockLanczos<T>::projected(double* out) const {
-  const int rows = projected_rows(), w = width_;
+  const int rows = projected_rows();
   std::fill_n(out, static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows), 0.0);
-  for (int k = 0; k < blocks_; ++k)
+  const T *alpha = alpha_.data(), *beta = beta_.data();
+  for (int k = 0; k < blocks_; ++k) {
+    const int at = first_[static_cast<std::size_t>(k)], next = first_[static_cast<std::size_t>(k) + 1], w = next - at;
     for (int p = 0; p < w; ++p)
+      for (int q = 0; q < w; ++q)
+        out[(at + p) * rows + at + q] =
+            0.5 * (static_cast<double>(alpha[p * w + q]) + static_cast<double>(alpha[q * w + p]));
+    alpha += w * w;
+    if (k + 1 == blocks_) break;
+    const int below = first_[static_cast<std::size_t>(k) + 2] - next;
+    for (int p = 0; p < below; ++p)
       for (int q = 0; q < w; ++q) {
-        const auto at = static_cast<std::size_t>(k * w * w + p * w + q),
-                   mirror = static_cast<std::size_t>(k * w * w + q * w + p);
-        out[(k * w + p) * rows + k * w + q] =
-            0.5 * (static_cast<double>(alpha_[at]) + static_cast<double>(alpha_[mirror]));
-        if (k + 1 == blocks_) continue;
-        const double b = beta_[at];  // block (k + 1, k)
-        out[((k + 1) * w + p) * rows + k * w + q] = b;
-        out[(k * w + q) * rows + (k + 1) * w + p] = b;
+        const double b = beta[p * w + q];  // block (k + 1, k)
+        out[(next + p) * rows + at + q] = b;
+        out[(at + q) * rows + next + p] = b;
       }
+    beta += below * w;
+  }
 }
 
 template <class T>

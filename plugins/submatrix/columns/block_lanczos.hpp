@@ -8,7 +8,7 @@ namespace cambium::submatrix {
 
 /// Block Lanczos with full reorthogonalisation from a block of unit vectors: A Q = Q T + remainder with T block
 /// tridiagonal, so that f(A) E_1 is about Q f(T) E_1 (G. H. Golub and G. Meurant, Matrices, Moments and Quadrature,
-/// 2010, chapter 6). Directions that vanish are replaced by zero vectors, whose rows of T are zero and without weight.
+/// 2010, chapter 6). Directions that vanish are left out: blocks become narrower.
 template <class T>
 class BlockLanczos {
  public:
@@ -25,29 +25,31 @@ class BlockLanczos {
 
   int blocks() const { return blocks_; }
   int width() const { return width_; }
-  /// Rows of the projected matrix; row-major.
-  int projected_rows() const { return blocks_ * width_; }
-  /// Copies T, blocks*width square, row-major, into `out`.
+  /// Rows of the projected matrix, and those of its last block.
+  int projected_rows() const { return first_[static_cast<std::size_t>(blocks_)]; }
+  int last_rows() const { return projected_rows() - first_[static_cast<std::size_t>(blocks_) - 1]; }
+  /// Copies T, square, row-major, into `out`.
   void projected(double* out) const;
-  /// out (width x padded n, row-major) = coefficients (width x blocks*width) times the basis.
+  /// out (width x padded n, row-major) = coefficients (width x projected_rows()) times the basis.
   void combine(const T* coefficients, T* out) const;
   double flops() const { return flops_; }
 
  private:
-  void orthogonalise(T* w);
-  void project_out(T* w, int from, int to, bool keep);
-  T normalise(T* w, T* beta);
+  void orthogonalise(T* w, int rows);
+  void project_out(T* w, int rows, int from, int to, bool keep);
+  int normalise(T* w, int rows, T* beta);
   void remove(const T* direction, T* row, T* component);
-  bool purify(T* w, int q);
+  bool purify(T* w, int rows, T* row);
   T* vector(int k) { return basis_.data() + static_cast<std::ptrdiff_t>(k) * ld_; }
 
   Product product_;
   double product_flops_ = 0.0;
   int n_ = 0, padded_n_ = 0, ld_ = 0, width_ = 0, blocks_ = 0, capacity_ = 0;
+  std::vector<int> first_;  ///< vector of each block of the basis, the one to be multiplied next among them; their end
   bool exhausted_ = false;
   double flops_ = 0.0, scale_ = 0.0;
   AlignedBuffer<T> basis_;
-  std::vector<T> alpha_, beta_;  ///< diagonal and sub-diagonal blocks of T, width x width each, row-major
+  std::vector<T> alpha_, beta_;  ///< diagonal and sub-diagonal blocks of T, row-major, one after the other
   std::vector<T> overlaps_, transposed_;
 };
 

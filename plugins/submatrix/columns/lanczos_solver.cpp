@@ -110,7 +110,7 @@ class LanczosSolver : public ColumnSolver {
     const int k = lanczos_.projected_rows();
     double sum = 0.0;
     for (int q = 0; q < width_; ++q)
-      for (int i = k - width_; i < k; ++i) {
+      for (int i = k - lanczos_.last_rows(); i < k; ++i) {
         const double c = coefficients_[static_cast<std::size_t>(q * k + i)];
         sum += c * c;
       }

@@ -1,10 +1,11 @@
-// The parts of density_matrix() that say how wrong the result may be: some submatrices, drawn at random, are solved
-// again with everything tightened, and the difference is carried over to all of them.
+#include "plugins/submatrix/density/error_estimate.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "plugins/submatrix/blocks/matrix_error.hpp"
-#include "plugins/submatrix/density/density_step.hpp"
+#include "plugins/submatrix/columns/chemical_potential.hpp"
+#include "plugins/submatrix/submatrices/ends.hpp"
 
 namespace cambium::submatrix {
 
@@ -14,6 +15,21 @@ namespace {
 constexpr double least_left = 0.2, most_left = 0.9;
 /// Of what is known of the differences' own errors: these are sizes, not limits.
 constexpr double safety = 2.0;
+/// Submatrices that are drawn for each that was asked for, where patterns were widened.
+constexpr int drawn_of_widened = 2;
+
+/// What is known of a drawn submatrix, hartree, both spins (`grown`: 0 or 1).
+enum Kind {
+  unknown,       ///< of E - mu N, tightened less computed, without what is known of all submatrices
+  by_eps,        ///< the part of it that eps / 10 changes
+  before,        ///< what ten times eps had left out
+  matrix_bound,  ///< second order of what is wrong with H'
+  beyond,        ///< what rows beyond the reach of eps change
+  grown,         ///< D reaches rows that it lacks
+  electrons,     ///< change of their number
+  edge,          ///< size of what is still missing at the edge
+  kinds
+};
 
 /// (x - mu) f(x) less T times the entropy of a state at x: the grand potential, which no error of H or of mu moves to
 /// first order through the occupations.
@@ -23,28 +39,10 @@ double grand_potential(double x, double mu, double kt) {
   return z > 0.0 ? -kt * std::log1p(std::exp(-z)) : (x - mu) - kt * std::log1p(std::exp(z));
 }
 
-/// Mean level above mu less mean level below, and the root mean square of all: the energies by which errors of H count.
-void scales(const Spectrum& spectrum, double mu, SolvedColumns& out) {
-  double below[2] = {0.0, 0.0}, above[2] = {0.0, 0.0}, squares = 0.0;
-  for (std::size_t j = 0; j < spectrum.node.size(); ++j) {
-    double* side = spectrum.node[j] < mu ? below : above;
-    side[0] += spectrum.weight[j], side[1] += spectrum.weight[j] * spectrum.node[j];
-    squares += spectrum.weight[j] * spectrum.node[j] * spectrum.node[j];
-  }
-  out.size = std::sqrt(squares / std::max(below[0] + above[0], 1e-30));
-  out.excitation = below[0] > 0.0 && above[0] > 0.0 ? above[1] / above[0] - below[1] / below[0] : out.size;
-}
-
 }  // namespace
 
-double excitation(const Spectrum& spectrum, double mu) {
-  SolvedColumns out;
-  scales(spectrum, mu, out);
-  return out.excitation;
-}
-
-struct DensityStep::Judged {
-  std::size_t group = 0, place = 0;  ///< among groups_ and among all that were drawn
+struct ErrorEstimator::Judged {
+  std::size_t group = 0, place = 0;  ///< among the groups of the patterns and among all that were drawn
   SolvedColumns solved;
   Spectrum spectrum;
   bool is_short = false, grown = false;  ///< D reaches across the edge; did so, before the submatrix grew
@@ -56,171 +54,209 @@ struct DensityStep::Judged {
   double edge = 0.0;  ///< bound of what is still missing at the edge
 };
 
+namespace {
+
+template <class T>
+std::vector<int> rows_of_all(const std::vector<T>& judged) {
+  std::vector<int> out;
+  for (const auto& j : judged) out.insert(out.end(), j.solved.index.blocks.begin(), j.solved.index.blocks.end());
+  return unique(std::move(out));
+}
+
+}  // namespace
+
 /// The submatrices on which errors will be estimated. A guess of a column's share of the error: the squares of the
 /// blocks that eps leaves out of it, and of the couplings in two steps to rows outside.
-void DensityStep::draw_sample() {
-  if (options_.sample <= 0) return;
-  note_couplings();
-  const std::vector<double> outside = couplings_outside();
+void ErrorEstimator::draw() {
+  if (job_.options.sample <= 0) return;
+  couplings_.note();
+  const std::vector<double> outside = couplings_.outside();
   const double reached =
-      pattern_ ? share_of_estimate * largest_coupling_ : 0.0;  // the share of a row to which D reaches
+      patterns_.widened() ? share_of_estimate * couplings_.largest() : 0.0;  // the share of a row to which D reaches
   std::vector<double> mine, all;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
+  for (std::size_t g = 0; g < patterns_.groups().size(); ++g) {
     double score = outside[g];
-    for (int column : groups_[g]) {
-      const BlockColumn c = (*group_columns_)(column);
+    for (int column : patterns_.groups()[g]) {
+      const BlockColumn c = patterns_.group_columns()(column);
       for (std::size_t e = 0; e < c.rows.size(); ++e)
-        score += c.norms[e] < options_.eps ? c.norms[e] * c.norms[e] + reached * c.norms[e] : 0.0;
+        score += c.norms[e] < job_.options.eps ? c.norms[e] * c.norms[e] + reached * c.norms[e] : 0.0;
     }
-    mine.insert(mine.end(), {static_cast<double>(groups_[g].front()), score});
+    mine.insert(mine.end(), {static_cast<double>(patterns_.groups()[g].front()), score});
   }
   std::vector<int> count, first{0};
-  for (auto n : context_.comm.all_gather(std::ssize(mine)))
+  for (auto n : job_.context.comm.all_gather(std::ssize(mine)))
     count.push_back(static_cast<int>(n)), first.push_back(first.back() + count.back());
   all.resize(static_cast<std::size_t>(first.back()));
   MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), count.data(), first.data(),
-                 MPI_DOUBLE, context_.comm.handle());
+                 MPI_DOUBLE, job_.context.comm.handle());
   std::vector<StratifiedSample::Unit> units;
   for (std::size_t k = 0; k < all.size(); k += 2) units.push_back({static_cast<int>(all[k]), all[k + 1]});
-  drawn_ = StratifiedSample(std::move(units), options_.sample, context_.seed);
+  // What is wrong with widened columns is of either sign and cancels in their sum, but not in that of a few: of n in N
+  // it is seen some sqrt(N / n) times as large as it is. More of them are drawn.
+  const int wanted = patterns_.widened() ? drawn_of_widened * job_.options.sample : job_.options.sample;
+  drawn_ = StratifiedSample(std::move(units), wanted, job_.context.seed);
 }
 
 /// Solves the drawn submatrices as `judged` has their rows; `grown`: only those that have.
-void DensityStep::solve_reference(std::vector<Judged>& judged, const ColumnSet& hamiltonian,
-                                  const std::optional<ColumnSet>& overlap, bool grown) {
-  const double mu = result_.mu, kt = options_.kt;
-  const ExactSolvers solvers = exact_solvers(overlap, 0.1 * krylov().tolerance);
-  const ColumnSet coupling =
-      coupling_ ? couplings(rows_of_reference(judged)) : ColumnSet(*hamiltonian_, BlockColumns(system_.layout));
+void ErrorEstimator::solve(std::vector<Judged>& judged, const ColumnSet& hamiltonian,
+                           const std::optional<ColumnSet>& overlap, bool grown) {
+  const double mu = job_.result.mu, kt = job_.options.kt;
+  const ExactSolvers solvers = solvers_.exact(overlap, 0.1 * solvers_.krylov().tolerance);
+  const ColumnSet coupling = couplings_.known() ? couplings_.of(rows_of_all(judged))
+                                                : ColumnSet(patterns_.matrix(), BlockColumns(job_.system.layout));
   for (auto& j : judged) {
     if (grown && !j.grown) continue;
     SolvedColumns& s = j.solved;
     ColumnSolver& work = solvers.of(s.index);
     j.spectrum = work.decompose(s.index, hamiltonian, 0.0, [mu, kt](double x) { return occupation(x, mu, kt); });
     work.column([mu, kt](double x) { return occupation(x, mu, kt); }, s.density);
-    const auto norms = reaching(s.index, j.spectrum, mu, s.density, weighted_column(work), 0, s.index.width);
-    if (root_) work.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, s.weighted);
-    estimate_flops_ += work.report().flops;
-    scales(j.spectrum, mu, s);
-    if (!grown || pattern_) j.with_eps = j.spectrum.trace([mu, kt](double x) { return grand_potential(x, mu, kt); });
+    const auto norms = reach_.norms(s.index, j.spectrum, mu, s.density, reach_.weighted_column(work), 0, s.index.width);
+    if (job_.has_root()) work.column([mu, kt](double x) { return x * occupation(x, mu, kt); }, s.weighted);
+    flops_ += work.report().flops;
+    s.excitation = excitation(j.spectrum, mu, &s.size);
+    if (!grown || patterns_.widened())
+      j.with_eps = j.spectrum.trace([mu, kt](double x) { return grand_potential(x, mu, kt); });
     // Widened patterns say where a submatrix ends; whether a tenth of eps needs more is for let_grow() to say.
-    j.is_short = (pattern_ && !grown) ||
-                 (coupling_ && across_edge(s.index, norms, coupling, {0.1 * options_.eps, share_of_estimate}) > 0.0);
+    j.is_short = (patterns_.widened() && !grown) ||
+                 (couplings_.known() &&
+                  reach_.across_edge(s.index, norms, coupling, {0.1 * job_.options.eps, share_of_estimate}) > 0.0);
     j.grown = j.grown || j.is_short;
-    if (coupling_) j.edge = edge_bound(s.index, norms, coupling, s.excitation);
+    if (couplings_.known()) j.edge = reach_.edge_bound(s.index, norms, coupling, s.excitation);
   }
 }
 
-std::vector<int> DensityStep::rows_of_reference(const std::vector<Judged>& judged) const {
-  std::vector<int> out;
-  for (const auto& j : judged) out.insert(out.end(), j.solved.index.blocks.begin(), j.solved.index.blocks.end());
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
 /// Collective: where D reaches across the edge of a drawn submatrix it grows and is solved again.
-void DensityStep::widen_reference(std::vector<Judged>& judged) {
+void ErrorEstimator::widen(std::vector<Judged>& judged) {
   const auto any = std::any_of(judged.begin(), judged.end(), [](const Judged& j) { return j.is_short; });
-  if (context_.comm.max(any ? 1 : 0) == 0) return;
+  if (job_.context.comm.max(any ? 1 : 0) == 0) return;
   std::vector<Growing> growing;
   for (const auto& j : judged)
     if (j.is_short)
       for (int column : j.solved.columns)
-        growing.push_back(started(column, (*group_columns_)(column), 0.1 * options_.eps));
-  let_grow(growing, {0.1 * options_.eps, share_of_estimate});
+        growing.push_back(reach_.started(column, patterns_.group_columns()(column), 0.1 * job_.options.eps));
+  reach_.let_grow(growing, {0.1 * job_.options.eps, share_of_estimate});
   auto g = growing.begin();
   for (auto& j : judged) {
     if (!j.is_short) continue;
     std::vector<int> rows = j.solved.index.blocks;
     for (std::size_t k = 0; k < j.solved.columns.size(); ++k, ++g)
       for (const auto& [row, reach] : g->reach)
-        if (reach >= 0.1 * options_.eps) rows.push_back(row);
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    j.solved.index = principal_index(std::move(rows), *system_.layout, j.solved.columns);
+        if (reach >= 0.1 * job_.options.eps) rows.push_back(row);
+    j.solved.index = principal_index(unique(std::move(rows)), *job_.system.layout, j.solved.columns);
   }
-  const Problem part = problem(rows_of_reference(judged));
-  solve_reference(judged, part.hamiltonian, part.overlap, true);
+  const Problem part = patterns_.problem(rows_of_all(judged));
+  solve(judged, part.hamiltonian, part.overlap, true);
 }
 
 /// What a solved submatrix has changed, and what the decade of eps before that had.
-void DensityStep::compare(Judged& j, const ExactSolvers& solvers) {
-  const double mu = result_.mu, kt = options_.kt;
+void ErrorEstimator::compare(Judged& j, const Spectrum& own, const ExactSolvers& solvers) {
+  const double mu = job_.result.mu, kt = job_.options.kt;
   const MatrixFunction grand = [mu, kt](double x) { return grand_potential(x, mu, kt); },
                        f = [mu, kt](double x) { return occupation(x, mu, kt); };
-  const Spectrum& own = spectra_[j.group];
-  const PrincipalIndex index = group_index(j.group, 10.0 * options_.eps);
+  const PrincipalIndex index = patterns_.of_group(j.group, 10.0 * job_.options.eps);
   ColumnSolver& work = solvers.of(index);
-  const Spectrum& coarse = work.decompose(index, *columns_, 10.0 * options_.eps, f);
-  estimate_flops_ += work.report().flops;
+  const Spectrum& coarse = work.decompose(index, patterns_.columns(), 10.0 * job_.options.eps, f);
+  flops_ += work.report().flops;
   j.change = 2.0 * (j.with_eps - own.trace(grand));
   j.beyond = j.grown ? 2.0 * (j.spectrum.trace(grand) - j.with_eps) : 0.0;
   j.before = 2.0 * (own.trace(grand) - coarse.trace(grand));
   j.electrons = 2.0 * (j.spectrum.trace(f) - own.trace(f));
 }
 
-/// Each difference is a share of the sum over all submatrices. The margin is the 95 % interval of the sum, and what one
-/// knows of the differences' own errors: another decade of eps would change them again, by as much less as this one did
-/// against the one before, and the error of H' counts to first order only.
-void DensityStep::estimate_errors() {
-  const auto timer = context_.timing.scope("estimate");
-  std::vector<Judged> judged;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (!sampled(g)) continue;
-    const auto& drawn = drawn_.drawn();
-    Judged& j = judged.emplace_back();
-    j.group = g, j.place = static_cast<std::size_t>(std::lower_bound(drawn.begin(), drawn.end(), groups_[g].front()) -
-                                                    drawn.begin());
-    j.solved.columns = groups_[g], j.solved.index = group_index(g, 0.1 * options_.eps);
+std::vector<ErrorEstimator::Judged> ErrorEstimator::drawn_here() const {
+  std::vector<Judged> out;
+  const auto& drawn = drawn_.drawn();
+  for (std::size_t g = 0; g < patterns_.groups().size(); ++g) {
+    const auto& group = patterns_.groups()[g];
+    if (!drawn_.has(group.front())) continue;
+    Judged& j = out.emplace_back();
+    j.group = g;
+    j.place = static_cast<std::size_t>(std::lower_bound(drawn.begin(), drawn.end(), group.front()) - drawn.begin());
+    j.solved.columns = group, j.solved.index = patterns_.of_group(g, 0.1 * job_.options.eps);
   }
-  solve_reference(judged, *columns_, overlap_columns_, false);
-  widen_reference(judged);
+  return out;
+}
+
+/// Each difference is a share of the sum over all submatrices. Where all were solved with more rows, what those changed
+/// needs no sample, and the sample tells the rest (a difference estimator, Cochran, chapter 7). The margin is the 95 %
+/// interval of the sum, and what one knows of the differences' own errors: another decade of eps would change them
+/// again, by as much less as this one did against the one before, and the error of H' counts to first order only.
+void ErrorEstimator::estimate(const ColumnSolutions& solutions, const BlockColumns* root) {
+  const auto timer = job_.context.timing.scope("estimate");
+  std::vector<Judged> judged = drawn_here();
+  solve(judged, patterns_.columns(), patterns_.overlap(), false);
+  widen(judged);
   std::vector<SolvedColumns> solved;
-  const ExactSolvers solvers = exact_solvers(overlap_columns_, 0.1 * krylov().tolerance);
-  for (auto& j : judged) compare(j, solvers), solved.push_back(std::move(j.solved));
+  const ExactSolvers solvers = solvers_.exact(patterns_.overlap(), 0.1 * solvers_.krylov().tolerance);
+  for (auto& j : judged) compare(j, solutions.spectra()[j.group], solvers), solved.push_back(std::move(j.solved));
   std::vector<MatrixError> of_matrix(judged.size());
-  if (root_ && result_.left_out == 0.0)
-    of_matrix = matrix_errors(system_, *root_, *hamiltonian_, solved, context_.comm, result_.bytes, estimate_flops_);
-  enum { change, size, before, bound, beyond, grown, electrons, kinds };
+  if (root && job_.result.left_out == 0.0)
+    of_matrix =
+        matrix_errors(job_.system, *root, patterns_.matrix(), solved, job_.context.comm, job_.result.bytes, flops_);
+  const std::vector<double> wider = changes_by_wider(solutions);
   const std::size_t n = drawn_.drawn().size();
   std::vector<double> values(kinds * n, 0.0);
   for (std::size_t k = 0; k < judged.size(); ++k) {
     const Judged& j = judged[k];
     const auto at = [&](int kind) -> double& { return values[static_cast<std::size_t>(kind) * n + j.place]; };
-    at(change) = j.change + j.beyond + of_matrix[k].change, at(beyond) = std::abs(j.beyond),
-    at(grown) = j.grown && !pattern_ ? 1.0 : 0.0, at(size) = std::abs(j.change), at(before) = std::abs(j.before);
-    at(bound) = of_matrix[k].bound + j.edge, at(electrons) = j.electrons;
+    at(unknown) = j.change + j.beyond + of_matrix[k].change - wider[j.group];
+    at(by_eps) = j.change, at(before) = j.before, at(beyond) = j.beyond;
+    at(grown) = j.grown && !patterns_.widened() ? 1.0 : 0.0;
+    at(matrix_bound) = of_matrix[k].bound, at(edge) = j.edge, at(electrons) = j.electrons;
   }
-  context_.comm.sum(values);
-  state_errors(values, n);
-  estimate_idempotency();
+  job_.context.comm.sum(values);
+  state(values, job_.context.comm.sum(std::accumulate(wider.begin(), wider.end(), 0.0)));
 }
 
-/// `values`: of each drawn submatrix change, its size by eps, the size of the change before, bound, the size of what
-/// lies beyond, whether it has grown, electrons, one kind after the other.
-void DensityStep::state_errors(std::span<const double> values, std::size_t n) {
-  const auto of = [&](std::size_t kind) { return drawn_.sum(values.subspan(kind * n, n)); };
-  const auto change = of(0);
-  const double size = of(1).total, before = of(2).total, beyond = of(4).total,
-               left = before > 0.0 ? std::clamp(size / before, least_left, most_left) : most_left;
-  const double rounding = 1e-14 * (std::abs(result_.energy) + std::abs(result_.mu) * result_.electrons);
-  const double atoms = static_cast<double>(std::max<std::int64_t>(system_.atoms, 1));
-  auto& error = result_.error;
-  error.energy_change = change.total / atoms;
+/// Where patterns were widened and cut to size, each submatrix has been solved with more rows: of own groups what that
+/// had changed of the grand potential; zeros elsewhere.
+std::vector<double> ErrorEstimator::changes_by_wider(const ColumnSolutions& solutions) const {
+  std::vector<double> out(patterns_.groups().size(), 0.0);
+  const double mu = job_.result.mu, kt = job_.options.kt;
+  const MatrixFunction grand = [mu, kt](double x) { return grand_potential(x, mu, kt); };
+  for (std::size_t g = 0; g < solutions.wider().size(); ++g)
+    out[g] = 2.0 * (solutions.wider()[g].trace(grand) - solutions.spectra()[g].trace(grand));
+  return out;
+}
+
+/// `values`: of each drawn submatrix one kind after the other. `known`: what is known to be missing without a sample.
+void ErrorEstimator::state(std::span<const double> values, double known) {
+  const std::size_t n = drawn_.drawn().size();
+  const auto of = [&](Kind kind, const auto& f) {
+    std::vector<double> out;
+    for (double v : values.subspan(static_cast<std::size_t>(kind) * n, n)) out.push_back(f(v));
+    return drawn_.sum(out);
+  };
+  const auto same = [](double v) { return v; };
+  const auto absolute = [](double v) { return std::abs(v); };
+  // What is left of changes of either sign adds up as they do, and by their squares, not by their sizes.
+  const auto together = [&](Kind kind) {
+    const double squares = of(kind, [](double v) { return v * v; }).total;
+    return std::min(of(kind, absolute).total, std::abs(of(kind, same).total) + std::sqrt(squares));
+  };
+  // The edges' shares have signs, too, which are not known: those of the changes are taken for them.
+  const double seen = of(by_eps, absolute).total, cancelled = seen > 0.0 ? together(by_eps) / seen : 1.0;
+  const auto change = of(unknown, same);
+  const double size = of(by_eps, absolute).total, coarser = of(before, absolute).total,
+               left = coarser > 0.0 ? std::clamp(size / coarser, least_left, most_left) : most_left;
+  const double rounding = 1e-14 * (std::abs(job_.result.energy) + std::abs(job_.result.mu) * job_.result.electrons);
+  const double atoms = static_cast<double>(std::max<std::int64_t>(job_.system.atoms, 1));
+  auto& error = job_.result.error;
+  error.energy_change = (known + change.total) / atoms;
   error.sampling = change.half_width / atoms;
-  error.margin =
-      (change.half_width + safety * (size * left / (1.0 - left) + least_left * beyond + of(3).total) + rounding) /
-      atoms;
-  error.electron_change = of(6).total / atoms;
-  error.beyond = beyond / atoms, error.by_eps = size / atoms,
-  error.grown = static_cast<int>(std::count(values.begin() + static_cast<std::ptrdiff_t>(5 * n),
-                                            values.begin() + static_cast<std::ptrdiff_t>(6 * n), 1.0));
+  error.margin = (change.half_width + rounding +
+                  safety * (together(by_eps) * left / (1.0 - left) + least_left * together(beyond) +
+                            of(matrix_bound, same).total + cancelled * of(edge, same).total)) /
+                 atoms;
+  error.electron_change = of(electrons, same).total / atoms;
+  error.beyond = of(beyond, absolute).total / atoms, error.by_eps = size / atoms;
+  const auto has_grown = values.subspan(static_cast<std::size_t>(grown) * n, n);
+  error.grown = static_cast<int>(std::count(has_grown.begin(), has_grown.end(), 1.0));
   error.submatrices = static_cast<int>(n), error.complete = drawn_.complete(), error.alike = change.alike;
-  const double own = context_.comm.sum(estimate_flops_), columns = context_.comm.sum(result_.column_flops);
+  const double own = job_.context.comm.sum(flops_), columns = job_.context.comm.sum(job_.result.column_flops);
   error.cost = columns > 0.0 ? own / columns : 0.0;
-  result_.flops += estimate_flops_;
-  if (options_.electrons > 0.0) error.electron_defect = result_.electrons - options_.electrons;
+  job_.result.flops += flops_;
+  if (job_.options.electrons > 0.0) error.electron_defect = job_.result.electrons - job_.options.electrons;
 }
 
 }  // namespace cambium::submatrix

@@ -115,6 +115,7 @@ MatrixSystem TightBinding::hamiltonian() const {
     for (const auto& [row, block] : rows) out.hamiltonian.add_block(row, block.data());
   }
   out.hamiltonian.finish();
+  if (truncated()) out.bonds = std::shared_ptr<const BondGraph>(std::shared_ptr<void>(), &graph_);  // does not own it
   return out;
 }
 

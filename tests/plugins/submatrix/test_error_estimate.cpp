@@ -79,14 +79,15 @@ Counts try_random(std::uint64_t first, int trials) {
 }  // namespace
 
 TEST_CASE("200 random systems: exact energies lie in the stated interval in 95 of 100 cases") {
-  const Counts counts = try_random(1, 200);
+  const char* seeds = std::getenv("CAMBIUM_SEED");  // others must do as well
+  const std::uint64_t first = seeds ? std::strtoull(seeds, nullptr, 10) : 1;
+  const Counts counts = try_random(first, 200);
   const double median = counts.width[counts.width.size() / 2];
-  std::cout << counts.covered << " of " << counts.trials << " covered (seeds from 1); margin over the error: median "
-            << median << ", 90 % " << counts.width[counts.width.size() * 9 / 10] << std::endl;
+  std::cout << counts.covered << " of " << counts.trials << " covered (seeds from " << first
+            << "); margin over the error: median " << median << ", 90 % " << counts.width[counts.width.size() * 9 / 10]
+            << std::endl;
   CHECK(counts.covered >= 190);
-  // An interval that holds everything says nothing. Where patterns were widened the errors left are of either sign and
-  // cancel, those of a sample less.
-  CHECK(median < 5.0);
+  CHECK(median < 3.0);  // an interval that holds everything says nothing
 }
 
 TEST_CASE("2,000 more random systems", "[.long]") {

@@ -86,6 +86,26 @@ TEST_CASE("occupied and empty states in the middle of the gap are counted in sys
   }
 }
 
+TEST_CASE("dynamics, whose truncation brings charge, counts states in the gap in systems of any size, too") {
+  World world;
+  for (const auto& [blocks, defects] : {std::pair(300, 1), std::pair(9000, 1), std::pair(40000, 3)}) {
+    const Isolated molecules{blocks, [blocks, defects](int b) {
+                               return b % (blocks / defects) == blocks / defects / 2 ? -0.2 + 0.01 * b / blocks
+                                                                                     : valence(b);
+                             }};
+    for (const double charge : {0.0, -2.0 * defects}) {
+      DensityOptions options;
+      options.orthogonal = true, options.mid_gap = true, options.sample = 0;
+      options.electrons = 2.0 * blocks + charge;
+      const auto result = density_matrix(molecules.system(world.comm), options, world.context);
+      INFO(blocks << " blocks, " << defects << " defects, charge " << charge << ": N " << std::setprecision(12)
+                  << result.electrons << ", E off by " << result.energy - molecules.energy(options.electrons));
+      CHECK(std::abs(result.electrons - options.electrons) < 1e-6);
+      CHECK(std::abs(result.energy - molecules.energy(options.electrons)) < 1e-9 * std::abs(result.energy));
+    }
+  }
+}
+
 TEST_CASE("a state just below the empty ones is occupied where the electrons are there for it") {
   World world;
   for (const double depth : {0.1, 0.02, 1e-3}) {

@@ -1,8 +1,8 @@
 // Submatrices of groups of block columns: the partitions, their cost, and what they do to energies.
 #include <numeric>
 
-#include "plugins/submatrix/density/submatrix_cost.hpp"
 #include "plugins/submatrix/matrices/hdf5_reader.hpp"
+#include "plugins/submatrix/submatrices/submatrix_cost.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/samples.hpp"
 

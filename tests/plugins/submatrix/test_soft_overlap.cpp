@@ -1,5 +1,9 @@
 // Overlaps that are nearly singular: what is refused, warned of, and left out.
+#include <fmt/format.h>
+
 #include "core/base/error.hpp"
+#include "plugins/submatrix/blocks/smallest_eigenvalue.hpp"
+#include "plugins/submatrix/overlap/inverse_root.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/submatrix/dense_samples.hpp"
 #include "tests/scratch.hpp"
@@ -158,4 +162,125 @@ TEST_CASE(
                          "combinations of functions, or leave the most diffuse functions out of the basis") !=
             std::string::npos);
     }
+}
+
+namespace {
+
+/// A ring of molecules with an occupied level each and a diffuse function that overlaps with those of the neighbours:
+/// no few of them depend on each other, all together do, with the eigenvalue `smallest` of S (alternating signs).
+/// `weak`: further elements of S and H three and four molecules away, and thrice that five and six away, which leave
+/// that eigenvalue where it is.
+DensePair diffuse(int blocks, double smallest, double weak) {
+  DensePair out;
+  out.sizes.assign(static_cast<std::size_t>(blocks), 2);
+  const auto n = static_cast<std::size_t>(out.n());
+  out.h.assign(n * n, 0.0), out.s.assign(n * n, 0.0);
+  for (std::size_t b = 0; b < static_cast<std::size_t>(blocks); ++b) {
+    const std::size_t tight = 2 * b, wide = tight + 1;
+    out.s[tight * n + tight] = out.s[wide * n + wide] = 1.0;
+    out.h[tight * n + tight] = -0.6, out.h[wide * n + wide] = 0.5;
+    out.h[tight * n + wide] = out.h[wide * n + tight] = 0.05;
+    for (const auto& [apart, s, h] :
+         {std::tuple(1, 0.5 * (1.0 - smallest), 0.1), std::tuple(3, weak, weak), std::tuple(5, 3.0 * weak, 3.0 * weak),
+          std::tuple(6, 3.0 * weak, 3.0 * weak), std::tuple(4, weak, weak)}) {
+      const std::size_t other = 2 * ((b + static_cast<std::size_t>(apart)) % static_cast<std::size_t>(blocks)) + 1;
+      out.s[wide * n + other] = out.s[other * n + wide] = s;
+      out.h[wide * n + other] = out.h[other * n + wide] = h;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the smallest eigenvalue of a whole matrix is that of a diagonalisation, on any number of ranks") {
+  World world;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const DensePair pair = seed < 3 ? Soft(24, seed == 0 ? 1e-1 : 1e-3, seed, Copies::across).pair
+                                    : diffuse(40, std::pow(10.0, -static_cast<double>(seed)), 0.0);
+    const double exact = dense_eigen(pair.s, pair.n()).value.front();
+    const MatrixSystem system = pair.system(world.comm, 0.0);
+    for (const bool with_root : {false, true}) {
+      std::optional<RootResult> root;
+      if (with_root) {
+        std::int64_t bytes = 0;
+        double flops = 0.0;
+        root.emplace(inverse_root(system.overlap, system.ranges, 1e-8, 0.0, *make_diagonaliser(system.layout->blocks()),
+                                  world.comm, bytes, flops));
+      }
+      const LowestState lowest =
+          smallest_eigenvalue({system.overlap, root ? &root->root : nullptr}, system.ranges, world.comm, 200);
+      INFO("seed " << seed << (with_root ? ", with S^-1/2" : "") << ": " << lowest.value << " in block " << lowest.block
+                   << " after " << lowest.products << " products, exact " << exact);
+      CHECK(lowest.value > exact * (1.0 - 1e-6) - 1e-13);
+      // Without S^-1/2 many small eigenvalues at once are met one after the other; what matters is that they are small.
+      CHECK(lowest.value < (with_root || seed == 0 || seed >= 3 ? exact * 1.05 + 1e-12 : 3e-5));
+      if (with_root) CHECK(lowest.products < 60);
+    }
+  }
+}
+
+namespace {
+
+/// The eigenvalue that a message about a whole S names.
+double value_in(const std::string& text) {
+  const std::string before = "S is nearly singular: an eigenvalue of ";
+  REQUIRE(text.starts_with(before));
+  CHECK(text.find(" or less, most of it near block ") != std::string::npos);
+  return std::stod(text.substr(before.size()));
+}
+
+}  // namespace
+
+TEST_CASE("a small eigenvalue of S that no submatrix sees is warned of and refused as others are") {
+  for (const Form form : {Form::orthogonal, Form::local})
+    for (const double smallest : {1e-3, 2e-5, 2e-7}) {
+      World world;
+      const DensePair pair = diffuse(60, smallest, 0.9e-5);
+      const MatrixSystem system = pair.system(world.comm, 120.0);
+      DensityOptions options;
+      options.electrons = 120.0, options.form = form;
+      if (form == Form::local) options.solver = SolverKind::diagonalise;
+      const auto run = [&] { return density_matrix(system, options, world.context); };
+      INFO("form " << static_cast<int>(form) << ", smallest eigenvalue " << smallest);
+      if (smallest < 1e-6) {
+        const std::string refused = message(run);
+        INFO(refused);
+        CHECK(value_in(refused) == Approx(smallest).epsilon(0.3));
+        CHECK(refused.find(" (counted from 0), that no submatrix shows (the smallest of theirs is ") !=
+              std::string::npos);
+        CHECK(
+            refused.ends_with("), so that overlap_threshold does not find it; leave the most diffuse functions out of "
+                              "the basis"));
+        continue;
+      }
+      const auto result = run();
+      const auto said = world.log.warnings();
+      const auto of_overlap =
+          std::find_if(said.begin(), said.end(), [](const auto& w) { return w.text.starts_with("S is nearly"); });
+      CHECK((of_overlap != said.end()) == (smallest < 1e-4));
+      if (of_overlap == said.end()) continue;
+      CHECK(result.smallest_overlap == Approx(smallest).epsilon(0.01));
+      INFO(of_overlap->text);
+      CHECK(value_in(of_overlap->text) == Approx(smallest).epsilon(0.02));
+      CHECK(
+          of_overlap->text.ends_with(fmt::format("), so that overlap_threshold does not find it; errors of truncation "
+                                                 "are magnified: compare with {} 1e-06, or "
+                                                 "leave the most diffuse functions out of the basis",
+                                                 form == Form::local ? "eps:" : "eps_overlap:")));
+    }
+}
+
+TEST_CASE("what overlap_threshold leaves out is no eigenvalue of S that was overlooked, what it does not find is") {
+  World world;
+  const Soft soft(30, 1e-4, 1, Copies::inside);
+  DensityOptions options = exactly(soft);
+  options.overlap_threshold = 1e-5;
+  density_matrix(soft.pair.system(world.comm, 2.0 * soft.occupied), options, world.context);
+  CHECK(world.log.warnings().empty());
+  options.electrons = 120.0, options.eps = options.eps_overlap = 1e-5;
+  const MatrixSystem overlooked = diffuse(60, 2e-7, 0.9e-5).system(world.comm, 120.0);
+  const std::string refused = message([&] { density_matrix(overlooked, options, world.context); });
+  CHECK(refused.find("that no submatrix shows (what is up to 1e-05 there is left out), so that overlap_threshold does "
+                     "not find it; leave") != std::string::npos);
 }

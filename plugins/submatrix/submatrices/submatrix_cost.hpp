@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/submatrix/density/density_matrix.hpp"
+#include "plugins/submatrix/options/density_options.hpp"
 
 namespace cambium::submatrix {
 

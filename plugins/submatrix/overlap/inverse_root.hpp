@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "core/sparse/block_exchange.hpp"
-#include "plugins/submatrix/density/density_matrix.hpp"
+#include "plugins/submatrix/options/density_options.hpp"
 
 namespace cambium::submatrix {
 
@@ -35,8 +35,15 @@ RootResult inverse_root(const BlockColumns& overlap, const ColumnRanges& ranges,
 /// times the threshold `eps` of its blocks. Returns it.
 double judge_overlap(double smallest, int column, double eps, const Comm& comm, Log& log);
 
+/// Collective. The same for the smallest eigenvalue of S as a whole, which its submatrices may not see: where functions
+/// overlap from molecule to molecule, no few of them are nearly dependent, all together are. `seen`: the smallest
+/// eigenvalue of a submatrix, as judge_overlap() returned it. With a threshold what is `left_out` does not count, and
+/// what the threshold should have found does. Returns the smaller of the two.
+double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, double seen, const ColumnRanges& ranges,
+                           const DensityOptions& options, Context& context);
+
 /// Collective: the same as density_matrix() takes it, with its choice of solver and precision (`options.eps_overlap`).
-/// Without threshold judged by judge_overlap(). Section "overlap" of context.timing.
+/// Judged by judge_overlap() (without threshold) and judge_whole_overlap(). Section "overlap" of context.timing.
 RootResult overlap_root(const MatrixSystem& system, const DensityOptions& options, Context& context);
 
 }  // namespace cambium::submatrix

@@ -1,4 +1,4 @@
-#include "plugins/submatrix/density/submatrix_cost.hpp"
+#include "plugins/submatrix/submatrices/submatrix_cost.hpp"
 
 #include <algorithm>
 #include <cmath>

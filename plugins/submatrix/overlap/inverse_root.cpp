@@ -1,4 +1,4 @@
-#include "plugins/submatrix/density/inverse_root.hpp"
+#include "plugins/submatrix/overlap/inverse_root.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,9 @@
 #include <map>
 
 #include "core/base/error.hpp"
+#include "plugins/submatrix/blocks/smallest_eigenvalue.hpp"
 #include "plugins/submatrix/blocks/symmetrise.hpp"
-#include "plugins/submatrix/density/ends.hpp"
+#include "plugins/submatrix/submatrices/ends.hpp"
 
 namespace cambium::submatrix {
 
@@ -46,6 +47,35 @@ double judge_overlap(double smallest, int column, double eps, const Comm& comm, 
   return smallest;
 }
 
+double judge_whole_overlap(const BlockColumns& overlap, const RootResult* root, double seen, const ColumnRanges& ranges,
+                           const DensityOptions& options, Context& context) {
+  // S^-1/2 takes away what makes such a search slow; without it there is the cost of many submatrices to hide behind.
+  constexpr int most_with_root = 60, most_without = 300;
+  const bool projects = root && root->left_out;
+  const LowestState lowest =
+      smallest_eigenvalue({overlap, root ? &root->root : nullptr, projects ? &*root->left_out : nullptr}, ranges,
+                          context.comm, root ? most_with_root : most_without);
+  // A matrix always has an eigenvalue below those of its submatrices; far below it is another state.
+  const double limit = projects ? options.overlap_threshold
+                                : std::max(soft_overlap, 10.0 * (root ? options.eps_overlap : options.eps)),
+               shown = projects ? options.overlap_threshold : seen;
+  if (lowest.value >= std::min(limit, 0.5 * shown)) return seen;
+  const std::string where = fmt::format(
+      "an eigenvalue of {:.3g} or less, most of it near block {} (counted from 0), that no submatrix shows ({}), so "
+      "that "
+      "overlap_threshold does not find it",
+      lowest.value, lowest.block,
+      projects ? fmt::format("what is up to {:g} there is left out", shown)
+               : fmt::format("the smallest of theirs is {:.3g}", shown));
+  if (lowest.value < singular_overlap)
+    throw InputError(fmt::format("S is nearly singular: {}; leave the most diffuse functions out of the basis", where));
+  context.log.warn(fmt::format(
+      "S is nearly singular: {}; errors of truncation are magnified: compare with {} {:.0e}, or leave the most diffuse "
+      "functions out of the basis",
+      where, root ? "eps_overlap:" : "eps:", 0.1 * (root ? options.eps_overlap : options.eps)));
+  return lowest.value;
+}
+
 namespace {
 
 /// The submatrices of S: their rows, and the block columns of S^-1/2 that they give.
@@ -57,7 +87,9 @@ class RootColumns {
         flops_(flops) {
     for (int column : overlap.columns()) {
       rows_.push_back(unique(principal_index(overlap, column, eps).blocks));
-      left_.push_back(squares_below(overlap.column(column), column, eps));
+      const BlockColumn c = overlap.column(column);
+      const double squares = squares_below(c, column, eps);
+      left_.push_back(may_end(squares, least_kept(c, column, eps), eps) ? squares : ended_by_eps);
     }
   }
   void solve(ColumnSolver& solver);
@@ -144,7 +176,7 @@ bool RootColumns::hop(std::size_t k, const ColumnSet& coupling, std::map<int, do
 /// Collective: where S ends before S^-1/2 does, its columns get the rows of powers of S, until S^-1/2 takes less than
 /// eps across the edge of their submatrices. False when none got any.
 bool RootColumns::widen(int round) {
-  if (comm_.max(std::any_of(left_.begin(), left_.end(), [this](double left) { return may_end(left, eps_); }) ? 1 : 0) ==
+  if (comm_.max(std::any_of(left_.begin(), left_.end(), [](double left) { return left < ended_by_eps; }) ? 1 : 0) ==
           0 ||
       round == most_rounds)
     return false;
@@ -161,7 +193,7 @@ bool RootColumns::widen(int round) {
         for (const auto& [row, norm] : fronts[i]) rows.push_back(row);
     const ColumnSet coupling = fetch_columns(*norms_, ranges_, unique(std::move(rows)), WantedRows::all, comm_, bytes_);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (k == 0 && may_end(left_[i], eps_)) {
+      if (k == 0 && left_[i] < ended_by_eps) {
         const int column = overlap_.columns()[i];
         const PrincipalIndex index = principal_index(rows_[i], overlap_.layout(), {&column, 1});
         const BlockColumn z = z_->column(column);

@@ -1,4 +1,4 @@
-#include "plugins/submatrix/density/ends.hpp"
+#include "plugins/submatrix/submatrices/ends.hpp"
 
 #include <algorithm>
 
@@ -14,6 +14,13 @@ double squares_below(const BlockColumn& c, int column, double eps) {
   double out = 0.0;
   for (std::size_t e = 0; e < c.rows.size(); ++e)
     if (c.norms[e] < eps && c.rows[e] != column) out += c.norms[e] * c.norms[e];
+  return out;
+}
+
+double least_kept(const BlockColumn& c, int column, double eps) {
+  double out = 1e300;
+  for (std::size_t e = 0; e < c.rows.size(); ++e)
+    if (c.norms[e] >= eps && c.rows[e] != column) out = std::min(out, c.norms[e]);
   return out;
 }
 

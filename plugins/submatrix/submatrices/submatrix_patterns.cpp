@@ -1,0 +1,88 @@
+#include "plugins/submatrix/submatrices/submatrix_patterns.hpp"
+
+#include <algorithm>
+
+#include "plugins/submatrix/submatrices/submatrix_cost.hpp"
+
+namespace cambium::submatrix {
+
+void SubmatrixPatterns::choose() {
+  const auto& [system, options, context, result] = job_;
+  groups_.clear();
+  if (options.groups.by == GroupBy::none) {
+    for (int column : matrix_->columns()) groups_.push_back({column});
+    return keep_groups();
+  }
+  const Grouping all = choose_groups(gathered_pattern(rows(), options.eps, context.comm), *system.layout,
+                                     system.centres, options.groups, submatrix_cost(options));
+  result.groups = {all.by, all.ratio};
+  const ColumnRanges ranges = ColumnRanges::balanced(all.cost, context.comm.size());
+  for (int g = ranges.begin(context.comm.rank()); g < ranges.end(context.comm.rank()); ++g) {
+    const auto& group = all.groups[static_cast<std::size_t>(g)];
+    for (int s = 0; s < system.channels; ++s) {  // channels have nothing in common, but space does not know that
+      std::vector<int> own;
+      for (int column : group)
+        if (column % system.channels == s) own.push_back(column);
+      if (!own.empty()) groups_.push_back(std::move(own));
+    }
+  }
+  keep_groups();
+}
+
+void SubmatrixPatterns::keep_groups() {
+  if (job_.options.groups.by == GroupBy::none) {
+    group_columns_.emplace(rows(), BlockColumns(rows().shared_layout()));
+    return;
+  }
+  std::vector<int> columns;
+  for (const auto& group : groups_) columns.insert(columns.end(), group.begin(), group.end());
+  std::sort(columns.begin(), columns.end());
+  group_columns_ =
+      fetch_columns(rows(), job_.system.ranges, columns, WantedRows::all, job_.context.comm, job_.result.bytes);
+}
+
+std::vector<int> SubmatrixPatterns::needed_columns(const std::vector<int>& tried, const StratifiedSample& drawn) const {
+  std::vector<char> needed(static_cast<std::size_t>(job_.blocks()), 0);
+  const auto mark = [&](const BlockColumn& c, int column, double least) {
+    for (std::size_t e = 0; e < c.rows.size(); ++e)
+      if (c.norms[e] >= least || c.rows[e] == column) needed[static_cast<std::size_t>(c.rows[e])] = 1;
+  };
+  for (const auto& group : groups_)
+    for (int column : group)
+      mark((*group_columns_)(column), column,
+           job_.options.sample > 0 && drawn.has(group.front()) ? 0.0 : job_.options.eps);
+  for (int column : tried)
+    if (job_.owns(column)) mark(rows().column(column), column, job_.options.eps);
+  std::vector<int> out;
+  for (std::size_t b = 0; b < needed.size(); ++b)
+    if (needed[b]) out.push_back(static_cast<int>(b));
+  return out;
+}
+
+void SubmatrixPatterns::fetch(const std::vector<int>& tried, const StratifiedSample& drawn) {
+  Problem needs = problem(needed_columns(tried, drawn));
+  columns_ = std::move(needs.hamiltonian), overlap_ = std::move(needs.overlap);
+}
+
+Problem SubmatrixPatterns::problem(const std::vector<int>& columns) const {
+  const auto fetched = [&](const BlockColumns& matrix) {
+    return fetch_columns(matrix, job_.system.ranges, columns, WantedRows::upper_among_wanted, job_.context.comm,
+                         job_.result.bytes);
+  };
+  if (job_.options.form != Form::local) return {fetched(*matrix_), {}};
+  return {fetched(job_.system.hamiltonian), fetched(job_.system.overlap)};
+}
+
+PrincipalIndex SubmatrixPatterns::of_column(int column, double eps) const {
+  return principal_index(rows(), *job_.system.layout, column, eps);
+}
+
+PrincipalIndex SubmatrixPatterns::of_group(std::size_t group, double eps) const {
+  return principal_index(*group_columns_, *job_.system.layout, groups_[group], eps);
+}
+
+PrincipalIndex SubmatrixPatterns::alone(int column) const {
+  return principal_index(*group_columns_, *job_.system.layout, {&column, 1}, job_.options.eps);
+}
+
+}  // namespace cambium::submatrix
