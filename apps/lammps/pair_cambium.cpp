@@ -91,7 +91,8 @@ std::string PairCambium::keys_of(const std::vector<std::string>& words) const {
   if (words.empty()) return "{}";
   std::string keys = "{model: '" + words[0] + "'";
   for (std::size_t k = 1; k < words.size(); ++k) keys += (k == 1 ? ", committee: ['" : ", '") + words[k] + "'";
-  return keys + (words.size() > 1 ? "]" : "") + ", compress: 1e-8, precision: mixed}";
+  return keys + (words.size() > 1 ? "]" : "") +
+         (type_ == "deep_potential" ? ", compress: 1e-8, precision: mixed}" : "}");
 }
 
 void PairCambium::coeff(int count, char** words) {

@@ -113,7 +113,12 @@ class Failures(unittest.TestCase):
             self.assertAlmostEqual(float(found[4]), (cell + 0.5) * np.pi / 2, places=4)
             self.assertEqual(int(found[5]), cell * ranks // 8)
             file = self.holds(path, step)
-            self.assertFalse(np.isfinite(file["physics/electron/f"][()]).all())
+            # The stage that broke left alone what the step began with.
+            steps = ("run.directory=whole", f"stages[0].simulate.steps={step - 1}", f"stages[0].simulate.checkpoint.every={step - 1}")
+            code, _, error = program.run("run", "deck.yaml", *steps, "--overwrite", ranks=ranks, cwd=self.folder)
+            self.assertEqual(code, 0, error)
+            with h5py.File(os.path.join(self.folder, "whole", "simulate", f"restart.{step - 1}.h5"), "r") as before:
+                np.testing.assert_array_equal(file["physics/electron/f"][()], before["physics/electron/f"][()])
             self.rows_until(step - 1)
 
     def test_collisions_that_break_on_one_rank(self):
@@ -130,7 +135,7 @@ class Failures(unittest.TestCase):
 
     def test_a_field_that_grows_without_bound(self):
         """Each step is shorter than the one before, and time would stand still for ever."""
-        said, path = self.fails(WAVES.replace("sqrt(0.3 - t)", "exp(2e3*t)"), "stages[0].simulate.thermo.every=1000")
+        said, path = self.fails(WAVES.replace("sqrt(0.3 - t)", "1/(0.3 - t)"))
         found = re.fullmatch(r"step (\d+) is \S+ long at time \S+, which does not advance any more: a speed or a field grows without bound; look at what "
                              "the deck lets grow, and take more cells", said)
         self.assertTrue(found, said)

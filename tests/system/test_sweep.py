@@ -352,12 +352,12 @@ class Slurm(unittest.TestCase):
         folder = program.fresh("sweep_slurm")
         deck = write_deck(folder, DECK, end=1)
         script = os.path.join(folder, "array.sh")
-        code, out, err = program.run("sweep", deck, "--over", K + "=[0.4, 0.5]", "--slurm", script)
+        code, out, err = program.run("sweep", deck, "--over", K + "=[0.4, 0.5]", "--slurm", script, "run.walltime='90:00'")
         self.assertEqual(code, 0, err)
         self.assertEqual(out, f"wrote {script}: 2 runs as a job array; its first lines say how to submit it\n")
         with open(script) as file:
             text = file.read()
-        for part in ("#SBATCH --array=1-2\n", "#SBATCH --job-name=landau\n", "#SBATCH --ntasks=1\n"):
+        for part in ("#SBATCH --array=1-2\n", "#SBATCH --job-name=landau\n", "#SBATCH --ntasks=1\n", "#SBATCH --time=01:30:00\n"):
             self.assertIn(part, text)
         srun = program.write(os.path.join(folder, "srun"), '#!/bin/sh\nexec "$@"\n')
         os.chmod(srun, 0o755)

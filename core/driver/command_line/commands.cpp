@@ -90,7 +90,8 @@ ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, co
     io::on_root(context_.comm, [&] {
       fs::create_directories(read.directory);
       claim_directory(read, context_.command_line);
-      write_slurm_script(read, sweep, sweep_words(path, options, sweep));
+      const std::string limit = read.root["run"]["walltime"].text();
+      write_slurm_script(read, sweep, sweep_words(path, options, sweep), limit.empty() ? 0.0 : parse_wall_time(limit));
     });
     log_.info(fmt::format("wrote {}: {} runs as a job array; its first lines say how to submit it", sweep.slurm,
                           read.table.rows.size()));

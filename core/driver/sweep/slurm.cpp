@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
@@ -29,17 +31,20 @@ exit $code
 
 }  // namespace
 
-void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& command) {
+void write_slurm_script(const Sweep& sweep, const SweepOptions& options, const std::vector<std::string>& command,
+                        double seconds) {
   std::string words;
   for (const auto& word : command) words += (words.empty() ? "" : " ") + shell_word(word);
-  const std::string walltime = sweep.root["run"]["walltime"].text(), name = sweep.root["run"]["name"].text();
+  const std::string name = sweep.root["run"]["name"].text();
+  const auto limit = static_cast<long long>(seconds > 0.0 ? std::max(60.0, seconds) : 3600.0);
   io::write_file_atomically(
       options.slurm,
       fmt::format(script, fmt::arg("count", sweep.table.rows.size()), fmt::arg("deck", sweep.path),
                   fmt::arg("file", shell_word(options.slurm)), fmt::arg("program", shell_word(command.at(0))),
                   fmt::arg("directory", shell_word(sweep.directory)), fmt::arg("name", name.empty() ? "sweep" : name),
                   fmt::arg("ranks", options.ranks_per_run > 0 ? options.ranks_per_run : 1),
-                  fmt::arg("time", walltime.empty() ? "01:00:00" : walltime), fmt::arg("command", words)));
+                  fmt::arg("time", fmt::format("{:02}:{:02}:{:02}", limit / 3600, limit / 60 % 60, limit % 60)),
+                  fmt::arg("command", words)));
 }
 
 }  // namespace cambium

@@ -1,6 +1,8 @@
 // Own frames in extended XYZ, with labels as ASE writes them, held against a model: errors and parity tables.
 // References are differences of energies in the axes of the file, so that signs, orders and turns are checked, too.
 
+#include <fmt/format.h>
+
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/deepmd/data/labelled_data.hpp"
 #include "plugins/deepmd/tools/parity.hpp"
