@@ -3,15 +3,15 @@
 Every case is also measured: less than 5 s of processor time, the start of the program included. What the first stage of a deck would
 do wrong is refused by `cambium run` as it begins; what a later stage would, before the first one begins.
 """
+import json
 import math
 import os
 import resource
 import subprocess
 import sys
-import json
 
 from deepmd_samples import TRAIN
-from table import Table, built_with
+from table import Table
 
 MD = """
 run: {name: argon, directory: out}
@@ -191,7 +191,7 @@ table.file("s.h5", {"coefficients": [[math.sin(0.7 * t)] for t in range(40)],
 
 def says(deck, place, message, *overrides):
     """`place` is the key that is at fault, as the message names it; with an override it lies on the command line."""
-    table.says((place + ": " + message,), *overrides, deck=deck + ".yaml")
+    table.says((place, *([message] if isinstance(message, str) else message)), *overrides, deck=deck + ".yaml")
 
 
 def sound(deck, *overrides):
@@ -200,33 +200,37 @@ def sound(deck, *overrides):
 
 
 for deck in DECKS:
-    sound(deck)
+    if deck != "closure":  # which is wrong as it stands
+        sound(deck)
 
 # Molecular dynamics
 says("md", A + "simulate.output[2].r_max", "rdf: r_max = 12 Å is more than half the smallest width of the cell (21.2 Å): choose at most 10.6 Å or a "
      "larger cell", A + "simulate.output[2].r_max=12")
 says("md", B + "simulate.structure.file", "stage 1 (simulate) will not write 'restart.1500.h5', but one such file every 1000 steps, up to step 4000",
-     B + "simulate.structure.file={run}/simulate/restart.1500.h5")
+     B + "simulate.structure.file=\'{run}/simulate/restart.1500.h5\'")
 says("md", B + "simulate.structure.file", "stage 1 (simulate) will not write 'restart.4000.h5'; it writes thermo.csv, thermo.h5, trajectory.h5md, "
-     "trajectory.extxyz, rdf.h5, rdf.csv", A + "simulate.checkpoint.every=0")
+     "trajectory.pdb, trajectory.extxyz, rdf.h5, rdf.csv", A + "simulate.checkpoint.every=0")
 says("md", B + "simulate.structure.file", "'out/simulate/trajectory.h5md' will be written by the output h5md; expected a file of: output extxyz, "
-     "physics md", B + "simulate.structure.file={run}/simulate/trajectory.h5md")
+     "physics md", B + "simulate.structure.file=\'{run}/simulate/trajectory.h5md\'")
 says("md", B + "simulate.structure.file", "no stage before this one writes in 'simulation'; did you mean 'simulate'?",
-     B + "simulate.structure.file={run}/simulation/restart.4000.h5")
+     B + "simulate.structure.file=\'{run}/simulation/restart.4000.h5\'")
 says("md", A + "simulate.structure.file", "'out/simulate_2/restart.4000.h5' is written by stage 2, which comes later; change their order",
      A + "simulate.structure={file: \"{run}/simulate_2/restart.4000.h5\"}")
 says("md", B + "simulate.structure.file", "'out/simulate_2/restart.10.h5' is in the folder that this stage itself writes; name a file of a stage before",
-     B + "simulate.structure.file={run}/simulate_2/restart.10.h5")
+     B + "simulate.structure.file=\'{run}/simulate_2/restart.10.h5\'")
 says("md", A + "simulate.structure", "neighbours per atom would lie within the cut-off and skin of 9 Å: the 256 atoms fill ",
      A + "simulate.structure.lattice.a=0.053")
-says("md", A + "simulate.structure.file", "atoms", A + "simulate.structure={file: same.xyz}")
+says("md", A + "simulate", "atoms 1 (Ar) and 2 (Ar) are at the same place", A + "simulate.structure={file: same.xyz}")
+
+says("md", A + "simulate.structure.file", "no stage before this one writes in 'nowhere', and this is the first",
+     A + "simulate.structure={file: \"{run}/nowhere/a.extxyz\"}")
 
 # Deep Potentials
 says("surrogate", B + "simulate.potential.model", "stage 1 (train) will not write 'model.pd'; it writes model.dp, model.yaml, model.h5, "
-     "training.csv, training.h5; did you mean 'model.dp'?", B + "simulate.potential.model={run}/train/model.pd")
-says("surrogate", B + "simulate.potential.model", "'out/train/model.h5' will be written by the network deep_potential; expected a file of: model of "
-     "deep_potential", B + "simulate.potential.model={run}/train/model.h5")
-says("surrogate", B + "simulate.potential", "species 'Ar' will not be known to the model 'out/train/model.dp'; its training data have: O, H",
+     "training.csv, training.h5; did you mean 'model.dp'?", B + "simulate.potential.model=\'{run}/train/model.pd\'")
+says("surrogate", B + "simulate.potential.model", "'train/train/model.h5' will be written by the network deep_potential; expected a file of: model of "
+     "deep_potential", B + "simulate.potential.model=\'{run}/train/model.h5\'")
+says("surrogate", B + "simulate.potential", "species 'Ar' will not be known to the model 'train/train/model.dp'; its training data have: O, H",
      B + "simulate.structure.lattice.species=[Ar]")
 says("surrogate", B + "simulate.output[0].r_max", "rdf: r_max = 8 Å is more than half the smallest width of the cell (10.6 Å): choose at most 5.3 Å "
      "or a larger cell", B + "simulate.output[0].r_max=8")
@@ -234,9 +238,9 @@ says("surrogate", A + "train.dataset.files[0]", "none.xyz", A + "train.dataset.f
 says("surrogate", A + "train.model.sel", "sel has 1 number(s), but the species are O, H", A + "train.model.sel=[4]")
 says("label", A + "label", "label: 'select' measures how much the models of a committee deviate; give explore_with.committee",
      A + "label.select={low: 0.1, high: 1}", A + "label.explore_with={type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5}")
-says("label", B + "train.dataset.systems[0]", "stage 1 (label) will not write 'training'; it writes train/, validation/; did you mean 'train/'?",
+says("label", B + "train.dataset.systems[0]", "stage 1 (label) will not write 'training'; it writes train/, validation/",
      B + "train.dataset.systems=[\"{run}/label/training\"]")
-says("label", C + "test.systems[0]", "none", C + "test.systems=[none]")
+says("label", C + "test", "none: not a deepmd/npy system: there is no type.raw", C + "test.systems=[none]")
 
 # Training
 says("fit", A + "train.batch", "batch is 40, but the training set has 16 samples; lower batch", A + "train.batch=40")
@@ -245,40 +249,40 @@ says("fit", A + "train.validate.measure", "validate.measure has 9 weights, but m
      A + "train.validate.measure=[1, 1, 1, 1, 1, 1, 1, 1, 1]")
 says("fit", A + "train.dataset.files[0]", "none.h5", A + "train.dataset.files=[none.h5]")
 says("fit", A + "train", "x.h5", A + "train.dataset.files=[x.h5]")
-says("fit", B + "evaluate.dataset", "the data set has no field 'y', which 'out/train/model.h5' will be trained with; it has: x",
+says("fit", B + "evaluate", "the data set has no field 'y', which 'out/train/model.h5' will be trained with; it has: x",
      B + "evaluate.dataset={type: hdf5, files: [x.h5], fields: [{name: x}]}")
 says("fit", B + "evaluate.model", "'out/train/training.csv' will be written by the stage train; expected a file of: network *",
-     B + "evaluate.model={run}/train/training.csv")
+     B + "evaluate.model=\'{run}/train/training.csv\'")
 
 # Kinetic
-says("waves", A + "simulate.species[0].f0", "species 'electron': f0 is negative at ", A + "simulate.species[0].f0=(0.5 + cos(k*x))*maxwellian(v)")
-says("waves", A + "simulate.species[0].f0", "species 'electron': f0 has the density", A + "simulate.species[0].f0=sqrt(cos(k*x))*maxwellian(v)")
-says("waves", A + "simulate.species[0].f0", "species 'electron': f0 is nan at ", A + "simulate.domain.cells=[4096]",
+says("waves", A + "simulate.species[0]", "species 'electron': f0 has the density -", A + "simulate.species[0].f0=(0.5 + cos(k*x))*maxwellian(v)")
+says("waves", A + "simulate.species[0]", "species 'electron': f0 has the density", A + "simulate.species[0].f0=sqrt(cos(k*x))*maxwellian(v)")
+says("waves", A + "simulate.species[0]", ("species 'electron': f0 is ", " at ", "; it must be finite everywhere"), A + "simulate.domain.cells=[4096]",
      A + "simulate.species[0].velocity.cells=[512]", A + "simulate.species[0].f0=sqrt(cos(k*x))*maxwellian(v)")
 says("waves", B + "simulate.start_from", "stage 1 (simulate) will not write 'distribution.900.h5', but one such file every 200 steps, up to step 1000",
-     B + "simulate.start_from={run}/simulate/distribution.900.h5")
+     B + "simulate.start_from=\'{run}/simulate/distribution.900.h5\'")
 says("closure", B + "simulate.closure.model", "'out/train/model.h5' will be written by the network mlp; expected a file of: network heat_flux_kernel")
 
 # Flows
 says("flow", B + "verify.data", "stage 1 (simulate) will not write 'fields.h5'; it writes thermo.csv, thermo.h5, spectrum.csv",
      A + "simulate.output=[{type: spectrum}]")
 says("flow", B + "verify.data", "'out/simulate/spectrum.csv' will be written by the output spectrum; expected a file of: output fields, fields of "
-     "reconstruct", B + "verify.data={run}/simulate/spectrum.csv")
+     "reconstruct", B + "verify.data=\'{run}/simulate/spectrum.csv\'")
 says("flow", B + "verify", "q", B + "verify.data=fields.h5", B + "verify.fields=[q]", B + "verify.equations=['q = 0']")
 says("flow", A + "simulate.initial.file", "'fields.h5' is 2 wide and this run 4: start from fields of the same domain", A + "simulate.width=4",
      A + "simulate.initial={file: fields.h5}")
-says("flow", C + "reconstruct.write", "'write' asks for t = 0 to 40, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'linear' knows nothing "
+says("flow", C + "reconstruct", "'write' asks for t = 0 to 40, the coarse samples of 'fields.h5' span t = 0 to 3.5, and 'linear' knows nothing "
      "beyond them: ask within", C + "reconstruct.data=fields.h5", C + "reconstruct.write={method: linear, points: [4, 16, 8], times: [0, 40]}")
-says("flow", D + "spin_up.quantities[0]", "'out/simulate/thermo.h5' has no column 'nusselt'; name among: step, time, nusselt_bottom",
+says("flow", D + "spin_up", "'out/simulate/thermo.h5' has no column 'nusselt'; name among: step, time, nusselt_bottom",
      D + "spin_up.quantities=[nusselt]")
 
 # Series
-says("series", B + "pod.field.array", "'out/example_field/field.h5' will have no array 'temperature'; known: time, lat, lon, sst",
+says("series", B + "pod.field", "'out/example_field/field.h5' will have no array 'temperature'; known: time, lat, lon, sst",
      B + "pod.field.array=temperature")
 says("series", C + "search.network.head", "network.head: a recurrent head gives as many times as it reads, but window and horizon differ; use head: dense",
      C + "search.network.head=recurrent", C + "search.data.horizon=4")
 says("series", D + "forecast.ensemble", "'out/search/journal.h5' will be written by the stage search; expected a file of: ensemble of search",
-     D + "forecast.ensemble={run}/search/journal.h5")
+     D + "forecast.ensemble=\'{run}/search/journal.h5\'")
 says("series", D + "forecast.data", "", D + "forecast={data: {series: {file: s.h5, training: 30}, window: 8, horizon: 8}}")
 
 # Matrices
