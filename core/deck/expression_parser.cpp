@@ -97,7 +97,7 @@ ExpressionParser::Value ExpressionParser::product() {
 
 ExpressionParser::Value ExpressionParser::sign() {
   blanks();
-  if (++depth_ > deepest) fail("the expression is nested too deeply", at_);
+  if (++depth_ > deepest_formula) fail("the expression is nested too deeply", at_);
   const std::size_t at = at_;
   const char c = peek();
   if (c == '-' || c == '+') ++at_;

@@ -46,7 +46,8 @@ double evaluate(std::span<const Expression::Instruction> program, std::span<cons
 /// "a time", "an energy".
 std::string with_article(Dimension dimension);
 bool begins_word(char c);
-constexpr int deepest = 100;  ///< levels of parentheses, signs and powers, so that no text can exhaust the stack
+constexpr int deepest_formula =
+    100;  ///< levels of parentheses, signs and powers, so that no text can exhaust the stack
 
 /// One coherent set of units in which an expression is worked out: the declared units of its result and variables,
 /// as far as they agree with each other, filled up with angstrom, ps, g/mol, K and e. Because products of its units

@@ -45,7 +45,7 @@ ExpressionParser::Value ExpressionParser::negation() {
   blanks();
   const std::size_t at = at_;
   if (!take_word("not")) return comparison();
-  if (++depth_ > deepest) fail("the expression is nested too deeply", at);
+  if (++depth_ > deepest_formula) fail("the expression is nested too deeply", at);
   Value value = negation();
   --depth_;
   require_truth(value, "not");

@@ -26,7 +26,7 @@ namespace {
 
 using Descriptor = DeepPotentialModel::Descriptor;
 
-constexpr int most_parameters = 1'000'000, most_neighbours = 1'000'000;  // more is a damaged file
+constexpr int most_parameters = 1'000'000, most_of_one_type = 1'000'000;  // more is a damaged file
 
 Descriptor descriptor_kind(const TreeCursor& node) {
   const std::string type = node.at("type").text();
@@ -195,8 +195,8 @@ void read_descriptor(const TreeCursor& node, DeepPotentialModel& m) {
   if (static_cast<int>(m.sel.size()) != m.ntypes())
     node.at("sel").complain(fmt::format("expected one number per type ({}), found {}", m.ntypes(), m.sel.size()));
   for (int n : m.sel)
-    if (n < 0 || n > most_neighbours)
-      node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_neighbours));
+    if (n < 0 || n > most_of_one_type)
+      node.at("sel").complain(fmt::format("{} neighbours of one type, expected 0 to {}", n, most_of_one_type));
   m.type_one_side = node.flag("type_one_side", false);
   m.env_protection = node.number("env_protection", 0.0);
   m.precision = node.text("precision", "float64");

@@ -39,6 +39,8 @@ says("steps: unknown key; did you mean 'stages[0].simulate.steps'?", "steps=5")
 says("cutoff: unknown key; did you mean 'stages[0].simulate.potential.cutoff'?", "cutoff=5")
 table.file("tab.yaml", "run:\n\tname: copper\n")
 says("tab.yaml:2:6: not valid YAML: illegal map value; line 2 is indented with a tab, and YAML wants blanks", deck="tab.yaml")
+says("there is no completion for the shell 'tcsh': bash, zsh and fish have one, for example `cambium completion bash > "
+     "~/.local/share/bash-completion/completions/cambium`", command=["completion", "tcsh"])
 says("there is no kind 'potentiel'; did you mean 'potential'?", command=["list", "potentiel"])
 says("option 'steps' has no value; write key=value, for example steps=100", command=["bench", "md", "steps"])
 says("there is no bench 'kinetics'; did you mean 'kinetic'?", command=["bench", "kinetics"])

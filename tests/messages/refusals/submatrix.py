@@ -172,33 +172,34 @@ stages:
 table.begins(deck="mlp.yaml")
 says("prediction: 'mlp/train/model.h5' holds a network of type 'mlp', not local_levels", PREDICTION.replace("trained", "mlp"), deck="carbon.yaml", command="run")
 
+ONLY = "stages[1].train.validation="  # a set alone holds none out
 says("sets is empty; it needs one for training and one to hold out", L + "sets=[]", **levels)
 says("name is 'a/b'; it is the name of a file without folder", L + "sets[0].name=a/b", **levels)
 says("matrices of a file are one Hamiltonian; leave 'frames' out", L + "sets[0].matrices={file: m.h5}", **levels)
 says("window needs two energies, the lower one first", L + "window=[1, -1]", **levels)
 says("layers: a width of 0 is none; widths are 1 or more", "stages[1].train.model.layers=[0]", **levels)
-says("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down", ONE % "spin.h5", deck="levels.yaml", command="run")
+says("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down", ONE % "spin.h5", ONLY, deck="levels.yaml", command="run")
 says("one dense problem of 17408 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
      M + "tight_binding={lattice: {type: diamond, a: 3.556, cells: [2, 2, 136], species: [C]}}", **carbon)
 WATER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "inputs", "submatrix", "h2o32.h5")
 says("local_spectra diagonalises all 17280 functions at once, which is for up to 16384; train on a smaller supercell",
-     ONE % f'"{WATER}", supercell: [1, 1, 90]', deck="levels.yaml", command="run")
+     ONE % f'"{WATER}", supercell: [1, 1, 90]', ONLY, deck="levels.yaml", command="run")
 uneven = cell()
 uneven["block_sizes_atom"] = uneven["block_sizes_atom"][:1] * 2
 uneven["molecule_of_atom"] = uneven["molecule_of_atom"][:1]
 table.file("one_block.h5", uneven)
-says("local_spectra needs an even number of electrons, and empty states; found 0 electrons in 2 functions", ONE % "neutral.h5", deck="levels.yaml", command="run")
+says("local_spectra needs an even number of electrons, and empty states; found 0 electrons in 2 functions", ONE % "neutral.h5", ONLY, deck="levels.yaml", command="run")
 says("set train has blocks of 1 and of 2 functions; one model is for blocks of one size",
-     L + "sets=[{name: train, matrices: {file: m.h5}}, {name: train, matrices: {file: one_block.h5}}]", deck="levels.yaml", command="run")
+     L + "sets=[{name: train, matrices: {file: m.h5}}, {name: train, matrices: {file: one_block.h5}}]", ONLY, deck="levels.yaml", command="run")
 table.file("flat.h5", {**cell(), "S/data": [1.0, 1.0, 1.0, 1.0]})
-says(("the overlap is not positive definite: its smallest eigenvalue is", ""), ONE % "flat.h5", deck="levels.yaml", command="run")
+says(("the overlap is not positive definite: its smallest eigenvalue is", ""), ONE % "flat.h5", ONLY, deck="levels.yaml", command="run")
 import numpy
 
 three = {"/": (None, {"n_basis": numpy.int32(3), "n_electrons": 2.0}), "block_sizes_atom": numpy.array([1, 2], "i4"), "molecule_of_atom": numpy.array([0, 1], "i4")}
 for name in ("K", "S"):
     three.update({name + "/data": [-1.0 if name == "K" else 1.0, 1.0, 1.0], name + "/indices": numpy.arange(3, dtype="i4"), name + "/indptr": numpy.arange(4)})
 table.file("three.h5", three)
-says("block 1 has 2 functions, block 0 has 1; local_spectra needs blocks of one size", ONE % "three.h5", deck="levels.yaml", command="run")
+says("block 1 has 2 functions, block 0 has 1; local_spectra needs blocks of one size", ONE % "three.h5", ONLY, deck="levels.yaml", command="run")
 
 DATA = """
 run: {name: data, directory: data}

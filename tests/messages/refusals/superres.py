@@ -225,7 +225,8 @@ if built_with("torch"):
          deck="train.yaml", command="run")
 
 # A calculation that breaks
-says("the flow is not finite any more after step 5 (t = 0.0367647); take more cells or a smaller 'courant' (it is 1)",
+says("the flow is not finite any more after step 5 (t = 0.0367647): b is nan at x = 0.0625, z = 0.03519 on rank 0; take more cells or a "
+     "smaller 'courant' (it is 1)",
      S + "initial={noise: 1e308, amplitude: 1e308}", S + "courant=1", command="run", code=4)
 
 table.run()
