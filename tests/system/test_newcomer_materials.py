@@ -114,7 +114,8 @@ class Materials(unittest.TestCase):
 
     def test_parity_is_written_and_the_model_has_learned(self):
         table = columns(os.path.join(self.place, "test", "parity_0_force.csv"))
-        reference, predicted = table["reference"].astype(float), table["predicted"].astype(float)
+        reference, predicted = (np.stack([table[name].astype(float) for name in table if name.startswith(side)], axis=1).ravel()
+                                for side in ("reference", "predicted"))
         from ase.io import read
 
         frames = read(os.path.join(self.folder, "test.xyz"), index=":")
