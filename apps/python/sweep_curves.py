@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib
@@ -111,7 +112,7 @@ def panel(axes, sweep, layout, name, last=None):
     if len(finite) and finite.min() > 0 and finite.max() / finite.min() > 100:
         axes.set_yscale("log")
     title = name[:-5] if name.endswith("_mean") else name
-    axes.set_title(label(title.replace("_", " "), sweep.units[name]))
+    axes.set_title(textwrap.fill(label(title.replace("_", " "), sweep.units[name]), 34))
 
 
 def grid_of(count, width=4.4, height=3.0):
