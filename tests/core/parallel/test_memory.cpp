@@ -47,14 +47,15 @@ TEST_CASE("a limit of this process counts") {
   setrlimit(RLIMIT_AS, &before);
 }
 
-TEST_CASE("a check warns of what it does not take, a run refuses") {
+TEST_CASE("a check warns of what it does not take, a run refuses, and both refuse what no node has") {
   Comm comm;
   Log log;
   Timing timing;
   Context context{comm, log, timing};
-  CHECK_THROWS_AS(require_memory(1e18, "a", "b", context), InputError);
+  CHECK_THROWS_AS(require_memory(5e14, "a", "b", context), InputError);
   context.dry_run = true;
-  require_memory(1e18, "a", "b", context);
+  CHECK_THROWS_AS(require_memory(1e18, "a", "b", context), InputError);
+  require_memory(5e14, "a", "b", context);
   REQUIRE(log.warnings().size() == 1);
   CHECK(log.warnings()[0].text.starts_with("a would take at least "));
 }
