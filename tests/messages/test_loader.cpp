@@ -145,14 +145,14 @@ TEST_CASE("a plugin that is not there is looked for, and the places are named") 
 
 TEST_CASE("plugins that are found are loaded for lists, and what keeps others out is said") {
   Folder folder;
-  folder.write("good_plugin.cambium.so", read(good));
+  folder.write("good.cambium.so", read(good));  // named as the plugin names itself
   folder.write("torn.cambium.so", read(good).substr(0, 2000));
   folder.write("notes.txt", "no plugin");
   setenv("CAMBIUM_PLUGIN_PATH", (folder.path.string() + ":/no/such/folder").c_str(), 1);
   Registry registry;
   const auto reasons = load_found_plugins(registry, folder.comm);
   unsetenv("CAMBIUM_PLUGIN_PATH");
-  CHECK(registry.plugins() == std::vector<std::string>{"good_plugin"});
+  CHECK(registry.plugins() == std::vector<std::string>{"good"});
   REQUIRE(reasons.size() == 1);
   CHECK(reasons[0] ==
         "plugin 'torn' is cut short, copy or build it again (" + (folder.path / "torn.cambium.so").string() + ")");
