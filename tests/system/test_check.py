@@ -74,7 +74,7 @@ class Check(unittest.TestCase):
             file.write(text)
         code, _, error = program.run("check", deck, "run.directory=" + run)
         self.assertEqual(code, 2)
-        self.assertIn("deck.yaml:12:60: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
+        self.assertIn("deck.yaml:12:58: stages[0].simulate.output[0].r_max: rdf: r_max = 11 Å is more than half", error)
         self.assertIn("deck.yaml:15:25: stages[1].simulate.structure.file: stage 1 (simulate) will not write 'restart.410.h5', but one such file "
                       "every 200 steps, up to step 400", error)
         self.assertIn(f"2 problems in {deck}", error)
@@ -82,7 +82,7 @@ class Check(unittest.TestCase):
     def test_run_looks_at_later_stages_first(self):
         deck, run = self.deck("run")
         for ranks in (1, 2):
-            code, out, error = program.run("run", deck, "run.directory=" + run, "stages[1].simulate.structure.file={run}/simulate/restart.300.h5",
+            code, out, error = program.run("run", deck, "run.directory=" + run, 'stages[1].simulate.structure.file="{run}/simulate/restart.300.h5"',
                                            ranks=ranks)
             self.assertEqual(code, 2, out)
             self.assertIn("will not write 'restart.300.h5'", error)

@@ -48,6 +48,11 @@ void TightBinding::Params::describe(deck::Describe<Params>& d) {
   });
 }
 
+void TightBinding::examine(Check& check) {
+  constexpr double seconds_per_atom = 0.04;  // choosing submatrices included, which a first step does twice
+  check.effort(seconds_per_atom);
+}
+
 void TightBinding::bind(std::span<const Species> species) {
   if (species.size() != 1)
     throw InputError(

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
 #include "core/plugin/potential.hpp"
 #include "plugins/submatrix/density/density_matrix.hpp"
 #include "plugins/submatrix/tight_binding/hopping.hpp"
@@ -17,7 +18,7 @@ namespace cambium::submatrix {
 /// Bonds that a submatrix cuts are saturated (edges.hpp). Forces are then not exactly the slope of the energy; their
 /// error falls with eps. At zero temperature mu stays in the middle of the gap from one choice of submatrices to the
 /// next.
-class TightBinding : public Potential {
+class TightBinding : public Potential, public Checked {
  public:
   struct Params {
     std::optional<std::string> parameters;  ///< published set; default: the element's first
@@ -33,6 +34,7 @@ class TightBinding : public Potential {
   TightBinding(const Params& params, Context& context) : params_(params) { (void)context; }
 
   void bind(std::span<const Species> species) override;
+  void examine(Check& check) override;  ///< says what an atom's forces take: much more than a classical potential's
   double cutoff() const override { return model_->cutoff; }
   void compute(const Particles&, const NeighborList&, GhostExchange&, const ForceRequest&, ForceOutput&,
                Context&) override;
