@@ -284,7 +284,7 @@ def curves_view(file, variables):
         parts = pieces(file, variable) if along else [("", {})]
         for words, fixed in parts[:12]:
             key = variable.label if len(parts) > 1 or not variable.units else variable.units
-            panels.setdefault(key, []).append((words or variable.text, cut(variable, fixed)))
+            panels.setdefault(key, []).append((words or variable.name.rsplit("/", 1)[-1].replace("_", " "), cut(variable, fixed)))
     named = [(with_unit(curves[0][0], unit) if len(curves) == 1 and unit == key else (unit_of(key) if key == unit else key), curves)
              for key, curves in panels.items() for unit in [next((v.units for v in variables if v.units == key), None)]]
     return Curves(np.arange(len(named[0][1][0][1])) if x is None else x, file.label(name) if x is not None else name, named[:MOST])

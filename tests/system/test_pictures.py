@@ -135,7 +135,7 @@ class Plots(unittest.TestCase):
         np.testing.assert_allclose(np.asarray(maps[0].collections[0].get_array()).reshape(16, 32), np.asarray(fields["b"])[2].T)
         self.assertEqual(figure._suptitle.get_text(), f"t = {float(np.asarray(fields['t'])[2]):.4g}")
         figure = cambium_io.plot(os.path.join(run("salt"), "simulate", "thermo.h5"))
-        self.assertIn("temperature (K)", " ".join(axes.get_ylabel() for axes in figure.axes).replace("from the kinetic energy of the free atoms", "temperature"))
+        self.assertIn("temperature (K)", [axes.get_ylabel() for axes in figure.axes])
         figure = cambium_io.plot(os.path.join(run("salt"), "simulate", "rdf.h5"))
         self.assertEqual({axes.get_xlabel() for axes in figure.axes}, {"distance (Å)"})
         self.assertEqual([line.get_label() for line in figure.axes[0].lines], ["Na-Na", "Na-Cl", "Cl-Cl"])

@@ -124,7 +124,8 @@ static void warn_beside(const std::string& text, const Comm& comm) {
 void Commands::load_plugins(const std::string& path) {
   if (!path.empty()) {
     std::vector<std::string> named;
-    for (const auto& name : deck::load(path)["plugins"].items()) named.push_back(name.text());
+    const deck::Node root = deck::load(path), list = root["plugins"];  // outlive the loop over what is in them
+    for (const auto& name : list.items()) named.push_back(name.text());
     for (const auto& plugin : cambium::load_plugins(named, registry_, context_.comm))
       if (const auto reason = reason_for_distrust(plugin.path); !reason.empty())
         warn_beside(fmt::format("plugin '{}': {}", plugin.name, reason), context_.comm);
