@@ -23,6 +23,7 @@ LAST_PAGE = ("Loop ", "band energy", "label: ", "RMSE of", "orthonormal to")
 
 sys.path[:0] = [str(PYTHON), *map(str, sorted(ROOT.glob("plugins/*/python")))]
 import cambium_io  # noqa: E402
+import cambium_parity  # noqa: E402,F401  (for the notebooks)
 from cambium_style import COLOURS, SEQUENCE, STYLE  # noqa: E402,F401  (for the notebooks)
 
 
