@@ -17,7 +17,7 @@ import tempfile
 
 import measured
 
-DECK = os.path.join(os.path.dirname(__file__), "..", "..", "inputs", "train", "quantized.yaml")
+DECK = os.path.join(os.path.dirname(__file__), "..", "inputs", "train", "quantized.yaml")
 ARMS = {"1_bit": "{bits: 1}", "2_bits": "{bits: 2}", "3_bits": "{bits: 3}", "4_bits": "{bits: 4}", "ternary": "{weights: ternary}"}
 CALIBRATE = "calibrate: {dataset: {type: grammar, samples: 1000, length: 65}, samples: 64}"
 ARMS |= {name + "_fitted": quantize[:-1] + ", " + CALIBRATE + "}" for name, quantize in ARMS.items()}

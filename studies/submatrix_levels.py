@@ -11,7 +11,7 @@ import tempfile
 
 import measured
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 
 def numbers(text, pattern, names):

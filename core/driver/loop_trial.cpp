@@ -56,7 +56,7 @@ bool Loop::make_first_state(Check& check) {
   });
 }
 
-static std::string count_of(double steps) { return fmt::format("{:.3g} step{}", steps, steps == 1.0 ? "" : "s"); }
+static std::string count_of(double steps) { return fmt::format("{:.6g} step{}", steps, steps == 1.0 ? "" : "s"); }
 
 /// The second of two steps, since the first one pays for what is made once.
 void Loop::time_steps(Check& check) {

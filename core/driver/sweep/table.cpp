@@ -89,7 +89,7 @@ deck::Node with_key(const deck::Node& root, const SweptKey& key, const deck::Nod
 }
 
 /// A problem of one run's deck as it is told: below the text of the key where that is what is wrong.
-std::string told(const deck::Problems::Problem& problem, const Sweep& sweep, const SweepTable::Row& row, bool& of_key) {
+std::string told(const deck::Problems::Problem& problem, const Sweep& sweep, bool& of_key) {
   of_key = true;
   for (const auto& key : sweep.table.keys) {
     if (problem.mark.line > 0 || problem.mark.source != key.over.source) continue;
@@ -127,7 +127,7 @@ void read_rows(Sweep& sweep, const std::vector<std::string>& named, Registry& re
     }
     for (const auto& problem : problems.all()) {
       bool of_key = false;
-      const std::string text = told(problem, sweep, row, of_key);
+      const std::string text = told(problem, sweep, of_key);
       const bool of_name = problem.text.starts_with("unknown key");  // the same for every value
       if (!said.insert(of_name ? problem.path : text).second) continue;
       lines.push_back(of_key ? text : fmt::format("run {} ({}): {}", k + 1, sweep.table.values_text(row), text));
