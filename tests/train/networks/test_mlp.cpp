@@ -122,5 +122,5 @@ TEST_CASE("a field that the samples lack is named") {
   p.input = "image";
   Mlp net(p, world.context);
   auto data = made(world, false);
-  REQUIRE_THROWS_WITH(net.fit_statistics(data, world.context), "sample 0 has no field 'image'");
+  REQUIRE_THROWS_WITH(net.fit_statistics(data, world.context), "sample 0 has no field 'image'; it has: input, target");
 }

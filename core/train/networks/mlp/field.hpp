@@ -1,5 +1,7 @@
 #pragma once
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ranges>
 
 #include "core/base/error.hpp"
 #include "core/train/data/numbers.hpp"
@@ -10,7 +12,9 @@ namespace cambium::train {
 /// One field of a sample; InputError when it is absent.
 inline const TensorRef& field_of(const Sample& sample, const std::string& name) {
   const auto found = sample.fields.find(name);
-  if (found == sample.fields.end()) throw InputError(fmt::format("sample {} has no field '{}'", sample.id, name));
+  if (found == sample.fields.end())
+    throw InputError(fmt::format("sample {} has no field '{}'; it has: {}", sample.id, name,
+                                 fmt::join(std::views::keys(sample.fields), ", ")));
   return found->second;
 }
 
