@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first tasks of a contributor take the files that the page says, and work: contributions.py SOURCE BUILD SCRATCH MPIEXEC [--count].
+"""The four tasks of a new contributor take the files that the page says, and work: contributions.py SOURCE BUILD SCRATCH MPIEXEC [--count].
 
 Each section of docs/developing/first_contributions.md names its number of files in its title. Its patch is applied to a copy of the files that
 it touches; they are counted, what is compiled of them is compiled, and the new test is linked with the libraries of the build and run.
@@ -125,7 +125,7 @@ if __name__ == "__main__":
     shell = None if "--count" in sys.argv else docblocks.Shell(os.path.join(scratch, "shell"), source, build, mpiexec.split(), sys.executable)
     with open(os.path.join(source, PAGE), encoding="utf-8") as file:
         sections = list(SECTION.finditer(file.read()))
-    found = [] if len(sections) == 3 else [f"{PAGE}: {len(sections)} tasks with a number of files in their titles, not 3"]
+    found = [] if len(sections) == 4 else [f"{PAGE}: {len(sections)} tasks with a number of files in their titles, not 4"]
     for k, section in enumerate(sections):
         found += [f"{PAGE}: {section['title']}: {p}" for p in check(section, source, build, os.path.join(scratch, str(k)), shell)]
         print(f"{section['title']}: {section['files']} files", flush=True)

@@ -2,7 +2,8 @@
 """The shape of folders: folders.py ROOT.
 
 No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of some
-lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type.
+lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Optimizers and
+writers declare their keys beside the members, so that a new key is one file.
 """
 
 import collections
@@ -15,6 +16,8 @@ import source_tree
 MOST = 24
 REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
 TOP = ("core", "plugins")
+#: Folders of types whose keys stand in the header, after their members.
+KEYS_BESIDE_MEMBERS = re.compile(r"^(core/train/step/optimizers|plugins/superres/writers)/\w+\.hpp$")
 
 
 def folder(path):
@@ -92,5 +95,12 @@ def check_registered(root):
     return problems
 
 
+def check_keys(root):
+    return [f"{path}: describe() is declared here and defined elsewhere; write the keys beside the members"
+            for path in source_tree.files(root, ".hpp") if path.split("/")[0] in TOP and KEYS_BESIDE_MEMBERS.search(path)
+            and re.search(r"static void describe\([^)]*\);", source_tree.read(root, path))]
+
+
 if __name__ == "__main__":
-    source_tree.report("folders", cycles(graph(sys.argv[1])) + check_contents(sys.argv[1]) + check_registered(sys.argv[1]))
+    tree = sys.argv[1]
+    source_tree.report("folders", cycles(graph(tree)) + check_contents(tree) + check_registered(tree) + check_keys(tree))

@@ -96,6 +96,14 @@ class Checks(unittest.TestCase):
         self.write("plugins/two/register.cpp", '#include "plugins/two/series/a.hpp"\nregistry.add<A>(\n    "a", "modes");\n')
         self.assertEqual(len(folders.check_registered(self.root)), 1)
 
+    def test_keys_beside_members(self):
+        apart = "struct P {\n  static void describe(deck::Describe<P>& d);\n};\n"
+        self.write("plugins/superres/writers/a.hpp", apart.replace(";\n}", " { d(1); }\n}"))
+        self.write("plugins/one/tasks/b.hpp", apart)
+        self.assertEqual(folders.check_keys(self.root), [])
+        self.write("core/train/step/optimizers/c.hpp", apart)
+        self.assertEqual(len(folders.check_keys(self.root)), 1)
+
     def test_format(self):
         if not format.program():
             self.skipTest(f"no clang-format {format.RELEASE}")

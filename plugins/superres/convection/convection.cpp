@@ -56,6 +56,10 @@ void Convection::declare(State& state) {
                 {"p", "pressure, at centres"}};
   for (int k = 0; k < 4; ++k)
     state.add({names[k].name, At::cell, "", names[k].doc, true, [this, k] { return stepper.owned().tensor(k); }});
+  for (const Scalar& scalar : fluid().scalars) {
+    const int k = first_scalar + static_cast<int>(&scalar - fluid().scalars.data());
+    state.add({scalar.name, At::cell, "", scalar.meaning, true, [this, k] { return stepper.owned().tensor(k); }});
+  }
   declare_grid(state);
   state.add({"tendency", At::cell, "", "explicit terms of a stage", false, [] { return TensorRef{}; }});
 }
@@ -129,14 +133,18 @@ void Convection::sample(std::int64_t step, double time, double) {
 }
 
 void Convection::schedule(Schedule& schedule) {
+  std::vector<std::string> carried{"u", "w", "b"};
+  for (const Scalar& scalar : fluid().scalars) carried.push_back(scalar.name);
+  std::vector<std::string> read = carried;
+  read.insert(read.end(), {"p", "tendency"});
   for (int stage = 0; stage < Stepper::stage_count; ++stage) {
-    schedule.add({fmt::format("explicit: stage {}", stage + 1),
-                  {"u", "w", "b", "p", "tendency"},
-                  {"tendency"},
-                  [this, stage](State&, const StepInfo& info) { stepper.explicit_part(stage, info.dt); }});
+    schedule.add(
+        {fmt::format("explicit: stage {}", stage + 1), read, {"tendency"}, [this, stage](State&, const StepInfo& info) {
+           stepper.explicit_part(stage, info.dt);
+         }});
     schedule.add({fmt::format("diffusion: stage {}", stage + 1),
                   {"tendency"},
-                  {"u", "w", "b"},
+                  carried,
                   [this, stage](State&, const StepInfo& info) { stepper.diffusion(stage, info.dt); }});
     schedule.add({fmt::format("pressure: stage {}", stage + 1),
                   {"u", "w"},

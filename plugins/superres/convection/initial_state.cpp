@@ -65,6 +65,10 @@ void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t se
       b += initial.noise * random.normal(0) * z * (1.0 - z);
       b += initial.amplitude * std::sin(constants::pi * z) * std::cos(2.0 * constants::pi * initial.wavelengths * x);
       host(field_b, row, margin + i) = b;
+      for (int f = first_scalar; f <= flow.carried(); ++f) {
+        const Scalar& s = flow.scalar(f);
+        host(f, row, margin + i) = g.periodic ? s.bottom + (s.top - s.bottom) * z : s.left + (s.right - s.left) * x;
+      }
     }
   }
   Kokkos::deep_copy(flow.fields, host);

@@ -22,7 +22,8 @@ struct InitialState {
 /// From a file: p, b, u and w of its last frame, by cubic interpolation to the places of the staggered grid; the caller
 /// makes the velocity free of divergence. Else
 /// b = profile + noise N(0,1) z (1 - z) + amplitude sin(pi z) cos(2 pi wavelengths x / lx); normal deviates belong to
-/// cells, so they do not depend on the ranks. InputError when the file does not fit.
+/// cells, so they do not depend on the ranks. Further scalars begin linear from wall to wall, and as zero beside fields
+/// of a file. InputError when the file does not fit.
 void set_initial_state(const InitialState& initial, Flow& flow, std::uint64_t seed);
 
 }  // namespace cambium::superres

@@ -8,11 +8,11 @@
 namespace cambium::superres {
 
 Stepper::Stepper(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : flow_(slab, fluid), tendency_("tendency", 3, slab.rows + 2, pitch_of(slab.grid.nx)),
-      rhs_("rhs", 3, slab.rows + 2, pitch_of(slab.grid.nx)), diffusion_{WallNormalDiffusion(comm, slab, fluid),
-                                                                        WallNormalDiffusion(comm, slab, fluid),
-                                                                        WallNormalDiffusion(comm, slab, fluid)},
-      projection_(comm, slab) {}
+    : flow_(slab, fluid), tendency_("tendency", flow_.carried(), slab.rows + 2, pitch_of(slab.grid.nx)),
+      rhs_("rhs", flow_.carried(), slab.rows + 2, pitch_of(slab.grid.nx)),
+      diffusion_{WallNormalDiffusion(comm, slab, fluid), WallNormalDiffusion(comm, slab, fluid),
+                 WallNormalDiffusion(comm, slab, fluid)},
+      projection_(comm, slab, static_cast<int>(flow_.fields.extent(0))) {}
 
 void Stepper::explicit_part(int stage, double dt) {
   const int m = flow_.rows();
@@ -64,7 +64,9 @@ void Stepper::start() {
 // damps them all.
 double diffusive_limit(const Flow& flow) {
   const double dx = flow.slab.grid.dx();
-  return 1.6 * dx * dx / (4.0 * std::max(flow.fluid.viscosity, flow.fluid.diffusivity));
+  double largest = std::max(flow.fluid.viscosity, flow.fluid.diffusivity);
+  for (const Scalar& scalar : flow.fluid.scalars) largest = std::max(largest, scalar.diffusivity);
+  return 1.6 * dx * dx / (4.0 * largest);
 }
 
 double largest_courant_rate(const Flow& flow, const Comm& comm) {

@@ -31,7 +31,7 @@ class Stepper {
   void finish_ghosts();
 
   Flow flow_;
-  Fields tendency_, rhs_;  ///< (3, m+2, pitch)
+  Fields tendency_, rhs_;  ///< (slots, m+2, pitch)
   std::array<WallNormalDiffusion, 3> diffusion_;
   Projection projection_;
   bool ghosts_travel_ = false;  ///< of other ranks, while rows that need none are worked on

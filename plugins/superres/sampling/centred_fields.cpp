@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
 
@@ -41,6 +43,12 @@ void remove_mean(std::vector<double>& p, const std::vector<double>& faces, std::
   for (double& value : p) value -= mean;
 }
 
+/// One that the flow carries besides b: at centres, in checkpoints, and none of the four.
+bool is_scalar(const FieldSpec& field) {
+  const auto& names = CentredFields::names;
+  return field.at == At::cell && field.restart && std::find(names.begin(), names.end(), field.name) == names.end();
+}
+
 }  // namespace
 
 std::vector<double> global_values(const State& state, const char* name) {
@@ -77,6 +85,8 @@ GridFields grid_fields_of(const State& state, const Comm& comm) {
   GridFields out;
   out.axes = {{"x", global_values(state, "x_faces")}, {"z", global_values(state, "z_faces")}};
   out.fields = {{"p", "", 1, {}}, {"b", "", 1, {}}, {"velocity", "", 3, {}}};
+  for (const FieldSpec& field : state.fields())
+    if (is_scalar(field)) out.fields.push_back({field.name, field.unit, 1, gathered(state, field.name.c_str(), comm)});
   if (!comm.root()) return out;
   const std::size_t nx = all.x.size(), nz = all.z.size();
   for (std::size_t k = 0; k < nz; ++k)

@@ -19,8 +19,8 @@ struct CentredFields {
 /// of a convection physics.
 CentredFields centred_fields(const State& state, const Comm& comm);
 
-/// Collective, values on rank 0: p, b and the velocity (u, w, 0) on the cells between their faces, for the output
-/// `vtkhdf`.
+/// Collective, values on rank 0: p, b, the velocity (u, w, 0) and further scalars on the cells between their faces, for
+/// the output `vtkhdf`.
 GridFields grid_fields_of(const State& state, const Comm& comm);
 
 /// Host copy of a global field of the state, e.g. the faces of the cells.

@@ -18,9 +18,9 @@ struct Kernel {
   CAMBIUM_FN static Lanes diffuse_z(Lanes below, Lanes x, Lanes above, double low, double high, double over) {
     return Lanes(over) * ((above - x) * Lanes(high) - (x - below) * Lanes(low));
   }
-  CAMBIUM_FN void finish(int field, int k, int i, Lanes tendency, Lanes implicit) const {
-    double* const old = &h(field, k, i);
-    (Lanes(now) * tendency + Lanes(before) * at(old) + Lanes(press) * implicit).store(&r(field, k, i));
+  CAMBIUM_FN void finish(int slot, int k, int i, Lanes tendency, Lanes implicit) const {
+    double* const old = &h(slot, k, i);
+    (Lanes(now) * tendency + Lanes(before) * at(old) + Lanes(press) * implicit).store(&r(slot, k, i));
     tendency.store(old);
   }
 
@@ -55,15 +55,16 @@ struct Kernel {
     finish(field_w, k, i, Lanes(fluid) * tendency, Lanes(fluid) * (diffusion - gradient));
   }
 
-  CAMBIUM_FN void heat(int k, int i) const {
+  /// What the flow carries at centres: b, and further scalars.
+  CAMBIUM_FN void carry(int field, double diffusivity, int k, int i) const {
     const Lanes half(0.5), dx1(inverse_dx), dz1(inverse_height(k)), dx2(diffusivity * inverse_dx * inverse_dx);
-    const double *b = &f(field_b, k, i), *u = &f(field_u, k, i);
-    const Lanes c = at(b), l = at(b - 1), e = at(b + 1), below = at(&f(field_b, k - 1, i)),
-                above = at(&f(field_b, k + 1, i));
+    const double *s = &f(field, k, i), *u = &f(field_u, k, i);
+    const Lanes c = at(s), l = at(s - 1), e = at(s + 1), below = at(&f(field, k - 1, i)),
+                above = at(&f(field, k + 1, i));
     const Lanes east = at(u + 1) * half * (c + e), west = at(u) * half * (l + c);
     const Lanes high = at(&f(field_w, k + 1, i)) * half * (c + above), low = at(&f(field_w, k, i)) * half * (below + c);
     const Lanes tendency = dx2 * (e + l - c - c) - dx1 * (east - west) - dz1 * (high - low);
-    finish(field_b, k, i, tendency,
+    finish(slot_of(field), k, i, tendency,
            diffuse_z(below, c, above, inverse_between(k), inverse_between(k + 1), diffusivity * inverse_height(k)));
   }
 
@@ -71,7 +72,7 @@ struct Kernel {
     const int i = margin + column;
     along_x(k, i);
     along_z(k, i);
-    heat(k, i);
+    carry(field_b, diffusivity, k, i);
   }
 };
 
@@ -94,6 +95,12 @@ void explicit_terms(const Flow& flow, const Stage& stage, double dt, const Field
                       dt * stage.alpha,
                       slab.bottom()};
   for_rows("explicit terms", first, last, slab.grid.nx, kernel);
+  for (int field = first_scalar; field <= flow.carried(); ++field) {
+    const double diffusivity = flow.scalar(field).diffusivity;
+    for_rows(
+        "explicit terms: scalar", first, last, slab.grid.nx,
+        KOKKOS_LAMBDA(int k, int column) { kernel.carry(field, diffusivity, k, margin + column); });
+  }
   if (slab.grid.periodic) return;
   Kokkos::parallel_for(
       "side wall", Range(first, last), KOKKOS_LAMBDA(int k) {

@@ -13,8 +13,8 @@ constexpr Stage stages[3] = {
 
 /// Advection in divergence form, which conserves kinetic energy and buoyancy variance exactly on this grid, diffusion
 /// along x, buoyancy; then the right-hand side of the stage, with the pressure gradient and all of the old diffusion
-/// along z. `tendency` (3, m+2, pitch) holds H of the stage before and receives that of this one. Rows first..last-1;
-/// each reads the rows on both sides.
+/// along z. `tendency` (slots, m+2, pitch) holds H of the stage before and receives that of this one. Rows
+/// first..last-1; each reads the rows on both sides.
 void explicit_terms(const Flow& flow, const Stage& stage, double dt, const Fields& tendency, const Fields& rhs,
                     int first, int last);
 

@@ -4,7 +4,8 @@
 
 namespace cambium::superres {
 
-Flow::Flow(const Slab& s, const Fluid& f) : slab(s), fluid(f), fields("flow", 4, s.rows + 2, pitch_of(s.grid.nx)) {}
+Flow::Flow(const Slab& s, const Fluid& f)
+    : slab(s), fluid(f), fields("flow", 4 + f.scalars.size(), s.rows + 2, pitch_of(s.grid.nx)) {}
 
 TensorRef Flow::tensor(int index) const {
   TensorRef t;
@@ -38,6 +39,23 @@ void Flow::fill_columns() const {
   superres::fill_columns(field(field_w), g, 1, m + 1, -1.0, 0.0, 0.0);
   superres::fill_columns(field(field_b), g, 1, m + 1, -1.0, 2.0 * fluid.left, 2.0 * fluid.right);
   superres::fill_columns(field(field_p), g, 1, m + 1, 1.0, 0.0, 0.0);
+  for (int f = first_scalar; f <= carried(); ++f)
+    superres::fill_columns(field(f), g, 1, m + 1, -1.0, 2.0 * scalar(f).left, 2.0 * scalar(f).right);
+}
+
+/// Ghost rows beyond the plates of one scalar: twice the value on the plate less that of the next cell, or that value.
+static void fill_plates_of(const Flow& flow, int field) {
+  const auto f = flow.field(field);
+  const Scalar& s = flow.scalar(field);
+  const int m = flow.rows(), columns = static_cast<int>(f.extent(1));
+  const double sign = s.plates_fix ? -1.0 : 1.0, bottom = s.plates_fix ? 2.0 * s.bottom : 0.0,
+               top = s.plates_fix ? 2.0 * s.top : 0.0;
+  const bool at_bottom = flow.slab.bottom(), at_top = flow.slab.top();
+  Kokkos::parallel_for(
+      "fill plates: scalar", Range(0, columns), KOKKOS_LAMBDA(int i) {
+        if (at_bottom) f(0, i) = sign * f(1, i) + bottom;
+        if (at_top) f(m + 1, i) = sign * f(m, i) + top;
+      });
 }
 
 void Flow::fill_plates() const {
@@ -62,6 +80,7 @@ void Flow::fill_plates() const {
           f(field_p, m + 1, i) = f(field_p, m, i);
         }
       });
+  for (int field = first_scalar; field <= carried(); ++field) fill_plates_of(*this, field);
 }
 
 }  // namespace cambium::superres

@@ -7,11 +7,12 @@
 
 namespace cambium::superres {
 
-Halo::Halo(const Comm& comm, const Slab& slab)
+Halo::Halo(const Comm& comm, const Slab& slab, int fields)
     : comm_(comm), rows_(slab.rows), below_(slab.bottom() ? MPI_PROC_NULL : slab.rank - 1),
-      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1), part_(std::int64_t{4} * pitch_of(slab.grid.nx)),
-      sent_("halo sent", 2, 4, pitch_of(slab.grid.nx)), received_("halo received", 2, 4, pitch_of(slab.grid.nx)),
-      out_(Kokkos::create_mirror_view(sent_)), in_(Kokkos::create_mirror_view(received_)) {
+      above_(slab.top() ? MPI_PROC_NULL : slab.rank + 1), part_(std::int64_t{fields} * pitch_of(slab.grid.nx)),
+      sent_("halo sent", 2, fields, pitch_of(slab.grid.nx)),
+      received_("halo received", 2, fields, pitch_of(slab.grid.nx)), out_(Kokkos::create_mirror_view(sent_)),
+      in_(Kokkos::create_mirror_view(received_)) {
   if (slab.share_memory && slab.ranks > 1) pieces_ = SharedPieces::make(comm, 2 * part_);
 }
 
@@ -28,7 +29,7 @@ void Halo::start(const Fields& fields, int first, int count) {
   const int m = rows_, columns = static_cast<int>(fields.extent(2)), n = count * columns;  // whole packs
   double* const piece = pieces_ ? pieces_->mine() : nullptr;
   const bool in_place = piece && device_is_host;  // kernels write where the neighbours read
-  const Fields sent = in_place ? Fields(piece, 2, 4, columns) : sent_;
+  const Fields sent = in_place ? Fields(piece, 2, sent_.extent(1), columns) : sent_;
   for_rows(
       "halo: pack", first, first + count, columns, KOKKOS_LAMBDA(int f, int i) {
         if (below) Lanes::load(&fields(f, 1, i)).store(&sent(0, f - first, i));

@@ -7,12 +7,13 @@ namespace cambium::superres {
 /// Fills the ghost rows between ranks: row 0 from the rank below, row m+1 from the rank above.
 class Halo {
  public:
-  Halo(const Comm& comm, const Slab& slab);
+  /// For exchanges of at most `fields` fields.
+  Halo(const Comm& comm, const Slab& slab, int fields = 4);
   /// Waits for messages that nobody asked for: their memory goes.
   ~Halo();
   Halo(const Halo&) = delete;
   Halo& operator=(const Halo&) = delete;
-  /// Collective: fields first..first+count-1 (at most four), whole rows.
+  /// Collective: fields first..first+count-1 whole rows.
   /// Between the two, rows that need no ghosts may be worked on. One exchange at a time.
   void start(const Fields& fields, int first, int count);
   void finish(const Fields& fields, int first, int count);

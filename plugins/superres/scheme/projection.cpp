@@ -6,16 +6,16 @@
 
 namespace cambium::superres {
 
-Projection::Projection(const Comm& comm, const Slab& slab)
-    : halo_(comm, slab), poisson_(comm, slab), phi_("phi", 1, slab.rows + 2, pitch_of(slab.grid.nx)) {}
+Projection::Projection(const Comm& comm, const Slab& slab, int fields)
+    : halo_(comm, slab, fields), poisson_(comm, slab), phi_("phi", 1, slab.rows + 2, pitch_of(slab.grid.nx)) {}
 
 void Projection::start_ghosts(const Flow& flow) {
   flow.fill_columns();
-  halo_.start(flow.fields, 0, 4);
+  halo_.start(flow.fields, 0, static_cast<int>(flow.fields.extent(0)));
 }
 
 void Projection::finish_ghosts(const Flow& flow) {
-  halo_.finish(flow.fields, 0, 4);
+  halo_.finish(flow.fields, 0, static_cast<int>(flow.fields.extent(0)));
   flow.fill_plates();
 }
 

@@ -8,7 +8,8 @@ namespace cambium::superres {
 /// Makes the velocity free of divergence, to rounding: div grad phi = div u / (alpha dt), u -= alpha dt grad phi.
 class Projection {
  public:
-  Projection(const Comm& comm, const Slab& slab);
+  /// For a flow of so many fields.
+  Projection(const Comm& comm, const Slab& slab, int fields = 4);
   /// Collective. With `advance_pressure` p gains phi - alpha dt/2 nu d2 phi/dz2 (Verzicco and Orlandi 1996).
   /// Ghosts of `flow` are up to date after finish_ghosts(); until then rows of other ranks are on their way.
   void apply(const Flow& flow, double alpha_dt, bool advance_pressure);

@@ -7,13 +7,26 @@
 namespace cambium::superres {
 
 WallNormalDiffusion::WallNormalDiffusion(const Comm& comm, const Slab& slab, const Fluid& fluid)
-    : slab_(slab), fluid_(fluid), sweep_(Sweep::of(slab)), inverse_("diffusion pivots", 3, slab.rows + 2),
-      behind_("diffusion behind", 3, slab.rows + 2), ahead_("diffusion ahead", 3, slab.rows + 2),
-      reach_("diffusion reach", 3, slab.rows + 2), fill_("diffusion fill", 3, slab.rows + 2) {
+    : slab_(slab), fluid_(fluid), sweep_(Sweep::of(slab)), slots_(3 + static_cast<int>(fluid.scalars.size())),
+      inverse_("diffusion pivots", slots_, slab.rows + 2), behind_("diffusion behind", slots_, slab.rows + 2),
+      ahead_("diffusion ahead", slots_, slab.rows + 2), reach_("diffusion reach", slots_, slab.rows + 2),
+      fill_("diffusion fill", slots_, slab.rows + 2) {
   for (const auto& [from, to] : parts_of(slab.grid.nx, comm.size())) {
     const int width = padded(to - from);
-    parts_.push_back({from, to, Interfaces(comm, 3 * width, width, 3, slab.share_memory)});
+    parts_.push_back({from, to, Interfaces(comm, slots_ * width, width, slots_, slab.share_memory)});
   }
+}
+
+bool WallNormalDiffusion::fixed_on_plates(int field) const {
+  if (field == field_u) return fluid_.plates == Wall::no_slip;
+  return field == field_b ? fluid_.plates_conduct
+                          : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].plates_fix;
+}
+
+double WallNormalDiffusion::diffusivity(int field) const {
+  if (field == field_b) return fluid_.diffusivity;
+  return field < field_p ? fluid_.viscosity
+                         : fluid_.scalars[static_cast<std::size_t>(field - first_scalar)].diffusivity;
 }
 
 /// Step k of -behind x(k-1) + diagonal x(k) - ahead x(k+1), k = 0..m-1.
@@ -27,8 +40,7 @@ WallNormalDiffusion::Rows WallNormalDiffusion::coefficients(int field, double c)
       if (k > 0) lower = c / (g.between(k) * g.height(k - 1)), upper = c / (g.between(k) * g.height(k));
     } else {
       lower = c / (g.height(k) * g.between(k)), upper = c / (g.height(k) * g.between(k + 1));
-      const bool fixed = field == field_u ? fluid_.plates == Wall::no_slip : fluid_.plates_conduct;
-      const double sign = fixed ? -1.0 : 1.0;  // of the ghost value beyond a plate
+      const double sign = fixed_on_plates(field) ? -1.0 : 1.0;  // of the ghost value beyond a plate
       if (k == 0) wall -= sign * lower;
       if (k == g.nz - 1) wall -= sign * upper;
     }
@@ -49,8 +61,8 @@ void WallNormalDiffusion::set(double alpha_dt) {
              ahead = Kokkos::create_mirror_view(ahead_), reach = Kokkos::create_mirror_view(reach_),
              fill = Kokkos::create_mirror_view(fill_);
   Interfaces::Response response;
-  for (int f = 0; f < 3; ++f) {
-    const Rows rows = coefficients(f, 0.5 * alpha_dt * (f == field_b ? fluid_.diffusivity : fluid_.viscosity));
+  for (int f = 0; f < slots_; ++f) {
+    const Rows rows = coefficients(field_of_slot(f), 0.5 * alpha_dt * diffusivity(field_of_slot(f)));
     for (int k = 0; k < m; ++k) {
       const double coupling = k > 0 ? rows.behind[k] * ahead(f, k) : 0.0;
       inverse(f, k + 1) = 1.0 / (rows.diagonal[k] - coupling);
@@ -78,9 +90,10 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
   const auto inverse = inverse_, behind = behind_, reach = reach_;
   const auto ends = part.interfaces.ends;
   const auto sweep = sweep_;
+  const int slots = slots_;
   for_strips(
       "diffusion: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int f = 0; f < 3; ++f) {
+        for (int f = 0; f < slots; ++f) {
           Lanes first[strip];
           for (auto& x : first) x = Lanes(0.0);
           for (int k = 1; k <= m; ++k) {
@@ -97,7 +110,8 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
           }
           for (int i = from; sweep.ahead && i < to; i += lanes) {
             first[(i - from) / lanes].store(&ends(f * width + i - begin));
-            Lanes::load(&rhs(f, sweep.row(m), margin + i)).store(&ends((sweep.down ? f : 3 + f) * width + i - begin));
+            Lanes::load(&rhs(f, sweep.row(m), margin + i))
+                .store(&ends((sweep.down ? f : slots + f) * width + i - begin));
           }
         }
       });
@@ -112,9 +126,10 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
   const auto above = part.interfaces.above, from_behind = part.interfaces.below,
              from_ahead = sweep.down ? from_behind : above;
   const bool shares_face = !slab_.top();
+  const int slots = slots_;
   for_strips(
       "diffusion: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int f = 0; f < 3; ++f) {
+        for (int f = 0; f < slots; ++f) {
           for (int k = m; k >= 1; --k) {
             const int row = sweep.row(k), next = sweep.row(k + 1);
             const Lanes c(ahead(f, k)), q(fill(f, k));
@@ -127,7 +142,7 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
               else if (sweep.ahead)
                 x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
               x.store(here);
-              double* const to_field = &fields(f, row, margin + i);
+              double* const to_field = &fields(field_of_slot(f), row, margin + i);
               (Lanes::load(to_field) + x).store(to_field);
             }
           }

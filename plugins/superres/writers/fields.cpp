@@ -14,15 +14,6 @@
 
 namespace cambium::superres {
 
-void FieldsWriter::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "name in the folder of the stage").def("fields.h5");
-  d("interval", &Params::interval,
-    "free-fall times between two frames; give the physics the same 'sample_interval' to have them at exact multiples")
-      .positive();
-  d("single", &Params::single, "store single precision").def(true);
-  d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
-}
-
 std::string FieldsWriter::path() const {
   return (std::filesystem::path(context_.run_directory) / params_.file).string();
 }

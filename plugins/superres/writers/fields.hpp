@@ -17,7 +17,15 @@ class FieldsWriter : public Writer {
     double interval = 0.0;
     bool single = true;
     std::optional<io::Compression> compress;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("file", &Params::file, "name in the folder of the stage").def("fields.h5");
+      d("interval", &Params::interval,
+        "free-fall times between two frames; give the physics the same 'sample_interval' to have them at exact "
+        "multiples")
+          .positive();
+      d("single", &Params::single, "store single precision").def(true);
+      d("compress", &Params::compress, "store p, b, u, w smaller, within a bound of error that holds for every value");
+    }
   };
   FieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
   std::int64_t every() const override { return 1; }

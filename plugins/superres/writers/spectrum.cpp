@@ -42,12 +42,6 @@ void add_rows(const State& state, const char* name, const std::vector<double>& h
 
 }  // namespace
 
-void SpectrumWriter::Params::describe(deck::Describe<Params>& d) {
-  d("file", &Params::file, "name in the folder of the stage").def("spectrum.csv");
-  d("every", &Params::every, "steps between two samples").at_least(1).def(50);
-  d("from", &Params::from, "time at which averaging begins").non_negative().def(0.0);
-}
-
 void SpectrumWriter::observe(const State& state, std::int64_t, double time) {
   if (time < params_.from) return;
   const auto x = global_values(state, "x_faces"), z = global_values(state, "z_faces");

@@ -11,7 +11,11 @@ class SpectrumWriter : public Writer {
     std::string file;
     std::int64_t every = 50;
     double from = 0.0;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("file", &Params::file, "name in the folder of the stage").def("spectrum.csv");
+      d("every", &Params::every, "steps between two samples").at_least(1).def(50);
+      d("from", &Params::from, "time at which averaging begins").non_negative().def(0.0);
+    }
   };
   SpectrumWriter(const Params& params, Context& context) : params_(params), context_(context) {}
   std::int64_t every() const override { return params_.every; }

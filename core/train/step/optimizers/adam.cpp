@@ -4,13 +4,6 @@
 
 namespace cambium::train {
 
-static constexpr const char* coupled_doc = "beta: adds beta times the weight to its gradient";
-static constexpr const char* decoupled_doc = "beta: each step shrinks the weight by rate times beta";
-
-void Adam::Params::describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.0, coupled_doc); }
-void AdamW::Params::describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, decoupled_doc); }
-void SplitAdamW::Params::describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, decoupled_doc); }
-
 static void adam_update(const Update& u, const AdamParams& params, bool decoupled) {
   detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {
     const auto w = u.weights.values<T>(k);

@@ -8,12 +8,26 @@ struct AdamParams {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.0;
 };
 
+namespace detail {
+constexpr const char* coupled_decay = "beta: adds beta times the weight to its gradient";
+constexpr const char* decoupled_decay = "beta: each step shrinks the weight by rate times beta";
+
+/// Keys of every form of Adam.
+template <class P>
+void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
+  d("beta1", &P::beta1, "memory of the mean gradient").range(0.0, 1.0).def(0.9);
+  d("beta2", &P::beta2, "memory of the mean squared gradient").range(0.0, 1.0).def(0.999);
+  d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
+  d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
+}
+}  // namespace detail
+
 /// Adam (Kingma and Ba 2015): m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2,
 /// w <- w - rate m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon), g with weight decay added.
 class Adam : public Optimizer {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.0, detail::coupled_decay); }
   };
   Adam(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
@@ -28,7 +42,7 @@ class Adam : public Optimizer {
 class AdamW : public Optimizer {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, detail::decoupled_decay); }
   };
   AdamW(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
@@ -44,7 +58,7 @@ class AdamW : public Optimizer {
 class SplitAdamW : public Optimizer {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) { detail::describe_adam(d, 0.01, detail::decoupled_decay); }
   };
   SplitAdamW(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
@@ -82,15 +96,5 @@ struct AdamStep {
 };
 
 extern const Citation adam_citation;
-
-namespace detail {
-template <class P>
-void describe_adam(deck::Describe<P>& d, double weight_decay, const char* decay_doc) {
-  d("beta1", &P::beta1, "memory of the mean gradient").range(0.0, 1.0).def(0.9);
-  d("beta2", &P::beta2, "memory of the mean squared gradient").range(0.0, 1.0).def(0.999);
-  d("epsilon", &P::epsilon, "added to the root of the mean squared gradient").positive().def(1e-8);
-  d("weight_decay", &P::weight_decay, decay_doc).non_negative().def(weight_decay);
-}
-}  // namespace detail
 
 }  // namespace cambium::train

@@ -6,14 +6,6 @@
 
 namespace cambium::train {
 
-void Clip::describe(deck::Describe<Clip>& d) {
-  d("norm", &Clip::norm, "largest norm of the whole gradient; a larger one is scaled down").positive();
-  d("value", &Clip::value, "largest size of each element").positive();
-  d.check([](const Clip& clip) -> std::string {
-    return clip.norm || clip.value ? "" : "names no bound: give norm, value or both, for example clip: {norm: 1}";
-  });
-}
-
 double Clip::apply(FlatBuffer& gradients) const {
   if (value)
     with_real(gradients.dtype(), [&]<class T>() {
@@ -26,11 +18,6 @@ double Clip::apply(FlatBuffer& gradients) const {
   const double before = std::sqrt(square);
   if (before > *norm) scale(gradients, *norm / before);
   return before;
-}
-
-void Average::describe(deck::Describe<Average>& d) {
-  d("decay", &Average::decay, "share of the average that each step keeps").range(0.0, 1.0).def(0.999);
-  d("from", &Average::from, "step from which averaging begins").at_least(0).def(0);
 }
 
 void Average::update(FlatBuffer& average, const FlatBuffer& weights, std::int64_t step) const {

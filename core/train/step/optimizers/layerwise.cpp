@@ -2,18 +2,6 @@
 
 namespace cambium::train {
 
-void Lars::Params::describe(deck::Describe<Params>& d) {
-  d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.9);
-  d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
-  d("trust", &Params::trust, "eta: how far a tensor moves in relation to its size at learning rate 1")
-      .positive()
-      .def(0.001);
-}
-
-void Lamb::Params::describe(deck::Describe<Params>& d) {
-  detail::describe_adam(d, 0.01, "beta: adds beta times the weight to the direction");
-}
-
 void Lars::step(const Update& u) {
   const auto weights = squared_norms(u.weights), gradients = squared_norms(u.gradients);
   detail::for_each_tensor(u.weights, [&]<class T>(std::size_t k, bool decays) {

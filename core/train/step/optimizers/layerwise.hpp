@@ -12,7 +12,15 @@ class Lars : public Optimizer {
  public:
   struct Params {
     double momentum = 0.9, weight_decay = 0.0, trust = 0.001;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.9);
+      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+          .non_negative()
+          .def(0.0);
+      d("trust", &Params::trust, "eta: how far a tensor moves in relation to its size at learning rate 1")
+          .positive()
+          .def(0.001);
+    }
   };
   Lars(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override { return {{"momentum", weights}}; }
@@ -29,7 +37,9 @@ class Lars : public Optimizer {
 class Lamb : public Optimizer {
  public:
   struct Params : AdamParams {
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      detail::describe_adam(d, 0.01, "beta: adds beta times the weight to the direction");
+    }
   };
   Lamb(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override { return {{"mean", weights}, {"square", weights}}; }

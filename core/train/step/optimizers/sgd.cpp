@@ -4,17 +4,6 @@
 
 namespace cambium::train {
 
-void Sgd::Params::describe(deck::Describe<Params>& d) {
-  d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
-  d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
-  d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
-}
-
-void SplitSgd::Params::describe(deck::Describe<Params>& d) {
-  d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
-  d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient").non_negative().def(0.0);
-}
-
 /// The one update that both forms share, with explicit fused operations so that they round alike everywhere.
 template <class T>
 static T sgd_step(T weight, T gradient, T* velocity, T momentum, T decay, T rate, bool nesterov) {

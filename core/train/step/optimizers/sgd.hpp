@@ -10,7 +10,13 @@ class Sgd : public Optimizer {
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
     bool nesterov = false;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+          .non_negative()
+          .def(0.0);
+      d("nesterov", &Params::nesterov, "take the gradient ahead of the momentum").def(false);
+    }
   };
   Sgd(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
@@ -26,7 +32,12 @@ class SplitSgd : public Optimizer {
  public:
   struct Params {
     double momentum = 0.0, weight_decay = 0.0;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("momentum", &Params::momentum, "share of the last step that is kept").range(0.0, 1.0).def(0.0);
+      d("weight_decay", &Params::weight_decay, "beta: adds beta times the weight to its gradient")
+          .non_negative()
+          .def(0.0);
+    }
   };
   SplitSgd(const Params& params, Context&) : params_(params) {}
   std::vector<StateInfo> states(DType weights) const override;
