@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/deck/expression/expression.hpp"
 #include "core/deck/node.hpp"
 #include "core/deck/problems.hpp"
 
@@ -34,12 +35,6 @@ struct Bounds {
 struct Option {
   std::string name;
   long long value = 0;
-};
-
-/// A quantity by which an Expression may be written.
-struct Variable {
-  std::string name;
-  std::string unit;
 };
 
 /// How the type of a choice is named: {type: lj, ...}; {physics: md, ...} among the keys around it; {simulate: {...}}.

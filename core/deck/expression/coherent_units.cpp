@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/text.hpp"
-#include "core/deck/expression_parser.hpp"
+#include "core/deck/expression/expression_parser.hpp"
 
 namespace cambium::deck {
 

@@ -1,7 +1,7 @@
 // What compares, combines truths and chooses: the loosest levels of the grammar.
 #include <fmt/format.h>
 
-#include "core/deck/expression_parser.hpp"
+#include "core/deck/expression/expression_parser.hpp"
 
 namespace cambium::deck {
 

@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
-#include "core/deck/expression.hpp"
+#include "core/deck/expression/expression.hpp"
 #include "core/deck/override.hpp"
 #include "core/io/run/shipped.hpp"
 #include "core/plugin/registry.hpp"

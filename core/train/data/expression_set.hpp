@@ -2,7 +2,7 @@
 #include <map>
 
 #include "core/deck/describe.hpp"
-#include "core/deck/expression.hpp"
+#include "core/deck/expression/expression.hpp"
 #include "core/train/kinds/dataset.hpp"
 
 namespace cambium::train {

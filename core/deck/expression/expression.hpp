@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/deck/schema.hpp"
 
 namespace cambium::deck {
+
+/// A quantity by which an Expression may be written.
+struct Variable {
+  std::string name;
+  std::string unit;
+};
 
 /// What is wrong with an expression and where: `column` counts from 1 within its text. what() adds the text and a
 /// caret.

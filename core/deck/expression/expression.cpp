@@ -1,11 +1,11 @@
-#include "core/deck/expression.hpp"
+#include "core/deck/expression/expression.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/base/text.hpp"
-#include "core/deck/expression_parser.hpp"
+#include "core/deck/expression/expression_parser.hpp"
 
 namespace cambium::deck {
 

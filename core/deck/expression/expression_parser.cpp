@@ -1,4 +1,4 @@
-#include "core/deck/expression_parser.hpp"
+#include "core/deck/expression/expression_parser.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/units.hpp"
-#include "core/deck/expression.hpp"
+#include "core/deck/expression/expression.hpp"
 
 namespace cambium::deck {
 
