@@ -40,7 +40,7 @@ ARMS = {
 DECK = """
 run: {{name: bits, directory: {folder}, seed: {seed}}}
 stages:
-  - {{train: {{model: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
+  - {{train: {{network: {{type: transformer, layers: 2, width: {width}, heads: 4, linear: {linear}}},
       dataset: {{type: grammar, samples: 100000, length: 65}}, batch: 16, steps: {steps}, optimizer: {{type: adamw, weight_decay: 0.01}},
       learning_rate: {{type: cosine, start: 2e-3, stop: 2e-5}}, warm_up: {{steps: {warm_up}}}, clip: {{norm: 1.0}}, log: {log}{more}}}}}
   - evaluate: {{model: "{{run}}/train/model.h5", dataset: {{type: grammar, samples: 500, length: 65, first: 100000}}, batch: 50}}
@@ -50,7 +50,7 @@ WATER = """
 run: {{name: bits, directory: {folder}, seed: {seed}}}
 plugins: [md, deepmd]
 stages:
-  - {{train: {{model: {{type: deep_potential, rcut: 4.0 angstrom, rcut_smth: 0.5 angstrom, neuron: [8, 16], axis_neuron: 4, fitting: [32, 32],
+  - {{train: {{network: {{type: deep_potential, rcut: 4.0 angstrom, rcut_smth: 0.5 angstrom, neuron: [8, 16], axis_neuron: 4, fitting: [32, 32],
       precision: float32, loss: {{start_energy: 1, limit_energy: 1, start_force: 100, limit_force: 100}}, statistics_frames: 40}},
       dataset: {{type: deepmd_npy, systems: ["{data}/data_0", "{data}/data_1", "{data}/data_2"]}}, batch: 4, steps: {steps}, optimizer: adam,
       learning_rate: {{type: cosine, start: 5e-3, stop: 1e-6}}, warm_up: {{steps: {warm_up}}}, log: {log}{more}}}}}

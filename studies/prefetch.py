@@ -16,7 +16,7 @@ import measured
 DECK = """run: {name: prefetch, seed: 3}
 stages:
   - train:
-      model: {type: transformer, layers: 4, width: 256, heads: 4}
+      network: {type: transformer, layers: 4, width: 256, heads: 4}
       dataset: {type: grammar, samples: 2000, length: 65}
       batch: 8
       steps: 20

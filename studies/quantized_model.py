@@ -60,7 +60,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for linear in ("{weights: full}", "{weights: ternary}"):
             folder = os.path.join(scratch, re.sub(r"\W+", "", linear))
-            run(options.program, "run", DECK, f"run.directory={folder}", f"stages[0].train.steps={options.steps}", f"stages[0].train.model.linear={linear}")
+            run(options.program, "run", DECK, f"run.directory={folder}", f"stages[0].train.steps={options.steps}", f"stages[0].train.network.linear={linear}")
             for arm, quantize in ARMS.items():
                 if linear == "{weights: full}" or arm == "ternary":  # what was trained ternary loses nothing and needs no fit
                     found[f"trained with {linear}, {arm}"] = evaluated(options.program, folder, arm, quantize)

@@ -75,7 +75,7 @@ def parts_of_log(log):
 
 def end_of_committee(lines):
     """Of every member what it was trained on, its last validation and its time."""
-    wanted = ("model ", "validation at step", "Loop ", "best validation")
+    wanted = ("model ", "network ", "validation at step", "Loop ", "best validation")
     out = []
     for k, line in enumerate(lines):
         later = next((text for text in lines[k + 1:] if text.startswith(("model ", "validation at step"))), "")

@@ -44,7 +44,8 @@ struct Value<Marked<P>> {
     bool good = true;
     for (const auto& picks : covering_picks(out.decisions)) {
       P tried;
-      good &= Value<P>::read(out.at(picks), spec, depth, reader, tried);
+      const Node named = present_names(out.at(picks), schema_of<P>(), reader.types, reader.problems);
+      good &= Value<P>::read(named, spec, depth, reader, tried);
     }
     return good;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/units.hpp"
+#include "core/deck/former_names.hpp"
 #include "core/deck/value.hpp"
 
 namespace cambium::deck {
@@ -72,6 +73,12 @@ class Key : public detail::KeyOf<P> {
   /// Shown in the reference and used by generated example decks.
   Key& example(std::string_view text) {
     spec.example = text;
+    return *this;
+  }
+
+  /// What an earlier version called this key. Decks that say so still run, with a hint.
+  Key& formerly(std::string_view name) {
+    spec.formerly.emplace_back(name);
     return *this;
   }
 
@@ -229,12 +236,13 @@ Node map_of(const P& value) {
   return description_of<P>().write(value);
 }
 
-/// Reads P and collects problems; nested choices are checked against `types` where given.
+/// Reads P and collects problems; nested choices are checked against `types` where given. Former names are read, too.
 template <Described P>
 P read(const Node& node, Problems& problems, const TypeTable* types = nullptr) {
   P out;
   Reader reader{problems, types};
-  read_map(node, reader, out);
+  const auto description = description_of<P>();
+  description.read(present_names(node, description.schema(), types, problems), reader, out);
   return out;
 }
 

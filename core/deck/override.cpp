@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/deck/former_names.hpp"
 
 namespace cambium::deck {
 
@@ -97,9 +99,26 @@ void override(Node& root, std::string_view assignment) {
   root = with_value(root, trim(assignment.substr(0, equals)), without_comment(value, text, mark), mark);
 }
 
+void override(Node& root, std::string_view assignment, const Schema& schema, const TypeTable& types,
+              Problems& problems) {
+  const auto equals = std::min(assignment.find('='), assignment.size());
+  const Mark mark{"command line", 0, 0};
+  const auto path = present_path(root, trim(assignment.substr(0, equals)), schema, types, mark, problems);
+  override(root, path + std::string(assignment.substr(equals)));
+  root = present_names(root, schema, &types, problems);
+}
+
 void apply_test_overrides(Node& root) {
   const Node overrides = root["x-test"];
   for (const auto& entry : overrides.entries()) root = with_value(root, entry.key, entry.value, entry.mark);
+}
+
+void apply_test_overrides(Node& root, const Schema& schema, const TypeTable& types, Problems& problems) {
+  const Node overrides = root["x-test"];
+  for (const auto& entry : overrides.entries()) {
+    const auto path = present_path(root, entry.key, schema, types, entry.mark, problems);
+    root = present_names(with_value(root, path, entry.value, entry.mark), schema, &types, problems);
+  }
 }
 
 }  // namespace cambium::deck

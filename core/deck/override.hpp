@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "core/deck/node.hpp"
+#include "core/deck/schema.hpp"
 
 namespace cambium::deck {
 
@@ -10,11 +10,18 @@ namespace cambium::deck {
 /// list.
 void override(Node& root, std::string_view assignment);
 
+/// The same for a deck whose types are known: former names, in the path or in the value, become present ones, with
+/// hints in `problems`. `root` has present names before and after.
+void override(Node& root, std::string_view assignment, const Schema& schema, const TypeTable& types,
+              Problems& problems);
+
 /// Replaces the value at `path` ("stages[0].simulate.steps"), adding keys that are not there. `mark` is for messages.
 Node with_value(const Node& root, std::string_view path, const Node& value, const Mark& mark);
 
 /// Applies the map under the top-level note "x-test" (path: value), by which tests run a deck at a small size.
 /// Nothing happens when the deck has none.
 void apply_test_overrides(Node& root);
+/// The same with former names becoming present ones.
+void apply_test_overrides(Node& root, const Schema& schema, const TypeTable& types, Problems& problems);
 
 }  // namespace cambium::deck

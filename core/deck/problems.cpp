@@ -9,10 +9,29 @@
 
 namespace cambium::deck {
 
+namespace {
+
+void add_once(std::vector<Problem>& all, Problem problem) {
+  for (const auto& p : all)
+    if (p.text == problem.text && p.path == problem.path && p.mark.text() == problem.mark.text()) return;
+  all.push_back(std::move(problem));
+}
+
+}  // namespace
+
+std::string Problem::line() const {
+  std::vector<std::string> parts;
+  for (const auto& part : {mark.text(), path, text})
+    if (!part.empty()) parts.push_back(part);
+  return join(parts, ": ");
+}
+
 void Problems::add(Mark mark, std::string path, std::string text) {
-  for (const auto& p : all_)
-    if (p.text == text && p.path == path && p.mark.text() == mark.text()) return;
-  all_.push_back({std::move(mark), std::move(path), std::move(text)});
+  add_once(all_, {std::move(mark), std::move(path), std::move(text)});
+}
+
+void Problems::hint(Mark mark, std::string path, std::string text) {
+  add_once(hints_, {std::move(mark), std::move(path), std::move(text)});
 }
 
 std::string Problems::text() const {
@@ -23,10 +42,7 @@ std::string Problems::text() const {
   std::string out;
   std::vector<std::string> sources;
   for (const auto& p : sorted) {
-    std::vector<std::string> parts;
-    for (const auto& part : {p.mark.text(), p.path, p.text})
-      if (!part.empty()) parts.push_back(part);
-    out += join(parts, ": ") + "\n";
+    out += p.line() + "\n";
     if (!p.mark.source.empty() && std::find(sources.begin(), sources.end(), p.mark.source) == sources.end())
       sources.push_back(p.mark.source);
   }

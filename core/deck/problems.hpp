@@ -14,17 +14,23 @@ class DeckError : public InputError {
   using InputError::InputError;
 };
 
+/// "file:line:col: path: text", as far as known.
+struct Problem {
+  Mark mark;
+  std::string path, text;
+  std::string line() const;
+};
+
 /// Collects what is wrong, so that a user mends a deck once.
 class Problems {
  public:
-  struct Problem {
-    Mark mark;
-    std::string path, text;
-  };
-
   void add(const Node& at, std::string text) { add(at.mark(), at.path(), std::move(text)); }
   /// The same problem at the same place is kept once.
   void add(Mark mark, std::string path, std::string text);
+
+  /// What a reader should know of a deck that is right: a name that has changed. The same at one place is kept once.
+  void hint(Mark mark, std::string path, std::string text);
+  const std::vector<Problem>& hints() const { return hints_; }
 
   bool empty() const { return all_.empty(); }
   std::size_t size() const { return all_.size(); }
@@ -35,7 +41,7 @@ class Problems {
   void throw_if_any() const;
 
  private:
-  std::vector<Problem> all_;
+  std::vector<Problem> all_, hints_;
 };
 
 }  // namespace cambium::deck

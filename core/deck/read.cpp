@@ -9,6 +9,7 @@
 
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/deck/former_names.hpp"
 #include "core/deck/places/scalar_place.hpp"
 
 namespace cambium::deck {
@@ -234,6 +235,29 @@ std::string path_of(const Node& node, const std::string& key) {
   return found;
 }
 
+/// The text about a key that a map has under a former and under its present name.
+static std::string given_twice(const std::string& former, const KeySpec& now, const Node& map) {
+  for (const auto& entry : map.entries())
+    if (entry.key == now.name)
+      return fmt::format("'{}' is called '{}' now, and '{}' is given as well ({}): remove one of them", former,
+                         now.name, now.name, entry.mark.text());
+  throw InternalError(
+      fmt::format("key '{}' is a former name of '{}' and was not renamed at {}", former, now.name, map.where()));
+}
+
+/// A declaration that names one key twice is a mistake of the program.
+static void require_distinct(const std::vector<std::string>& known, const Schema& schema, const Node& map) {
+  const auto occurs = [&](const std::string& name) { return std::count(known.begin(), known.end(), name); };
+  for (const auto& name : known)
+    if (occurs(name) > 1)
+      throw InternalError(fmt::format("key '{}' is declared twice in one map at {}", name, map.where()));
+  for (const auto& key : schema.keys)
+    for (const auto& name : key.formerly)
+      if (occurs(name) > 0)
+        throw InternalError(
+            fmt::format("'{}' is a key and a former name of '{}' in one map at {}", name, key.name, map.where()));
+}
+
 bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
   if (!node.is_map() && !node.is_null()) {
     reader.problems.add(node, fmt::format("{}, expected a map", found(node)));
@@ -241,11 +265,15 @@ bool check_keys(const Node& node, const Schema& schema, Reader& reader) {
   }
   bool good = report_repeated(node, reader), complete = true;
   const auto known = known_keys(schema, node, reader.types, complete);
-  for (std::size_t k = 0; k < known.size(); ++k)
-    if (std::find(known.begin(), known.begin() + k, known[k]) != known.begin() + k)
-      throw InternalError(fmt::format("key '{}' is declared twice in one map at {}", known[k], node.where()));
+  require_distinct(known, schema, node);
   for (const auto& entry : node.entries()) {
-    if (!complete || is_note(entry.key) || std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    if (is_note(entry.key) || std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    if (const auto* now = declared(node, entry.key, schema, reader.types)) {
+      reader.problems.add(entry.mark, child_path(node.path(), entry.key), given_twice(entry.key, *now, node));
+      good = false;
+      continue;
+    }
+    if (!complete) continue;
     const bool overridden =
         node.path().empty() && entry.mark.line == 0;  // on the command line the way to a key is easily left out
     const std::string elsewhere = overridden ? path_of(node, entry.key) : "";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 
 namespace cambium::deck {
@@ -104,6 +106,12 @@ std::vector<std::string> known_keys(const Schema& schema, const Node& map, const
     for (auto& inner : known_keys(type->schema, map, types, complete)) out.push_back(std::move(inner));
   }
   return out;
+}
+
+const KeySpec* Schema::formerly(std::string_view name) const {
+  for (const auto& key : keys)
+    if (std::find(key.formerly.begin(), key.formerly.end(), name) != key.formerly.end()) return &key;
+  return nullptr;
 }
 
 std::string unknown_type(const TypeTable& types, std::string_view kind, std::string_view name) {

@@ -43,6 +43,7 @@ enum class ChoiceForm { nested, inlined, keyed };
 /// All that is known of one key; the part of a declaration that does not depend on C++ types.
 struct KeySpec {
   std::string name, doc, unit, example;
+  std::vector<std::string> formerly;  ///< names of earlier versions, which decks may still use
   Leaf leaf = Leaf::number;
   std::vector<Shape> shapes;  ///< outermost first
   bool required = true;
@@ -70,11 +71,14 @@ struct KeySpec {
 struct Schema {
   std::vector<KeySpec> keys;
   const KeySpec* find(std::string_view name) const;
+  /// The key that an earlier version called `name`.
+  const KeySpec* formerly(std::string_view name) const;
 };
 
 /// A registered type as the deck layer sees it.
 struct TypeEntry {
   std::string kind, name, plugin, doc;
+  std::vector<std::string> formerly;  ///< names of earlier versions, which decks may still use
   Schema schema;
   /// Reads the type's own keys from a map and reports everything that is wrong, nested choices included.
   std::function<void(const Node&, Problems&)> validate;
@@ -84,7 +88,7 @@ struct TypeEntry {
 class TypeTable {
  public:
   virtual ~TypeTable() = default;
-  /// None when there is no such type.
+  /// None when there is no such type. A former name finds the type, too: entry->name is what it is called now.
   virtual const TypeEntry* find(std::string_view kind, std::string_view name) const = 0;
   /// Names of all types of a kind, in order of registration.
   virtual std::vector<std::string> names(std::string_view kind) const = 0;

@@ -70,14 +70,22 @@ struct DeckOptions {
 
 class Registry;
 
-/// The text of a deck with notes for tests, overrides and its directory put in. Collective: rank 0 reads.
-deck::Node deck_node(const std::string& path, const DeckOptions& options, const Comm& comm);
+/// What a deck says beside its stages, with notes for tests and overrides put in: its plugins, and whether it is a
+/// table of runs. The stages are as they were written, since their types are not known before plugins are. Collective.
+deck::Node deck_heading(const std::string& path, const DeckOptions& options, const Comm& comm);
 
-/// Loads the plugins that a deck names; returns all names by which it may be meant to name them. Collective.
-std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& registry, Context& context);
+/// A whole deck, notes for tests, overrides and its directory put in, under present names.
+struct LoadedDeck {
+  deck::Node root;
+  std::vector<std::string> named;  ///< all names by which the deck may be meant to name its plugins
+};
 
-/// Reads what deck_node() gave, with its plugins loaded (`named`). Where something is wrong, that is in `problems` and
-/// the rest is not to be used.
+/// Rank 0 reads the deck; the plugins that it names are loaded. Hints about former names are in `problems`. Collective.
+LoadedDeck load_deck(const std::string& path, const DeckOptions& options, Registry& registry, Context& context,
+                     deck::Problems& problems);
+
+/// Reads what load_deck() gave. Where something is wrong, that is in `problems` and the rest is not to be used; hints
+/// about former names are there, too, for the caller to tell.
 ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
                    const Registry& registry, Context& context, deck::Problems& problems);
 

@@ -152,20 +152,9 @@ std::vector<std::string> plugins_of(const deck::Node& root) {
   return plugins;
 }
 
-}  // namespace
+bool leads_into_stages(std::string_view path) { return trim(path).starts_with("stages"); }
 
-deck::Node deck_node(const std::string& given, const DeckOptions& options, const Comm& comm) {
-  const std::string path = shipped_file(given, "inputs", comm);
-  deck::Node root = deck::parse(shared_text(path, comm), path);
-  if (options.test_size) deck::apply_test_overrides(root);
-  for (const auto& assignment : options.overrides) deck::override(root, assignment);
-  if (!options.directory.empty()) set_directory(root, options.directory);
-  const std::string directory = directory_of(root, path);
-  if (!root["run"].is_map()) return root;
-  const auto place = deck::Node::scalar(directory, true, root["run"].mark());
-  return deck::with_value(root, "run.directory", place, root["run"].mark());
-}
-
+/// Loads the plugins of a deck; returns all names by which it may be meant to name them.
 std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& registry, Context& context) {
   const auto plugins = plugins_of(root);
   std::vector<std::string> named = plugins;
@@ -177,15 +166,53 @@ std::vector<std::string> load_plugins_of(const deck::Node& root, Registry& regis
   return named;
 }
 
+/// The deck with its directory.
+deck::Node with_run_directory(deck::Node root, const std::string& path, const DeckOptions& options) {
+  if (!options.directory.empty()) set_directory(root, options.directory);
+  const std::string directory = directory_of(root, path);
+  if (!root["run"].is_map()) return root;
+  const auto place = deck::Node::scalar(directory, true, root["run"].mark());
+  return deck::with_value(root, "run.directory", place, root["run"].mark());
+}
+
+}  // namespace
+
+deck::Node deck_heading(const std::string& given, const DeckOptions& options, const Comm& comm) {
+  const std::string path = shipped_file(given, "inputs", comm);
+  deck::Node root = deck::parse(shared_text(path, comm), path);
+  if (options.test_size)
+    for (const auto& entry : root["x-test"].entries())
+      if (!leads_into_stages(entry.key)) root = deck::with_value(root, entry.key, entry.value, entry.mark);
+  for (const auto& assignment : options.overrides)
+    if (!leads_into_stages(assignment)) deck::override(root, assignment);
+  return root;
+}
+
+LoadedDeck load_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context,
+                     deck::Problems& problems) {
+  const std::string path = shipped_file(given, "inputs", context.comm);
+  LoadedDeck out;
+  out.named = load_plugins_of(deck_heading(path, options, context.comm), registry, context);
+  const auto schema = deck::schema_of<DeckFile>();
+  const deck::Node written = deck::parse(shared_text(path, context.comm), path);
+  deck::Node root = deck::present_names(written, schema, &registry, problems);
+  if (options.test_size) deck::apply_test_overrides(root, schema, registry, problems);
+  for (const auto& assignment : options.overrides) deck::override(root, assignment, schema, registry, problems);
+  out.root = with_run_directory(root, path, options);
+  return out;
+}
+
 ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::vector<std::string>& named,
                    const Registry& registry, Context& context, deck::Problems& problems) {
-  const auto [root, stored] = with_places(deck, path, directory_of(deck, path));
+  const auto schema = deck::schema_of<DeckFile>();
+  const auto [root, stored] =
+      with_places(deck::present_names(deck, schema, &registry, problems), path, directory_of(deck, path));
   ReadDeck out;
   out.deck = deck::read<DeckFile>(root, problems, &registry);
   out.node = root;
   if (!problems.empty()) return out;
   const Asked asked(registry);
-  out.resolved = deck::resolved(stored, deck::schema_of<DeckFile>(), asked);
+  out.resolved = deck::resolved(stored, schema, asked);
   if (const auto text = plugins_not_named(asked.found(), named, plugins_of(root)); !text.empty())
     context.log.warn(text);
   return out;
@@ -193,11 +220,11 @@ ReadDeck read_deck(const deck::Node& deck, const std::string& path, const std::v
 
 ReadDeck read_deck(const std::string& given, const DeckOptions& options, Registry& registry, Context& context) {
   const std::string path = shipped_file(given, "inputs", context.comm);
-  const deck::Node root = deck_node(path, options, context.comm);
-  const auto named = load_plugins_of(root, registry, context);
   deck::Problems problems;
+  const auto [root, named] = load_deck(path, options, registry, context, problems);
   ReadDeck out = read_deck(root, path, named, registry, context, problems);
   problems.throw_if_any();
+  for (const auto& hint : problems.hints()) context.log.warn(hint.line());
   out.first_overridden = first_stage_of(options.overrides);
   return out;
 }

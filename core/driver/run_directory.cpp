@@ -152,7 +152,9 @@ std::string run_id_in(const std::string& resolved) { return run_note_in(resolved
 deck::Node stored_deck(const std::string& text, const Registry& registry) {
   const deck::Node node = deck::parse(text, run_files::deck);
   try {
-    return deck::resolve(node, deck::schema_of<DeckFile>(), registry);
+    const auto schema = deck::schema_of<DeckFile>();
+    deck::Problems ignored;
+    return deck::resolve(deck::present_names(node, schema, &registry, ignored), schema, registry);
   } catch (const std::exception&) {
     return node;
   }

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/plugin/bench.hpp"
 #include "core/plugin/formula_place.hpp"
 
 namespace cambium {
@@ -27,7 +28,17 @@ std::string plain(std::string_view word) {
   return out;
 }
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 }  // namespace
+
+Registry::Registry() : benches_(std::make_unique<std::vector<Bench>>()) {}
+Registry::~Registry() = default;
+
+void Registry::add_bench(Bench bench) { benches_->push_back(std::move(bench)); }
+const std::vector<Bench>& Registry::benches() const { return *benches_; }
 
 Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> words) {
   auto& type = *registry_.types_[type_];
@@ -51,8 +62,21 @@ Registry::Added Registry::insert(deck::TypeEntry entry, Factory factory) {
 
 const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view name) const {
   for (const auto& type : types_)
-    if (type->entry.kind == kind && type->entry.name == name) return &type->entry;
+    if (type->entry.kind == kind && (type->entry.name == name || contains(type->entry.formerly, name)))
+      return &type->entry;
   return nullptr;
+}
+
+void Registry::rename(std::string_view kind, std::string_view former, std::string_view name) {
+  if (const auto* taken = find(kind, former))
+    throw InternalError(fmt::format("{} '{}' cannot be a former name of '{}': plugin '{}' has that name", kind, former,
+                                    name, taken->plugin));
+  for (const auto& type : types_)
+    if (type->entry.kind == kind && type->entry.name == name) {
+      type->entry.formerly.emplace_back(former);
+      return;
+    }
+  throw InternalError(fmt::format("{} '{}' is to be the new name of '{}', but is not there", kind, name, former));
 }
 
 void* Registry::create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const {
@@ -60,10 +84,14 @@ void* Registry::create(std::string_view kind, std::string_view name, const deck:
   const auto placed = [&](const std::string& text) {
     return where.empty() ? text : fmt::format("{}: {}", where, text);
   };
+  const auto* entry = find(kind, name);
   for (const auto& type : types_) {
-    if (type->entry.kind != kind || type->entry.name != name) continue;
+    if (&type->entry != entry) continue;
+    deck::Problems names;
+    const auto present = deck::present_names(keys, entry->schema, this, names);
+    for (const auto& hint : names.hints()) context.log.warn(hint.line());
     try {
-      return type->factory(keys, context);
+      return type->factory(present, context);
     } catch (const deck::DeckError&) {  // says where already
       throw;
     } catch (const InputError& error) {

@@ -8,10 +8,11 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
-#include "core/plugin/bench.hpp"
 #include "core/plugin/command.hpp"
 
 namespace cambium {
+
+struct Bench;  // core/plugin/bench.hpp: a change there is no business of those who register types
 
 /// Every type that a deck can name, by kind. Plugins add their types in one explicit function each.
 ///
@@ -19,7 +20,8 @@ namespace cambium {
 /// has a struct T::Params with describe() (core/deck/describe.hpp) and a constructor T(const T::Params&, Context&).
 class Registry : public deck::TypeTable {
  public:
-  Registry() = default;
+  Registry();
+  ~Registry() override;
   Registry(const Registry&) = delete;  // its entries hold its address
   Registry& operator=(const Registry&) = delete;
 
@@ -44,6 +46,13 @@ class Registry : public deck::TypeTable {
   template <class T>
   Added add(std::string_view name, std::string_view doc);
 
+  /// `former` is what an earlier version called the type `name` of kind K, which must be there. Decks that say so still
+  /// run, with a hint. InternalError where a type of this kind is called `former` today.
+  template <class K>
+  void renamed(std::string_view former, std::string_view name) {
+    rename(K::kind, former, name);
+  }
+
   /// Builds an object from a key of a deck. Reads the type's keys again and throws DeckError with all problems; an
   /// InputError of the constructor is passed on with the place in the deck in front.
   template <class K>
@@ -65,9 +74,9 @@ class Registry : public deck::TypeTable {
 
   /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp).
   void add_command(Command command) { commands_.push_back(std::move(command)); }
-  void add_bench(Bench bench) { benches_.push_back(std::move(bench)); }
+  void add_bench(Bench bench);
   const std::vector<Command>& commands() const { return commands_; }
-  const std::vector<Bench>& benches() const { return benches_; }
+  const std::vector<Bench>& benches() const;
 
   /// A type that exists but is not built here: a deck that names it is told where to get it
   /// ("belongs to plugin 'x', which this build does not have (-DOPTION=ON)").
@@ -89,6 +98,7 @@ class Registry : public deck::TypeTable {
   };
 
   Added insert(deck::TypeEntry entry, Factory factory);
+  void rename(std::string_view kind, std::string_view former, std::string_view name);
   std::string types_meant(std::string_view kind, std::string_view word) const;
   void* create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const;
 
@@ -96,7 +106,7 @@ class Registry : public deck::TypeTable {
   std::vector<std::unique_ptr<Type>> types_;  // pointers: find() hands out addresses that later add()s must not move
   std::vector<Elsewhere> elsewhere_;
   std::vector<Command> commands_;
-  std::vector<Bench> benches_;
+  std::unique_ptr<std::vector<Bench>> benches_;
 };
 
 template <class T>
@@ -104,8 +114,9 @@ Registry::Added Registry::add(std::string_view name, std::string_view doc) {
   using Kind = typename T::Kind;
   using Params = typename T::Params;
   static_assert(std::is_base_of_v<Kind, T>);
-  deck::TypeEntry entry{std::string(Kind::kind), std::string(name),         plugin_,
-                        std::string(doc),        deck::schema_of<Params>(), {}};
+  deck::TypeEntry entry;
+  entry.kind = Kind::kind, entry.name = name, entry.plugin = plugin_, entry.doc = doc;
+  entry.schema = deck::schema_of<Params>();
   entry.validate = [this](const deck::Node& keys, deck::Problems& problems) {
     deck::read<Params>(keys, problems, this);
   };

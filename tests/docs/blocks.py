@@ -21,7 +21,7 @@ plugins: [md, deepmd, kinetic, podlstm, submatrix, superres]
 stages:
 """
 TRAIN = """  - train:
-      model: {type: mlp, layers: [8], input: input, target: target}
+      network: {type: mlp, layers: [8], input: input, target: target}
       dataset: {type: expression, samples: 8, box: {x: [0, 1]}, target: {y: x}}
       batch: 4
       steps: 2

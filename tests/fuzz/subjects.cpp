@@ -118,7 +118,7 @@ static void tables(const Places& places, std::vector<Subject>& out) {
 
 static void machines(const Places& places, std::vector<Subject>& out) {
   const std::string deck =
-      "run: {name: p}\nstages:\n  - train: {model: {type: transformer, layers: 2, width: 16, heads: 2}, dataset: "
+      "run: {name: p}\nstages:\n  - train: {network: {type: transformer, layers: 2, width: 16, heads: 2}, dataset: "
       "{type: grammar, samples: 20, length: 9}, batch: 4, steps: 2, learning_rate: {type: constant, start: 1e-3}}\n";
   for (const auto& path : sorted(places.source / "machines")) {
     if (path.extension() != ".yaml") continue;
@@ -141,7 +141,7 @@ void core_subjects(const Places& places, std::vector<Subject>& out) {
 run: {name: t}
 stages:
   - train:
-      model: {type: mlp, layers: [4, 3]}
+      network: {type: mlp, layers: [4, 3]}
       dataset: {type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
       hold_out: 0.2
       batch: 8

@@ -10,7 +10,7 @@ run: {name: train, directory: train}
 plugins: [md, deepmd]
 stages:
   - train:
-      model: {type: deep_potential, rcut: 4.0, rcut_smth: 1.0, neuron: [4, 4], axis_neuron: 2, fitting: [4, 4]}
+      network: {type: deep_potential, rcut: 4.0, rcut_smth: 1.0, neuron: [4, 4], axis_neuron: 2, fitting: [4, 4]}
       dataset: {type: extxyz, files: [two.xyz]}
       batch: 1
       steps: 1

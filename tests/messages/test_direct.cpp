@@ -30,7 +30,7 @@ std::string said(const F& call) {
 }
 
 const char* const keys =
-    "model: {type: mlp, layers: [2], input: x, target: y}\noptimizer: sgd\nlearning_rate: {type: constant, start: "
+    "network: {type: mlp, layers: [2], input: x, target: y}\noptimizer: sgd\nlearning_rate: {type: constant, start: "
     "0.1}\n";
 
 }  // namespace
@@ -148,10 +148,10 @@ TEST_CASE("a spectrum of a matrix that holds no number") {
 TEST_CASE("a network with nothing to give but its loss") {
   const Comm comm;
   train::Session session(comm.handle(),
-                         "model: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: "
+                         "network: {type: transformer, layers: 1, width: 4, heads: 1}\noptimizer: sgd\nlearning_rate: "
                          "{type: constant, start: 0.1}\n");
   double bytes[] = {99, 97, 109, 98};
   const std::vector<train::HostArray> text{{"text", io::tensor_of(bytes, {1, 4}), ""}};
   session.step(text);
-  CHECK(said([&] { session.infer(text, {}); }) == "the model 'transformer' has no outputs beside its loss");
+  CHECK(said([&] { session.infer(text, {}); }) == "the network 'transformer' has no outputs beside its loss");
 }

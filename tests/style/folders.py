@@ -2,8 +2,8 @@
 """The shape of folders: folders.py ROOT.
 
 No two folders of core and plugins include each other, directly or around; none holds more than MOST files; each has a README of some
-lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Optimizers and
-writers declare their keys beside the members, so that a new key is one file.
+lines; a plugin registers only what lies in the folders that are named for it, in a file named as the deck names the type. Integrators,
+potentials, writers and optimizers declare their keys beside the members, so that a new key is one file.
 """
 
 import collections
@@ -17,7 +17,7 @@ MOST = 24
 REGISTERED = ("physics", "potentials", "integrators", "tasks", "networks", "datasets", "writers")
 TOP = ("core", "plugins")
 #: Folders of types whose keys stand in the header, after their members.
-KEYS_BESIDE_MEMBERS = re.compile(r"^(core/train/step/optimizers|plugins/superres/writers)/\w+\.hpp$")
+KEYS_BESIDE_MEMBERS = re.compile(r"(^|/)(integrators|potentials|writers|optimizers)/\w+\.hpp$")
 
 
 def folder(path):

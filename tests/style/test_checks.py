@@ -98,7 +98,7 @@ class Checks(unittest.TestCase):
 
     def test_keys_beside_members(self):
         apart = "struct P {\n  static void describe(deck::Describe<P>& d);\n};\n"
-        self.write("plugins/superres/writers/a.hpp", apart.replace(";\n}", " { d(1); }\n}"))
+        self.write("plugins/one/potentials/a.hpp", apart.replace(";\n}", " { d(1); }\n}"))
         self.write("plugins/one/tasks/b.hpp", apart)
         self.assertEqual(folders.check_keys(self.root), [])
         self.write("core/train/step/optimizers/c.hpp", apart)

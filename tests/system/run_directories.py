@@ -30,7 +30,7 @@ TRAIN = """
 run: {name: net, directory: "DIR", seed: SEED}
 stages:
   - train:
-      model: {type: mlp, layers: [8]}
+      network: {type: mlp, layers: [8]}
       dataset: {type: expression, samples: 60, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
       batch: 10
       steps: STEPS

@@ -21,7 +21,7 @@ class Codecs(unittest.TestCase):
         folder = program.fresh("codec_" + codec)
         small = "stages[0].train."
         code, out, error = program.run("run", DECK, f"run.directory={folder}", small + f"reduce.codec={codec}", small + "steps=200",
-                                       small + "model.layers=[48]", small + "checkpoint={every: 50, keep: 10}", small + "validate.every=100",
+                                       small + "network.layers=[48]", small + "checkpoint={every: 50, keep: 10}", small + "validate.every=100",
                                        *more, ranks=2)
         self.assertEqual(code, 0, error)
         return folder, out, float(re.search(r"error +([\d.e+-]+)", out.split("on 1000 samples:")[1]).group(1))

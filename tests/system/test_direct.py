@@ -10,7 +10,7 @@ import program
 
 DECK = os.path.join(program.SOURCE, "inputs", "train", "direct.yaml")
 T = "stages[0].train."
-SMALL = [T + "model.width=16", T + "model.heads=2", T + "dataset.samples=2000", T + "validation.samples=20", T + "validation.first=2000",
+SMALL = [T + "network.width=16", T + "network.heads=2", T + "dataset.samples=2000", T + "validation.samples=20", T + "validation.first=2000",
          T + "steps=20", T + "validate.every=10", T + "checkpoint={every: 10, keep: 5}", T + "log=10", "stages[1].evaluate.dataset.samples=20"]
 
 

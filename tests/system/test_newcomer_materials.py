@@ -16,7 +16,7 @@ run: {name: mine, seed: 1}
 plugins: [md, deepmd]
 stages:
   - train:
-      model:
+      network:
         type: deep_potential
         rcut: 5.0 angstrom
         rcut_smth: 2.0 angstrom

@@ -41,7 +41,7 @@ stages:
       perturbed: {{frames: 4}}
       validation: 0
   - train:
-      model: {{type: deep_potential, rcut: 4.5, neuron: [4, 8], axis_neuron: 2, fitting: [8]}}
+      network: {{type: deep_potential, rcut: 4.5, neuron: [4, 8], axis_neuron: 2, fitting: [8]}}
       dataset: {{type: deepmd_npy, systems: ["{{run}}/label/train"]}}
       batch: 1
       steps: 2

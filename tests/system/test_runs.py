@@ -133,7 +133,7 @@ class Restarts(Case):
         self.assertEqual(self.does("restart", "run", "run.seed=7", code=2), (
             "cambium: run.seed was 1 when 'run' began, and every random number since follows from it: it cannot become 7; begin a new run with "
             "run.directory=PATH\n"))
-        for other in ("model.layers=[9]", "dataset.samples=70", "optimizer=sgd", "batch=12"):
+        for other in ("network.layers=[9]", "dataset.samples=70", "optimizer=sgd", "batch=12"):
             self.assertIn(f"stages[0].train.{other.split('=')[0]}", self.does("restart", "run", "stages[0].train." + other, code=2))
         self.assertEqual(tree(self.path("run", "train")), before)
         # A change by hand is found, too.

@@ -17,7 +17,7 @@ DECK = """
 run: {name: net, directory: DIR, seed: 5}
 stages:
   - train:
-      model: {type: mlp, layers: [LAYERS], precision: PRECISION}
+      network: {type: mlp, layers: [LAYERS], precision: PRECISION}
       dataset: {type: expression, samples: 500, box: {x: [-1, 1], y: [0, 2]}, target: {z: sin(3*x)*exp(-y)}, noise: 0.05}
       hold_out: 0.1
       batch: BATCH
@@ -159,7 +159,7 @@ class Training(unittest.TestCase):
             folder = program.fresh("train_diverges")
             code, _, error = program.run("run", deck(folder, optimizer="{type: sgd, momentum: 0.9}", rate=rate, steps=4000),
                                          "stages[0].train.clip=null", "stages[0].train.validate.every=1",
-                                         "stages[0].train.explode=100", "stages[0].train.model.activation=relu")
+                                         "stages[0].train.explode=100", "stages[0].train.network.activation=relu")
             self.assertEqual(code, 4, error)
             self.assertRegex(error, r"numerical failure: training diverged at step \d+: " + what + r"; the learning rate was "
                                     r"\S+, try a tenth of it or a warm_up; the best model, of step \d+, is in ")
@@ -306,7 +306,7 @@ class Training(unittest.TestCase):
                          for k in range(4))
         copper = program.write(os.path.join(folder, "copper.xyz"), frames.replace("{}", "Cu"))
         silver = program.write(os.path.join(folder, "silver.xyz"), frames.replace("{}", "Ag"))
-        deck = ("run: {name: net, directory: run}\nplugins: [md, deepmd]\nstages: [{train: {model: {type: deep_potential, rcut: 4.0, "
+        deck = ("run: {name: net, directory: run}\nplugins: [md, deepmd]\nstages: [{train: {network: {type: deep_potential, rcut: 4.0, "
                 "neuron: [4, 8], axis_neuron: 2, fitting: [8, 8]}, dataset: {type: extxyz, files: [%s]}, batch: 1, steps: 4, "
                 "learning_rate: {type: constant, start: 1e-3}}}]\n")
         code, _, error = program.run("run", program.write(os.path.join(folder, "net.yaml"), deck % copper), cwd=folder)

@@ -62,6 +62,7 @@ class Writer {
     out.doc = fmt::format("{}: {}", key.doc, type.doc);
     out.leaf = Leaf::option;
     out.options = {{type.name, 0}};
+    for (const auto& former : type.formerly) out.options.push_back({former, 0});
     out.required = key.fallback.text() != type.name;
     return out;
   }
@@ -73,16 +74,36 @@ class Writer {
   }
 
   Json object(const Keys& keys) {
-    Json properties = Json::object(), required = Json::array();
+    Json properties = Json::object(), required = Json::array(), one_of_names = Json::array();
     for (const auto& key : keys) {
       properties[key.name] = property(key);
-      if (key.required) required.push_back(key.name);
+      for (const auto& former : key.formerly) properties[former] = deprecated(properties[key.name], key.name);
+      if (!key.formerly.empty())
+        one_of_names.push_back(one_name(key));
+      else if (key.required)
+        required.push_back(key.name);
     }
     Json out{{"type", "object"}, {"properties", properties}};
     if (!required.empty()) out["required"] = required;
+    if (!one_of_names.empty()) out["allOf"] = one_of_names;
     out["additionalProperties"] = false;
     out["patternProperties"] = {{"^x-", Json::object()}};
     return out;
+  }
+
+  /// A key or type under its former name.
+  static Json deprecated(Json now, const std::string& name) {
+    now["description"] = fmt::format("called '{}' now", name);
+    now["deprecated"] = true;
+    return now;
+  }
+
+  /// That a key is given under one of its names only, and under one of them if it is required.
+  static Json one_name(const KeySpec& key) {
+    Json any = Json::array({{{"required", Json::array({key.name})}}});
+    for (const auto& former : key.formerly) any.push_back({{"required", Json::array({former})}});
+    if (!key.required) any.push_back({{"not", {{"anyOf", any}}}});
+    return {{"oneOf", any}};
   }
 
   Json property(const KeySpec& key) {
@@ -162,6 +183,7 @@ class Writer {
       const TypeEntry& type = *types_.find(kind, name);
       properties[name] = {{"description", type.doc}};
       properties[name].update(object(type.schema));
+      for (const auto& former : type.formerly) properties[former] = deprecated(properties[name], name);
     }
     return {{"type", "object"},
             {"properties", properties},
@@ -184,7 +206,9 @@ class Writer {
       }
       bool needs_keys = false;
       for (const auto& key : type.schema.keys) needs_keys |= key.required;
-      if (!needs_keys) bare.push_back(name);
+      if (needs_keys) continue;
+      bare.push_back(name);
+      for (const auto& former : type.formerly) bare.push_back(former);
     }
     if (!bare.empty()) any.push_back({{"enum", bare}});
     return {{"oneOf", any}};

@@ -41,10 +41,18 @@ std::string type_text(const KeySpec& key) {
   return fmt::format("[{}](#{})", plain.type_text(), plain.choice_kind);
 }
 
+/// "; formerly `model`"
+std::string formerly(const std::vector<std::string>& names) {
+  std::vector<std::string> words;
+  for (const auto& name : names) words.push_back(code(name));
+  return words.empty() ? "" : "; formerly " + join(words);
+}
+
 void rows(const Schema& schema, const std::string& prefix, std::string& out) {
   for (const auto& key : schema.keys) {
     std::string meaning = cell(key.doc);
     if (!key.example.empty()) meaning += fmt::format(", e.g. {}", code(key.example));
+    meaning += formerly(key.formerly);
     if (key.form == ChoiceForm::inlined) meaning += "; its keys stand beside this one";
     if (key.form == ChoiceForm::keyed) meaning += "; each a map with one key, the type's name";
     out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(prefix + key.name), type_text(key), cell(key.unit),
@@ -66,8 +74,8 @@ std::string markdown(const Schema& schema) {
 }
 
 std::string markdown(const TypeEntry& type) {
-  return fmt::format("### {} `{}`\n\n{} (plugin `{}`)\n\n{}", type.kind, type.name, type.doc, type.plugin,
-                     markdown(type.schema));
+  return fmt::format("### {} `{}`\n\n{} (plugin `{}`{})\n\n{}", type.kind, type.name, type.doc, type.plugin,
+                     formerly(type.formerly), markdown(type.schema));
 }
 
 std::string markdown(const TypeTable& types, std::span<const std::string> kinds) {

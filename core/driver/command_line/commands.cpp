@@ -52,7 +52,7 @@ ExitCode Commands::run_read_deck(const ReadDeck& deck, const DeckOptions& option
 }
 
 ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
-  if (deck_node(path, options, context_.comm)["sweep"].is_map())
+  if (deck_heading(path, options, context_.comm)["sweep"].is_map())
     throw InputError(
         fmt::format("'{}' is a table of runs (its key 'sweep'): `cambium sweep {}` runs them all, `cambium run "
                     "{} sweep=null` the deck alone",
@@ -61,7 +61,7 @@ ExitCode Commands::run(const std::string& path, const DeckOptions& options) {
 }
 
 ExitCode Commands::check(const std::string& path, const DeckOptions& options) {
-  if (deck_node(path, options, context_.comm)["sweep"].is_map())
+  if (deck_heading(path, options, context_.comm)["sweep"].is_map())
     return check_sweep(read_sweep(path, options, {}, registry_, context_), registry_, context_);
   const auto deck = read_deck(path, options, registry_, context_);
   context_.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
@@ -89,7 +89,7 @@ ExitCode Commands::sweep(const std::string& path, const DeckOptions& options, co
   if (!sweep.slurm.empty()) {
     io::on_root(context_.comm, [&] {
       fs::create_directories(read.directory);
-      claim_directory(read, context_.command_line);
+      claim_directory(read, context_);
       const std::string limit = read.root["run"]["walltime"].text();
       write_slurm_script(read, sweep, sweep_words(path, options, sweep), limit.empty() ? 0.0 : parse_wall_time(limit));
     });

@@ -8,8 +8,10 @@
 #include "core/base/build_info.hpp"
 #include "core/base/error.hpp"
 #include "core/deck/differences.hpp"
+#include "core/deck/former_names.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/plugin/registry.hpp"
 
 namespace cambium {
 
@@ -65,6 +67,19 @@ Node parsed(const std::string& directory) {
   return node;
 }
 
+/// What an earlier version stored, under present names.
+Node under_present_names(const Node& stored, const deck::TypeTable& types) {
+  const auto schema = deck::schema_of<DeckFile>();
+  deck::Problems ignored;
+  const Node deck = deck::present_names(stored["first_deck"], schema, &types, ignored);
+  std::vector<Node> keys;
+  for (const auto& key : stored["keys"].items()) {
+    const auto path = deck::present_path(deck, key["path"].text(), schema, types, {}, ignored);
+    keys.push_back(key.with("path", Node::scalar(path, true)));
+  }
+  return stored.with("keys", Node::list(std::move(keys))).with("first_deck", deck);
+}
+
 }  // namespace
 
 StoredSweep stored_sweep(const std::string& directory) {
@@ -82,7 +97,7 @@ StoredSweep stored_sweep(const std::string& directory) {
   return out;
 }
 
-void claim_directory(const Sweep& sweep, const std::string& command) {
+void claim_directory(const Sweep& sweep, const Context& context) {
   const fs::path top = sweep.directory;
   if (fs::exists(top / run_files::deck))
     throw InputError(fmt::format("'{}' holds a run, and a sweep wants a folder of its own: add run.directory={}",
@@ -92,7 +107,8 @@ void claim_directory(const Sweep& sweep, const std::string& command) {
     const Node older = parsed(sweep.directory).without([](const auto& key) {
       return key != "keys" && key != "zip" && key != "folders" && key != "first_deck";
     });
-    auto all = deck::differences(older, deck::parse(deck::to_yaml(content), sweep_file));
+    auto all = deck::differences(under_present_names(older, *context.registry),
+                                 deck::parse(deck::to_yaml(content), sweep_file));
     const auto of_keys = [](const auto& d) { return d.path != "folders"; };
     if (std::any_of(all.begin(), all.end(), of_keys))
       std::erase_if(all, [](const auto& d) { return d.path == "folders"; });
@@ -100,7 +116,7 @@ void claim_directory(const Sweep& sweep, const std::string& command) {
   }
   Node stored = content;
   stored = stored.with("theory", sweep.theory.defined() ? sweep.theory : Node::map({}));
-  stored = stored.with("command", Node::scalar(command, true));
+  stored = stored.with("command", Node::scalar(context.command_line, true));
   stored =
       stored.with("build", Node::scalar(fmt::format("{} ({})", build_info().version, build_info().git_hash), true));
   io::write_file_atomically((top / sweep_file).string(), deck::to_yaml(stored));

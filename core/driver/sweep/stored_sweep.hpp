@@ -19,7 +19,7 @@ struct StoredSweep {
 StoredSweep stored_sweep(const std::string& directory);
 
 /// Writes what this sweep is, or checks that the folder holds this one and none else: InputError with the fix where it
-/// holds another sweep, or a run. On one rank.
-void claim_directory(const Sweep& sweep, const std::string& command);
+/// holds another sweep, or a run. A sweep that was stored under former names is known again. On one rank.
+void claim_directory(const Sweep& sweep, const Context& context);
 
 }  // namespace cambium

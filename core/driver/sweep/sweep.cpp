@@ -80,11 +80,10 @@ Failure agreed_failure(std::exception_ptr error, const Comm& comm, const std::st
 /// The part of a sweep that one group of ranks carries out.
 class Group {
  public:
-  Group(const Sweep& sweep, const SweepOptions& options, const std::string& claims,
-        const std::vector<std::string>& named, const Registry& registry, const Context& whole, StopRequest& stop,
-        Comm& comm)
-      : sweep_(sweep), options_(options), claims_(claims), named_(named), registry_(registry), whole_(whole),
-        comm_(comm), stop_(stop), say_(stdout, comm_.root()) {}
+  Group(const Sweep& sweep, const SweepOptions& options, const std::string& claims, const Registry& registry,
+        const Context& whole, StopRequest& stop, Comm& comm)
+      : sweep_(sweep), options_(options), claims_(claims), registry_(registry), whole_(whole), comm_(comm), stop_(stop),
+        say_(stdout, comm_.root()) {}
 
   /// True when it was stopped early.
   bool operator()() {
@@ -145,7 +144,7 @@ class Group {
     context.command_line = whole_.command_line;
     context.stop = &stop_;
     deck::Problems problems;
-    const ReadDeck read = read_deck(sweep_.deck_of(row), sweep_.path, named_, registry_, context, problems);
+    const ReadDeck read = read_deck(sweep_.deck_of(row), sweep_.path, sweep_.named, registry_, context, problems);
     problems.throw_if_any();
     context.seed = static_cast<std::uint64_t>(read.deck.run.seed);
     context.resolved_deck = read.resolved;
@@ -162,7 +161,6 @@ class Group {
   const Sweep& sweep_;
   const SweepOptions& options_;
   const std::string claims_;
-  const std::vector<std::string>& named_;
   const Registry& registry_;
   const Context& whole_;
   Comm& comm_;
@@ -182,7 +180,7 @@ class Folder {
                                      sweep.directory, error.message()));
       lock_ = std::make_unique<io::RunLock>(sweep.directory, context.command_line, comm_.size() > 1,
                                             [&](const std::string& text) { context.log.info(text); });
-      claim_directory(sweep, context.command_line);
+      claim_directory(sweep, context);
       const fs::path taken = fs::path(sweep.directory) / ".taken";
       fs::remove_all(taken, error);  // of a call that was killed
       if (!claims) return;
@@ -282,12 +280,11 @@ ExitCode run_sweep(const Sweep& sweep, const SweepOptions& options, Registry& re
     io::on_root(context.comm, [&] {
       std::error_code ignored;
       fs::create_directories(sweep.directory, ignored);
-      claim_directory(sweep, context.command_line);
+      claim_directory(sweep, context);
     });
   if (const int idle = context.comm.size() - part.groups * part.ranks_per_run; idle > 0)
     context.log.info(fmt::format("{} of {} ranks have nothing to do: {} runs at a time on {} each; see --ranks-per-run",
                                  idle, context.comm.size(), part.groups, part.ranks_per_run));
-  const auto named = load_plugins_of(sweep.root, registry, context);
   int stopped = 0;
   std::string reason;
   {
@@ -295,7 +292,7 @@ ExitCode run_sweep(const Sweep& sweep, const SweepOptions& options, Registry& re
     if (split.handle != MPI_COMM_NULL) {
       Comm comm(split.handle);
       StopRequest stop(comm, wall_seconds(), wall_limit(sweep));
-      stopped = Group(sweep, options, folder ? folder->claims() : "", named, registry, context, stop, comm)();
+      stopped = Group(sweep, options, folder ? folder->claims() : "", registry, context, stop, comm)();
       reason = stop.reason();
     }
   }
@@ -312,7 +309,6 @@ ExitCode run_sweep(const Sweep& sweep, const SweepOptions& options, Registry& re
 
 ExitCode check_sweep(const Sweep& sweep, Registry& registry, Context& context) {
   context.log.info(table_text(sweep));
-  const auto named = load_plugins_of(sweep.root, registry, context);
   std::vector<std::string> refused;
   for (std::size_t k = 0; k < sweep.table.rows.size(); ++k) {
     const auto& row = sweep.table.rows[k];
@@ -325,7 +321,7 @@ ExitCode check_sweep(const Sweep& sweep, Registry& registry, Context& context) {
     own.command_line = context.command_line;
     try {
       deck::Problems problems;
-      const ReadDeck read = read_deck(sweep.deck_of(row), sweep.path, named, registry, own, problems);
+      const ReadDeck read = read_deck(sweep.deck_of(row), sweep.path, sweep.named, registry, own, problems);
       problems.throw_if_any();
       own.seed = static_cast<std::uint64_t>(read.deck.run.seed);
       own.resolved_deck = read.resolved;

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/expression/expression.hpp"
+#include "core/deck/former_names.hpp"
 #include "core/deck/override.hpp"
 #include "core/io/run/shipped.hpp"
 #include "core/plugin/registry.hpp"
@@ -89,14 +90,16 @@ deck::Node with_key(const deck::Node& root, const SweptKey& key, const deck::Nod
 }
 
 /// A problem of one run's deck as it is told: below the text of the key where that is what is wrong.
-std::string told(const deck::Problems::Problem& problem, const Sweep& sweep, bool& of_key) {
+std::string told(const deck::Problem& problem, const Sweep& sweep, bool& of_key) {
   of_key = true;
   for (const auto& key : sweep.table.keys) {
     if (problem.mark.line > 0 || problem.mark.source != key.over.source) continue;
     const bool inside = problem.path.starts_with(key.path), around = key.path.starts_with(problem.path);
     if (!inside && !around) continue;
     std::size_t column = static_cast<std::size_t>(std::max(0, problem.mark.column - 1));
-    if (problem.text.starts_with("unknown key")) {  // the last word that the two paths share
+    if (!key.over.text.starts_with(key.path)) {  // written with a former name
+      column = 0;
+    } else if (problem.text.starts_with("unknown key")) {  // the last word that the two paths share
       const std::size_t end = std::min(problem.path.size(), key.path.size());
       const auto dot = key.path.find_last_of(".", end - 1);
       column = dot == std::string::npos ? 0 : dot + 1;
@@ -104,20 +107,24 @@ std::string told(const deck::Problems::Problem& problem, const Sweep& sweep, boo
     return key.over.at(column, fmt::format("{}: {}", problem.path, problem.text));
   }
   of_key = false;
-  std::vector<std::string> parts;
-  for (const auto& part : {problem.mark.text(), problem.path, problem.text})
-    if (!part.empty()) parts.push_back(part);
-  return join(parts, ": ");
+  return problem.line();
+}
+
+/// Keys that were given under a former name get the present one.
+void rename_keys(Sweep& sweep, const Registry& registry, deck::Problems& hints) {
+  const auto schema = deck::schema_of<DeckFile>();
+  for (auto& key : sweep.table.keys)
+    key.path = deck::present_path(sweep.root, key.path, schema, registry, deck::Mark{key.over.source, 0, 0}, hints);
 }
 
 /// Every run's deck is read; what is wrong with several of them is said once.
-void read_rows(Sweep& sweep, const std::vector<std::string>& named, Registry& registry, Context& context) {
+void read_rows(Sweep& sweep, Registry& registry, Context& context, deck::Problems& hints) {
   std::set<std::string> said;
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < sweep.table.rows.size(); ++k) {
     const auto& row = sweep.table.rows[k];
     deck::Problems problems;
-    const ReadDeck read = read_deck(sweep.deck_of(row), sweep.path, named, registry, context, problems);
+    const ReadDeck read = read_deck(sweep.deck_of(row), sweep.path, sweep.named, registry, context, problems);
     if (k == 0 && problems.empty()) {
       sweep.resolved = read.resolved;
       const deck::Node resolved = deck::parse(read.resolved, sweep.path);
@@ -125,6 +132,7 @@ void read_rows(Sweep& sweep, const std::vector<std::string>& named, Registry& re
         if (const auto* spec = find_key(deck::schema_of<DeckFile>(), resolved, key.path, registry))
           key.unit = spec->unit;
     }
+    for (const auto& hint : problems.hints()) hints.hint(hint.mark, hint.path, hint.text);
     for (const auto& problem : problems.all()) {
       bool of_key = false;
       const std::string text = told(problem, sweep, of_key);
@@ -231,9 +239,10 @@ std::string Sweep::directory_of(const SweepTable::Row& row) const {
 Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, const SweepOptions& options,
                  Registry& registry, Context& context) {
   const std::string path = shipped_file(given, "inputs", context.comm);
-  const deck::Node whole = deck_node(path, deck_options, context.comm);
-  const auto named = load_plugins_of(whole, registry, context);
+  deck::Problems hints;
+  const auto [whole, named] = load_deck(path, deck_options, registry, context, hints);
   Sweep sweep;
+  sweep.named = named;
   sweep.path = path;
   sweep.options = deck_options;
   sweep.root = whole.without([](const std::string& key) { return key == "sweep"; });
@@ -248,6 +257,7 @@ Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, cons
   // Keys of the command line take the place of those in the deck, and are paired only where it says so.
   sweep.table.zip = options.zip || (options.overs.empty() && sweep.table.zip);
   sweep.table.keys = keys_of(in_deck, options, path);
+  rename_keys(sweep, registry, hints);
   for (const auto& key : sweep.table.keys)
     if (key.path == "run.directory" || key.path == "plugins" || key.path == "sweep" || key.path.starts_with("sweep."))
       key.over.refuse(0, fmt::format("'{}' cannot be swept: it is the same for all runs of a sweep", key.path));
@@ -266,8 +276,9 @@ Sweep read_sweep(const std::string& given, const DeckOptions& deck_options, cons
   if (options.row < 0 || options.row > static_cast<int>(sweep.table.rows.size()))
     throw InputError(fmt::format("--row {}: there are runs 1 to {}; `cambium sweep {} --dry-run` lists them",
                                  options.row, sweep.table.rows.size(), path));
-  read_rows(sweep, named, registry, context);
+  read_rows(sweep, registry, context, hints);
   check_theory(sweep);
+  for (const auto& hint : hints.hints()) context.log.warn(hint.line());
   finish_keys(sweep.table.keys);  // once more, now that units are known: 1 ps and 1000 fs are one value
   return sweep;
 }

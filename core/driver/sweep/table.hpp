@@ -44,13 +44,14 @@ double expected_value(const deck::Node& theory, const SweepTable& table, std::si
 
 /// A deck with its table of runs.
 struct Sweep {
-  deck::Node root;        ///< the deck with overrides, without `sweep`
+  deck::Node root;        ///< the deck with overrides, under present names, without `sweep`
   std::string path;       ///< of the deck
   std::string directory;  ///< of the sweep
   std::string resolved;   ///< the first run's deck with all defaults
   SweepTable table;
   deck::Node theory;  ///< names of results with formulas of the keys or lists of numbers; may be none
   DeckOptions options;
+  std::vector<std::string> named;  ///< as LoadedDeck::named
 
   /// The deck of one run, its directory among its keys.
   deck::Node deck_of(const SweepTable::Row& row) const;

@@ -13,22 +13,12 @@ namespace cambium {
 
 namespace fs = std::filesystem;
 
-void H5mdWriter::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two frames").at_least(1).def(100);
-  d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
-  d("velocities", &Params::velocities, "also velocities (Å/ps)").def(false);
-  d("forces", &Params::forces, "also forces (stored in kJ/(mol Å), the unit that readers of H5MD know)").def(false);
-  d("precision", &Params::precision, "of positions, velocities and forces; single halves the file")
-      .options({{"double", Precision::double_}, {"single", Precision::single}})
-      .def(Precision::double_);
-}
-
 std::string H5mdWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
 std::string H5mdWriter::names_file() const { return fs::path(params_.file).replace_extension(".pdb").string(); }
 
 io::H5mdFile::Content H5mdWriter::content() const {
-  return {{params_.velocities, params_.forces}, params_.precision == Precision::single};
+  return {{params_.velocities, params_.forces}, params_.precision == Precision::float32};
 }
 
 void H5mdWriter::observe(const State& state, std::int64_t, double) {
@@ -57,13 +47,6 @@ void H5mdWriter::resume(std::int64_t step) {
   io::on_root(context_.comm, [&] {
     if (readable_or_put_aside(path(), context_.log)) file_ = std::make_unique<io::H5mdFile>(path(), content(), step);
   });
-}
-
-void ExtxyzWriter::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two frames").at_least(1).def(100);
-  d("file", &Params::file, "name of the file in the run directory").def("trajectory.extxyz");
-  d("velocities", &Params::velocities, "also velocities (Å/ps), as velo, and momenta, which ASE reads").def(false);
-  d("forces", &Params::forces, "also forces (eV/Å), as forces").def(false);
 }
 
 std::string ExtxyzWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/io/structures/extxyz.hpp"
 #include "core/io/structures/h5md.hpp"
@@ -19,13 +20,20 @@ bool readable_or_put_aside(const std::string& path, Log& log);
 /// "trajectory.h5md").
 class H5mdWriter : public Writer {
  public:
-  enum class Precision { double_, single };
   struct Params {
     std::int64_t every = 100;
     std::string file = "trajectory.h5md";
     bool velocities = false, forces = false;
-    Precision precision = Precision::double_;
-    static void describe(deck::Describe<Params>& d);
+    Precision precision = Precision::float64;
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two frames").at_least(1).def(100);
+      d("file", &Params::file, "name of the file in the run directory").def("trajectory.h5md");
+      d("velocities", &Params::velocities, "also velocities (Å/ps)").def(false);
+      d("forces", &Params::forces, "also forces (stored in kJ/(mol Å), the unit that readers of H5MD know)").def(false);
+      d("precision", &Params::precision, "of positions, velocities and forces; single halves the file")
+          .options({{"double", Precision::float64}, {"single", Precision::float32}})
+          .def(Precision::float64);
+    }
   };
   H5mdWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 
@@ -51,7 +59,12 @@ class ExtxyzWriter : public Writer {
     std::int64_t every = 100;
     std::string file = "trajectory.extxyz";
     bool velocities = false, forces = false;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two frames").at_least(1).def(100);
+      d("file", &Params::file, "name of the file in the run directory").def("trajectory.extxyz");
+      d("velocities", &Params::velocities, "also velocities (Å/ps), as velo, and momenta, which ASE reads").def(false);
+      d("forces", &Params::forces, "also forces (eV/Å), as forces").def(false);
+    }
   };
   ExtxyzWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 

@@ -14,20 +14,6 @@ namespace cambium {
 
 namespace fs = std::filesystem;
 
-void VtkhdfWriter::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
-  d("interval", &Params::interval, "time between two moments instead, in the unit of the physics").positive();
-  d("file", &Params::file, "name of the file in the folder of the stage").def("output.vtkhdf");
-  d("velocities", &Params::velocities, "of particles: also velocities (Å/ps)").def(false);
-  d("forces", &Params::forces, "of particles: also forces (eV/Å)").def(false);
-  d("precision", &Params::precision, "of all numbers that change with time")
-      .options({{"double", Precision::double_}, {"single", Precision::single}})
-      .def(Precision::single);
-  d.check([](const Params& p) -> std::string {
-    return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
-  });
-}
-
 std::string VtkhdfWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
 void VtkhdfWriter::expect_after(double time) {
@@ -37,7 +23,7 @@ void VtkhdfWriter::expect_after(double time) {
 void VtkhdfWriter::observe(const State& state, std::int64_t step, double time) {
   if (params_.interval && time < next_ - 1e-9 * *params_.interval) return;
   expect_after(time);
-  const bool single = params_.precision == Precision::single;
+  const bool single = params_.precision == Precision::float32;
   if (const auto fields = physics_->grid_fields(state, context_.comm)) {
     io::on_root(context_.comm, [&] {
       if (!file_) file_ = std::make_unique<io::VtkhdfFile>(path(), *fields, single, io::provenance_of(context_));

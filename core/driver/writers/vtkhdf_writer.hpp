@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/io/fields/vtkhdf.hpp"
 #include "core/plugin/writer.hpp"
@@ -13,14 +14,25 @@ namespace cambium {
 /// Grid fields or particles of any physics for ParaView; see io::VtkhdfFile for what is in the file.
 class VtkhdfWriter : public Writer {
  public:
-  enum class Precision { double_, single };
   struct Params {
     std::optional<std::int64_t> every;
     std::optional<double> interval;  ///< in the physics' unit of time
     std::string file = "output.vtkhdf";
     bool velocities = false, forces = false;
-    Precision precision = Precision::single;
-    static void describe(deck::Describe<Params>& d);
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
+      d("interval", &Params::interval, "time between two moments instead, in the unit of the physics").positive();
+      d("file", &Params::file, "name of the file in the folder of the stage").def("output.vtkhdf");
+      d("velocities", &Params::velocities, "of particles: also velocities (Å/ps)").def(false);
+      d("forces", &Params::forces, "of particles: also forces (eV/Å)").def(false);
+      d("precision", &Params::precision, "of all numbers that change with time")
+          .options({{"double", Precision::float64}, {"single", Precision::float32}})
+          .def(Precision::float32);
+      d.check([](const Params& p) -> std::string {
+        return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
+      });
+    }
   };
   VtkhdfWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 

@@ -32,7 +32,7 @@ Train::Params train_stage_of(const ReadDeck& deck, const std::string& path, cons
 
 /// The network learns its sizes from the data; no weight is made.
 PlannedModel model_of(const Train::Params& params, const Registry& registry, Context& context) {
-  const auto network = registry.make<Network>(params.model, context);
+  const auto network = registry.make<Network>(params.network, context);
   const auto data = registry.make<Dataset>(params.dataset, context);
   const auto optimizer = registry.make<Optimizer>(params.optimizer, context);
   data->open(context);
@@ -90,7 +90,7 @@ int run_plan(Registry& registry, Options& options, Context& context) {
   const auto params = train_stage_of(deck, options.deck, registry);
   const auto model = model_of(params, registry, context);
   context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
-                               options.deck, params.model.type, model.count(), model.parameters.size(),
+                               options.deck, params.network.type, model.count(), model.parameters.size(),
                                model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
   context.log.info(
       options.operations > 0.0

@@ -49,7 +49,7 @@ static std::string conflict_of(const Train::Params& p) {
 }
 
 void Train::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "the network that is trained");
+  d("network", &Params::network, "what is trained").formerly("model");
   d("dataset", &Params::dataset, "samples to train on");
   d("validation", &Params::validation, "samples that are only looked at");
   d("hold_out", &Params::hold_out, "share of the training set that is kept for validation instead")
@@ -110,7 +110,7 @@ void Train::examine(Check& check) {
   const auto fields = examine_training(params_, check.stage().keys, check);
   std::vector<Promise> files = std::move(check.stage().promises);
   check.stage().promises.clear();
-  const std::string network = "network " + params_.model.type;
+  const std::string network = "network " + params_.network.type;
   files.push_back({"model.h5", network, fields});
   const bool validates = params_.validation || params_.hold_out > 0.0;
   if (validates && params_.validate.keep_best) files.push_back({"best.h5", network, fields});

@@ -38,7 +38,7 @@ class Train : public Task, public Checked {
   };
   using Checkpoint = io::CheckpointKeys;
   struct Params {
-    deck::Choice<Network> model;
+    deck::Choice<Network> network;
     deck::Choice<Dataset> dataset;
     std::optional<deck::Choice<Dataset>> validation;
     double hold_out = 0.0;

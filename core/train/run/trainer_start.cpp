@@ -17,16 +17,17 @@ static std::uint64_t seed_of(const Train::Params& params, const Context& context
 
 Trainer::Trainer(const Train::Params& params, Context& context, int member, Watch watch)
     : params_(params), context_(context), shared_seed_(seed_of(params, context)),
-      seed_(shared_seed_ + static_cast<std::uint64_t>(member)), step_(params.model, step_keys(params), seed_, context),
-      data_(params, shared_seed_, context), log_(step_, context), models_(params, step_, data_, context),
-      watch_(std::move(watch)), mllog_(context.log, params.mllog && !context.dry_run) {
+      seed_(shared_seed_ + static_cast<std::uint64_t>(member)),
+      step_(params.network, step_keys(params), seed_, context), data_(params, shared_seed_, context),
+      log_(step_, context), models_(params, step_, data_, context), watch_(std::move(watch)),
+      mllog_(context.log, params.mllog && !context.dry_run) {
   if (params.activations) step_.network().use_activations(*params.activations);
 }
 
 void Trainer::report_plan() const {
   data_.check();
   auto& log = context_.log;
-  log.info(fmt::format("model {}, data set {}, optimizer {}, learning rate {}", params_.model.type,
+  log.info(fmt::format("network {}, data set {}, optimizer {}, learning rate {}", params_.network.type,
                        params_.dataset.type, params_.optimizer.type, params_.learning_rate.type));
   log.info(fmt::format(
       "batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
@@ -48,7 +49,7 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
   std::string names;
   for (const auto& metric : metrics) names += (names.empty() ? "" : ", ") + metric.name;
   throw InputError(fmt::format("validate.measure has {} weights, but {} is judged by {} errors: {}", measure.size(),
-                               params.model.type, metrics.size(), names));
+                               params.network.type, metrics.size(), names));
 }
 
 /// The network knows its sizes now.
@@ -61,8 +62,8 @@ void Trainer::prepare() {
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
   const auto& layout = step_.weights().layout();
   const auto groups = layout.groups().size();
-  context_.log.info(fmt::format("model {}: {} parameters in {} arrays, float{}; {} message{} per step",
-                                params_.model.type, layout.parameters(), layout.tensors().size(),
+  context_.log.info(fmt::format("network {}: {} parameters in {} arrays, float{}; {} message{} per step",
+                                params_.network.type, layout.parameters(), layout.tensors().size(),
                                 step_.network().dtype() == DType::f64 ? 64 : 32, groups, groups == 1 ? "" : "s"));
   const auto samples = data_.training().size();
   context_.log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", samples,
@@ -90,11 +91,11 @@ void Trainer::start_from_model() {
   const auto model = load_artifact(params_.start_from, context_);
   require_fields(model.info, params_.start_from, data_.training());
   const auto& layout = step_.weights().layout();
-  if (model.info.type != params_.model.type || model.layout->parameters() != layout.parameters() ||
+  if (model.info.type != params_.network.type || model.layout->parameters() != layout.parameters() ||
       model.layout->tensors().size() != layout.tensors().size() || model.weights.dtype() != step_.network().dtype())
     throw InputError(fmt::format(
-        "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same model and precision",
-        params_.start_from, model.info.type, model.layout->parameters(), params_.model.type, layout.parameters()));
+        "start_from: '{}' holds a {} with {} parameters, but the deck's {} has {}; use the same network and precision",
+        params_.start_from, model.info.type, model.layout->parameters(), params_.network.type, layout.parameters()));
   // The new data's statistics would change what the weights mean: the model's own stay.
   step_.network().restore(model.info.state);
   step_.weights().start([&](FlatBuffer& whole) {

@@ -53,7 +53,7 @@ double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samp
 /// The start of a training, without its files.
 struct Trial {
   Trial(const Train::Params& keys, Context& context)
-      : params(keys), step(keys.model, step_keys(keys), seed_of(keys, context), context),
+      : params(keys), step(keys.network, step_keys(keys), seed_of(keys, context), context),
         data(keys, seed_of(keys, context), context) {
     if (keys.activations) step.network().use_activations(*keys.activations);
   }
@@ -108,15 +108,15 @@ void Trial::try_step(bool whole, Check& check) {
 
 std::vector<std::string> examine_training(const Train::Params& params, const deck::Node& keys, Check& check) {
   Trial trial(params, check.context());
-  check.require_written_by(params.start_from, {"network " + params.model.type});
-  for (const char* name : {"model", "dataset", "validation"}) check.reads(keys[name]);
+  check.require_written_by(params.start_from, {"network " + params.network.type});
+  for (const char* name : {"network", "dataset", "validation"}) check.reads(keys[name]);
   if (const auto path = check.waits(keys))
     check.not_looked_at(fmt::format("the data and a step: '{}' is still to be written", *path));
   else if (!check.small())
     check.not_looked_at("the data: they are too large to be opened for a check");
   else
     check.look(keys, [&] { trial.try_data(check); });
-  check.ask(&trial.step.network(), params.model.node);
+  check.ask(&trial.step.network(), params.network.node);
   return trial.fields;
 }
 

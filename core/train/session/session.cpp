@@ -18,7 +18,7 @@
 namespace cambium::train {
 
 void Session::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "the network that is trained");
+  d("network", &Params::network, "what is trained").formerly("model");
   d("optimizer", &Params::optimizer, "how gradients change weights").def("adam");
   d("learning_rate", &Params::learning_rate, "over the run");
   d("warm_up", &Params::warm_up, "rise in front of the learning rate's schedule");
@@ -57,12 +57,15 @@ Session::Session(MPI_Comm comm, const std::string& deck, const Fill& plugins)
   start_kokkos();
   register_training(registry_);
   if (plugins) plugins(registry_);
-  const auto node = parsed(deck, comm_);
-  params_ = deck::read<Params>(node, &registry_);
+  deck::Problems problems;
+  const auto node = deck::present_names(parsed(deck, comm_), deck::schema_of<Params>(), &registry_, problems);
+  params_ = deck::read<Params>(node, problems, &registry_);
+  problems.throw_if_any();
+  for (const auto& hint : problems.hints()) log_.warn(hint.line());
   context_.seed = static_cast<std::uint64_t>(params_.seed);
   context_.resolved_deck = deck::resolved(node, deck::schema_of<Params>(), registry_);
   context_.command_line = "a session in another program";
-  step_.emplace(params_.model,
+  step_.emplace(params_.network,
                 StepKeys{params_.optimizer, params_.learning_rate, params_.warm_up, params_.clip, params_.average,
                          params_.reduce},
                 context_.seed, context_);
@@ -191,7 +194,7 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
     targets.push_back(found->values);
   }
   if (targets.empty())
-    throw InputError(fmt::format("the model '{}' has no outputs beside its loss", params_.model.type));
+    throw InputError(fmt::format("the network '{}' has no outputs beside its loss", params_.network.type));
   step_->weights().whole([&](FlatBuffer& weights) { step_->network().infer(own.samples(), weights.views(), targets); });
 }
 

@@ -21,7 +21,7 @@ class Session {
  public:
   /// Keys of the deck; those that the stage `train` has mean the same there.
   struct Params {
-    deck::Choice<Network> model;
+    deck::Choice<Network> network;
     deck::Choice<Optimizer> optimizer;
     deck::Choice<LearningRate> learning_rate;
     std::optional<WarmUp> warm_up;

@@ -138,7 +138,7 @@ struct Settings {
 };
 
 /// One engine on one system.
-Timed run(const DeepPotentialModel& model, const ImageSystem& system, Precision precision, bool compress,
+Timed run(const DeepPotentialModel& model, const ImageSystem& system, EnginePrecision precision, bool compress,
           const Settings& settings) {
   EngineOptions options;
   options.precision = precision;
@@ -163,10 +163,10 @@ SizeResult bench_size(int n, const DeepPotentialModel& model, const Settings& se
   const Water w = water(n);
   const std::vector<Species> species = {{"O", 15.999}, {"H", 1.008}};
   const ImageSystem system(w.x, w.types, w.box, species, model.rcut, settings.skin);
-  const Timed exact = run(model, system, Precision::float64, false, settings);
-  const Timed mixed = run(model, system, Precision::mixed, false, settings);
-  const Timed table = run(model, system, Precision::float64, true, settings);
-  const Timed mixed_table = run(model, system, Precision::mixed, true, settings);
+  const Timed exact = run(model, system, EnginePrecision::float64, false, settings);
+  const Timed mixed = run(model, system, EnginePrecision::mixed, false, settings);
+  const Timed table = run(model, system, EnginePrecision::float64, true, settings);
+  const Timed mixed_table = run(model, system, EnginePrecision::mixed, true, settings);
   const double flops = fitting_flops(model);
   double scale = 0.0;
   for (double f : exact.force) scale = std::max(scale, std::abs(f));

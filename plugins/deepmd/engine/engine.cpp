@@ -373,7 +373,7 @@ std::size_t TypedEngine<T>::bytes() const {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const DeepPotentialModel& model, const EngineOptions& options) {
-  if (options.precision == Precision::mixed) return std::make_unique<TypedEngine<float>>(model, options);
+  if (options.precision == EnginePrecision::mixed) return std::make_unique<TypedEngine<float>>(model, options);
   return std::make_unique<TypedEngine<double>>(model, options);
 }
 

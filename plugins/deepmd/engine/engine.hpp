@@ -13,10 +13,10 @@ namespace cambium::deepmd {
 
 /// float64: everything in double. mixed: networks, tables and descriptors in float; environment rows, pair gradients
 /// and every sum over pairs or atoms that enters a result in double.
-enum class Precision { float64, mixed };
+enum class EnginePrecision { float64, mixed };
 
 struct EngineOptions {
-  Precision precision = Precision::float64;
+  EnginePrecision precision = EnginePrecision::float64;
   double compress_tolerance = 0.0;  ///< see tabulate_networks(); 0: the model's own tables, or its networks where the
                                     ///< file holds no tables
   double table_r_min = 0.0;         ///< Å; 0: the model's min_distance, or 0.8 Å where the file does not say

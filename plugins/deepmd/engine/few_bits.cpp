@@ -140,9 +140,9 @@ std::vector<Rows> inputs_of(Engine& engine, const FewBits::Calibrate& params) {
   return out;
 }
 
-void count(const CodedNetwork& net, const FewBits& what, Precision precision, FewBitsReport& report) {
+void count(const CodedNetwork& net, const FewBits& what, EnginePrecision precision, FewBitsReport& report) {
   double bits = report.bits * static_cast<double>(report.numbers);
-  const std::int64_t width = precision == Precision::mixed ? 4 : 8;
+  const std::int64_t width = precision == EnginePrecision::mixed ? 4 : 8;
   for (std::size_t k = 0; k < net.coded.size(); ++k) {
     const auto& m = net.coded[k];
     if (m.rows == 0) continue;
@@ -186,9 +186,9 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
   return out;
 }
 
-FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precision) {
+FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision precision) {
   const DeepPotentialModel& model = engine.model();
-  if (what.products == FewBits::Products::tables && (precision != Precision::mixed || !device_is_host))
+  if (what.products == FewBits::Products::tables && (precision != EnginePrecision::mixed || !device_is_host))
     throw InputError(
         "quantize.products: tables multiply float32 numbers on processors; set precision: mixed (and run a build for "
         "processors), or take products: decoded");

@@ -51,6 +51,6 @@ CodedNetwork coded_network(const Network& net, const FewBits& what, const std::v
 /// Puts the energy networks of `engine` into few bits. InputError when all layers are too small, when tables meet
 /// float64 or a device, or when there is nothing to calibrate with. Frames take the frame and atomic parameters that
 /// the engine has.
-FewBitsReport set_few_bits(Engine& engine, const FewBits& what, Precision precision);
+FewBitsReport set_few_bits(Engine& engine, const FewBits& what, EnginePrecision precision);
 
 }  // namespace cambium::deepmd

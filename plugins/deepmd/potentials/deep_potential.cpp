@@ -12,43 +12,13 @@
 
 namespace cambium::deepmd {
 
-void DeepPotential::Params::describe(deck::Describe<Params>& d) {
-  d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
-      .example("water.dp");
-  d("committee", &Params::committee,
-    "further models of the same species; the deviation of all models' forces and virials is a column of thermo.csv, "
-    "max_devi_f and so on")
-      .def({});
-  d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
-      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}})
-      .def(Precision::float64);
-  d("compress", &Params::compress,
-    "largest error allowed when the embedding networks are replaced by tables (dimensionless; 1e-8 changes forces by "
-    "about 1e-8 eV/Å); absent: no tables")
-      .positive()
-      .example("1e-8");
-  d("cutoff_precision", &Params::cutoff_precision,
-    "float32 repeats the rounding of rcut and rcut_smth by DeePMD-kit's TensorFlow back end")
-      .options({{"float64", CutOffPrecision::float64}, {"float32", CutOffPrecision::float32}})
-      .def(CutOffPrecision::float64);
-  d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
-  d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
-  d("quantize", &Params::quantize,
-    "energy networks with weights of few bits, in every model; left out, weights are as stored");
-  d("min_distance", &Params::min_distance,
-    "pairs closer than this are warned of; absent: the closest pair of the model's training data, where the file knows "
-    "it")
-      .unit("angstrom")
-      .positive();
-}
-
 DeepPotential::Member DeepPotential::load(const std::string& path, const Context& context) const {
   DeepPotentialModel model = DeepPotentialModel::load(path);
   if (!io::require_sound_model(path)) context.log.info(io::no_checksum_note(path));
   EngineOptions options;
   options.precision = params_.precision;
   options.compress_tolerance = params_.compress.value_or(0.0);
-  options.float32_cutoffs = params_.cutoff_precision == CutOffPrecision::float32;
+  options.float32_cutoffs = params_.cutoff_precision == Precision::float32;
   options.close_limit = params_.min_distance.value_or(model.min_distance);
   options.fparam = params_.fparam;
   options.aparam = params_.aparam;
@@ -216,7 +186,7 @@ std::string DeepPotential::summary() const {
   std::string text = fmt::format("deep_potential: {} ({}, {}; cut-off {:g} Å; embedding {}, fitting {}; {})", m.source,
                                  full ? "se_e2_a" : "se_e2_r", fmt::join(m.type_map, " "), m.rcut, widths(*net, true),
                                  widths(m.fitting.front(), false),
-                                 params_.precision == Precision::mixed ? "mixed precision" : "float64");
+                                 params_.precision == EnginePrecision::mixed ? "mixed precision" : "float64");
   if (engine.table()) text += "; " + engine.table()->summary();
   if (!members_[0].few_bits.empty()) text += "; " + members_[0].few_bits;
   if (members_.size() > 1) text += fmt::format("; committee of {}", members_.size());

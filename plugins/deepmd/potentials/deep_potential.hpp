@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/particles/given_axes.hpp"
 #include "core/plugin/check.hpp"
@@ -14,22 +15,47 @@
 
 namespace cambium::deepmd {
 
-/// How rcut and rcut_smth enter: as stored, or rounded to float32 as DeePMD-kit's TensorFlow operators do.
-enum class CutOffPrecision { float64, float32 };
-
 /// A stored neural-network potential (Deep Potential), and optionally a committee whose disagreement is measured.
 class DeepPotential : public Potential, public Checked, private Committee {
  public:
   struct Params {
     std::string model;                   ///< .dp or .yaml file
     std::vector<std::string> committee;  ///< further models of the same species
-    Precision precision = Precision::float64;
-    std::optional<double> compress;  ///< tolerance; absent: the embedding networks themselves
-    CutOffPrecision cutoff_precision = CutOffPrecision::float64;
+    EnginePrecision precision = EnginePrecision::float64;
+    std::optional<double> compress;                   ///< tolerance; absent: the embedding networks themselves
+    Precision cutoff_precision = Precision::float64;  ///< float32: rounded as DeePMD-kit's TensorFlow operators do
     std::vector<double> fparam, aparam;
     std::optional<FewBits> quantize;     ///< absent: weights as stored
     std::optional<double> min_distance;  ///< Å; absent: the model's own
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("model", &Params::model, "model file, .dp or .yaml (DeePMD-kit's `dp convert-backend` makes one of any other)")
+          .example("water.dp");
+      d("committee", &Params::committee,
+        "further models of the same species; the deviation of all models' forces and virials is a column of "
+        "thermo.csv, max_devi_f and so on")
+          .def({});
+      d("precision", &Params::precision, "float64, or mixed: networks in float32, sums in float64 (twice as fast)")
+          .options({{"float64", EnginePrecision::float64}, {"mixed", EnginePrecision::mixed}})
+          .def(EnginePrecision::float64);
+      d("compress", &Params::compress,
+        "largest error allowed when the embedding networks are replaced by tables (dimensionless; 1e-8 changes forces "
+        "by about 1e-8 eV/Å); absent: no tables")
+          .positive()
+          .example("1e-8");
+      d("cutoff_precision", &Params::cutoff_precision,
+        "float32 repeats the rounding of rcut and rcut_smth by DeePMD-kit's TensorFlow back end")
+          .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
+          .def(Precision::float64);
+      d("fparam", &Params::fparam, "frame parameters, for models that take them").def({});
+      d("aparam", &Params::aparam, "atomic parameters, the same for every atom, for models that take them").def({});
+      d("quantize", &Params::quantize,
+        "energy networks with weights of few bits, in every model; left out, weights are as stored");
+      d("min_distance", &Params::min_distance,
+        "pairs closer than this are warned of; absent: the closest pair of the model's training data, where the file "
+        "knows it")
+          .unit("angstrom")
+          .positive();
+    }
   };
 
   /// Loads every model; InputError names the file and what is wrong with it. In a dry run, models in the run's own

@@ -15,8 +15,8 @@ void TestStage::Params::describe(deck::Describe<Params>& d) {
       .example("[water/data_3]");
   d("labels", &Params::labels, "names and units of the labels in extended XYZ files");
   d("precision", &Params::precision, "float64, or mixed: networks in float32")
-      .options({{"float64", Precision::float64}, {"mixed", Precision::mixed}})
-      .def(Precision::float64);
+      .options({{"float64", EnginePrecision::float64}, {"mixed", EnginePrecision::mixed}})
+      .def(EnginePrecision::float64);
 }
 
 TestStage::TestStage(const Params& params, Context&) : params_(params) {

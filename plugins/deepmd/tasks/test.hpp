@@ -18,7 +18,7 @@ class TestStage : public Task, public Checked {
     std::string model;
     std::vector<std::string> systems;
     ExtxyzKeys labels;
-    Precision precision = Precision::float64;
+    EnginePrecision precision = EnginePrecision::float64;
     static void describe(deck::Describe<Params>& d);
   };
   TestStage(const Params& params, Context&);  ///< InputError without a system

@@ -31,7 +31,8 @@ void print(const std::string& text, Context& context) {
 /// Options that every evaluating tool has.
 void add_common(CLI::App& app, ToolOptions& options) {
   app.add_option("model", options.model, "model file (.dp or .yaml)")->required();
-  const std::map<std::string, Precision> names = {{"float64", Precision::float64}, {"mixed", Precision::mixed}};
+  const std::map<std::string, EnginePrecision> names = {{"float64", EnginePrecision::float64},
+                                                        {"mixed", EnginePrecision::mixed}};
   app.add_option("--precision", options.precision, "float64 or mixed")->transform(CLI::CheckedTransformer(names));
   app.add_option("--compress", options.compress, "tolerance of embedding tables")->check(CLI::PositiveNumber);
   app.add_option("--fparam", options.fparam, "frame parameters");

@@ -15,7 +15,7 @@ std::string show_model(const std::string& path);
 /// How models are evaluated by the tools.
 struct ToolOptions {
   std::string model;
-  Precision precision = Precision::float64;
+  EnginePrecision precision = EnginePrecision::float64;
   double compress = 0.0;  ///< tolerance; 0: as the file is
   std::vector<double> fparam, aparam;
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
 namespace cambium::kinetic {
@@ -92,8 +93,6 @@ struct Built {
   std::unique_ptr<Solver> (*make_float)(const PhaseGrid&, const Comm&);
 };
 const std::vector<Built>& built();
-
-enum class Precision { float64, float32 };
 
 /// InputError, with the option that builds it, when this build lacks the configuration.
 const Built& find_built(int cdim, int vdim, int order, bool tensor);

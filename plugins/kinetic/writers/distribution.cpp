@@ -20,23 +20,6 @@
 
 namespace cambium::kinetic {
 
-void DistributionWriter::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
-  d("format", &Params::format,
-    "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file per "
-    "species with all outputs, for ParaView")
-      .options({{"hdf5", Params::Format::hdf5}, {"vtkhdf", Params::Format::vtkhdf}})
-      .def(Params::Format::hdf5);
-  d("axes", &Params::axes,
-    "for vtkhdf: one to three of x, y, z, vx, vy, vz, over which f is shown, integrated over the others; all where "
-    "there are three at most")
-      .def({})
-      .example("[x, vx]");
-  d.check([](const Params& p) -> std::string {
-    return p.format == Params::Format::hdf5 && !p.axes.empty() ? "'axes' belongs to 'format: vtkhdf'" : "";
-  });
-}
-
 void DistributionWriter::attach(const Physics& physics) {
   physics_ = &kinetic_physics(physics, "distribution");
   if (params_.format == Params::Format::hdf5) return;

@@ -15,7 +15,22 @@ class DistributionWriter : public Writer {
     std::int64_t every = 1000;
     enum class Format { hdf5, vtkhdf } format = Format::hdf5;
     std::vector<std::string> axes;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two outputs").at_least(1).def(1000);
+      d("format", &Params::format,
+        "hdf5: the expansions, one file per output, what start_from and kinetic_io read; vtkhdf: values, one file per "
+        "species with all outputs, for ParaView")
+          .options({{"hdf5", Params::Format::hdf5}, {"vtkhdf", Params::Format::vtkhdf}})
+          .def(Params::Format::hdf5);
+      d("axes", &Params::axes,
+        "for vtkhdf: one to three of x, y, z, vx, vy, vz, over which f is shown, integrated over the others; all where "
+        "there are three at most")
+          .def({})
+          .example("[x, vx]");
+      d.check([](const Params& p) -> std::string {
+        return p.format == Params::Format::hdf5 && !p.axes.empty() ? "'axes' belongs to 'format: vtkhdf'" : "";
+      });
+    }
   };
   DistributionWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 

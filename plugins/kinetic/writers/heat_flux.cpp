@@ -20,13 +20,6 @@ static const std::vector<SeriesFile::Column> columns{
     {"velocity", {2}, {"part"}, "Fourier coefficient of the velocity over vt"},
     {"heat_flux", {2}, {"part"}, "Fourier coefficient of the heat flux over n0 T0 vt"}};
 
-void HeatFluxWriter::Params::describe(deck::Describe<Params>& d) {
-  d("species", &Params::species, "whose moments; the first one when absent").def("");
-  d("modes", &Params::modes, "waves by the number of their periods in the domain").at_least(1).example("[1]");
-  d("every", &Params::every, "steps between two outputs").at_least(1).def(1);
-  d("from", &Params::from, "time of the first output; earlier ones hold what has not yet damped away").def(0.0);
-}
-
 void HeatFluxWriter::attach(const Physics& physics) {
   const auto* found = dynamic_cast<const Vlasov*>(&physics);
   if (!found || !found->fields()) throw InputError("output 'heat_flux' belongs to vlasov_poisson and vlasov_maxwell");

@@ -22,10 +22,6 @@ const Vlasov& kinetic_physics(const Physics& physics, const char* writer) {
   return *found;
 }
 
-void MomentsWriter::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two outputs").at_least(1).def(100);
-}
-
 void MomentsWriter::attach(const Physics& physics) { physics_ = &kinetic_physics(physics, "moments"); }
 
 std::vector<Expansion> expansions_of(const Vlasov& physics) {

@@ -31,7 +31,9 @@ class MomentsWriter : public Writer {
  public:
   struct Params {
     std::int64_t every = 100;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two outputs").at_least(1).def(100);
+    }
   };
   MomentsWriter(const Params& params, Context& context)
       : params_(params), context_(context), file_(context, "conf.h5") {}

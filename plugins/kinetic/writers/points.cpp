@@ -16,11 +16,6 @@
 
 namespace cambium::kinetic {
 
-void PointWriter::Params::describe(deck::Describe<Params>& d) {
-  d("at", &Params::at, "points of configuration space (formulas)").example("[[0.5], [2.0]]");
-  d("every", &Params::every, "steps between two rows").at_least(1).def(1);
-}
-
 void PointWriter::attach(const Physics& physics) {
   physics_ = &kinetic_physics(physics, "points");
   const ConfGrid& grid = physics_->species().front()->conf();

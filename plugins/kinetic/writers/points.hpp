@@ -17,7 +17,10 @@ class PointWriter : public Writer {
   struct Params {
     std::vector<std::vector<std::string>> at;
     std::int64_t every = 1;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("at", &Params::at, "points of configuration space (formulas)").example("[[0.5], [2.0]]");
+      d("every", &Params::every, "steps between two rows").at_least(1).def(1);
+    }
   };
   PointWriter(const Params& params, Context& context)
       : params_(params), context_(context), file_(context, "points.h5") {}

@@ -47,14 +47,6 @@ double csvr_factor(double kinetic_energy, double dof, double temperature, double
   return sign * std::sqrt(std::max(square, 0.0));
 }
 
-void Csvr::Params::describe(deck::Describe<Params>& d) {
-  d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
-  d("relaxation_time", &Params::relaxation_time, "time in which the kinetic energy forgets")
-      .unit("ps")
-      .positive()
-      .def(0.1);
-}
-
 void Csvr::after_forces(Dynamics& d, const StepInfo& step) {
   d.kick(0.5 * step.dt);
   const double kinetic = d.kinetic_energy();

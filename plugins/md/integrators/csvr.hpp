@@ -17,7 +17,13 @@ class Csvr : public Integrator {
   struct Params {
     deck::Expression temperature;
     double relaxation_time = 0.1;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
+      d("relaxation_time", &Params::relaxation_time, "time in which the kinetic energy forgets")
+          .unit("ps")
+          .positive()
+          .def(0.1);
+    }
   };
   Csvr(const Params& params, Context& context) : params_(params), seed_(context.seed) {}
 

@@ -10,15 +10,6 @@
 
 namespace cambium::md {
 
-void Fire::Params::describe(deck::Describe<Params>& d) {
-  d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
-      .unit("eV/angstrom")
-      .positive()
-      .def(1e-4);
-  d("largest_timestep", &Params::largest_timestep, "upper bound of the adaptive step").unit("ps").positive().def(0.01);
-  d("largest_move", &Params::largest_move, "no atom moves farther in one step").unit("angstrom").positive().def(0.1);
-}
-
 namespace {
 
 /// Power F.v, F.F and v.v over the free atoms of this rank.

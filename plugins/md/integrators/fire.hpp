@@ -12,7 +12,20 @@ class Fire : public Integrator {
     double force_tolerance = 1e-4;
     double largest_timestep = 0.01;
     double largest_move = 0.1;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("force_tolerance", &Params::force_tolerance, "stop when no atom feels more")
+          .unit("eV/angstrom")
+          .positive()
+          .def(1e-4);
+      d("largest_timestep", &Params::largest_timestep, "upper bound of the adaptive step")
+          .unit("ps")
+          .positive()
+          .def(0.01);
+      d("largest_move", &Params::largest_move, "no atom moves farther in one step")
+          .unit("angstrom")
+          .positive()
+          .def(0.1);
+    }
   };
   Fire(const Params& params, Context&) : params_(params) {}
 

@@ -10,14 +10,6 @@
 
 namespace cambium::md {
 
-void Langevin::Params::describe(deck::Describe<Params>& d) {
-  d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
-  d("damping_time", &Params::damping_time, "inverse friction: velocities forget in this time")
-      .unit("ps")
-      .positive()
-      .def(0.1);
-}
-
 /// v = c1 v + sqrt((1 - c1^2) kT/m) xi for every free atom; returns the change of kinetic energy on this rank (eV).
 static double ornstein_uhlenbeck(Dynamics& d, double c1, double temperature, std::uint64_t seed, std::int64_t step) {
   const auto v = d.particles().v;

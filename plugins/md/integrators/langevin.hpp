@@ -13,7 +13,13 @@ class Langevin : public Integrator {
   struct Params {
     deck::Expression temperature;
     double damping_time = 0.1;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
+      d("damping_time", &Params::damping_time, "inverse friction: velocities forget in this time")
+          .unit("ps")
+          .positive()
+          .def(0.1);
+    }
   };
   Langevin(const Params& params, Context& context)
       : params_(params), seed_(context.seed), is_root_(context.comm.root()) {}

@@ -11,27 +11,6 @@
 
 namespace cambium::md {
 
-void Npt::Params::describe(deck::Describe<Params>& d) {
-  d("temperature", &Params::temperature,
-    "temperature of the heat bath; may depend on time t; without it no heat is exchanged")
-      .unit("K");
-  d("pressure", &Params::pressure, "pressure outside; may depend on time t").unit("bar");
-  d("relaxation_time", &Params::relaxation_time, "time in which the kinetic energy forgets")
-      .unit("ps")
-      .positive()
-      .def(0.1);
-  d("pressure_relaxation_time", &Params::pressure_relaxation_time, "time in which the volume relaxes")
-      .unit("ps")
-      .positive()
-      .def(1.0);
-  d("compressibility", &Params::compressibility,
-    "of the material; only scales the relaxation of the volume, its order of magnitude is enough")
-      .unit("1/bar")
-      .positive()
-      .def(1e-6);
-  d("interval", &Params::interval, "steps between two changes of the cell").at_least(1).def(10);
-}
-
 void Npt::start(Dynamics& d) {
   if (d.frozen())
     throw InputError(

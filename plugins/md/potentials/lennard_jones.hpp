@@ -20,7 +20,12 @@ class LennardJonesForm {
     double epsilon = 0.0;              ///< eV
     double sigma = 0.0;                ///< Å
     std::optional<double> cutoff;      ///< Å, the common one when absent
-    static void describe(deck::Describe<Pair>& d);
+    static void describe(deck::Describe<Pair>& d) {
+      d("species", &Pair::species, "the two species").example("[Ar, Kr]");
+      d("epsilon", &Pair::epsilon, "well depth").unit("eV").positive().example("0.0124");
+      d("sigma", &Pair::sigma, "distance of zero energy").unit("angstrom").positive().example("3.5");
+      d("cutoff", &Pair::cutoff, "cut-off of this pair, the common one when absent").unit("angstrom").positive();
+    }
   };
   struct Params {
     std::optional<double> epsilon;  ///< eV, for a single species
@@ -30,7 +35,28 @@ class LennardJonesForm {
     std::optional<double> switch_width;  ///< Å, width of the smooth truncation; a tenth of the cut-off when absent
     bool tail = false;                   ///< plain only: mean-field energy and pressure beyond the cut-off
     std::vector<Pair> pairs;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("epsilon", &Params::epsilon, "well depth, for a single species").unit("eV").positive().example("0.0103");
+      d("sigma", &Params::sigma, "distance of zero energy, for a single species")
+          .unit("angstrom")
+          .positive()
+          .example("3.405");
+      d("cutoff", &Params::cutoff, "largest distance that interacts").unit("angstrom").positive().example("8.5125");
+      d("truncation", &Params::truncation,
+        "what happens at the cut-off: nothing (plain), the energy is shifted to zero (shift), or multiplied by a C2 "
+        "switch "
+        "S = 1 - 10 t^3 + 15 t^4 - 6 t^5 with t linear in r^2 over the last switch_width (smooth)")
+          .options({{"plain", Truncation::plain}, {"shift", Truncation::shift}, {"smooth", Truncation::smooth}})
+          .def(Truncation::plain);
+      d("switch_width", &Params::switch_width, "width of the smooth truncation; a tenth of the cut-off when absent")
+          .unit("angstrom")
+          .positive();
+      d("tail", &Params::tail, "add energy and pressure from beyond a plain cut-off, for uniform density there")
+          .def(false);
+      d("pairs", &Params::pairs,
+        "parameters of pairs of species; unlike pairs that are missing mix by Lorentz and Berthelot")
+          .def({});
+    }
   };
 
   template <class P>

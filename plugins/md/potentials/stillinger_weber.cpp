@@ -7,20 +7,6 @@
 
 namespace cambium::md {
 
-void StillingerWeber::Params::describe(deck::Describe<Params>& d) {
-  const Params silicon;
-  d("epsilon", &Params::epsilon, "energy scale").unit("eV").positive().def(silicon.epsilon);
-  d("sigma", &Params::sigma, "length scale").unit("angstrom").positive().def(silicon.sigma);
-  d("a", &Params::a, "cut-off in units of sigma").positive().def(silicon.a);
-  d("lambda", &Params::lambda, "strength of the angular term").non_negative().def(silicon.lambda);
-  d("gamma", &Params::gamma, "range of the angular term").positive().def(silicon.gamma);
-  d("cos0", &Params::cos0, "cosine of the favoured angle").range(-1, 1).def(silicon.cos0);
-  d("A", &Params::A, "strength of the pair term").def(silicon.A);
-  d("B", &Params::B, "repulsion relative to attraction in the pair term").def(silicon.B);
-  d("p", &Params::p, "exponent of the repulsion").range(0, 24).def(silicon.p);
-  d("q", &Params::q, "exponent of the attraction").range(0, 24).def(silicon.q);
-}
-
 StillingerWeber::StillingerWeber(const Params& params, Context&) : params_(params) {}
 
 void StillingerWeber::bind(std::span<const Species> species) {

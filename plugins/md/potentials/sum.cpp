@@ -7,8 +7,6 @@
 
 namespace cambium::md {
 
-void Sum::Params::describe(deck::Describe<Params>& d) { d("terms", &Params::terms, "the potentials to add"); }
-
 Sum::Sum(const Params& params, Context& context) {
   if (params.terms.empty()) throw InputError("sum: `terms` is empty; list the potentials to add");
   for (const auto& term : params.terms) terms_.push_back(context.registry->make(term, context));

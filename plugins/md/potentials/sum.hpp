@@ -15,7 +15,7 @@ class Sum : public Potential, public Checked {
  public:
   struct Params {
     std::vector<deck::Choice<Potential>> terms;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) { d("terms", &Params::terms, "the potentials to add"); }
   };
 
   /// Makes the terms through the context's registry. Throws InputError when there are none.

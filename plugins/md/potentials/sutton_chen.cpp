@@ -107,23 +107,6 @@ double lattice_sum(double a, double b, int k, double reach, Weight weight) {
 
 }  // namespace
 
-void SuttonChen::Params::describe(deck::Describe<Params>& d) {
-  d("element", &Params::element, "take the published parameters of Ni, Cu, Rh, Pd, Ag, Ir, Pt, Au, Pb or Al")
-      .example("Cu");
-  d("epsilon", &Params::epsilon, "energy scale").unit("eV").positive();
-  d("a", &Params::a, "length scale: the lattice constant").unit("angstrom").positive();
-  d("c", &Params::c, "strength of cohesion").positive();
-  d("n", &Params::n, "exponent of the repulsion").range(5, 24);
-  d("m", &Params::m, "exponent of the density").range(4, 23);
-  d("cutoff", &Params::cutoff, "largest distance that interacts; twice `a` when absent").unit("angstrom").positive();
-  d("switch_width", &Params::switch_width,
-    "distance over which the interaction is switched off before the cut-off; when absent a fifth of it, and with "
-    "`tail` half of it")
-      .unit("angstrom")
-      .positive();
-  d("tail", &Params::tail, "add what lies beyond the cut-off, as a medium of the mean density of the cell").def(false);
-}
-
 SuttonChen::SuttonChen(const Params& params, Context&) : params_(params) {
   if (params.element) numbers_ = published_numbers(*params.element);
   Numbers& s = numbers_;

@@ -16,13 +16,6 @@ constexpr double screening_length = 0.46850;  // Å
 
 }  // namespace
 
-void ZblForm::Params::describe(deck::Describe<Params>& d) {
-  d("inner", &Params::inner, "distance where switching off begins").unit("angstrom").non_negative().example("1.2");
-  d("outer", &Params::outer, "distance where the repulsion has ended").unit("angstrom").positive().example("2.0");
-  d("charges", &Params::charges, "nuclear charges of species that are not named after an element").def({});
-  d("table", &Params::table, "look forces up in a table over r^2 instead of computing four exponentials for each");
-}
-
 ZblForm::ZblForm(const Params& params) : params_(params) {
   if (!(params.inner < params.outer))
     throw InputError(

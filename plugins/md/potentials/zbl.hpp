@@ -22,7 +22,12 @@ class ZblForm {
     double outer = 0.0;                     ///< Å, where it is complete: the cut-off
     std::map<std::string, double> charges;  ///< nuclear charges of species that are no elements
     std::optional<PairTableParams> table;   ///< computed when absent
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("inner", &Params::inner, "distance where switching off begins").unit("angstrom").non_negative().example("1.2");
+      d("outer", &Params::outer, "distance where the repulsion has ended").unit("angstrom").positive().example("2.0");
+      d("charges", &Params::charges, "nuclear charges of species that are not named after an element").def({});
+      d("table", &Params::table, "look forces up in a table over r^2 instead of computing four exponentials for each");
+    }
   };
 
   template <class P>

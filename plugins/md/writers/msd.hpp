@@ -14,7 +14,15 @@ class Msd : public Writer {
     std::int64_t every = 10, from = 0;
     int length = 500, origins = 10;
     bool remove_drift = true;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two samples").at_least(1).def(10);
+      d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
+      d("length", &Params::length, "longest lag, in samples").at_least(1).def(500);
+      d("origins", &Params::origins, "time origins that one length is seen from; each costs one copy of the positions")
+          .at_least(1)
+          .def(10);
+      d("remove_drift", &Params::remove_drift, "take the motion of the centre of mass off").def(true);
+    }
   };
   Msd(const Params& params, Context& context)
       : params_(params), context_(context),

@@ -56,19 +56,6 @@ std::vector<std::string> pair_names(const std::vector<std::string>& symbols) {
 
 }  // namespace
 
-void Rdf::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two samples").at_least(1).def(100);
-  d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
-  d("average", &Params::average, "steps per average, after which a new g(r) begins; 0 averages over the whole run")
-      .at_least(0)
-      .def(0);
-  d("bins", &Params::bins, "bins from 0 to r_max").at_least(10).at_most(100000).def(400);
-  d("r_max", &Params::r_max,
-    "largest distance; when absent 10 Å, or 0.95 of half the smallest width of the cell where that is less")
-      .unit("angstrom")
-      .positive();
-}
-
 void Rdf::settle_range(const Box& box) {
   const auto widths = box.heights();
   const double half = 0.5 * *std::min_element(widths.begin(), widths.end());

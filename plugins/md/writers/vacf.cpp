@@ -5,16 +5,6 @@
 
 namespace cambium::md {
 
-void Vacf::Params::describe(deck::Describe<Params>& d) {
-  d("every", &Params::every, "steps between two samples").at_least(1).def(5);
-  d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
-  d("length", &Params::length, "longest lag, in samples").at_least(1).def(400);
-  d("origins", &Params::origins, "time origins that one length is seen from; each costs one copy of the velocities")
-      .at_least(1)
-      .def(40);
-  d("remove_drift", &Params::remove_drift, "take the motion of the centre of mass off").def(true);
-}
-
 void Vacf::observe(const State& state, std::int64_t step, double time) {
   if (step < params_.from) return;
   const io::Frame frame = io::gather_frame(state, context_.comm, {.velocity = true});

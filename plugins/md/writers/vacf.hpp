@@ -14,7 +14,15 @@ class Vacf : public Writer {
     std::int64_t every = 5, from = 0;
     int length = 400, origins = 40;
     bool remove_drift = true;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two samples").at_least(1).def(5);
+      d("from", &Params::from, "first step that is sampled").at_least(0).def(0);
+      d("length", &Params::length, "longest lag, in samples").at_least(1).def(400);
+      d("origins", &Params::origins, "time origins that one length is seen from; each costs one copy of the velocities")
+          .at_least(1)
+          .def(40);
+      d("remove_drift", &Params::remove_drift, "take the motion of the centre of mass off").def(true);
+    }
   };
   Vacf(const Params& params, Context& context)
       : params_(params), context_(context),

@@ -30,7 +30,7 @@ std::string picked(const Decisions& decisions, const Genome& genome, std::size_t
   return counts(decisions, genome, k) ? deck::to_line(decisions[k].list[genome[k]]) : "-";
 }
 
-/// "train.model.neuron" without what all share.
+/// "train.network.neuron" without what all share.
 std::string short_path(const deck::Decision& d) {
   const auto at = d.list.path().find("train.");
   return at == std::string::npos ? d.list.path() : d.list.path().substr(at + 6);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 
 namespace cambium::submatrix {
@@ -13,7 +14,6 @@ namespace cambium::submatrix {
 using MatrixFunction = std::function<double(double)>;
 
 enum class SolverKind { lanczos, diagonalise, newton_schulz, pade };
-enum class Precision { float64, float32, bfloat16 };
 
 /// What a quadrature sees of one block column: the trace over the block of f(A) is sum_j weight[j] f(node[j]), for
 /// every f.

@@ -28,7 +28,44 @@ class TightBinding : public Potential, public Checked {
     double krylov_tolerance = 1e-6;
     SolverKind solver = SolverKind::lanczos;
     double temperature = 0.0;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("parameters", &Params::parameters,
+        "published set: xu (C), bowler or goodwin (Si); default: xu for C, bowler for Si")
+          .options({"xu", "bowler", "goodwin"});
+      d("eps", &Params::eps,
+        "atoms form the submatrix of an atom as far as their bond order with it, 4 |D_ij|^2, is at least this; cut "
+        "bonds "
+        "are saturated; 0: by reach")
+          .non_negative()
+          .less_than(1.0)
+          .def(0.0);
+      d("reach", &Params::reach,
+        "atoms within this distance of an atom form its submatrix; 0, and no eps: one diagonalisation of all atoms "
+        "(exact; "
+        "up to 4096 atoms)")
+          .unit("angstrom")
+          .non_negative()
+          .def(0.0);
+      d("skin", &Params::skin,
+        "extra distance, so that submatrices are chosen anew only when an atom has moved by half of it")
+          .unit("angstrom")
+          .non_negative()
+          .def(0.5);
+      d("krylov_tolerance", &Params::krylov_tolerance, "share of D that the newest Krylov block may carry")
+          .positive()
+          .def(1e-6);
+      d("solver", &Params::solver, "how each submatrix gives its block column")
+          .options({{"lanczos", SolverKind::lanczos}, {"diagonalise", SolverKind::diagonalise}})
+          .def(SolverKind::lanczos);
+      d("temperature", &Params::temperature, "of the electrons; metals and liquids need one")
+          .unit("K")
+          .non_negative()
+          .def(0.0);
+      d.check([](const Params& p) {
+        return p.eps > 0.0 && p.reach > 0.0 ? "eps and reach are two ways to choose submatrices; leave one of them out"
+                                            : "";
+      });
+    }
   };
 
   TightBinding(const Params& params, Context& context) : params_(params) { (void)context; }

@@ -105,7 +105,7 @@ TEST_CASE("an uneven grid becomes a mesh whose corners are stored once") {
   World w;
   w.physics.grid = sample({0.0, 1.0, 3.0}, {0.0, 2.0, 3.0});
   VtkhdfWriter::Params params;
-  params.precision = VtkhdfWriter::Precision::double_;
+  params.precision = Precision::float64;
   {
     auto writer = w.writer(params);
     for (std::int64_t step : {0, 100, 200}) w.observe(writer, step);
@@ -157,7 +157,7 @@ TEST_CASE("particles become vertices in the order of ids, whatever the ranks") {
   World w;
   VtkhdfWriter::Params params;
   params.velocities = true;
-  params.precision = VtkhdfWriter::Precision::double_;
+  params.precision = Precision::float64;
   {
     auto writer = w.writer(params);
     for (std::int64_t step : {0, 100}) {

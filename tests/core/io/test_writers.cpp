@@ -84,7 +84,7 @@ TEST_CASE("an H5MD trajectory holds every frame in the order of ids, whatever th
 TEST_CASE("a resumed H5MD trajectory drops later frames and goes on") {
   World w;
   H5mdWriter::Params params;
-  params.precision = H5mdWriter::Precision::single;
+  params.precision = Precision::float32;
   {
     H5mdWriter writer(params, w.context);
     for (std::int64_t step : {0, 100, 200, 300}) observe(writer, w.comm, step);

@@ -51,7 +51,7 @@ stages:
       potential: {type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5}
       perturbed: {frames: 10}
   - train:
-      model: {type: deep_potential, rcut: 4, neuron: [4], axis_neuron: 2, fitting: [4]}
+      network: {type: deep_potential, rcut: 4, neuron: [4], axis_neuron: 2, fitting: [4]}
       dataset: {type: deepmd_npy, systems: ["{run}/label/train"]}
       batch: 1
       steps: 10
@@ -62,7 +62,7 @@ FIT = """
 run: {name: fit, directory: out}
 stages:
   - train:
-      model: {type: mlp, layers: [4], input: x, target: y}
+      network: {type: mlp, layers: [4], input: x, target: y}
       dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}
       batch: 4
       steps: 40
@@ -100,7 +100,7 @@ run: {name: closure, directory: out}
 plugins: [kinetic]
 stages:
   - train:
-      model: {type: mlp, layers: [4], input: x, target: y}
+      network: {type: mlp, layers: [4], input: x, target: y}
       dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}
       batch: 4
       steps: 40
@@ -235,7 +235,7 @@ says("surrogate", B + "simulate.potential", "species 'Ar' will not be known to t
 says("surrogate", B + "simulate.output[0].r_max", "rdf: r_max = 8 Å is more than half the smallest width of the cell (10.6 Å): choose at most 5.3 Å "
      "or a larger cell", B + "simulate.output[0].r_max=8")
 says("surrogate", A + "train.dataset.files[0]", "none.xyz", A + "train.dataset.files=[none.xyz]")
-says("surrogate", A + "train.model.sel", "sel has 1 number(s), but the species are O, H", A + "train.model.sel=[4]")
+says("surrogate", A + "train.network.sel", "sel has 1 number(s), but the species are O, H", A + "train.network.sel=[4]")
 says("label", A + "label", "label: 'select' measures how much the models of a committee deviate; give explore_with.committee",
      A + "label.select={low: 0.1, high: 1}", A + "label.explore_with={type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5}")
 says("label", B + "train.dataset.systems[0]", "stage 1 (label) will not write 'training'; it writes train/, validation/",

@@ -5,7 +5,7 @@ DECK = """
 run: {name: images, directory: out}
 stages:
   - train:
-      model: {type: conv_net, channels: [2]}
+      network: {type: conv_net, channels: [2]}
       dataset: {type: hdf5, files: [d.h5], fields: [{name: image}, {name: label}]}
       batch: 2
       steps: 1
@@ -21,18 +21,18 @@ def says(message, *overrides, **how):
 
 
 table.file("d.h5", {"image": IMAGES, "label": LABELS})
-says("channels: name at least one convolution", T + "model.channels=[]", command="check")
-says("channels: 0 channels are none; give 1 or more", T + "model.channels=[0]", command="check")
-says("kernel: 4 has no middle; give an odd width", T + "model.kernel=4", command="check")
+says("channels: name at least one convolution", T + "network.channels=[]", command="check")
+says("channels: 0 channels are none; give 1 or more", T + "network.channels=[0]", command="check")
+says("kernel: 4 has no middle; give an odd width", T + "network.kernel=4", command="check")
 table.file("line.h5", {"image": [[1.0, 2.0]] * 4, "label": LABELS})
 says("conv_net reads images of shape (height, width) or (channels, height, width); field 'image' has the shape (2)", T + "dataset.files=[line.h5]")
-says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels", T + "model.channels=[2, 2, 2]")
+says("3 convolutions halve an image of 4 x 4 to nothing; list fewer channels", T + "network.channels=[2, 2, 2]")
 table.file("two.h5", {"image": IMAGES, "label": [[0, 1]] * 4})
 says("conv_net needs one class number per sample in the field 'label'", T + "dataset.files=[two.h5]")
 table.file("more.h5", {"image": IMAGES, "label": [[0], [1], [2], [1]]})
 says("field 'label' holds the class 2; the training set has classes 0 to 1", T + "validate={every: 1}",
      T + "validation={type: hdf5, files: [more.h5], fields: [{name: image}, {name: label}]}")
-says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "model.precision=bfloat16",
+says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "network.precision=bfloat16",
      T + "activations={keep: compressed}", command="check")
 
 table.run()

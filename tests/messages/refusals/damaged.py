@@ -25,7 +25,7 @@ TRAIN = """
 run: {name: t, directory: out}
 stages:
   - train:
-      model: {type: mlp, layers: [4, 3]}
+      network: {type: mlp, layers: [4, 3]}
       dataset: {type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
       batch: 8
       steps: 4
@@ -85,7 +85,7 @@ says(("4000000000 atoms would take at least ", " TB of memory on this node, whic
 says("the lattice of [2000000000, 2000000000, 2000000000] cells has more atoms than can be counted; give fewer cells",
      S + "structure.lattice.cells=[2000000000, 2000000000, 2000000000]")
 says(("training 1e+10 parameters would take at least 160 GB of memory on this node, which has ", LEFT,
-      "make the model smaller, or divide it among ranks of more nodes (parallel)"), T + "model.layers=[100000, 100000]", deck="train.yaml", command="run")
+      "make the model smaller, or divide it among ranks of more nodes (parallel)"), T + "network.layers=[100000, 100000]", deck="train.yaml", command="run")
 says(("the order of 1000000000000000000 samples would take at least 8 EB of memory on this node, which has ", LEFT, "train on fewer samples"),
      T + "dataset.samples=1000000000000000000", deck="train.yaml", command="run")
 says("epochs is 1e+18, with 5 steps in each: more steps than can be counted; give fewer epochs, or 'steps'", T + "epochs=1e18", T + "steps=null",
@@ -110,9 +110,9 @@ says("epochs is 1e+18, with 5 steps in each: more steps than can be counted; giv
      deck="train.yaml")
 says("batch is 1000000000000000000, but the training set has 40 samples; lower batch", T + "batch=1000000000000000000", deck="train.yaml")
 says(("a network with layers of 2e+15 weights would take at least 16 PB" + NODE, LEFT, "make 'layers' narrower, or use more nodes"),
-     T + "model.layers=[1000000000000000]", deck="train.yaml")
+     T + "network.layers=[1000000000000000]", deck="train.yaml")
 says(("a transformer with blocks of 1.2e+17 weights would take at least 960 PB" + NODE, LEFT, "lower 'width' or 'layers', or use more nodes"),
-     T + "model={type: transformer, width: 100000000, heads: 4, layers: 1, expand: 4}", deck="train.yaml")
+     T + "network={type: transformer, width: 100000000, heads: 4, layers: 1, expand: 4}", deck="train.yaml")
 says(("a text of 1000000000000000 bytes would take at least 5 PB" + NODE, LEFT, "give a smaller 'length'"),
      T + "dataset={type: grammar, samples: 20, length: 1000000000000000}", deck="train.yaml")
 says(("1000000000000000 weeks on 30 x 60 cells would take at least 7.22 EB" + NODE, LEFT, "give fewer 'weeks' or cells"),

@@ -27,7 +27,7 @@ stages:
       potential: {type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 8}
       perturbed: {frames: 1}
 """
-S, L, T, M = "stages[0].simulate.", "stages[0].label.", "stages[0].train.", "stages[0].train.model."
+S, L, T, M = "stages[0].simulate.", "stages[0].label.", "stages[0].train.", "stages[0].train.network."
 HEAD = 'Lattice="20 0 0 0 20 0 0 0 20" Properties=species:S:1:pos:R:3:forces:R:3 energy=-1'
 
 

@@ -39,7 +39,7 @@ def changed(message, change, how="potential.model", arrays=None):
                 del file[key]
             file[key] = value
     if how == "init":
-        table.says(f"{name}: {message}", f"stages[0].train.model.init={name}", deck="train.yaml", command="run")
+        table.says(f"{name}: {message}", f"stages[0].train.network.init={name}", deck="train.yaml", command="run")
     else:
         table.says(f"{name}: {message}", f"stages[0].simulate.potential.model={name}", command="run")
 

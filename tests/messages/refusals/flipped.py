@@ -11,7 +11,7 @@ TRAIN = """
 run: {name: t, directory: net}
 stages:
   - train:
-      model: {type: mlp, layers: [4, 3]}
+      network: {type: mlp, layers: [4, 3]}
       dataset: {type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
       batch: 8
       steps: 4
@@ -59,7 +59,7 @@ run: {{name: learned, directory: learned}}
 plugins: [submatrix]
 stages:
   - train:
-      model: {{type: local_levels, layers: [4]}}
+      network: {{type: local_levels, layers: [4]}}
       dataset: {{type: local_spectra, files: [levels/local_spectra/train.h5]}}
       batch: 1
       steps: 1

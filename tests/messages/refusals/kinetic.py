@@ -28,7 +28,7 @@ run: {name: closure, directory: closure}
 plugins: [kinetic]
 stages:
   - train:
-      model: {type: heat_flux_kernel, layers: [4]}
+      network: {type: heat_flux_kernel, layers: [4]}
       dataset: {type: hdf5, files: [waves.h5], fields: [{name: wavenumber}, {name: temperature}, {name: velocity}, {name: heat_flux}]}
       hold_out: 0.1
       batch: 4
@@ -134,8 +134,8 @@ table.file("wide.h5", {"wavenumber": [[1.0, 2.0]] * 40, "temperature": pairs, "v
 says("a wavenumber of the training set is 0; the mean has no heat flux", T + "dataset.files=[mean.h5]", deck="train.yaml", command="run")
 says("sample 0: field 'wavenumber' has 2 numbers instead of 1; use the file that the output 'heat_flux' writes",
      T + "dataset.files=[wide.h5]", T + "hold_out=0", deck="train.yaml", command="run")
-says("layers: a width of 0 is none; widths are 1 or more", T + "model.layers=[0]", deck="train.yaml")
-table.begins("run.directory=mlp", T + "model={type: mlp, layers: [2], input: wavenumber, target: velocity}", deck="train.yaml")
+says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]", deck="train.yaml")
+table.begins("run.directory=mlp", T + "network={type: mlp, layers: [2], input: wavenumber, target: velocity}", deck="train.yaml")
 says("closure: 'mlp/train/model.h5' holds a network of type 'mlp', not heat_flux_kernel", S + "closure={type: model, model: mlp/train/model.h5}",
      deck="fluid.yaml", command="run")
 

@@ -35,7 +35,7 @@ run: {name: train, directory: train}
 plugins: [podlstm]
 stages:
   - train:
-      model: {type: stacked_lstm}
+      network: {type: stacked_lstm}
       dataset: {type: forecast_windows, series: {file: s.h5}, window: 4, horizon: 4}
       batch: 4
       steps: 1

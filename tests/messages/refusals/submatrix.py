@@ -123,7 +123,7 @@ stages:
         - {{name: train, frames: 2, matrices: {{tight_binding: {{lattice: {LATTICE}}}}}}}
         - {{name: held_out, matrices: {{tight_binding: {{lattice: {LATTICE}}}}}}}
   - train:
-      model: {{type: local_levels, layers: [4]}}
+      network: {{type: local_levels, layers: [4]}}
       dataset: {{type: local_spectra, files: ["{{run}}/local_spectra/train.h5"]}}
       validation: {{type: local_spectra, files: ["{{run}}/local_spectra/held_out.h5"]}}
       batch: 1
@@ -163,7 +163,7 @@ table.file("mlp.yaml", """
 run: {name: mlp, directory: mlp}
 stages:
   - train:
-      model: {type: mlp, layers: [2]}
+      network: {type: mlp, layers: [2]}
       dataset: {type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}
       batch: 2
       steps: 1
@@ -177,7 +177,7 @@ says("sets is empty; it needs one for training and one to hold out", L + "sets=[
 says("name is 'a/b'; it is the name of a file without folder", L + "sets[0].name=a/b", **levels)
 says("matrices of a file are one Hamiltonian; leave 'frames' out", L + "sets[0].matrices={file: m.h5}", **levels)
 says("window needs two energies, the lower one first", L + "window=[1, -1]", **levels)
-says("layers: a width of 0 is none; widths are 1 or more", "stages[1].train.model.layers=[0]", **levels)
+says("layers: a width of 0 is none; widths are 1 or more", "stages[1].train.network.layers=[0]", **levels)
 says("local_spectra is for matrices without spin; leave out K_down and hamiltonian_down", ONE % "spin.h5", ONLY, deck="levels.yaml", command="run")
 says("one dense problem of 17408 functions is too large; give a reach (for example 8 angstrom), so that submatrices are taken",
      M + "tight_binding={lattice: {type: diamond, a: 3.556, cells: [2, 2, 136], species: [C]}}", **carbon)

@@ -32,7 +32,7 @@ run: {name: train, directory: train}
 plugins: [superres]
 stages:
   - train:
-      model: {type: meshfree_flow_net, features: 4, latent: 4, decoder: [4]}
+      network: {type: meshfree_flow_net, features: 4, latent: 4, decoder: [4]}
       dataset: {type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}
       batch: 2
       steps: 1
@@ -195,21 +195,21 @@ says("run 'cold' ends at t = 1.5, too early for averages from 10 on; let it run 
 
 # Networks
 if built_with("torch"):
-    says("'decoder': a layer has at least one number", T + "model.decoder=[0]", deck="train.yaml")
-    says("'decoder': name at least one hidden layer", T + "model.decoder=[]", deck="train.yaml")
-    kept = T + "model.plates="
+    says("'decoder': a layer has at least one number", T + "network.decoder=[0]", deck="train.yaml")
+    says("'decoder': name at least one hidden layer", T + "network.decoder=[]", deck="train.yaml")
+    kept = T + "network.plates="
     says("'upper' fixes 'b' and 'lower' does not; give both", kept + "{lower: {}, upper: {b: 0}}", deck="train.yaml")
     says("'lower' fixes 'b' and 'upper' does not; give both", kept + "{lower: {b: 0}, upper: {}}", deck="train.yaml")
     says("'q' is none of the fields p, b, u, w", kept + "{lower: {q: 0}, upper: {q: 0}}", deck="train.yaml")
     says("'z': the upper plate lies above the lower one", kept + "{z: [1, 0], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml")
     says("'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out",
-         kept + "{lower: {b: 0}, upper: {b: 0}}", T + "model.divergence_free=true", deck="train.yaml")
+         kept + "{lower: {b: 0}, upper: {b: 0}}", T + "network.divergence_free=true", deck="train.yaml")
     says("samples from z = 0.0625 to 0.9375 reach the plates at 0.5 and 1 whose values are given; correct 'plates.z'",
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
-    says("'divergence_free' differentiates once more: choose blend: c3", T + "model.divergence_free=true", deck="train.yaml")
-    says("'ratio' must be at least 1 along every axis", T + "model={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
+    says("'divergence_free' differentiates once more: choose blend: c3", T + "network.divergence_free=true", deck="train.yaml")
+    says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
     says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
-         T + "model={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
+         T + "network={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"
     says("the model was trained on windows that are as wide as a periodic x, and x of these ends: train it on windows that are narrower than the period",
          wide, T + "validate={every: 1}", deck="train.yaml", command="run")

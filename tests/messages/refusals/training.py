@@ -8,7 +8,7 @@ DECK = """
 run: {name: fit, directory: out}
 stages:
   - train:
-      model: {type: mlp, layers: [4], input: x, target: y}
+      network: {type: mlp, layers: [4], input: x, target: y}
       dataset: {type: hdf5, files: [d.h5], fields: [{name: x}, {name: y}]}
       batch: 4
       steps: 4
@@ -30,7 +30,7 @@ def fails(message, *overrides, code=2):
 
 
 # Keys
-says("layers: a width of 0 is none; widths are 1 or more", T + "model.layers=[0]")
+says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]")
 says("files: name at least one HDF5 file or pattern", T + "dataset.files=[]")
 says("fields: name at least one array", T + "dataset.fields=[]")
 says("fields: 'x' stands twice", T + "dataset.fields=[{name: x}, {name: x}]")
@@ -51,9 +51,9 @@ says("pieces[0] has no steps; only the last piece may take what is left",
 table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
 fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
 table.file("class.h5", {"x": X, "y": [[0.0]] * N})
-fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "model.goal=classification")
+fails("field 'y' names 1 class; classification needs two or more", T + "dataset.files=[class.h5]", T + "network.goal=classification")
 fails("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
-      T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: difference}")
+      T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: difference}")
 fails("codecs round the sums of each number of ranks in another way, and reduce.mode 'ordered' promises the same bits on all; use mode: fast",
       T + "reduce={mode: ordered}", T + "parallel={preset: zero1, levels: [{name: world, codec: int8}]}")
 says("give one of: codec (a fixed number of bits), lossy (a bound of error)", T + "reduce={codec: int8, lossy: {relative: 1e-3}}")
@@ -62,17 +62,17 @@ says("lossy changes the sums of each number of ranks in another way, and mode 'o
      T + "reduce={mode: ordered, lossy: {relative: 1e-3}}")
 says("parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
      "int4", T + "parallel={preset: zero1}", T + "reduce={lossy: {relative: 1e-3}}")
-says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "model={type: transformer, width: 6}")
-fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "model.precision=float32",
+says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "network={type: transformer, width: 6}")
+fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
      T + "direct={weights: int8}")
 fails("direct rounds weights of float32, but the model trains in float64; set the model's precision to float32", T + "direct={weights: int8}",
-      T + "model.precision=float64")
+      T + "network.precision=float64")
 fails("direct changes weights tensor by tensor and keeps no second copy of them; take sgd, adam or adamw instead of split forms, lars and lamb",
-      T + "direct={weights: ternary}", T + "model.precision=float32", T + "optimizer=lamb")
+      T + "direct={weights: ternary}", T + "network.precision=float32", T + "optimizer=lamb")
 table.file("one_byte.h5", {"text": [[1.0]] * N})
-TEXT = [T + "model={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]
+TEXT = [T + "network={type: transformer, width: 4}", T + "dataset.fields=[{name: text}]"]
 fails("field 'text' has 1 bytes per sample; a transformer predicts all but the first and needs two or more", *TEXT, T + "dataset.files=[one_byte.h5]")
 table.file("half_bytes.h5", {"text": [[1.0, 0.5]] * N})
 fails("sample 1: 'text' must hold bytes, whole numbers from 0 to 255, but holds 0.5", *TEXT, T + "dataset.files=[half_bytes.h5]", T + "batch=16")
@@ -81,7 +81,7 @@ table.file("more_bytes.h5", {"text": [[1.0, 2.0, 3.0]] * N})
 fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "dataset.files=[bytes.h5]",
       T + "validation={type: hdf5, files: [more_bytes.h5], fields: [{name: text}]}", T + "validate={every: 1}")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
-fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "model.goal=classification")
+fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "network.goal=classification")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})
 fails("sample 0: field 'x' has 3 numbers, the model reads 2", T + "validation={type: hdf5, files: [wide.h5], fields: [{name: x}, {name: y}]}",
       T + "validate={every: 1}")
@@ -105,11 +105,11 @@ says("quantize found no linear layer of at least 32 inputs and 16 outputs in thi
 says("the data set of calibrate is empty; name samples of the kind that the model was trained on",
      "stages[0].evaluate.quantize.calibrate={dataset: {type: odd}}", deck="coded.yaml", command="run")
 table.file("double.yaml", DECK.replace("directory: out", "directory: double") + CODED % "double")
-says("quantize works with tables of float32, and this model is float64; train it in precision float32", T + "model.precision=float64",
+says("quantize works with tables of float32, and this model is float64; train it in precision float32", T + "network.precision=float64",
      deck="double.yaml", command="run")
 fails("'d.h5' is no model file of Cambium: it has no /model; give a model.h5 that a train stage wrote", T + "start_from=d.h5", "run.directory=a")
-fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same model and precision",
-      T + "start_from=out/train/model.h5", T + "model.layers=[6]", "run.directory=a")
+fails("start_from: 'out/train/model.h5' holds a mlp with 17 parameters, but the deck's mlp has 25; use the same network and precision",
+      T + "start_from=out/train/model.h5", T + "network.layers=[6]", "run.directory=a")
 for name in ("future", "short"):
     with open(table.path("out/train/model.h5"), "rb") as file:
         table.file(name + ".h5", file.read())
@@ -178,7 +178,7 @@ says("how long messages of reduce.lossy are depends on the numbers in them; plan
 says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
      command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
 says("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",
-     command=["plan", "deck.yaml", T + "optimizer=split_adamw", T + "model.precision=float32", T + "parallel={preset: zero1, update: int8}",
+     command=["plan", "deck.yaml", T + "optimizer=split_adamw", T + "network.precision=float32", T + "parallel={preset: zero1, update: int8}",
               "--machine", "whole.yaml", "--ranks", "4"])
 table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
 table.file("machine.yaml", MACHINE % (LEVEL % ("node", 2)))
@@ -187,7 +187,7 @@ says("'untrained.yaml' has no stage 'train' to plan; give the deck of a training
 
 # Training that breaks
 fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "
-      "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "model.precision=float64", T + "steps=20", code=4)
+      "warm_up; no model was kept", T + "learning_rate.start=1e300", T + "network.precision=float64", T + "steps=20", code=4)
 fails(("training diverged at step 11: the loss is ", ", more than explode = 1.5 times its first values (", "), most of it in the term 'scaled_error'; "
        "the learning rate was 3, try a tenth of it or a warm_up; no model was kept"), T + "learning_rate={type: linear, start: 0, stop: 60}",
       T + "explode=1.5", T + "steps=200", code=4)

@@ -183,9 +183,10 @@ TEST_CASE("labels shifted by 100 eV/atom: the stage train goes on with the error
     d.context.run_directory = d.scratch.file(name);
     if (d.comm.root()) std::filesystem::create_directories(d.context.run_directory);
     d.comm.barrier();
-    const std::string deck = "{model: {type: deep_potential, precision: float32, init: " + d.scratch.file("start.dp") +
-                             keys + "}, dataset: {type: deepmd_npy, systems: [" + shifted +
-                             "]}, batch: 5, steps: 8, log: 1, learning_rate: {type: constant, start: 0.0005}}";
+    const std::string deck =
+        "{network: {type: deep_potential, precision: float32, init: " + d.scratch.file("start.dp") + keys +
+        "}, dataset: {type: deepmd_npy, systems: [" + shifted +
+        "]}, batch: 5, steps: 8, log: 1, learning_rate: {type: constant, start: 0.0005}}";
     registry.make<Task>("train", deck::parse(deck, "test"), d.context)->run(d.context);
     d.comm.barrier();
     return io::File::open(d.scratch.file(name + "/training.h5"))

@@ -79,7 +79,7 @@ TEST_CASE("mixed precision agrees with the oracle to float32") {
   for (const Json& item : all.at("cases")) {
     INFO(item.at("name"));
     EngineOptions options;
-    options.precision = Precision::mixed;
+    options.precision = EnginePrecision::mixed;
     options.float32_cutoffs = item.at("single_cutoffs");
     const std::string file = oracle_folder() + "/" + item.at("name").get<std::string>() + ".dp";
     CHECK(worst_error(evaluate_case(file, item, options), item.at("reference")) < 2e-5);

@@ -265,7 +265,7 @@ TEST_CASE("mixed precision stays within float32 of double") {
   const DeepPotentialModel model = random_model({});
   EngineOptions options;
   auto exact = make_engine(model, options);
-  options.precision = Precision::mixed;
+  options.precision = EnginePrecision::mixed;
   auto mixed = make_engine(model, options);
   options.compress_tolerance = 1e-8;
   auto table = make_engine(model, options);

@@ -22,7 +22,7 @@ DeepPotentialModel model_of(int kind) {
   return model;
 }
 
-std::unique_ptr<Engine> engine_of(const DeepPotentialModel& model, Precision precision) {
+std::unique_ptr<Engine> engine_of(const DeepPotentialModel& model, EnginePrecision precision) {
   EngineOptions options;
   options.precision = precision;
   return make_engine(model, options);
@@ -50,8 +50,8 @@ TEST_CASE(
         FewBits what{weights, 2, FewBits::Products::decoded, {}};
         if (fitted) what.calibrate = FewBits::Calibrate{{folder}, 2};
         const auto model = model_of(kind);
-        auto full = engine_of(model, Precision::float64), coded = engine_of(model, Precision::float64);
-        const auto report = set_few_bits(*coded, what, Precision::float64);
+        auto full = engine_of(model, EnginePrecision::float64), coded = engine_of(model, EnginePrecision::float64);
+        const auto report = set_few_bits(*coded, what, EnginePrecision::float64);
         CHECK(report.matrices == 4);
         CHECK(report.rows == (fitted ? 48 : 0));
         const Evaluation at = evaluate(*coded, c);
@@ -72,10 +72,10 @@ TEST_CASE(
           }
         }
         CHECK(worst < 1e-7 * largest);
-        auto mixed = engine_of(model, Precision::mixed), tables = engine_of(model, Precision::mixed);
-        set_few_bits(*mixed, what, Precision::mixed);
+        auto mixed = engine_of(model, EnginePrecision::mixed), tables = engine_of(model, EnginePrecision::mixed);
+        set_few_bits(*mixed, what, EnginePrecision::mixed);
         what.products = FewBits::Products::tables;
-        const auto kept = set_few_bits(*tables, what, Precision::mixed);
+        const auto kept = set_few_bits(*tables, what, EnginePrecision::mixed);
         const Evaluation m = evaluate(*mixed, c), t = evaluate(*tables, c);
         CHECK(relative_error(flat(t.force), flat(m.force)) < 1e-5);
         CHECK(t.energy == Approx(m.energy).epsilon(1e-6));
@@ -92,14 +92,14 @@ TEST_CASE("calibration keeps the mean energy of every species and brings forces 
   const std::string folder = write_water(scratch);
   const auto model = model_of(0);
   const Configuration seen = water(2, 3), other = water(2, 21);
-  auto full = engine_of(model, Precision::float64);
+  auto full = engine_of(model, EnginePrecision::float64);
   const Evaluation exact = evaluate(*full, other);
   for (const int bits : {2, 4}) {
-    auto plain = engine_of(model, Precision::float64), fitted = engine_of(model, Precision::float64);
+    auto plain = engine_of(model, EnginePrecision::float64), fitted = engine_of(model, EnginePrecision::float64);
     FewBits what{FewBits::Weights::binary, bits, FewBits::Products::decoded, {}};
-    set_few_bits(*plain, what, Precision::float64);
+    set_few_bits(*plain, what, EnginePrecision::float64);
     what.calibrate = FewBits::Calibrate{{folder}, 3};
-    const auto report = set_few_bits(*fitted, what, Precision::float64);
+    const auto report = set_few_bits(*fitted, what, EnginePrecision::float64);
     CHECK(report.rows == 72);
     const Evaluation p = evaluate(*plain, other), f = evaluate(*fitted, other);
     INFO(bits << " bits: energy " << exact.energy << ' ' << p.energy << ' ' << f.energy << ", force errors "
@@ -124,11 +124,11 @@ TEST_CASE("models with one energy network for all species share its bits") {
   spec.fitting = {40, 40};
   DeepPotentialModel model = uneven_model(spec);
   model.fitting.resize(1);
-  auto one = engine_of(model, Precision::mixed);
+  auto one = engine_of(model, EnginePrecision::mixed);
   const Scratch scratch("deepmd_few_bits_shared");
   const auto report = set_few_bits(
       *one, {FewBits::Weights::binary, 3, FewBits::Products::tables, FewBits::Calibrate{{write_water(scratch)}, 1}},
-      Precision::mixed);
+      EnginePrecision::mixed);
   CHECK(report.rows == 24);
   CHECK(report.text.find("fitted to 24 atoms") != std::string::npos);
   CHECK(std::isfinite(evaluate(*one, water(2)).energy));

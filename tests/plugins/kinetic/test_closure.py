@@ -50,7 +50,7 @@ class Closure(unittest.TestCase):
         del cls.deck["x-test"]
         cls.fluid = cls.deck["stages"][2]
         pointwise = json.loads(json.dumps(cls.deck["stages"][1]))
-        pointwise["train"]["model"]["reach"] = "pointwise"
+        pointwise["train"]["network"]["reach"] = "pointwise"
         pointwise["train"]["steps"] = 1000
         cls.deck["stages"] = cls.deck["stages"][:2] + [pointwise]
         cls.run_folder, cls.out = finished("train", cls.deck)

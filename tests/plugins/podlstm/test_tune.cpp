@@ -33,7 +33,7 @@ std::string deck_of(const std::string& open, const std::string& rest) {
 }
 
 const std::string small =
-    "model: {type: mlp, layers: !choice [[4], [8, 8]], activation: tanh}, steps: 40, learning_rate: {type: constant, "
+    "network: {type: mlp, layers: !choice [[4], [8, 8]], activation: tanh}, steps: 40, learning_rate: {type: constant, "
     "start: !choice [1e-4, 1e-2, 3e-2]}";
 
 struct Tuning : Stage {
@@ -81,7 +81,7 @@ TEST_CASE("every deck is trained once, and the best is the one that says so", "[
   CHECK(deck::decisions_of(again).empty());
   const auto table = stage.text("trials.csv");
   CHECK(table.starts_with(
-      "trial,error,step,steps,attempts,seconds,copy_of,failed,\"model.layers\",\"learning_rate.start\"\n"));
+      "trial,error,step,steps,attempts,seconds,copy_of,failed,\"network.layers\",\"learning_rate.start\"\n"));
   CHECK(std::ranges::count(table, '\n') == 41);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("the best deck trains to the error that was found, on one rank or two"
 TEST_CASE("alternatives that diverge are scored, hopeless ones end early", "[tune]") {
   Tuning stage;
   const auto trials =
-      stage.tune(deck_of("model: {type: mlp, layers: !choice [[8], [8, 8], [6, 6]]}, steps: 80, optimizer: sgd, "
+      stage.tune(deck_of("network: {type: mlp, layers: !choice [[8], [8, 8], [6, 6]]}, steps: 80, optimizer: sgd, "
                          "learning_rate: {type: constant, start: !choice [1e-5, 1e-2, 3e-2, 1e30]}",
                          "strategy: random, trials: 30, halving: {rungs: 1, keep: 0.5}"));
   int ended = 0;
@@ -160,30 +160,30 @@ TEST_CASE("a recorded search of trainings is repeated bit for bit", "[tune]") {
 
 TEST_CASE("decks that leave nothing to choose, or nothing to choose by", "[tune]") {
   Tuning stage;
-  const std::string model = "model: {type: mlp, layers: [4]}, learning_rate: {type: constant, start: 1e-3}, steps: 4";
+  const std::string model = "network: {type: mlp, layers: [4]}, learning_rate: {type: constant, start: 1e-3}, steps: 4";
   CHECK_THAT(stage.message("tune", deck_of(model, "trials: 2")),
              Catch::Contains("nothing is left to choose: write !choice [a, b] in place of a value inside 'train', or "
                              "use the stage 'train'"));
   CHECK_THAT(
       stage.message(
           "tune",
-          deck_of("model: {type: mlp, layers: [4]}, learning_rate: {type: constant, start: !choice [1e-3]}, steps: 4",
+          deck_of("network: {type: mlp, layers: [4]}, learning_rate: {type: constant, start: !choice [1e-3]}, steps: 4",
                   "trials: 2")),
       Catch::Contains("train.learning_rate.start: !choice has one alternative; write the value itself, or add others"));
   CHECK_THAT(
       stage.message(
           "tune",
-          "{train: {model: {type: mlp, layers: !choice [[4], [5]]}, dataset: {type: expression, samples: 9, box: {x: "
+          "{train: {network: {type: mlp, layers: !choice [[4], [5]]}, dataset: {type: expression, samples: 9, box: {x: "
           "[0, 1]}, target: {z: x}}, batch: 3, learning_rate: {type: constant, start: 1e-3}, steps: 4}, trials: 2}"),
       Catch::Contains("train: without validation there is nothing to choose by; give validation (a data set) or "
                       "hold_out (a share of the training set)"));
   CHECK_THAT(stage.message("tune", deck_of("models: 2, " + small, "trials: 2, halving: {rungs: 1}")),
              Catch::Contains("halving ends one training early, but train.models asks for several; remove one of them"));
-  CHECK_THAT(stage.message("tune", deck_of("model: {type: mlp, layers: !choice [[4], [0]]}, learning_rate: {type: "
+  CHECK_THAT(stage.message("tune", deck_of("network: {type: mlp, layers: !choice [[4], [0]]}, learning_rate: {type: "
                                            "constant, start: !choice [1, -1]}, steps: 4",
                                            "trials: 2")),
              Catch::Contains("2 problems in test"));
-  CHECK_THAT(stage.message("tune", deck_of("model: {type: mlp, layers: !choice [[4], [5]]}, steps: 4, learning_rate: "
+  CHECK_THAT(stage.message("tune", deck_of("network: {type: mlp, layers: !choice [[4], [5]]}, steps: 4, learning_rate: "
                                            "{type: constant, start: 1e30}, optimizer: sgd",
                                            "trials: 2, strategy: random")),
              Catch::Contains("none of the 2 trials succeeded; the reasons are in"));

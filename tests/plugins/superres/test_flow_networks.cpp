@@ -40,7 +40,7 @@ MeshfreeFlowNet::Params small() {
   p.activation = Activation::swish;
   p.equations = boussinesq, p.constants = {{"P", 0.01}};
   p.loss = FlowNetwork::Loss::l2;  // smooth, for differences
-  p.precision = FlowNetwork::Precision::float64;
+  p.precision = Precision::float64;
   p.gamma = 0.3;
   return p;
 }
@@ -219,7 +219,7 @@ TEST_CASE("the U-Net reads the same samples, at any ratio, and begins as their l
   FlowUnet::Params params;
   params.features = 4, params.levels = 1,
   params.ratio = GENERATE(std::array<std::int64_t, 3>{2, 3, 2}, std::array<std::int64_t, 3>{1, 1, 1});
-  params.precision = FlowNetwork::Precision::float64;
+  params.precision = Precision::float64;
   FlowUnet net(params, world.context);
   net.restore(state_of({3, 4, 5}, true));
   Buffers weights(net), gradients(net);

@@ -42,7 +42,7 @@ DECK = """
 run: {{name: activations, directory: {folder}, seed: {seed}}}
 stages:
   - train:
-      model: {{type: conv_net, channels: {channels}, residual: {residual}, hidden: 64, input: image, target: label}}
+      network: {{type: conv_net, channels: {channels}, residual: {residual}, hidden: 64, input: image, target: label}}
       dataset: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [0, 8000]}}
       validation: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [8000, 10000]}}
       batch: 16

@@ -35,7 +35,7 @@ DECK = """
 run: {{name: large_batch, directory: {folder}, seed: {seed}}}
 stages:
   - train:
-      model: {{type: mlp, layers: [128], activation: relu, input: image, target: label, goal: classification, normalise: false}}
+      network: {{type: mlp, layers: [128], activation: relu, input: image, target: label, goal: classification, normalise: false}}
       dataset: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [0, 8000]}}
       validation: {{type: hdf5, files: [{data}], fields: [{{name: image}}, {{name: label}}], range: [8000, 10000]}}
       loader: {{type: buffered, memory: 64}}

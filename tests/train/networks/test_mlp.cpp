@@ -45,7 +45,7 @@ TEST_CASE("gradients are those of finite differences, for every activation and g
       p.activation = activation;
       p.goal = goal;
       p.label_smoothing = 0.1;
-      p.precision = Mlp::Precision::float64;
+      p.precision = Precision::float64;
       Mlp net(p, world.context);
       auto data = made(world, goal == Mlp::Goal::classification);
       net.fit_statistics(data, world.context);
@@ -78,9 +78,9 @@ TEST_CASE("bfloat16 products are those of rounded factors") {
   World world;
   Mlp::Params p;
   p.layers = {6};
-  p.precision = Mlp::Precision::bfloat16;
+  p.precision = Precision::bfloat16;
   Mlp low(p, world.context);
-  p.precision = Mlp::Precision::float32;
+  p.precision = Precision::float32;
   Mlp full(p, world.context);
   auto data = made(world, false);
   low.fit_statistics(data, world.context);
@@ -101,7 +101,7 @@ TEST_CASE("statistics come back from their text") {
   World world;
   Mlp::Params p;
   p.layers = {4};
-  p.precision = Mlp::Precision::float64;
+  p.precision = Precision::float64;
   Mlp a(p, world.context), b(p, world.context);
   auto data = made(world, false);
   a.fit_statistics(data, world.context);

@@ -27,7 +27,7 @@ GrammarSet small_set(World& world) {
 Transformer::Params small_model() {
   Transformer::Params p;
   p.layers = 2, p.width = 6, p.heads = 2, p.expand = 3;
-  p.precision = Transformer::Precision::float64;
+  p.precision = Precision::float64;
   return p;
 }
 

@@ -35,7 +35,7 @@ static void fill(double* x, double* y, int step, int size) {
 
 int main(int argc, char** argv) {
   const char* deck =
-      "model: {type: mlp, layers: [16], input: x, target: y}\n"
+      "network: {type: mlp, layers: [16], input: x, target: y}\n"
       "optimizer: adam\n"
       "learning_rate: {type: constant, start: 0.01}\n"
       "reduce: {mode: ordered, slices: 4}\n";
@@ -51,8 +51,9 @@ int main(int argc, char** argv) {
   MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD);
   snprintf(path, sizeof path, "%s/cambium_session_%d.h5", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", id);
 
-  check(cambium_train_create(MPI_COMM_WORLD, "model: {type: mpl}\n", &session) == CAMBIUM_BAD_INPUT && session == NULL,
-        "a wrong deck is refused");
+  check(
+      cambium_train_create(MPI_COMM_WORLD, "network: {type: mpl}\n", &session) == CAMBIUM_BAD_INPUT && session == NULL,
+      "a wrong deck is refused");
   check(strstr(cambium_train_message(), "did you mean 'mlp'?") != NULL, "and the message says what was meant");
   check(cambium_train_create(MPI_COMM_WORLD, deck, &session) == CAMBIUM_DONE, "a session is made");
 

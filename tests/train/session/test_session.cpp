@@ -28,8 +28,9 @@ struct Points {
   }
 };
 
-std::string keys_with(const std::string& reduce) {
-  return "model: {type: mlp, layers: [8], input: x, target: y, precision: float64}\noptimizer: sgd\n"
+std::string keys_with(const std::string& reduce, const std::string& network = "network") {
+  return network +
+         ": {type: mlp, layers: [8], input: x, target: y, precision: float64}\noptimizer: sgd\n"
          "learning_rate: {type: constant, start: 0.1}\nreduce: " +
          reduce + "\n";
 }
@@ -47,6 +48,23 @@ std::vector<double> trained(const Comm& comm, const std::string& reduce, const s
 }
 
 }  // namespace
+
+TEST_CASE("a session that calls its network model, as earlier versions did, trains the same") {
+  Comm self(MPI_COMM_SELF);
+  const Scratch scratch;
+  const Points all(0, 48);
+  std::vector<std::vector<double>> weights;
+  for (const char* key : {"network", "model"}) {
+    Session session(self.handle(), keys_with("{mode: fast}", key));
+    for (int k = 0; k < 5; ++k) session.step(all.arrays());
+    session.save(scratch.file("net.h5"));
+    weights.push_back(io::File::open(scratch.file("net.h5")).read<std::vector<double>>("weights"));
+  }
+  CHECK(weights[0] == weights[1]);
+  CHECK_THROWS_WITH(Session(self.handle(), keys_with("{mode: fast}") + "model: {type: mlp, layers: [2]}\n"),
+                    Catch::Contains("deck:5:1: model: 'model' is called 'network' now, and 'network' is given as well "
+                                    "(deck:1:1): remove one of them"));
+}
 
 TEST_CASE("uneven shares give the gradient of the whole, an empty one included") {
   Comm world, self(MPI_COMM_SELF);

@@ -117,7 +117,7 @@ void add_types(Registry& registry) {
 
 constexpr int steps = 6;
 const std::string keys =
-    "model: line, optimizer: {type: sgd, momentum: 0.5}, learning_rate: {type: constant, start: 0.05}";
+    "network: line, optimizer: {type: sgd, momentum: 0.5}, learning_rate: {type: constant, start: 0.05}";
 
 std::vector<double> weights_in(const std::string& path) {
   const auto file = io::File::open(path);

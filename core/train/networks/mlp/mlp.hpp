@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
@@ -15,7 +16,6 @@ class Mlp : public Network, public GivesParity {
  public:
   enum class Goal { regression, classification };
   enum class Activation { tanh, relu, sigmoid, gelu, silu };
-  enum class Precision { float64, float32, bfloat16 };
   struct Params {
     std::vector<std::int64_t> layers;
     Activation activation = Activation::tanh;

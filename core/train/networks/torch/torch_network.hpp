@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/tensor_ref.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/networks/torch/torch_batch.hpp"
 
@@ -21,9 +22,6 @@ class SavedTensors;
 /// differ from rank to rank and belong to no checkpoint. Use group or layer normalisation.
 class TorchNetwork : public Network {
  public:
-  /// bfloat16: weights and gradients are float32, matrix products and convolutions are computed in bfloat16 (autocast).
-  enum class Precision { float64, float32, bfloat16 };
-
   std::vector<ParameterInfo> parameters() const final;
   /// Those of segments().
   std::vector<int> modules() const final;

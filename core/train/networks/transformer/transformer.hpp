@@ -1,4 +1,5 @@
 #pragma once
+#include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
 
@@ -10,7 +11,6 @@ namespace cambium::train {
 /// metric `above_floor` subtracts what the data say is the least possible. Matrices have no biases.
 class Transformer : public Network {
  public:
-  enum class Precision { float64, float32, bfloat16 };
   enum class LinearWeights { full, ternary };
   enum class Activations { full, int8 };
   /// Products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the products,

@@ -9,7 +9,6 @@
 
 namespace cambium::train {
 
-using Precision = Transformer::Precision;
 static constexpr int vocabulary = 256;
 /// Parameters of a block, from its first.
 enum { norm1, qkv_w, out_w, norm2, up_w, down_w };

@@ -104,7 +104,7 @@ double loss_at(TinyNet& net, std::span<const SamplePtr> batch, const Buffers<dou
 }  // namespace
 
 TEST_CASE("gradients of a Torch network are derivatives of its loss, added to what was there") {
-  TinyNet net(TorchNetwork::Precision::float64);
+  TinyNet net(Precision::float64);
   const auto infos = net.parameters();
   REQUIRE(infos.size() == 4);
   CHECK(infos[0].name == "layers.0.weight");
@@ -131,7 +131,7 @@ TEST_CASE("gradients of a Torch network are derivatives of its loss, added to wh
 }
 
 TEST_CASE("weights and gradients are not copied") {
-  TinyNet net(TorchNetwork::Precision::float32);
+  TinyNet net(Precision::float32);
   Buffers<float> weights(net), gradients(net), others(net), more(net);
   net.initialise(weights.views, 7);
   std::vector<TermSum> terms(2);
@@ -149,7 +149,7 @@ TEST_CASE("weights and gradients are not copied") {
 }
 
 TEST_CASE("each gradient is announced once, when it is final, the last layer's first") {
-  TinyNet net(TorchNetwork::Precision::float64, true);
+  TinyNet net(Precision::float64, true);
   Buffers<double> weights(net), gradients(net);
   net.initialise(weights.views, 7);
   std::vector<TermSum> terms(2);
@@ -173,7 +173,7 @@ TEST_CASE("each gradient is announced once, when it is final, the last layer's f
 }
 
 TEST_CASE("gradients of parts of a batch add up to that of the batch") {
-  TinyNet net(TorchNetwork::Precision::float64);
+  TinyNet net(Precision::float64);
   Buffers<double> weights(net), whole(net), parts(net);
   net.initialise(weights.views, 3);
   std::vector<TermSum> terms(2), part_terms(2);
@@ -187,7 +187,7 @@ TEST_CASE("gradients of parts of a batch add up to that of the batch") {
 }
 
 TEST_CASE("bfloat16 products change a gradient by its rounding only") {
-  TinyNet single(TorchNetwork::Precision::float32), half(TorchNetwork::Precision::bfloat16);
+  TinyNet single(Precision::float32), half(Precision::bfloat16);
   Buffers<float> weights(single), a(single), b(single);
   single.initialise(weights.views, 3);
   std::vector<TermSum> terms(2);
@@ -205,7 +205,7 @@ TEST_CASE("bfloat16 products change a gradient by its rounding only") {
 }
 
 TEST_CASE("first weights follow from the seed, with the deviation that keeps sizes") {
-  TinyNet net(TorchNetwork::Precision::float64);
+  TinyNet net(Precision::float64);
   Buffers<double> a(net), b(net), c(net);
   net.initialise(a.views, 1), net.initialise(b.views, 1), net.initialise(c.views, 2);
   CHECK(a.memory == b.memory);
@@ -215,11 +215,11 @@ TEST_CASE("first weights follow from the seed, with the deviation that keeps siz
 
 TEST_CASE("what a Torch network refuses") {
   std::vector<TermSum> terms(2);
-  TinyNet buffered(TorchNetwork::Precision::float32, false, true);
+  TinyNet buffered(Precision::float32, false, true);
   CHECK_THROWS_WITH(buffered.parameters(),
                     "the module keeps a buffer 'norm.running_mean' that training would change differently on every "
                     "rank; use group or layer normalisation");
-  TinyNet net(TorchNetwork::Precision::float64);
+  TinyNet net(Precision::float64);
   Buffers<double> weights(net), gradients(net);
   net.break_shape = true;
   CHECK_THROWS_AS(net.gradient(samples(0, 3), weights.views, both, gradients.views, terms, {}), InternalError);

@@ -38,7 +38,7 @@ void write_bars(const std::string& path) {
 }
 
 std::string keys_of(const std::string& data, const std::string& reduce, const std::string& precision) {
-  return "{model: {type: conv_net, channels: [4], hidden: 8, precision: " + precision +
+  return "{network: {type: conv_net, channels: [4], hidden: 8, precision: " + precision +
          "}, dataset: {type: hdf5, files: [" + data +
          "], fields: [{name: image}, {name: label}], range: [0, 200]}, validation: {type: hdf5, files: [" + data +
          "], fields: [{name: image}, {name: label}], range: [200, 240]}, loader: {type: buffered, memory: 0.01}, "
@@ -111,9 +111,10 @@ TEST_CASE("a host program gets a Torch network's outputs in its own memory, any 
   }
   const std::vector<HostArray> arrays{{"image", io::tensor_of(images.data(), {n, 8, 8}), ""},
                                       {"label", io::tensor_of(labels.data(), {n}), ""}};
-  Session session(world.comm.handle(),
-                  "model: {type: conv_net, channels: [4], hidden: 8}\nlearning_rate: {type: constant, start: 0.003}\n",
-                  register_torch);
+  Session session(
+      world.comm.handle(),
+      "network: {type: conv_net, channels: [4], hidden: 8}\nlearning_rate: {type: constant, start: 0.003}\n",
+      register_torch);
   for (int k = 0; k < 12; ++k) session.step(arrays);
   REQUIRE(session.outputs().size() == 1);
   CHECK(session.outputs()[0].shape == std::vector<std::int64_t>{2});

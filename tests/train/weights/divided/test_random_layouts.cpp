@@ -94,7 +94,8 @@ struct Layout {
 
   std::string deck(bool divided) const {
     return fmt::format(
-        "{{model: {{type: {}, layers: [9, 6, 5], precision: float64}}, dataset: {{type: expression, samples: 30, box: "
+        "{{network: {{type: {}, layers: [9, 6, 5], precision: float64}}, dataset: {{type: expression, samples: 30, "
+        "box: "
         "{{a: [0, 1], b: [-1, 1]}}, target: {{u: sin(3*a)*b, v: a - b^2}}}}, steps: 5, learning_rate: {{type: "
         "constant, start: 0.01}}, {}{}{}}}",
         model, training, divided ? ", " : "", divided ? division : "");

@@ -1,0 +1,165 @@
+"""Keys and types that had another name: decks, overrides, stored runs and tests' sizes that say so still run, to the same bits, and are
+told. Every former name of the program stands in CASES."""
+import glob
+import os
+import re
+import shutil
+import unittest
+
+import h5py
+
+import program
+
+TRAIN = """
+run: {name: net, directory: run, seed: 3}
+stages:
+  - train:
+      KEY: {type: mlp, layers: [6]}
+      dataset: {type: expression, samples: 60, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
+      hold_out: 0.2
+      batch: 10
+      steps: 40
+      learning_rate: {type: constant, start: 0.01}
+      reduce: {mode: ordered, slices: 4}
+      checkpoint: {every: 20, keep: 2}
+      log: 10
+x-test:
+  "stages[0].train.KEY.layers": [5]
+  "stages[0].train.steps": 20
+"""
+TUNE = """
+run: {name: tune, directory: run, seed: 3}
+plugins: [podlstm]
+stages:
+  - tune:
+      train:
+        KEY: {type: mlp, layers: !choice [[4], [6]]}
+        dataset: {type: expression, samples: 60, box: {x: [-1, 1]}, target: {z: sin(3*x)}}
+        hold_out: 0.2
+        batch: 10
+        steps: 20
+        learning_rate: {type: constant, start: !choice [0.01, 0.03]}
+        validate: {every: 10}
+        log: 20
+      strategy: random
+      trials: 4
+"""
+
+#: (kind, type, key as the reference names it, former name): a deck with KEY for the key's last word, and its place in the deck.
+CASES = {("task", "train", "network", "model"): (TRAIN, "stages[0].train."),
+         ("task", "tune", "train.network", "model"): (TUNE, "stages[0].tune.train.")}
+
+
+def former_names():
+    """All that the reference calls former, as keys of CASES; a former type has no key."""
+    found, kind, name = set(), "deck", ""
+    _, text, _ = program.run("doc")
+    for line in text.splitlines():
+        section = re.match(r"### (\w+) `(\w+)`", line)
+        kind, name = section.groups() if section else (kind, name)
+        row = re.match(r"\| `([^`]+)` \|.*; formerly ((?:`\w+`(?:, )?)+)", line)
+        itself = re.search(r"\(plugin `\w+`; formerly ((?:`\w+`(?:, )?)+)\)", line)
+        for match, key, words in ((row, row and row.group(1), row and row.group(2)), (itself, "", itself and itself.group(1))):
+            if match:
+                found |= {(kind, name, key, former) for former in re.findall(r"`(\w+)`", words)}
+    return found
+
+
+def results(folder):
+    """Every array of the models and every table that a run left, but how long it took."""
+    out = {}
+    for path in sorted(glob.glob(os.path.join(folder, "run", "**", "*.h5"), recursive=True)):
+        if os.path.basename(path) not in ("model.h5", "best.h5"):
+            continue
+        with h5py.File(path) as file:
+            file.visititems(lambda name, item: out.update({(os.path.relpath(path, folder), name): item[()].tobytes()})
+                            if isinstance(item, h5py.Dataset) and item.dtype.kind == "f" else None)
+    for path in sorted(glob.glob(os.path.join(folder, "run", "**", "validation.csv"), recursive=True)):
+        with open(path) as file:
+            out[os.path.relpath(path, folder)] = file.read()
+    return out
+
+
+def resolved(folder):
+    with open(os.path.join(folder, "run", "deck.resolved.yaml")) as file:
+        return re.sub(r"\nx-run:.*", "", file.read(), flags=re.S)
+
+
+class FormerNames(unittest.TestCase):
+    maxDiff = None
+
+    def ran(self, name, text, key, *more, command="run", code=0):
+        """The folder of a fresh run of the deck with this key, and what it said."""
+        folder = program.fresh("former_" + name)
+        program.write(os.path.join(folder, "deck.yaml"), text.replace("KEY", key))
+        found, out, error = program.run(command, "deck.yaml", *more, cwd=folder)
+        self.assertEqual(found, code, error)
+        return folder, out + error
+
+    def built(self):
+        owners = {"tune": "podlstm"}
+        plugins = os.environ["CAMBIUM_BUILT_PLUGINS"].split()
+        return {case: how for case, how in CASES.items() if owners.get(case[1], "core") in ["core", *plugins]}
+
+    def test_every_former_name_stands_here(self):
+        self.assertEqual(former_names(), set(self.built()))
+
+    def test_the_same_bits_and_a_hint(self):
+        for (_, name, key, former), (text, place) in self.built().items():
+            now = key.split(".")[-1]
+            new, said = self.ran(name + "_new", text, now)
+            self.assertNotIn("is called", said)
+            old, said = self.ran(name + "_old", text, former)
+            hint = f"{place}{former}: '{former}' is called '{now}' now"
+            line = text.replace("KEY", former).splitlines().index(next(x for x in text.splitlines() if " KEY:" in x).replace("KEY", former)) + 1
+            self.assertRegex(said, rf"warning: deck\.yaml:{line}:\d+: {re.escape(hint)}")
+            self.assertRegex(said, rf"warning \(1 time\): deck\.yaml:{line}:\d+: {re.escape(hint)}")
+            self.assertEqual(resolved(old), resolved(new))
+            self.assertTrue(results(new))
+            self.assertEqual(results(old), results(new))
+            _, said = self.ran(name + "_check", text, former, command="check")
+            self.assertIn(hint, said)
+
+    def test_overrides_and_sizes_of_tests_under_either_name(self):
+        small = ["stages[0].train.{}.layers=[5]", "stages[0].train.steps=20"]
+        new, said = self.ran("override_new", TRAIN, "network", *[o.format("network") for o in small])
+        self.assertNotIn("is called", said)
+        for key in ("network", "model"):
+            for word in ("network", "model"):
+                given, said = self.ran(f"override_{key}_{word}", TRAIN, key, *[o.format(word) for o in small])
+                self.assertEqual(resolved(given), resolved(new))
+                self.assertEqual(results(given), results(new))
+                self.assertEqual("command line: stages[0].train.model: 'model' is called 'network' now" in said, word == "model", said)
+            sized, said = self.ran(f"size_{key}", TRAIN, key, "--test-size")
+            self.assertEqual(results(sized), results(new))
+            self.assertEqual("'model' is called 'network' now" in said, key == "model")
+        _, said = self.ran("both", TRAIN + "", "network", "stages[0].train={network: {type: mlp}, model: {type: mlp}}", code=2)
+        self.assertIn("command line: stages[0].train.model: 'model' is called 'network' now, and 'network' is given as well (command line): "
+                      "remove one of them", said)
+
+    def test_a_run_that_an_older_version_began_goes_on(self):
+        whole, _ = self.ran("stored", TRAIN, "network")
+        part = program.fresh("former_part")
+        shutil.rmtree(part)
+        shutil.copytree(whole, part)
+        os.remove(os.path.join(part, "run", "train", "restart.40.h5"))
+        os.remove(os.path.join(part, "run", "train", "model.h5"))
+        os.remove(os.path.join(part, "run", "stages_done.txt"))
+        path = os.path.join(part, "run", "deck.resolved.yaml")
+        with open(path) as file:
+            text = file.read()
+        self.assertEqual(text.count("      network:"), 1)
+        program.write(path, text.replace("      network:", "      model:"))
+        with h5py.File(os.path.join(part, "run", "train", "restart.20.h5"), "r+") as file:
+            stored = file["cambium"].attrs["deck"]
+            file["cambium"].attrs["deck"] = stored.replace("      network:", "      model:")
+        code, out, error = program.run("restart", "run", cwd=part)
+        self.assertEqual(code, 0, error)
+        self.assertIn("resumed at step 20", out)
+        self.assertNotIn("changed:", out)
+        self.assertIn("'model' is called 'network' now", out)
+        self.assertEqual(results(part), results(whole))
+
+
+if __name__ == "__main__":
+    unittest.main()
