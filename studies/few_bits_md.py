@@ -47,7 +47,7 @@ stages:
       structure: {{lattice: {{type: fcc, a: 3.74, cells: [5, 5, 5], species: [Cu], displacement: 0.4}}}}
       initial_temperature: 3000 K
       potential: {{type: deep_potential, model: {model}, compress: 1e-6, precision: mixed{quantize}}}
-      integrator: {{type: langevin, temperature: 1600 K, damping_time: 0.1 ps}}
+      integrator: {{type: langevin, temperature: 1600 K, damping: 0.1 ps}}
       timestep: 2 fs
       steps: {steps}
       thermo: {{every: 250}}

@@ -15,6 +15,7 @@ import docblocks
 
 # A part of a deck names files and earlier stages that only its user has: what is wrong but for them counts.
 MISSING_HERE = re.compile(r"^cambium: .*: (no file matches '|cannot open '.*': (No|there is no) such file|no stage before this one writes in ')", re.M)
+FORMER_NAME = re.compile(r"^.*'\w+' is called '\w+' now.*$", re.M)
 CARRIED_OUT_ELSEWHERE = ("docs/developing/plugin.md", "docs/developing/first_contributions.md")  # guide.py, contributions.py
 FRAME = """run: {name: part}
 plugins: [md, deepmd, kinetic, podlstm, submatrix, superres]
@@ -68,7 +69,8 @@ def check_yaml(shell, block):
     problems = re.findall(r"^cambium: .*$", output, re.M)
     if code and block.how == "part of" and problems and all(MISSING_HERE.match(line) for line in problems):
         return ""
-    return f"{block.place()}: {output.strip()[-1500:]}" if code else ""
+    former = FORMER_NAME.search(output)
+    return f"{block.place()}: {output.strip()[-1500:]}" if code else f"{block.place()}: {former.group()}" if former else ""
 
 
 def check(shell, block):

@@ -45,9 +45,43 @@ stages:
       trials: 4
 """
 
+MD = """
+run: {name: argon, directory: run, seed: 3}
+plugins: [md]
+stages:
+  - simulate:
+      physics: md
+      structure: {lattice: {type: fcc, a: 5.3, cells: [2, 2, 2], species: [Ar]}}
+      initial_temperature: 100 K
+      potential: {type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5.2}
+      integrator: {INTEGRATOR, KEY: 0.05}
+      timestep: 0.002
+      steps: 20
+      thermo: {every: 5}
+"""
+LABEL = """
+run: {name: label, directory: run, seed: 3}
+plugins: [md, deepmd]
+stages:
+  - label:
+      structure: {lattice: {type: fcc, a: 5.3, cells: [2, 2, 2], species: [Ar]}}
+      potential: {type: lennard_jones, epsilon: 0.01, sigma: 3.4, cutoff: 5.2}
+      dynamics: [{temperature: [50], frames: 2, every: 2, equilibrate: 4, KEY: 0.05}]
+      validation: 0
+"""
+CSVR, LANGEVIN = MD.replace("INTEGRATOR", "type: csvr, temperature: 50"), MD.replace("INTEGRATOR", "type: langevin, temperature: 50")
+NPT = MD.replace("INTEGRATOR", "type: npt, temperature: 50, pressure: 0, compressibility: 1e-4, interval: 2")
+INTEGRATOR = "stages[0].simulate.integrator."
+
 #: (kind, type, key as the reference names it, former name): a deck with KEY for the key's last word, and its place in the deck.
 CASES = {("task", "train", "network", "model"): (TRAIN, "stages[0].train."),
-         ("task", "tune", "train.network", "model"): (TUNE, "stages[0].tune.train.")}
+         ("task", "tune", "train.network", "model"): (TUNE, "stages[0].tune.train."),
+         ("task", "label", "dynamics[].damping", "damping_time"): (LABEL, "stages[0].label.dynamics[0]."),
+         ("integrator", "csvr", "damping", "relaxation_time"): (CSVR, INTEGRATOR),
+         ("integrator", "langevin", "damping", "damping_time"): (LANGEVIN, INTEGRATOR),
+         ("integrator", "npt", "damping", "relaxation_time"): (NPT, INTEGRATOR),
+         ("integrator", "npt", "pressure_damping", "pressure_relaxation_time"): (NPT, INTEGRATOR)}
+OWNERS = {"tune": "podlstm", "label": "deepmd", "csvr": "md", "langevin": "md", "npt": "md"}
 
 
 def former_names():
@@ -74,9 +108,10 @@ def results(folder):
         with h5py.File(path) as file:
             file.visititems(lambda name, item: out.update({(os.path.relpath(path, folder), name): item[()].tobytes()})
                             if isinstance(item, h5py.Dataset) and item.dtype.kind == "f" else None)
-    for path in sorted(glob.glob(os.path.join(folder, "run", "**", "validation.csv"), recursive=True)):
-        with open(path) as file:
-            out[os.path.relpath(path, folder)] = file.read()
+    for name in ("validation.csv", "thermo.csv", "*.npy"):
+        for path in sorted(glob.glob(os.path.join(folder, "run", "**", name), recursive=True)):
+            with open(path, "rb") as file:
+                out[os.path.relpath(path, folder)] = file.read()
     return out
 
 
@@ -97,9 +132,8 @@ class FormerNames(unittest.TestCase):
         return folder, out + error
 
     def built(self):
-        owners = {"tune": "podlstm"}
         plugins = os.environ["CAMBIUM_BUILT_PLUGINS"].split()
-        return {case: how for case, how in CASES.items() if owners.get(case[1], "core") in ["core", *plugins]}
+        return {case: how for case, how in CASES.items() if OWNERS.get(case[1], "core") in ["core", *plugins]}
 
     def test_every_former_name_stands_here(self):
         self.assertEqual(former_names(), set(self.built()))
@@ -136,6 +170,39 @@ class FormerNames(unittest.TestCase):
         _, said = self.ran("both", TRAIN + "", "network", "stages[0].train={network: {type: mlp}, model: {type: mlp}}", code=2)
         self.assertIn("command line: stages[0].train.model: 'model' is called 'network' now, and 'network' is given as well (command line): "
                       "remove one of them", said)
+
+    def test_sweeps_under_either_name(self):
+        over, tried = "stages[0].train.{}.layers=[[4], [5]]", ["run.directory=run", "stages[0].train.steps=20"]
+        new, said = self.ran("sweep_new", TRAIN, "network", *tried, "--over", over.format("network"), command="sweep")
+        self.assertNotIn("is called", said)
+        self.assertIn("2 of 2 runs done", said)
+        old, said = self.ran("sweep_old", TRAIN, "model", *tried, "--over", over.format("model"), command="sweep")
+        self.assertIn("--over: stages[0].train.model: 'model' is called 'network' now", said)
+        self.assertRegex(said, r"deck\.yaml:5:\d+: stages\[0\]\.train\.model: 'model' is called 'network' now")
+        self.assertEqual(results(old), results(new))
+        table = 'sweep: {over: {"stages[0].train.model.layers": [[4], [5]]}}\n'
+        within, said = self.ran("sweep_within", TRAIN + table, "network", *tried, command="sweep")
+        self.assertRegex(said, r"deck\.yaml:\d+:\d+: sweep\.over: stages\[0\]\.train\.model: 'model' is called 'network' now")
+        self.assertEqual(results(within), results(new))
+        whole, said = self.ran("sweep_value", TRAIN, "network", *tried, "--over", "stages[0].train=[{model: {type: mlp, width: 4}}]",
+                               command="sweep", code=2)
+        self.assertIn("stages[0].train.network.width: unknown key", said)
+
+    def test_a_sweep_that_an_older_version_began_goes_on(self):
+        words = ["run.directory=run", "stages[0].train.steps=20", "--over", "stages[0].train.network.layers=[[4], [5]]"]
+        folder, _ = self.ran("sweep_stored", TRAIN, "network", *words, command="sweep")
+        whole = results(folder)
+        second, = glob.glob(os.path.join(folder, "run", "002_*"))
+        shutil.rmtree(second)
+        path = os.path.join(folder, "run", "sweep.yaml")
+        with open(path) as file:
+            text = file.read()
+        self.assertIn("train.network.layers", text)
+        program.write(path, text.replace("network", "model"))
+        code, out, error = program.run("sweep", "deck.yaml", *words, cwd=folder)
+        self.assertEqual(code, 0, error)
+        self.assertIn("2 of 2 runs done", out)
+        self.assertEqual(results(folder), whole)
 
     def test_a_run_that_an_older_version_began_goes_on(self):
         whole, _ = self.ran("stored", TRAIN, "network")

@@ -39,7 +39,7 @@ stages:
       structure: {file: "{deck}/test.xyz", repeat: [2, 1, 1]}
       initial_temperature: 300 K
       potential: {type: deep_potential, model: "{run}/train/model.dp"}
-      integrator: {type: INTEGRATOR, temperature: 300 K, damping_time: 0.1 ps}
+      integrator: {type: INTEGRATOR, temperature: 300 K, damping: 0.1 ps}
       timestep: 2 fs
       steps: 200
       thermo: {every: 20}

@@ -35,7 +35,11 @@ void Trajectories::describe(deck::Describe<Trajectories>& d) {
   d("every", &Trajectories::every, "steps between two of them").at_least(1).def(25);
   d("equilibrate", &Trajectories::equilibrate, "steps before the first").at_least(0).def(200);
   d("timestep", &Trajectories::timestep, "length of a step").unit("ps").positive().def(0.002);
-  d("damping_time", &Trajectories::damping_time, "inverse friction").unit("ps").positive().def(0.1);
+  d("damping", &Trajectories::damping, "time in which velocities forget, the inverse friction")
+      .unit("ps")
+      .positive()
+      .def(0.1)
+      .formerly("damping_time");
 }
 
 namespace {
@@ -105,7 +109,7 @@ class Langevin1 {
   void step(double temperature) {
     kick(0.5 * spec_.timestep);
     drift(0.5 * spec_.timestep);
-    stir(std::exp(-spec_.timestep / spec_.damping_time), temperature);
+    stir(std::exp(-spec_.timestep / spec_.damping), temperature);
     drift(0.5 * spec_.timestep);
     const LabelledFrame frame = single_point(potential_, now_, context_);
     if (!std::isfinite(*frame.energy))

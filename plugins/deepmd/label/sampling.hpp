@@ -19,7 +19,7 @@ struct Trajectories {
   std::vector<double> strain = {0};  ///< of the cell's lengths
   double melt_at = 0.0;              ///< K; positive: the first half of the equilibration is at this temperature
   int frames = 20, every = 25, equilibrate = 200;
-  double timestep = 0.002, damping_time = 0.1;  ///< ps
+  double timestep = 0.002, damping = 0.1;  ///< ps
   static void describe(deck::Describe<Trajectories>& d);
 };
 

@@ -51,13 +51,13 @@ void Csvr::after_forces(Dynamics& d, const StepInfo& step) {
   d.kick(0.5 * step.dt);
   const double kinetic = d.kinetic_energy();
   const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), params_.temperature(step.time),
-                                    step.dt / params_.relaxation_time, seed_, step.step);
+                                    step.dt / params_.damping, seed_, step.step);
   d.scale_velocities(factor);
   reservoir_ -= (factor * factor - 1.0) * kinetic;
 }
 
 std::string Csvr::summary() const {
-  return fmt::format("stochastic velocity rescaling, relaxation time {} ps", params_.relaxation_time);
+  return fmt::format("stochastic velocity rescaling, damping time {} ps", params_.damping);
 }
 
 std::vector<Citation> Csvr::citations() const {

@@ -16,13 +16,14 @@ class Csvr : public Integrator {
  public:
   struct Params {
     deck::Expression temperature;
-    double relaxation_time = 0.1;
+    double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
       d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
-      d("relaxation_time", &Params::relaxation_time, "time in which the kinetic energy forgets")
+      d("damping", &Params::damping, "time in which the kinetic energy forgets")
           .unit("ps")
           .positive()
-          .def(0.1);
+          .def(0.1)
+          .formerly("relaxation_time");
     }
   };
   Csvr(const Params& params, Context& context) : params_(params), seed_(context.seed) {}

@@ -42,7 +42,7 @@ static double ornstein_uhlenbeck(Dynamics& d, double c1, double temperature, std
 void Langevin::before_forces(Dynamics& d, const StepInfo& step) {
   const double temperature = params_.temperature(step.time);
   d.kick_and_drift(0.5 * step.dt, 0.5 * step.dt);
-  reservoir_ -= ornstein_uhlenbeck(d, std::exp(-step.dt / params_.damping_time), temperature, seed_, step.step);
+  reservoir_ -= ornstein_uhlenbeck(d, std::exp(-step.dt / params_.damping), temperature, seed_, step.step);
   d.drift(0.5 * step.dt);
 }
 
@@ -52,9 +52,7 @@ double Langevin::reservoir_energy(const Comm& comm) {
   return total;
 }
 
-std::string Langevin::summary() const {
-  return fmt::format("Langevin (BAOAB), damping time {} ps", params_.damping_time);
-}
+std::string Langevin::summary() const { return fmt::format("Langevin (BAOAB), damping time {} ps", params_.damping); }
 
 std::vector<Citation> Langevin::citations() const {
   return {{"leimkuhler2013", R"(@article{leimkuhler2013,

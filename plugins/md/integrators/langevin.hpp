@@ -12,13 +12,14 @@ class Langevin : public Integrator {
  public:
   struct Params {
     deck::Expression temperature;
-    double damping_time = 0.1;
+    double damping = 0.1;
     static void describe(deck::Describe<Params>& d) {
       d("temperature", &Params::temperature, "temperature of the heat bath; may depend on time t").unit("K");
-      d("damping_time", &Params::damping_time, "inverse friction: velocities forget in this time")
+      d("damping", &Params::damping, "time in which velocities forget, the inverse friction")
           .unit("ps")
           .positive()
-          .def(0.1);
+          .def(0.1)
+          .formerly("damping_time");
     }
   };
   Langevin(const Params& params, Context& context)

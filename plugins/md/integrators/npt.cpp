@@ -43,7 +43,7 @@ void Npt::move_piston(Dynamics& d, const StepInfo& step) {
   const double dt = params_.interval * step.dt, volume = d.particles().box.volume();
   const double kT = constants::boltzmann * (params_.temperature ? (*params_.temperature)(step.time) : temperature_) *
                     constants::bar_per_ev_per_a3;  // bar Å^3
-  const double rate = params_.compressibility * dt / params_.pressure_relaxation_time;
+  const double rate = params_.compressibility * dt / params_.pressure_damping;
   const double noise = Random4(seed_, Stream::barostat, 0, step.step).normal(0);
   scaled_by_ = -rate * (params_.pressure(step.time) - pressure_) + std::sqrt(2.0 * kT * rate / volume) * noise;
   const double factor = std::exp(scaled_by_ / 3.0);
@@ -57,7 +57,7 @@ void Npt::after_forces(Dynamics& d, const StepInfo& step) {
   if (params_.temperature) {
     const double kinetic = d.kinetic_energy();
     const double factor = csvr_factor(kinetic, d.degrees_of_freedom(), (*params_.temperature)(step.time),
-                                      step.dt / params_.relaxation_time, seed_, step.step);
+                                      step.dt / params_.damping, seed_, step.step);
     d.scale_velocities(factor);
     reservoir_ -= (factor * factor - 1.0) * kinetic;
   }
@@ -68,8 +68,8 @@ void Npt::after_forces(Dynamics& d, const StepInfo& step) {
 }
 
 std::string Npt::summary() const {
-  return fmt::format("stochastic cell rescaling every {} steps, relaxation times {} ps (heat) and {} ps (volume)",
-                     params_.interval, params_.relaxation_time, params_.pressure_relaxation_time);
+  return fmt::format("stochastic cell rescaling every {} steps, damping times {} ps (heat) and {} ps (volume)",
+                     params_.interval, params_.damping, params_.pressure_damping);
 }
 
 std::vector<Citation> Npt::citations() const {

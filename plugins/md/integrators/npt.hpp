@@ -16,8 +16,8 @@ class Npt : public Integrator {
   struct Params {
     std::optional<deck::Expression> temperature;
     deck::Expression pressure;
-    double relaxation_time = 0.1;
-    double pressure_relaxation_time = 1.0;
+    double damping = 0.1;
+    double pressure_damping = 1.0;
     double compressibility = 1e-6;
     int interval = 10;
     static void describe(deck::Describe<Params>& d) {
@@ -25,14 +25,16 @@ class Npt : public Integrator {
         "temperature of the heat bath; may depend on time t; without it no heat is exchanged")
           .unit("K");
       d("pressure", &Params::pressure, "pressure outside; may depend on time t").unit("bar");
-      d("relaxation_time", &Params::relaxation_time, "time in which the kinetic energy forgets")
+      d("damping", &Params::damping, "time in which the kinetic energy forgets")
           .unit("ps")
           .positive()
-          .def(0.1);
-      d("pressure_relaxation_time", &Params::pressure_relaxation_time, "time in which the volume relaxes")
+          .def(0.1)
+          .formerly("relaxation_time");
+      d("pressure_damping", &Params::pressure_damping, "time in which the volume relaxes")
           .unit("ps")
           .positive()
-          .def(1.0);
+          .def(1.0)
+          .formerly("pressure_relaxation_time");
       d("compressibility", &Params::compressibility,
         "of the material; only scales the relaxation of the volume, its order of magnitude is enough")
           .unit("1/bar")

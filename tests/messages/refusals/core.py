@@ -26,7 +26,7 @@ for message, formula in {
     "the exponent of a unit must be a whole number\n    300 K^x\n          ^": "300 K^x",
     "the '(' of exp is not closed\n    300*exp(1\n        ^": "300*exp(1",
 }.items():
-    says(message, S + f"integrator={{type: langevin, temperature: \"{formula}\", damping_time: 1}}")
+    says(message, S + f"integrator={{type: langevin, temperature: \"{formula}\", damping: 1}}")
 
 # Command line, run, stages
 says("a command is missing: `cambium run DECK`, for example `cambium run inputs/md/copper_melting.yaml`; `cambium --help` lists the others",

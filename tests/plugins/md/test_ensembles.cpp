@@ -11,8 +11,8 @@ using constants::boltzmann;
 
 namespace {
 
-const std::string langevin = "type: langevin, damping_time: 0.5";
-const std::string csvr = "type: csvr, relaxation_time: 0.2";
+const std::string langevin = "type: langevin, damping: 0.5";
+const std::string csvr = "type: csvr, damping: 0.2";
 
 struct Sampled {
   Estimate temperature, potential, potential_variance, kinetic_variance;
@@ -121,13 +121,12 @@ TEST_CASE("a cold crystal has half a kT of potential energy in each mode") {
   }
 }
 
-TEST_CASE("heat flows at the rate that the relaxation time says") {
+TEST_CASE("heat flows at the rate that the damping time says") {
   struct Case {
     std::string thermostat;
     double rate;  ///< 1/ps, of the kinetic energy
   };
-  for (const Case& c :
-       {Case{"type: langevin, damping_time: 0.4", 5.0}, Case{"type: csvr, relaxation_time: 0.2", 5.0}}) {
+  for (const Case& c : {Case{"type: langevin, damping: 0.4", 5.0}, Case{"type: csvr, damping: 0.2", 5.0}}) {
     MdRun run(
         ideal_gas +
         fmt::format("integrator: {{{}, temperature: 100}}\ninitial_temperature: 500\ntimestep: 0.005\n", c.thermostat));
@@ -144,8 +143,7 @@ TEST_CASE("temperatures follow a ramp with the lag of the bath") {
     std::string thermostat;
     double lag;  ///< ps, relaxation time of the kinetic energy
   };
-  for (const Case& c :
-       {Case{"type: langevin, damping_time: 0.1", 0.05}, Case{"type: csvr, relaxation_time: 0.05", 0.05}}) {
+  for (const Case& c : {Case{"type: langevin, damping: 0.1", 0.05}, Case{"type: csvr, damping: 0.05", 0.05}}) {
     MdRun run(ideal_gas + fmt::format("integrator: {{{}, temperature: \"300 + 20*t\"}}\ninitial_temperature: 300\n"
                                       "timestep: 0.005\n",
                                       c.thermostat));

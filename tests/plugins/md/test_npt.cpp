@@ -9,7 +9,7 @@ namespace {
 
 std::string barostat(const std::string& pressure, double timestep, int interval) {
   return fmt::format(
-      "integrator: {{type: npt, temperature: 150, pressure: \"{}\", relaxation_time: 0.2, pressure_relaxation_time: "
+      "integrator: {{type: npt, temperature: 150, pressure: \"{}\", damping: 0.2, pressure_damping: "
       "0.5, compressibility: 2e-4, interval: {}}}\n"
       "initial_temperature: 300\ntimestep: {}\n",
       pressure, interval, timestep);

@@ -34,7 +34,7 @@ potential: {type: stillinger_weber}
 /// A liquid at its temperature: melted in a heat bath twice as hot for a picosecond, then kept at its own.
 Atoms equilibrated(const Liquid& liquid, double picoseconds) {
   MdRun run(liquid.system + fmt::format("initial_temperature: {0}\ntimestep: 0.002\nintegrator: {{type: langevin, "
-                                        "temperature: \"{0} + {0} * step(1 - t)\", damping_time: 0.1}}\n",
+                                        "temperature: \"{0} + {0} * step(1 - t)\", damping: 0.1}}\n",
                                         liquid.temperature));
   run.advance(static_cast<int>(std::lround(picoseconds / 0.002)));
   return run.atoms();
