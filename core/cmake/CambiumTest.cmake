@@ -19,6 +19,7 @@ function(cambium_add_test)
     set_target_properties(test_${arg_NAME} PROPERTIES UNITY_BUILD OFF)
   endif()
   target_link_libraries(test_${arg_NAME} PRIVATE cambium_test_main ${arg_LIBRARIES})
+  cambium_compile_test_soon(test_${arg_NAME} "${arg_LIBRARIES}")
   target_compile_definitions(test_${arg_NAME} PRIVATE
     CAMBIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAMBIUM_PROGRAM="$<TARGET_FILE_DIR:test_${arg_NAME}>/cambium")
   if(arg_BY_HAND)
@@ -49,6 +50,26 @@ function(cambium_add_test)
         SKIP_RETURN_CODE 77 ENVIRONMENT "${CAMBIUM_TEST_ENVIRONMENT}")
     endforeach()
   endforeach()
+endfunction()
+
+# What a test itself computes need not be fast: it is compiled with few optimisations, and headers that most tests include are read
+# once. A file sees Kokkos or Torch, so tests of Torch networks read theirs. Without CAMBIUM_UNITY a compiler cache serves better.
+function(cambium_compile_test_soon test libraries)
+  target_compile_options(${test} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(NOT CAMBIUM_UNITY OR "${libraries}" MATCHES "torch")
+    return()
+  endif()
+  if(NOT TARGET cambium_test_headers)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+    add_executable(cambium_test_headers ${PROJECT_BINARY_DIR}/test_headers.cpp)
+    set_target_properties(cambium_test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_libraries(cambium_test_headers PRIVATE cambium_test_main)
+    target_compile_options(cambium_test_headers PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(cambium_test_headers PRIVATE <algorithm> <filesystem> <fstream> <iostream> <random> <thread> <fmt/ranges.h>
+      ${PROJECT_SOURCE_DIR}/tests/catch.hpp ${PROJECT_SOURCE_DIR}/core/parallel/kokkos.hpp
+      ${PROJECT_SOURCE_DIR}/core/io/hdf5/h5.hpp ${PROJECT_SOURCE_DIR}/core/plugin/registry.hpp)
+  endif()
+  target_precompile_headers(${test} REUSE_FROM cambium_test_headers)
 endfunction()
 
 # Threads per rank are left as they are where the caller set them (a Kokkos with OpenMP is tested with several).
