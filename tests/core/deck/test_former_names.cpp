@@ -132,7 +132,7 @@ TEST_CASE("a deck in former names resolves to the same deck as one in present na
         "old.yaml:3:21: stages[0].fit.model.type: 'box' is called 'cube' now\n"
         "old.yaml:3:26: stages[0].fit.model.side: 'side' is called 'edge' now\n"
         "old.yaml:4:17: stages[0].fit.layers[0].neurons: 'neurons' is called 'width' now\n"
-        "old.yaml:5:18: stages[0].fit.heads.a.neurons: 'neurons' is called 'width' now\n"
+        "old.yaml:5:19: stages[0].fit.heads.a.neurons: 'neurons' is called 'width' now\n"
         "old.yaml:6:7: stages[0].fit.epochs: 'epochs' is called 'rounds' now\n"
         "old.yaml:8:7: stages[1].throw.body: 'body' is called 'shape' now\n"
         "old.yaml:8:13: stages[1].throw.body: 'box' is called 'cube' now\n"

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/plugin/bench.hpp"
+
 namespace cambium {
 
 static CommandWord word_of(const CLI::Option& option) {
