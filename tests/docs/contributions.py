@@ -79,7 +79,7 @@ class Patched:
                 return problem
             objects += [out] if "-c" in how else []
         line = subprocess.run(["ninja", "-C", build, "-t", "commands", name], capture_output=True, text=True).stdout.splitlines()
-        words = [w for w in shlex.split(line[-1]) if not w.endswith(".cpp.o") and w not in (":", "&&")] if line else []
+        words = [w for w in shlex.split(line[-1]) if not w.endswith((".cpp.o", ".cxx.o")) and w not in (":", "&&")] if line else []
         if "-o" not in words:
             return f"ninja does not say how {name} is linked"
         program = os.path.join(self.folder, name)
