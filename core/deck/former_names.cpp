@@ -177,9 +177,9 @@ std::string present_path(const Node& root, std::string_view path, const Schema& 
     if (rest.starts_with('[')) {
       const auto close = rest.find(']');
       const auto index = parse_number(rest.substr(1, close == std::string_view::npos ? close : close - 1));
-      if (close == std::string_view::npos || !index || *index < 0) break;
+      if (close == std::string_view::npos || !index || !(*index >= 0)) break;
       if (!node.is_alternatives()) at.schema = nullptr, ++at.depth;
-      node = node.item(static_cast<std::size_t>(*index));
+      node = *index < static_cast<double>(node.size()) ? node.item(static_cast<std::size_t>(*index)) : Node{};
       out += rest.substr(0, close + 1);
       rest.remove_prefix(close + 1);
     } else {

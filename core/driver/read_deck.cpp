@@ -180,9 +180,9 @@ deck::Node with_run_directory(deck::Node root, const std::string& path, const De
 deck::Node deck_heading(const std::string& given, const DeckOptions& options, const Comm& comm) {
   const std::string path = shipped_file(given, "inputs", comm);
   deck::Node root = deck::parse(shared_text(path, comm), path);
-  if (options.test_size)
-    for (const auto& entry : root["x-test"].entries())
-      if (!leads_into_stages(entry.key)) root = deck::with_value(root, entry.key, entry.value, entry.mark);
+  const deck::Node at_test_size = options.test_size ? root["x-test"] : deck::Node{};  // outlives the root that it is of
+  for (const auto& entry : at_test_size.entries())
+    if (!leads_into_stages(entry.key)) root = deck::with_value(root, entry.key, entry.value, entry.mark);
   for (const auto& assignment : options.overrides)
     if (!leads_into_stages(assignment)) deck::override(root, assignment);
   return root;

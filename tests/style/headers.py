@@ -26,8 +26,14 @@ def touched(root):
     return [n for n in names if n.endswith(".hpp") and os.path.exists(os.path.join(root, n))]
 
 
-def flags_by_folder(build):
-    """Compiler and flags of one source file of each folder."""
+def folder_of(file, root, build):
+    """Where a source lies; a file that joins others lies in the build, in the folder of its target's CMakeLists.txt."""
+    inner = os.path.relpath(file, build)
+    return os.path.dirname(file) if inner.startswith("..") else os.path.join(root, inner.split("/CMakeFiles/")[0])
+
+
+def flags_by_folder(root, build):
+    """Compiler and flags of one source file of every target that has some in a folder."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
     found = {}
@@ -36,7 +42,8 @@ def flags_by_folder(build):
         while os.path.basename(words[0]) in ("ccache", "sccache", "distcc"):
             words = words[1:]
         cut = words.index("-o")
-        found.setdefault(os.path.dirname(entry["file"]), (words[:cut], entry["directory"]))
+        target = words[cut + 1].split(".dir/")[0]
+        found.setdefault(folder_of(entry["file"], root, build), {}).setdefault(target, (words[:cut], entry["directory"]))
     return found
 
 
@@ -48,11 +55,14 @@ def nearest(folders, root, header):
 
 
 def fault(root, folders, header):
-    words, directory = nearest(folders, root, header)
+    """What is wrong with a header for all targets near by, those with Torch and those without, or nothing."""
     line = f'#include "{header}"\n'
-    done = subprocess.run([*words, "-fsyntax-only", "-x", "c++", "-"], input=line, capture_output=True, text=True, cwd=directory)
+    for words, directory in nearest(folders, root, header).values():
+        done = subprocess.run([*words, "-fsyntax-only", "-x", "c++", "-"], input=line, capture_output=True, text=True, cwd=directory)
+        if done.returncode == 0:
+            return None
     first = next((t for t in done.stderr.split("\n") if "error" in t), done.stderr[:200])
-    return f"{header} does not compile alone: {first}" if done.returncode else None
+    return f"{header} does not compile alone: {first}"
 
 
 if __name__ == "__main__":
@@ -63,7 +73,7 @@ if __name__ == "__main__":
     tops = ("core/", "plugins/", "apps/")
     names = source_tree.files(root, ".hpp") if "--all" in sys.argv else touched(root)[:MOST]
     names = [n for n in names if n.startswith(tops) and "/template/" not in n and "lammps_fmt" not in n]
-    folders = flags_by_folder(build)
+    folders = flags_by_folder(root, build)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [f for f in pool.map(lambda n: fault(root, folders, n), names) if f]
     source_tree.report(f"headers alone ({len(names)})", found)

@@ -214,6 +214,8 @@ TEST_CASE("overrides reach a key under either name, whichever the deck has") {
         "command line: stages[0].learn.model.side: 'side' is called 'edge' now\n");
   CHECK_THROWS_WITH(deck::override(deck, "stages[7].learn.model=box", f.schema, f.registry, f.problems),
                     "command line: stages[7].learn.network: 'stages' has 2 items, counted from 0");
+  CHECK_THROWS_WITH(deck::override(deck, "stages[3000000].learn.model=box", f.schema, f.registry, f.problems),
+                    "command line: stages[3000000].learn.network: 'stages' has 2 items, counted from 0");
   CHECK_THROWS_WITH(deck::override(deck, "stages", f.schema, f.registry, f.problems),
                     "command line: found 'stages', expected key.path=value");
 }
