@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The style checks find what they are there for: each is shown a small tree with one fault."""
 
+import json
 import os
 import tempfile
 import unittest
@@ -115,9 +116,21 @@ class Checks(unittest.TestCase):
     def test_headers_alone(self):
         self.write("core/base/good.hpp", "#pragma once\n#include <vector>\ninline std::vector<int> f() { return {}; }\n")
         self.write("core/base/bad.hpp", "#pragma once\ninline std::vector<int> f() { return {}; }\n")
-        folders_of = {os.path.join(self.root, "core/base"): (["c++", "-I", self.root], self.root)}
+        self.write("apart/only_here.hpp", "#pragma once\n")
+        self.write("core/base/needs_more.hpp", "#pragma once\n#include <only_here.hpp>\n")
+        plain, more = ["c++", "-I", self.root], ["c++", "-I", self.root, "-I", os.path.join(self.root, "apart")]
+        folders_of = {os.path.join(self.root, "core/base"): {"plain": (plain, self.root), "more": (more, self.root)}}
         self.assertIsNone(headers.fault(self.root, folders_of, "core/base/good.hpp"))
+        self.assertIsNone(headers.fault(self.root, folders_of, "core/base/needs_more.hpp"))
         self.assertIn("does not compile alone", headers.fault(self.root, folders_of, "core/base/bad.hpp"))
+
+    def test_flags_of_joined_files(self):
+        build = os.path.join(self.root, "build")
+        joined = os.path.join(build, "core/io/CMakeFiles/io.dir/Unity/unity_0_cxx.cxx")
+        entry = {"file": joined, "directory": build, "command": f"c++ -I x -o core/io/CMakeFiles/io.dir/Unity/unity_0_cxx.cxx.o -c {joined}"}
+        self.write("build/compile_commands.json", json.dumps([entry]))
+        self.assertEqual(headers.flags_by_folder(self.root, build),
+                         {os.path.join(self.root, "core/io"): {"core/io/CMakeFiles/io": (["c++", "-I", "x"], build)}})
 
     def test_packages(self):
         self.assertEqual(packages.faults("cat <<'LIST'\ng++\nliba-dev|libb-dev\nLIST\n"), [])
