@@ -19,7 +19,7 @@ function(cambium_add_test)
     set_target_properties(test_${arg_NAME} PROPERTIES UNITY_BUILD OFF)
   endif()
   target_link_libraries(test_${arg_NAME} PRIVATE cambium_test_main ${arg_LIBRARIES})
-  cambium_compile_test_soon(test_${arg_NAME} "${arg_LIBRARIES}")
+  cambium_compile_test_quickly(test_${arg_NAME} "${arg_LIBRARIES}")
   target_compile_definitions(test_${arg_NAME} PRIVATE
     CAMBIUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CAMBIUM_PROGRAM="$<TARGET_FILE_DIR:test_${arg_NAME}>/cambium")
   if(arg_BY_HAND)
@@ -54,7 +54,7 @@ endfunction()
 
 # What a test itself computes need not be fast: it is compiled with few optimisations, and headers that most tests include are read
 # once. A file sees Kokkos or Torch, so tests of Torch networks read theirs. Without CAMBIUM_UNITY a compiler cache serves better.
-function(cambium_compile_test_soon test libraries)
+function(cambium_compile_test_quickly test libraries)
   target_compile_options(${test} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(NOT CAMBIUM_UNITY OR "${libraries}" MATCHES "torch")
     return()
