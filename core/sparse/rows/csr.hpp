@@ -12,7 +12,7 @@ struct Entry {
 };
 
 /// A sparse matrix by rows (compressed sparse rows): the columns and values of row i stand from start[i] to start[i +
-/// 1], columns ascending, no column twice. T: double, float, or core/lowp's bfloat16.
+/// 1], columns ascending, no column twice. T: double, float or Bf16.
 template <class T>
 struct Csr {
   std::int64_t rows = 0, columns = 0;
