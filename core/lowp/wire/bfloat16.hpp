@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/bfloat16.hpp"
 #include "core/lowp/wire/dither.hpp"
+#include "core/numerics/bfloat16.hpp"
 
 namespace cambium::lowp {
 

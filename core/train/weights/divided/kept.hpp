@@ -1,6 +1,6 @@
 #pragma once
-#include "core/base/bfloat16.hpp"
 #include "core/base/tensor_ref.hpp"
+#include "core/numerics/bfloat16.hpp"
 
 namespace cambium::train {
 
