@@ -13,26 +13,12 @@ namespace cambium {
 
 namespace {
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> out;
-  for (auto& word : words) out.push_back(word.data());
-  out.push_back(nullptr);
-  return out;
-}
-
 /// Open MPI's, MPICH's and Slurm's marks of a rank; Open MPI's leave to run as root is the user's.
 bool marks_a_rank(std::string_view variable) {
   if (variable.starts_with("OMPI_ALLOW_RUN_AS_ROOT")) return false;
   for (std::string_view mark : {"OMPI_", "PMIX_", "PMI_", "HYDI_", "SLURM_PROCID", "SLURM_LOCALID"})
     if (variable.starts_with(mark)) return true;
   return false;
-}
-
-std::vector<std::string> environment_of_no_rank() {
-  std::vector<std::string> out;
-  for (char** variable = environ; *variable; ++variable)
-    if (!marks_a_rank(*variable)) out.emplace_back(*variable);
-  return out;
 }
 
 std::string all_of(int file) {
@@ -43,6 +29,20 @@ std::string all_of(int file) {
 }
 
 }  // namespace
+
+std::vector<std::string> environment_of_no_rank() {
+  std::vector<std::string> out;
+  for (char** variable = environ; *variable; ++variable)
+    if (!marks_a_rank(*variable)) out.emplace_back(*variable);
+  return out;
+}
+
+std::vector<char*> null_ended(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (auto& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
 
 ChildOutput output_of(const std::vector<std::string>& words) {
   ChildOutput out;
@@ -55,8 +55,8 @@ ChildOutput output_of(const std::vector<std::string>& words) {
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   pid_t child = 0;
-  const bool started = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr, pointers(arguments).data(),
-                                    pointers(variables).data()) == 0;
+  const bool started = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr, null_ended(arguments).data(),
+                                    null_ended(variables).data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (started) {

@@ -16,6 +16,11 @@ struct ChildOutput {
 /// goes.
 ChildOutput output_of(const std::vector<std::string>& words);
 
+/// The environment, a `NAME=value` each, without the variables with which MPI knows its own ranks.
+std::vector<std::string> environment_of_no_rank();
+/// Words as posix_spawn() takes them: their addresses, then null.
+std::vector<char*> null_ended(std::vector<std::string>& words);
+
 /// A Python that has these modules: the one named by CAMBIUM_PYTHON, else python3 of the PATH, else /usr/bin/python3.
 std::optional<std::string> python_with(const std::vector<std::string>& modules);
 

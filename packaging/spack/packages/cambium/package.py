@@ -41,6 +41,7 @@ class Cambium(CMakePackage):
     depends_on("zstd@1.4:")
     depends_on("openblas threads=none")
     depends_on("netcdf-c")
+    depends_on("metis@5.1:")
     depends_on("py-torch", when="+torch")
     depends_on("python@3.9:", type="run")
     depends_on("py-numpy", type="run")

@@ -1,0 +1,9 @@
+// Everything that a deck can name from this plugin.
+#include "core/plugin/registry.hpp"
+#include "plugins/graph/bench/bench_graph.hpp"
+
+namespace cambium::graph {
+
+void register_types(Registry& registry) { registry.add_bench(bench_graph()); }
+
+}  // namespace cambium::graph
