@@ -30,7 +30,11 @@ struct LayoutKeys {
 /// As decks write it: needed_rows, rows_1_5d, ...
 std::string name_of(Scheme scheme);
 
-/// InputError naming the nearest numbers of ranks that this layout can use, and the layouts that can use this number.
+/// True when these keys can divide a matrix among this many ranks: any number for rows and needed_rows; a multiple of
+/// `copies`, at least copies^2, for rows_1_5d; a square for grid_2d; a cube for grid_3d.
+bool fits(const LayoutKeys& keys, int ranks);
+
+/// InputError naming the nearest numbers of ranks that fit.
 void require_ranks(const LayoutKeys& keys, int ranks);
 
 /// Kind of the types that a deck names as `layout`:
@@ -41,7 +45,75 @@ class Layout {
   static constexpr std::string_view kind = "layout";
   virtual ~Layout() = default;
   virtual LayoutKeys keys() const = 0;
-  virtual std::vector<Citation> citations() const { return {}; }
+  /// Works that the layout rests on.
+  std::vector<Citation> citations() const;
+};
+
+/// Rows of every rank, whole or as needed.
+struct RowLayoutParams {
+  lowp::WireCodec codec = lowp::WireCodec::none;
+  bool ordered = false;
+  static void describe(deck::Describe<RowLayoutParams>& d);
+};
+
+class RowsLayout : public Layout {
+ public:
+  using Params = RowLayoutParams;
+  RowsLayout(const Params& params, Context& context);
+  LayoutKeys keys() const override { return keys_; }
+
+ private:
+  LayoutKeys keys_;
+};
+
+class NeededRowsLayout : public Layout {
+ public:
+  using Params = RowLayoutParams;
+  NeededRowsLayout(const Params& params, Context& context);
+  LayoutKeys keys() const override { return keys_; }
+
+ private:
+  LayoutKeys keys_;
+};
+
+class CopiedRowsLayout : public Layout {
+ public:
+  struct Params {
+    int copies = 2;
+    lowp::WireCodec codec = lowp::WireCodec::none;
+    static void describe(deck::Describe<Params>& d);
+  };
+  CopiedRowsLayout(const Params& params, Context& context);
+  LayoutKeys keys() const override { return keys_; }
+
+ private:
+  LayoutKeys keys_;
+};
+
+/// Params of both grids.
+struct GridLayoutParams {
+  lowp::WireCodec codec = lowp::WireCodec::none;
+  static void describe(deck::Describe<GridLayoutParams>& d);
+};
+
+class Grid2dLayout : public Layout {
+ public:
+  using Params = GridLayoutParams;
+  Grid2dLayout(const Params& params, Context& context);
+  LayoutKeys keys() const override { return keys_; }
+
+ private:
+  LayoutKeys keys_;
+};
+
+class Grid3dLayout : public Layout {
+ public:
+  using Params = GridLayoutParams;
+  Grid3dLayout(const Params& params, Context& context);
+  LayoutKeys keys() const override { return keys_; }
+
+ private:
+  LayoutKeys keys_;
 };
 
 }  // namespace cambium::sparse

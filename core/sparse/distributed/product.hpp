@@ -5,7 +5,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/sparse/distributed/layout.hpp"
-#include "core/sparse/distributed/share.hpp"
+#include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/csr.hpp"
 #include "core/sparse/rows/products.hpp"
 

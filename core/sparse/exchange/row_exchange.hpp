@@ -6,7 +6,7 @@
 
 #include "core/lowp/wire/message.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/sparse/distributed/share.hpp"
+#include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/csr.hpp"
 #include "core/sparse/rows/products.hpp"
 

@@ -32,6 +32,12 @@ struct Words {
   std::int64_t bytes = 0;     ///< of all messages as they travelled: after coding, with columns and lengths of rows
   std::int64_t messages = 0;  ///< not counting empty ones
   double waited = 0.0;        ///< s with nothing left to compute
+
+  Words& operator+=(const Words& other) {
+    dense += other.dense, entries += other.entries, bytes += other.bytes, messages += other.messages;
+    waited += other.waited;
+    return *this;
+  }
 };
 
 }  // namespace cambium::sparse
