@@ -8,18 +8,20 @@ namespace cambium::sparse {
 
 namespace {
 
-/// The own rows cut by columns: own, of lower and of higher ranks.
+/// The own rows cut by columns: own, of lower and of higher ranks; where sums need no order all columns of others stand
+/// in `lower`, for one product with them.
 template <class T>
 struct CutRows {
   Csr<T> own, lower, higher;
   std::vector<std::int32_t> wanted;  ///< first those of lower ranks
 
-  CutRows(const Csr<double>& rows, std::span<const std::int64_t> first, int rank) {
+  CutRows(const Csr<double>& rows, std::span<const std::int64_t> first, int rank, bool ordered) {
     const auto r = static_cast<std::size_t>(rank);
     const Range mine{first[r], first[r + 1]};
     const auto local = local_rows(converted<T>(rows), first, rank);
     wanted = local.wanted;
-    const std::int64_t below = std::lower_bound(wanted.begin(), wanted.end(), mine.begin) - wanted.begin();
+    const std::int64_t below =
+        ordered ? std::lower_bound(wanted.begin(), wanted.end(), mine.begin) - wanted.begin() : std::ssize(wanted);
     own = columns_of(local.matrix, {0, mine.size()});
     lower = columns_of(local.matrix, {mine.size(), mine.size() + below});
     higher = columns_of(local.matrix, {mine.size() + below, local.matrix.columns});
@@ -45,7 +47,8 @@ template <class T>
 class Direction {
  public:
   Direction(const Csr<double>& rows, std::span<const std::int64_t> first, const LayoutKeys& keys, const Comm& comm)
-      : rows_(rows, first, comm.rank()), exchange_(first, rows_.wanted, keys.codec, comm), ordered_(keys.ordered) {}
+      : rows_(rows, first, comm.rank(), keys.ordered), exchange_(first, rows_.wanted, keys.codec, comm),
+        ordered_(keys.ordered) {}
 
   /// Own columns while the others' rows travel; in the order of columns when that must be kept.
   void apply(Rows<const T> h, Rows<T> out) {
