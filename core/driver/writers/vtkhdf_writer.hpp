@@ -10,7 +10,8 @@
 
 namespace cambium {
 
-/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for what is in the file.
+/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for what is in the
+/// file.
 class VtkhdfWriter : public Writer {
  public:
   enum class Precision { double_, single };

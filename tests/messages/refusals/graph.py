@@ -1,4 +1,7 @@
 """What the plugin graph says about decks, graphs and meshes that cannot work."""
+import base64
+import struct
+
 import numpy
 
 from table import Table
@@ -179,6 +182,8 @@ vtu("'FILE' has 3 bytes of base64 data where 48 were announced; the file is cut 
     'format="ascii">0 0 0 1 0 0 0 1 0', 'format="binary">MAAAAAAAAA==')
 vtu("'FILE' has an array of type 'String', which is not read", 'type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0',
     'type="String" format="binary">AAAAAA==')
+vtu("mesh 'FILE': node 1 lies at no number", 'type="Float64" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 0 1 0',
+    'type="Float32" format="binary">' + base64.b64encode(struct.pack("<I9f", 36, 0, 0, 0, float("inf"), 0, 0, 0, 1, 0)).decode())
 vtu("'FILE' has no array of offsets", 'Name="offsets"', 'Name="ends"')
 vtu("'FILE' has an array without an end", "5</DataArray>", "5")
 vtu("'FILE' has 1 offsets and 2 types of cells; the file is damaged", ">5<", ">5 5<")
