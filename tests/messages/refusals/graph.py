@@ -104,8 +104,8 @@ transport("diffusivity: 'x - 0.5' is -0.3333 at x = 0.1667, y = 0.08333; it must
 transport("a boundary has one of 'value', 'flux' and 'outflow'; give one, or none for a closed wall",
           S + "boundaries={left: {value: 1, outflow: true}}")
 transport("boundaries: the mesh has no boundary 'lift'; did you mean 'left'?", S + "boundaries={lift: {value: 1}}")
-transport("timestep 5 is longer than the longest stable step, 0.07031; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
-transport("timestep 5 is longer than the longest stable step, 0.04219; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
+transport("timestep 5 is longer than the longest stable step, 0.08627; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
+transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
 transport(("stages[0].simulate.source: there is no variable 'u'; known: x, y, t, c\n    u\n    ^"), S + "source=u")
 transport("'m.stl' is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", S + "mesh={file: m.stl}")
 
