@@ -56,7 +56,7 @@ says("'timestep' is missing: nothing limits the length of these implicit steps",
 says("'timestep' is missing: nothing diffuses and nothing flows, so no step is too long", U + "diffusion=0")
 says("timestep 1 is longer than the longest stable step, 0.6275; take a shorter one, none, or 'method: implicit'", S + "timestep=1")
 says(("stages[0].simulate.species[0].reaction: there is no variable 'v'; known: u, t, x, y, z, beta\n    beta*u*v\n           ^"), U + "reaction=beta*u*v")
-says(("stages[0].simulate.species[0].initial: there is no variable 'u'; known: x, y, z, node, beta\n    1 + u\n        ^"), U + "initial=1 + u")
+says(("stages[0].simulate.species[0].initial: there is no variable 'qq'; known: x, y, z, node, beta\n    1 + qq\n        ^"), U + "initial=1 + qq")
 says("u is not finite any more after step 10 (t = 5) at node 0; take a shorter 'timestep' or a smaller 'courant'", U + "diffusion=0.01",
      U + "reaction=100*exp(u)", S + "timestep=0.5", S + "end_time=50", command="run", code=4)
 says("conjugate gradients: the right-hand side is not finite any more; take a shorter 'timestep'", U + "reaction=100*exp(exp(u))",
@@ -100,13 +100,13 @@ transport("the mesh needs exactly one of 'rectangle', 'disc' and 'file'", S + "m
 transport("'hole' must be smaller than 'radius'", S + "mesh={disc: {rings: 3, hole: 1}}")
 transport("'velocity' needs two formulas, along x and along y", S + "velocity=[1]")
 transport("'velocity' and 'stream' exclude each other; leave one out", S + "velocity=[1, 0]")
-transport("diffusivity: 'x - 0.5' is -0.3333 at x = 0.1667, y = 0.08333; it must be 0 or more", S + "diffusivity=x - 0.5")
+transport("diffusivity: 'x - 0.5' is -0.333333 at x = 0.1667, y = 0.08333; it must be 0 or more", S + "diffusivity=x - 0.5")
 transport("a boundary has one of 'value', 'flux' and 'outflow'; give one, or none for a closed wall",
           S + "boundaries={left: {value: 1, outflow: true}}")
 transport("boundaries: the mesh has no boundary 'lift'; did you mean 'left'?", S + "boundaries={lift: {value: 1}}")
 transport("timestep 5 is longer than the longest stable step, 0.08627; take a shorter one, none, or 'method: implicit'", S + "timestep=5")
 transport("timestep 5 is longer than the longest stable step, 0.05176; take a shorter one, or none", S + "timestep=5", S + "method=implicit")
-transport(("stages[0].simulate.source: there is no variable 'u'; known: x, y, t, c\n    u\n    ^"), S + "source=u")
+transport(("stages[0].simulate.source: there is no variable 'qq'; known: x, y, t, c\n    qq\n    ^"), S + "source=qq")
 transport("'m.stl' is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", S + "mesh={file: m.stl}")
 
 # Gmsh
