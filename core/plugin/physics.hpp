@@ -9,6 +9,7 @@
 #include "core/plugin/potential.hpp"
 #include "core/plugin/schedule.hpp"
 #include "core/state/grid_fields.hpp"
+#include "core/state/node_fields.hpp"
 #include "core/state/state.hpp"
 
 namespace cambium {
@@ -57,6 +58,8 @@ class Physics {
   /// Collective: its fields on the cells of a grid, values on rank 0 alone, for the output `vtkhdf`; nothing when it
   /// has no grid.
   virtual std::optional<GridFields> grid_fields(const State&, const Comm&) const { return {}; }
+  /// The same of a physics on a graph or on an unstructured mesh.
+  virtual std::optional<NodeFields> node_fields(const State&, const Comm&) const { return {}; }
   /// True when the work is done before the last step (a minimisation has converged). Same answer on every rank.
   virtual bool finished() const { return false; }
   /// True when finished() comes by itself (an end time), so that a deck may leave out 'steps'.

@@ -35,6 +35,8 @@ RUNS = {
               ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"]),
     "convection": ("superres/rayleigh_benard.yaml", "superres", []),
     "any_sampling": ("superres/any_sampling.yaml", "superres", []),
+    "epidemic": ("graph/diffusion.yaml", "graph", []),
+    "stirred": ("graph/transport.yaml", "graph", []),
     "verify": ("superres/verify.yaml", "superres", []),
     "coarse_to_fine": ("superres/coarse_to_fine.yaml", "superres", []),
     "search": ("podlstm/search.yaml", "podlstm", []),

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 TOPOLOGIES = ("Vertices", "Lines", "Polygons", "Strips")
-CORNERS = {1: 1, 3: 2, 9: 4, 12: 8}  # of VTK's cell types: vertex, line, quadrilateral, hexahedron
+CORNERS = {1: 1, 3: 2, 5: 3, 9: 4, 12: 8}  # of VTK's cell types: vertex, line, triangle, quadrilateral, hexahedron
 
 
 class Layout:
@@ -71,6 +71,9 @@ class Layout:
         for name, array in self.arrays("CellData").items():
             self.per_step(f"CellDataOffsets/{name}")
             self.need(self.steps[f"CellDataOffsets/{name}"][-1] + cells <= len(array), f"CellData/{name} is short")
+        for name, array in self.arrays("PointData").items():
+            self.per_step(f"PointDataOffsets/{name}")
+            self.need(self.steps[f"PointDataOffsets/{name}"][-1] + points <= len(array), f"PointData/{name} is short")
 
     def poly(self):
         points = int(self.root["NumberOfPoints"][0])

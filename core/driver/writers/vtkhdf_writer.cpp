@@ -31,8 +31,17 @@ void VtkhdfWriter::observe(const State& state, std::int64_t step, double time) {
     });
     return;
   }
+  if (const auto nodes = physics_->node_fields(state, context_.comm)) {
+    io::on_root(context_.comm, [&] {
+      if (!file_) file_ = std::make_unique<io::VtkhdfFile>(path(), *nodes, single, io::provenance_of(context_));
+      file_->append(*nodes, step, time);
+    });
+    return;
+  }
   if (state.particles.nglobal == 0)
-    throw InputError("output 'vtkhdf' shows fields on a grid or particles, and this physics has neither; leave it out");
+    throw InputError(
+        "output 'vtkhdf' shows fields on a grid, a mesh or a graph, or particles, and this physics has none of them; "
+        "leave it out");
   const io::Frame frame = io::gather_frame(state, context_.comm, {params_.velocities, params_.forces});
   io::on_root(context_.comm, [&] {
     if (!file_) file_ = std::make_unique<io::VtkhdfFile>(path(), frame, single, io::provenance_of(context_));

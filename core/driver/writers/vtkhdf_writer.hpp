@@ -11,7 +11,8 @@
 
 namespace cambium {
 
-/// Grid fields or particles of any physics for ParaView; see io::VtkhdfFile for what is in the file.
+/// Fields on grids, meshes and graphs, or particles, of any physics for ParaView; see io::VtkhdfFile for what is in the
+/// file.
 class VtkhdfWriter : public Writer {
  public:
   struct Params {

@@ -6,6 +6,7 @@
 #include "core/io/run/provenance.hpp"
 #include "core/io/structures/frame.hpp"
 #include "core/state/grid_fields.hpp"
+#include "core/state/node_fields.hpp"
 
 namespace cambium::io {
 
@@ -16,6 +17,8 @@ namespace cambium::io {
 ///     CellData         of grids: ImageData (evenly spaced; arrays [step][z][y][x]) or UnstructuredGrid (lines,
 ///     quadrilaterals
 ///                      or hexahedra between any faces; arrays [step * cells])
+///     Points, Connectivity, PointData  of meshes and graphs: UnstructuredGrid of triangles or lines that stay where
+///                      they are, arrays [step * points]
 ///     Points,PointData of particles: PolyData with one vertex each, arrays [step * particles]
 ///   /step              numbers of the steps; /cambium: provenance
 /// A reader shows a single moment of an image only from the second moment on: readers take NSteps = 1 for no series.
@@ -25,6 +28,7 @@ class VtkhdfFile {
   /// A new file without moments, for fields on this grid or for these particles.
   VtkhdfFile(const std::string& path, const GridFields& grid, bool single_precision, const Provenance& provenance);
   VtkhdfFile(const std::string& path, const Frame& frame, bool single_precision, const Provenance& provenance);
+  VtkhdfFile(const std::string& path, const NodeFields& nodes, bool single_precision, const Provenance& provenance);
   /// An existing file without its moments after `last_step`.
   VtkhdfFile(const std::string& path, std::int64_t last_step);
 
@@ -32,6 +36,7 @@ class VtkhdfFile {
   /// of other particles.
   void append(const GridFields& fields, std::int64_t step, double time);
   void append(const Frame& frame);
+  void append(const NodeFields& fields, std::int64_t step, double time);
   /// Time of the last moment; `none` when there is none.
   double last_time(double none) const;
 
@@ -40,6 +45,9 @@ class VtkhdfFile {
   void begin(const char* type, const Provenance& provenance);
   void make_image(const GridFields& grid);
   void make_mesh(const GridFields& grid);
+  /// Corners and cells that stay where they are: place [point][3].
+  void write_cells(const std::vector<double>& place, const std::vector<std::int64_t>& connectivity,
+                   const std::vector<std::int64_t>& offsets, std::uint8_t type);
   void make_series(const std::string& name, DType type, int components, std::int64_t rows);
   void add(const std::string& name, const TensorRef& rows);
   void add_step(std::int64_t step, double time);

@@ -33,6 +33,21 @@ void for_each(const std::array<std::int64_t, 3>& n, F visit) {
 
 }  // namespace
 
+void VtkhdfFile::write_cells(const std::vector<double>& place, const std::vector<std::int64_t>& connectivity,
+                             const std::vector<std::int64_t>& offsets, std::uint8_t type) {
+  Group head = root();
+  const std::int64_t cells = std::ssize(offsets) - 1;
+  head.write("NumberOfPoints", std::vector<std::int64_t>{std::ssize(place) / 3});
+  head.write("NumberOfCells", std::vector<std::int64_t>{cells});
+  head.write("NumberOfConnectivityIds", std::vector<std::int64_t>{std::ssize(connectivity)});
+  head.write("Points", tensor_of(place.data(), {std::ssize(place) / 3, 3}));
+  head.write("Connectivity", connectivity);
+  head.write("Offsets", offsets);
+  head.write("Types", std::vector<std::uint8_t>(cells, type));
+  for (const char* name : {"PartOffsets", "NumberOfParts", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"})
+    file_.create_series(std::string("/VTKHDF/Steps/") + name, DType::i64, {});
+}
+
 void VtkhdfFile::make_mesh(const GridFields& grid) {
   std::array<std::int64_t, 3> cells{1, 1, 1}, points{1, 1, 1};
   for (std::size_t d = 0; d < grid.axes.size(); ++d) cells[d] = grid.axes[d].cells(), points[d] = cells[d] + 1;
@@ -48,16 +63,7 @@ void VtkhdfFile::make_mesh(const GridFields& grid) {
       connectivity.push_back(((k + c[2]) * points[1] + j + c[1]) * points[0] + i + c[0]);
     offsets.push_back(std::ssize(connectivity));
   });
-  Group head = root();
-  head.write("NumberOfPoints", std::vector<std::int64_t>{std::ssize(place) / 3});
-  head.write("NumberOfCells", std::vector<std::int64_t>{grid.cells()});
-  head.write("NumberOfConnectivityIds", std::vector<std::int64_t>{std::ssize(connectivity)});
-  head.write("Points", tensor_of(place.data(), {std::ssize(place) / 3, 3}));
-  head.write("Connectivity", connectivity);
-  head.write("Offsets", offsets);
-  head.write("Types", std::vector<std::uint8_t>(grid.cells(), shape.type));
-  for (const char* name : {"PartOffsets", "NumberOfParts", "PointOffsets", "CellOffsets", "ConnectivityIdOffsets"})
-    file_.create_series(std::string("/VTKHDF/Steps/") + name, DType::i64, {});
+  write_cells(place, connectivity, offsets, shape.type);
   for (const auto& field : grid.fields) make_series("CellData/" + field.name, real_, field.components, grid.cells());
 }
 

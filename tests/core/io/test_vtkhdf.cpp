@@ -24,6 +24,14 @@ class Fixed : public Physics {
       for (auto& field : now.fields) field.values.clear();
     return now;
   }
+  std::optional<NodeFields> nodes;
+  std::optional<NodeFields> node_fields(const State& state, const Comm&) const override {
+    auto now = nodes;
+    if (now)
+      for (auto& field : now->fields)
+        for (double& value : field.values) value += static_cast<double>(state.step);
+    return now;
+  }
   void declare(State&, Context&) override {}
   void initialise(State&, Context&) override {}
   void restore(State&, Context&, const io::Group&, bool) override {}
@@ -234,9 +242,46 @@ TEST_CASE("moments at intervals of time, also after a resume") {
   if (w.comm.root()) CHECK(w.file().read<Ints>("/step") == Ints{0, 4, 8, 12});
 }
 
+TEST_CASE("triangles and the edges of a graph become cells that stay, with a moment per row of points") {
+  for (const int corners : {2, 3}) {
+    World w;
+    auto cells = std::make_shared<NodeCells>();
+    cells->points = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {1.0, 1.0, 0.0}, {0.0, 1.0, 0.5}};
+    cells->corners = corners;
+    cells->connectivity = corners == 3 ? Ints{0, 1, 2, 0, 2, 3} : Ints{0, 1, 2, 3};
+    NodeFields nodes{cells, {{"c", "mol/l", 1, {0, 1, 2, 3}}, {"u", "", 3, Reals(12, 4.0)}}};
+    if (!w.comm.root())
+      for (auto& field : nodes.fields) field.values.clear();
+    w.physics.nodes = nodes;
+    {
+      auto writer = w.writer();
+      for (std::int64_t step : {0, 100}) w.observe(writer, step);
+    }
+    auto writer = w.writer();
+    writer.resume(50);
+    w.observe(writer, 200);
+    if (!w.comm.root()) continue;
+    const auto file = w.file();
+    const auto head = file.group("/VTKHDF");
+    CHECK(head.attribute<std::string>("Type") == "UnstructuredGrid");
+    CHECK(head.read<std::vector<std::uint8_t>>("Types") == std::vector<std::uint8_t>(2, corners == 3 ? 5 : 3));
+    CHECK(head.read<Ints>("Connectivity") == cells->connectivity);
+    CHECK(head.read<Ints>("Offsets") == Ints{0, corners, 2 * corners});
+    CHECK(head.read<Reals>("Points")[11] == 0.5);
+    CHECK(head.read<Ints>("Steps/PointDataOffsets/u") == Ints{0, 4});
+    CHECK(head.read<Ints>("Steps/PointOffsets") == Ints{0, 0});
+    CHECK(head.dataset("PointData/u").shape() == Ints{8, 3});
+    CHECK(head.read<Reals>("PointData/c") == Reals{0, 1, 2, 3, 200, 201, 202, 203});
+    CHECK(head.dataset("PointData/c").attribute<std::string>("unit") == "mol/l");
+    CHECK(file.read<Ints>("/step") == Ints{0, 200});
+  }
+}
+
 TEST_CASE("a physics with neither grid nor particles is refused") {
   World w;
   auto writer = w.writer();
   CHECK(message([&] { w.observe(writer, 0); }) ==
-        "output 'vtkhdf' shows fields on a grid or particles, and this physics has neither; leave it out");
+        "output 'vtkhdf' shows fields on a grid, a mesh or a graph, or particles, and this physics has none of them; "
+        "leave "
+        "it out");
 }

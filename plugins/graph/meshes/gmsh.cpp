@@ -1,0 +1,211 @@
+// Gmsh's MSH files in ASCII, versions 2.2 and 4.1 (Gmsh reference manual, "Gmsh file formats").
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "core/base/error.hpp"
+#include "core/io/text_lines.hpp"
+#include "plugins/graph/meshes/triangles.hpp"
+
+namespace cambium::graph {
+namespace {
+
+constexpr int line_type = 1, triangle_type = 2, point_type = 15;
+
+class GmshReader {
+ public:
+  explicit GmshReader(const std::string& path) : lines_(path) {}
+
+  RawMesh read() {
+    read_format();
+    while (lines_.next()) {
+      const std::string section = std::string(first_word());
+      if (section.empty()) continue;
+      if (section == "$PhysicalNames")
+        read_names();
+      else if (section == "$Entities" && modern_)
+        read_entities();
+      else if (section == "$Nodes")
+        modern_ ? read_node_blocks() : read_nodes();
+      else if (section == "$Elements")
+        modern_ ? read_element_blocks() : read_elements();
+      else if (section.starts_with('$') && !section.starts_with("$End"))
+        skip(section);
+    }
+    if (mesh_.point.empty() || !elements_)
+      throw InputError(fmt::format("'{}' ends before its {}; the file is cut short: save the mesh again", lines_.path(),
+                                   mesh_.point.empty() ? "$Nodes" : "$Elements"));
+    return std::move(mesh_);
+  }
+
+ private:
+  std::string_view first_word() {
+    const auto words = io::split(lines_.line());
+    return words.empty() ? std::string_view() : words.front();
+  }
+  /// The words of the next line, at least so many.
+  std::vector<std::string_view> need(std::size_t count, const char* what) {
+    if (!lines_.next())
+      throw InputError(fmt::format("'{}' ends in the middle of its {}; the file is cut short: save the mesh again",
+                                   lines_.path(), what));
+    auto words = io::split(lines_.line());
+    if (words.size() < count)
+      lines_.fail(fmt::format("expected {} numbers in a line of the {}, found {}", count, what, words.size()));
+    return words;
+  }
+  std::int64_t whole(std::string_view word, const char* what) const { return lines_.integer(word, what); }
+
+  void read_format() {
+    if (!lines_.next() || first_word() != "$MeshFormat")
+      throw InputError(fmt::format(
+          "'{}' does not begin with $MeshFormat, so it is no Gmsh mesh; save it from Gmsh as .msh", lines_.path()));
+    const auto words = need(3, "$MeshFormat");
+    const std::string version(words[0]);
+    if (version != "2.2" && version != "4.1")
+      lines_.fail(fmt::format("MSH version {} is not read; save version 4.1 or 2.2 (gmsh -format msh41)", version));
+    if (words[1] != "0") lines_.fail("a binary MSH file is not read; save it as ASCII (gmsh -save ... without -bin)");
+    modern_ = version == "4.1";
+    skip("$MeshFormat");
+  }
+
+  void skip(const std::string& section) {
+    const std::string end = "$End" + section.substr(1);
+    while (lines_.next())
+      if (first_word() == end) return;
+    throw InputError(fmt::format("'{}' ends in the middle of its {}; the file is cut short: save the mesh again",
+                                 lines_.path(), section));
+  }
+
+  void read_names() {
+    const auto count = whole(need(1, "$PhysicalNames")[0], "the number of physical names");
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto words = need(3, "$PhysicalNames");
+      const std::string& line = lines_.line();
+      const auto open = line.find('"'), close = line.rfind('"');
+      if (open == std::string::npos || close <= open) lines_.fail("expected a name in quotation marks");
+      if (words[0] == "1") names_[whole(words[1], "a physical group")] = line.substr(open + 1, close - open - 1);
+    }
+    skip("$PhysicalNames");
+  }
+
+  /// Which physical group each curve belongs to.
+  void read_entities() {
+    const auto head = need(4, "$Entities");
+    const auto points = whole(head[0], "the number of points"), curves = whole(head[1], "the number of curves");
+    for (std::int64_t k = 0; k < points; ++k) need(1, "$Entities");
+    for (std::int64_t k = 0; k < curves; ++k) {
+      const auto words = need(8, "$Entities");
+      if (whole(words[7], "the number of physical groups") > 0 && words.size() > 8)
+        group_of_curve_[whole(words[0], "a curve")] = whole(words[8], "a physical group");
+    }
+    skip("$Entities");
+  }
+
+  void add_point(std::int64_t number, const std::vector<std::string_view>& words, std::size_t first) {
+    at_[number] = std::ssize(mesh_.point);
+    mesh_.point_number.push_back(number);
+    mesh_.point.push_back(
+        {lines_.real(words[first], "x"), lines_.real(words[first + 1], "y"), lines_.real(words[first + 2], "z")});
+  }
+
+  void read_nodes() {
+    const auto count = whole(need(1, "$Nodes")[0], "the number of nodes");
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto words = need(4, "$Nodes");
+      add_point(whole(words[0], "a node"), words, 1);
+    }
+    skip("$Nodes");
+  }
+
+  void read_node_blocks() {
+    const auto blocks = whole(need(4, "$Nodes")[0], "the number of blocks");
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const auto count = whole(need(4, "$Nodes")[3], "the number of nodes of a block");
+      std::vector<std::int64_t> numbers;
+      for (std::int64_t k = 0; k < count; ++k) numbers.push_back(whole(need(1, "$Nodes")[0], "a node"));
+      for (const auto number : numbers) add_point(number, need(3, "$Nodes"), 0);
+    }
+    skip("$Nodes");
+  }
+
+  std::int64_t point_of(std::string_view word) {
+    const auto number = whole(word, "a node");
+    const auto found = at_.find(number);
+    if (found == at_.end())
+      lines_.fail(fmt::format("node {} is not among the {} nodes of this file", number, mesh_.point.size()));
+    return found->second;
+  }
+
+  std::int32_t tag_of(std::int64_t group) {
+    const auto found = names_.find(group);
+    const std::string name = found == names_.end() ? std::to_string(group) : found->second;
+    const auto at = std::find(mesh_.tags.begin(), mesh_.tags.end(), name);
+    if (at != mesh_.tags.end()) return static_cast<std::int32_t>(at - mesh_.tags.begin());
+    mesh_.tags.push_back(name);
+    return static_cast<std::int32_t>(mesh_.tags.size()) - 1;
+  }
+
+  /// `first`: of the words that are nodes. `group` 0: none.
+  void add_element(std::int64_t number, int type, std::int64_t group, const std::vector<std::string_view>& words,
+                   std::size_t first) {
+    if (type == point_type) return;
+    if (type != line_type && type != triangle_type)
+      lines_.fail(
+          fmt::format("element {} has Gmsh's type {}; only triangles of three nodes (2) can be used, and lines of "
+                      "two (1) for the boundary: mesh with first order and without recombination",
+                      number, type));
+    if (words.size() < first + static_cast<std::size_t>(type) + 1)
+      lines_.fail(fmt::format("element {} has too few nodes", number));
+    if (type == triangle_type) {
+      mesh_.corner.push_back({point_of(words[first]), point_of(words[first + 1]), point_of(words[first + 2])});
+      mesh_.triangle_number.push_back(number);
+    } else if (group > 0) {
+      mesh_.sides.push_back({point_of(words[first]), point_of(words[first + 1]), tag_of(group)});
+    }
+  }
+
+  void read_elements() {
+    const auto count = whole(need(1, "$Elements")[0], "the number of elements");
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto words = need(3, "$Elements");
+      const auto tags =
+          static_cast<std::size_t>(std::clamp<std::int64_t>(whole(words[2], "the number of tags"), 0, 1000));
+      const std::int64_t group = tags > 0 && words.size() > 3 ? whole(words[3], "a physical group") : 0;
+      add_element(whole(words[0], "an element"), static_cast<int>(whole(words[1], "a type")), group, words, 3 + tags);
+    }
+    skip("$Elements");
+    elements_ = true;
+  }
+
+  void read_element_blocks() {
+    const auto blocks = whole(need(4, "$Elements")[0], "the number of blocks");
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const auto head = need(4, "$Elements");
+      const auto curve = group_of_curve_.find(whole(head[1], "an entity"));
+      const auto type = static_cast<int>(whole(head[2], "a type"));
+      const auto count = whole(head[3], "the number of elements of a block");
+      const bool grouped = head[0] == "1" && curve != group_of_curve_.end();
+      for (std::int64_t k = 0; k < count; ++k) {
+        const auto words = need(2, "$Elements");
+        add_element(whole(words[0], "an element"), type, grouped ? curve->second : 0, words, 1);
+      }
+    }
+    skip("$Elements");
+    elements_ = true;
+  }
+
+  io::TextLines lines_;
+  RawMesh mesh_;
+  bool modern_ = true, elements_ = false;
+  std::map<std::int64_t, std::string> names_;
+  std::map<std::int64_t, std::int64_t> group_of_curve_;
+  std::unordered_map<std::int64_t, std::int64_t> at_;
+};
+
+}  // namespace
+
+RawMesh read_gmsh(const std::string& path) { return GmshReader(path).read(); }
+
+}  // namespace cambium::graph

@@ -1,0 +1,143 @@
+#include "plugins/graph/meshes/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/constants.hpp"
+#include "core/base/error.hpp"
+#include "plugins/graph/meshes/near_order.hpp"
+
+namespace cambium::graph {
+
+void NetworkKeys::Ring::describe(deck::Describe<Ring>& d) {
+  d("nodes", &Ring::nodes, "nodes, evenly on a circle of circumference 1").at_least(3);
+  d("neighbours", &Ring::neighbours, "edges to so many nodes on either side").at_least(1).def(1);
+  d.check([](const Ring& p) {
+    return 2 * p.neighbours < p.nodes ? "" : "'neighbours' on both sides together must be fewer than the other nodes";
+  });
+}
+
+void NetworkKeys::Grid::describe(deck::Describe<Grid>& d) {
+  d("nodes", &Grid::nodes, "nodes along x, y and z, one to three numbers; they lie at 0, 1, 2, ...")
+      .at_least(1)
+      .example("[64, 64]");
+  d("periodic", &Grid::periodic, "the last node along each direction is a neighbour of the first").def(false);
+  d.check(
+      [](const Grid& p) { return p.nodes.empty() || p.nodes.size() > 3 ? "'nodes' needs one to three numbers" : ""; });
+}
+
+void NetworkKeys::Random::describe(deck::Describe<Random>& d) {
+  d("nodes", &Random::nodes, "nodes at random places of the unit square").at_least(2);
+  d("degree", &Random::degree, "mean number of neighbours: all within the distance at which there are so many")
+      .positive()
+      .def(8.0);
+  d("weight", &Random::weight, "of an edge, a formula of its length over that distance, d (0 to 1)")
+      .example("exp(-3*d^2)")
+      .def("1");
+}
+
+void NetworkKeys::describe(deck::Describe<NetworkKeys>& d) {
+  d("ring", &NetworkKeys::ring, "made: a ring");
+  d("grid", &NetworkKeys::grid, "made: a rectangular grid of one to three dimensions");
+  d("random", &NetworkKeys::random, "made: random places of the unit square, near ones connected");
+  d("file", &NetworkKeys::file,
+    "or read: lines 'i j [weight]', or HDF5 (.h5) with arrays edges (edges, 2), weights and positions; directions are "
+    "not looked at")
+      .def("")
+      .example("roads.edges");
+  d("group", &NetworkKeys::group, "of an HDF5 file that holds these arrays").def("");
+  d("first", &NetworkKeys::first, "number of the first node in the file").range(0, 1).def(0);
+  d.check([](const NetworkKeys& p) {
+    return p.ring.has_value() + p.grid.has_value() + p.random.has_value() + !p.file.empty() == 1
+               ? ""
+               : "the graph needs exactly one of 'ring', 'grid', 'random' and 'file'";
+  });
+}
+
+static bool is_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
+
+Network make_network(const NetworkKeys& keys, std::uint64_t seed, Log& log) {
+  if (keys.ring) return network_of(ring_of(*keys.ring), "ring", false, log);
+  if (keys.grid) return network_of(grid_of(*keys.grid), "grid", false, log);
+  if (keys.random) return network_of(random_of(*keys.random, seed), "random", true, log);
+  const auto list =
+      is_hdf5(keys.file) ? read_edge_file(keys.file, keys.group, keys.first) : read_edge_list(keys.file, keys.first);
+  return network_of(list, "'" + keys.file + "'", true, log);
+}
+
+namespace {
+
+/// What was found beside plain edges.
+struct Oddities {
+  std::int64_t loops = 0, repeated = 0, isolated = 0;
+};
+
+/// Both directions of every edge once.
+std::vector<sparse::Entry> both_directions(const EdgeList& list, const std::string& name, Oddities& odd) {
+  std::vector<sparse::Entry> sorted;
+  for (const auto& e : list.edges) {
+    if (e.row == e.column)
+      ++odd.loops;
+    else
+      sorted.push_back({std::min(e.row, e.column), std::max(e.row, e.column), e.value});
+  }
+  const auto before = [](const sparse::Entry& a, const sparse::Entry& b) {
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), before);
+  std::vector<sparse::Entry> out;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    const auto& e = sorted[k];
+    if (k > 0 && !before(sorted[k - 1], e)) {
+      ++odd.repeated;
+      if (sorted[k - 1].value != e.value)
+        throw InputError(
+            fmt::format("{}: the edge between nodes {} and {} has the weight {:g} once and {:g} another time; give it "
+                        "one weight, this graph has no directions",
+                        name, e.row, e.column, sorted[k - 1].value, e.value));
+      continue;
+    }
+    out.push_back(e);
+    out.push_back({e.column, e.row, e.value});
+  }
+  return out;
+}
+
+void say(const Oddities& odd, const std::string& name, Log& log) {
+  if (odd.loops)
+    log.warn(fmt::format("graph {}: {} edges from a node to itself were left out, nothing flows through them", name,
+                         odd.loops));
+  if (odd.repeated)
+    log.info(fmt::format("graph {}: {} edges are given more than once, or in both directions, and count once", name,
+                         odd.repeated));
+  if (odd.isolated)
+    log.warn(fmt::format("graph {}: {} nodes have no edge; only their reactions change them", name, odd.isolated));
+}
+
+}  // namespace
+
+Network network_of(const EdgeList& list, const std::string& name, bool renumber, Log& log) {
+  Oddities odd;
+  Network out;
+  const auto entries = both_directions(list, name, odd);
+  out.weight = sparse::csr_from_entries(list.nodes, list.nodes, entries).matrix;
+  for (std::int64_t i = 0; i < list.nodes; ++i) odd.isolated += out.weight.length(i) == 0;
+  say(odd, name, log);
+  out.place = list.place;
+  for (std::int64_t i = std::ssize(out.place); i < list.nodes; ++i) {
+    const double angle = 2.0 * constants::pi * static_cast<double>(i) / static_cast<double>(list.nodes);
+    out.place.push_back({std::cos(angle) / (2.0 * constants::pi), std::sin(angle) / (2.0 * constants::pi), 0.0});
+  }
+  for (std::int64_t i = 0; i < list.nodes; ++i) out.number.push_back(static_cast<std::int32_t>(i));
+  if (!renumber) return out;
+  out.number = near_order(out.weight);
+  out.weight = sparse::permuted(out.weight, out.number);
+  std::vector<Place> place;
+  for (const auto i : out.number) place.push_back(out.place[i]);
+  out.place = std::move(place);
+  return out;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,234 @@
+#include "plugins/graph/meshes/triangles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.hpp"
+#include "plugins/graph/meshes/near_order.hpp"
+
+namespace cambium::graph {
+
+void MeshKeys::Rectangle::describe(deck::Describe<Rectangle>& d) {
+  d("cells", &Rectangle::cells, "along x and y; each is cut into two triangles").at_least(1).example("[64, 32]");
+  d("size", &Rectangle::size, "along x and y").positive().def({1.0, 1.0});
+  d("origin", &Rectangle::origin, "lower left corner").def({0.0, 0.0});
+  d("shake", &Rectangle::shake, "inner nodes are moved at random by up to this part of a cell")
+      .range(0.0, 0.3)
+      .def(0.0);
+}
+
+void MeshKeys::Disc::describe(deck::Describe<Disc>& d) {
+  d("rings", &Disc::rings, "of triangles between the middle, or the hole, and the rim").at_least(1).example("32");
+  d("radius", &Disc::radius, "of the rim").positive().def(1.0);
+  d("hole", &Disc::hole, "radius of a hole in the middle; 0: none").non_negative().def(0.0);
+  d("centre", &Disc::centre, "middle").def({0.0, 0.0});
+  d.check([](const Disc& p) { return p.hole < p.radius ? "" : "'hole' must be smaller than 'radius'"; });
+}
+
+void MeshKeys::describe(deck::Describe<MeshKeys>& d) {
+  d("rectangle", &MeshKeys::rectangle, "made: boundaries left, right, bottom and top");
+  d("disc", &MeshKeys::disc, "made: rings of nodes; boundaries rim and hole");
+  d("file", &MeshKeys::file, "or read: Gmsh (.msh, ASCII, 4.1 or 2.2) or VTK (.vtu)").def("").example("channel.msh");
+  d.check([](const MeshKeys& p) {
+    return p.rectangle.has_value() + p.disc.has_value() + !p.file.empty() == 1
+               ? ""
+               : "the mesh needs exactly one of 'rectangle', 'disc' and 'file'";
+  });
+}
+
+Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log) {
+  if (keys.rectangle) return checked_mesh(rectangle_of(*keys.rectangle, seed), "rectangle", false, log);
+  if (keys.disc) return checked_mesh(disc_of(*keys.disc), "disc", false, log);
+  const std::string name = "'" + keys.file + "'";
+  if (keys.file.ends_with(".msh")) return checked_mesh(read_gmsh(keys.file), name, true, log);
+  if (keys.file.ends_with(".vtu")) return checked_mesh(read_vtu(keys.file), name, true, log);
+  throw InputError(
+      fmt::format("{} is neither a Gmsh file (.msh) nor a VTK one (.vtu); convert the mesh, with meshio, say", name));
+}
+
+namespace {
+
+using Corner = std::array<std::int64_t, 3>;
+using Edge = std::pair<std::int64_t, std::int64_t>;
+
+/// Twice the area, positive when counter-clockwise.
+double doubled_area(const RawMesh& raw, const Corner& c) {
+  const auto &a = raw.point[c[0]], &b = raw.point[c[1]], &d = raw.point[c[2]];
+  return (b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]);
+}
+
+double longest_side(const RawMesh& raw, const Corner& c) {
+  double most = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const auto &a = raw.point[c[k]], &b = raw.point[c[(k + 1) % 3]];
+    most = std::max(most, std::hypot(b[0] - a[0], b[1] - a[1]));
+  }
+  return most;
+}
+
+void require_plane(const RawMesh& raw, const std::string& name) {
+  if (raw.corner.empty()) throw InputError(fmt::format("mesh {} holds no triangle", name));
+  double size = 0.0;
+  for (const auto& p : raw.point) {
+    if (!std::isfinite(p[0] + p[1] + p[2]))
+      throw InputError(
+          fmt::format("mesh {}: node {} lies at no number", name, raw.point_number[&p - raw.point.data()]));
+    size = std::max({size, std::abs(p[0] - raw.point[0][0]), std::abs(p[1] - raw.point[0][1])});
+  }
+  for (std::size_t i = 0; i < raw.point.size(); ++i)
+    if (std::abs(raw.point[i][2] - raw.point[0][2]) > 1e-9 * size)
+      throw InputError(fmt::format(
+          "mesh {}: node {} lies at z = {:g}, others at z = {:g}; this physics lives in a plane z = constant", name,
+          raw.point_number[i], raw.point[i][2], raw.point[0][2]));
+}
+
+/// All counter-clockwise; a mesh that is clockwise as a whole is turned round.
+void orient(RawMesh& raw, const std::string& name, Log& log) {
+  std::int64_t inverted = 0, first = -1;
+  for (std::size_t t = 0; t < raw.corner.size(); ++t) {
+    const double area = doubled_area(raw, raw.corner[t]), side = longest_side(raw, raw.corner[t]);
+    if (std::abs(area) <= 1e-12 * side * side)
+      throw InputError(fmt::format("mesh {}: triangle {} has no area; mesh the domain again, or remove it", name,
+                                   raw.triangle_number[t]));
+    if (area > 0.0) continue;
+    if (first < 0) first = static_cast<std::int64_t>(t);
+    ++inverted;
+  }
+  if (inverted == 0) return;
+  if (inverted < std::ssize(raw.corner))
+    throw InputError(fmt::format(
+        "mesh {}: triangle {} is inverted (its corners go round clockwise, those of {} of {} others do not); "
+        "exchange two of its corners, or mesh the domain again",
+        name, raw.triangle_number[first], std::ssize(raw.corner) - inverted, raw.corner.size() - 1));
+  for (auto& c : raw.corner) std::swap(c[1], c[2]);
+  log.info(fmt::format("mesh {}: all triangles go round clockwise and are turned", name));
+}
+
+void require_single(const RawMesh& raw, const std::string& name) {
+  std::map<Corner, std::int64_t> seen;
+  for (std::size_t t = 0; t < raw.corner.size(); ++t) {
+    Corner sorted = raw.corner[t];
+    std::sort(sorted.begin(), sorted.end());
+    const auto [at, fresh] = seen.emplace(sorted, raw.triangle_number[t]);
+    if (!fresh)
+      throw InputError(fmt::format("mesh {}: triangle {} has the same nodes as triangle {}; remove one of them", name,
+                                   raw.triangle_number[t], at->second));
+  }
+}
+
+/// Leaves out points that no triangle has.
+void drop_unused(RawMesh& raw, const std::string& name, Log& log) {
+  std::vector<std::int64_t> fresh(raw.point.size(), -1);
+  for (const auto& c : raw.corner)
+    for (const auto i : c) fresh[i] = 0;
+  std::int64_t used = 0, unused = 0, first = 0;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    if (fresh[i] < 0) {
+      if (unused++ == 0) first = raw.point_number[i];
+      continue;
+    }
+    raw.point[used] = raw.point[i], raw.point_number[used] = raw.point_number[i], fresh[i] = used++;
+  }
+  if (unused == 0) return;
+  raw.point.resize(used), raw.point_number.resize(used);
+  for (auto& c : raw.corner)
+    for (auto& i : c) i = fresh[i];
+  std::erase_if(raw.sides, [&](auto& s) { return s.a = fresh[s.a], s.b = fresh[s.b], s.a < 0 || s.b < 0; });
+  log.info(
+      fmt::format("mesh {}: {} nodes belong to no triangle (the first is {}) and are left out", name, unused, first));
+}
+
+/// Edges of one triangle, in the order of the triangles; InputError where three meet.
+std::vector<Triangles::Side> boundary_of(const RawMesh& raw, const std::string& name) {
+  std::map<Edge, int> count;
+  const auto key = [](std::int64_t a, std::int64_t b) { return Edge{std::min(a, b), std::max(a, b)}; };
+  for (std::size_t t = 0; t < raw.corner.size(); ++t)
+    for (int k = 0; k < 3; ++k) {
+      const auto a = raw.corner[t][k], b = raw.corner[t][(k + 1) % 3];
+      if (++count[key(a, b)] > 2)
+        throw InputError(
+            fmt::format("mesh {}: triangle {} is the third one at the edge between nodes {} and {}; "
+                        "triangles may not overlap",
+                        name, raw.triangle_number[t], raw.point_number[a], raw.point_number[b]));
+    }
+  std::map<Edge, std::int32_t> tags;
+  for (const auto& s : raw.sides) tags[key(s.a, s.b)] = s.tag;
+  std::vector<Triangles::Side> out;
+  for (const auto& c : raw.corner)
+    for (int k = 0; k < 3; ++k) {
+      const auto a = c[k], b = c[(k + 1) % 3];
+      if (count[key(a, b)] != 1) continue;
+      const auto tag = tags.find(key(a, b));
+      out.push_back(
+          {{static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}, tag == tags.end() ? -1 : tag->second});
+    }
+  return out;
+}
+
+/// Nodes in the middle of a neighbour's edge: the two halves are edges of the boundary, too.
+void say_hanging(const RawMesh& raw, const std::vector<Triangles::Side>& boundary, const std::string& name, Log& log) {
+  std::map<std::int32_t, std::vector<std::int32_t>> beside;
+  for (const auto& s : boundary) beside[s.node[0]].push_back(s.node[1]), beside[s.node[1]].push_back(s.node[0]);
+  std::int64_t hanging = 0, first = 0;
+  for (const auto& s : boundary)
+    for (const auto i : beside[s.node[0]]) {
+      const auto &a = raw.point[s.node[0]], &b = raw.point[s.node[1]], &p = raw.point[i];
+      const double dx = b[0] - a[0], dy = b[1] - a[1], px = p[0] - a[0], py = p[1] - a[1];
+      const double length = dx * dx + dy * dy, along = (px * dx + py * dy) / length;
+      if (std::abs(dx * py - dy * px) > 1e-9 * length || along < 1e-9 || along > 1.0 - 1e-9) continue;
+      if (hanging++ == 0) first = raw.point_number[i];
+    }
+  if (hanging)
+    log.warn(
+        fmt::format("mesh {}: {} nodes hang on the edge of a triangle that does not have them (the first is {}): "
+                    "nothing passes there, as through a wall; mesh the domain again",
+                    name, hanging, first));
+}
+
+/// Numbers the nodes in this order.
+void renumber_nodes(Triangles& mesh) {
+  std::vector<sparse::Entry> entries;
+  for (const auto& c : mesh.corner)
+    for (int k = 0; k < 3; ++k) {
+      entries.push_back({c[k], c[(k + 1) % 3], 1.0});
+      entries.push_back({c[(k + 1) % 3], c[k], 1.0});
+    }
+  const auto order = near_order(sparse::csr_from_entries(mesh.nodes(), mesh.nodes(), entries).matrix);
+  std::vector<std::int32_t> fresh(order.size());
+  std::vector<Point> point;
+  std::vector<std::int32_t> number;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    fresh[order[k]] = static_cast<std::int32_t>(k);
+    point.push_back(mesh.point[order[k]]), number.push_back(mesh.number[order[k]]);
+  }
+  mesh.point = std::move(point), mesh.number = std::move(number);
+  for (auto& c : mesh.corner)
+    for (auto& i : c) i = fresh[i];
+  for (auto& s : mesh.boundary)
+    for (auto& i : s.node) i = fresh[i];
+}
+
+}  // namespace
+
+Triangles checked_mesh(RawMesh raw, const std::string& name, bool renumber, Log& log) {
+  require_plane(raw, name);
+  drop_unused(raw, name, log);
+  require_single(raw, name);
+  orient(raw, name, log);
+  Triangles out;
+  out.boundary = boundary_of(raw, name);
+  say_hanging(raw, out.boundary, name, log);
+  out.tags = raw.tags;
+  for (const auto& p : raw.point) out.point.push_back({p[0], p[1]});
+  for (std::size_t i = 0; i < raw.point.size(); ++i) out.number.push_back(static_cast<std::int32_t>(i));
+  for (const auto& c : raw.corner)
+    out.corner.push_back(
+        {static_cast<std::int32_t>(c[0]), static_cast<std::int32_t>(c[1]), static_cast<std::int32_t>(c[2])});
+  if (renumber) renumber_nodes(out);
+  return out;
+}
+
+}  // namespace cambium::graph

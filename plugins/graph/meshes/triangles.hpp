@@ -1,0 +1,81 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/deck/describe.hpp"
+
+namespace cambium::graph {
+
+using Point = std::array<double, 2>;
+
+/// A mesh of triangles in the plane, all counter-clockwise, each node in at least one.
+struct Triangles {
+  struct Side {
+    std::array<std::int32_t, 2> node{};  ///< the inside lies to the left of the way from the first to the second
+    std::int32_t tag = -1;               ///< in `tags`; -1: none
+  };
+  std::vector<Point> point;
+  std::vector<std::array<std::int32_t, 3>> corner;
+  std::vector<Side> boundary;        ///< every edge of one triangle only
+  std::vector<std::string> tags;     ///< names of parts of the boundary
+  std::vector<std::int32_t> number;  ///< of each node in the file or by the rule that made it
+  std::int64_t nodes() const { return std::ssize(point); }
+  std::int64_t triangles() const { return std::ssize(corner); }
+};
+
+/// Where the triangles of a deck come from: exactly one of the keys.
+struct MeshKeys {
+  struct Rectangle {
+    std::array<int, 2> cells{};
+    std::array<double, 2> size{1.0, 1.0}, origin{0.0, 0.0};
+    double shake = 0.0;
+    static void describe(deck::Describe<Rectangle>& d);
+  };
+  struct Disc {
+    int rings = 0;
+    double radius = 1.0, hole = 0.0;
+    std::array<double, 2> centre{0.0, 0.0};
+    static void describe(deck::Describe<Disc>& d);
+  };
+  std::optional<Rectangle> rectangle;
+  std::optional<Disc> disc;
+  std::string file;
+  static void describe(deck::Describe<MeshKeys>& d);
+};
+
+/// What a file says or a rule makes, before it is checked.
+struct RawMesh {
+  struct Side {
+    std::int64_t a = 0, b = 0;  ///< points
+    std::int32_t tag = -1;
+  };
+  std::vector<std::array<double, 3>> point;
+  std::vector<std::int64_t> point_number;  ///< in the file
+  std::vector<std::array<std::int64_t, 3>> corner;
+  std::vector<std::int64_t> triangle_number;  ///< in the file
+  std::vector<Side> sides;                    ///< of the boundary, where the file names parts of it
+  std::vector<std::string> tags;
+};
+
+/// The mesh, the same on every rank. `seed`: of displaced nodes. InputError for what cannot be used, with the number of
+/// the triangle; what is odd is said to the log.
+Triangles make_mesh(const MeshKeys& keys, std::uint64_t seed, Log& log);
+
+/// InputError for a triangle of no area, one that is turned round while others are not, one that is there twice, an
+/// edge of three triangles, points outside a plane z = constant. Says nodes that no triangle uses, which go, and nodes
+/// that hang on the edge of a neighbour. `name`: of the mesh, for messages.
+Triangles checked_mesh(RawMesh raw, const std::string& name, bool renumber, Log& log);
+
+RawMesh rectangle_of(const MeshKeys::Rectangle& keys, std::uint64_t seed);
+RawMesh disc_of(const MeshKeys::Disc& keys);
+/// Gmsh's MSH, ASCII, 2.2 and 4.1: triangles, and lines of physical groups as named parts of the boundary.
+RawMesh read_gmsh(const std::string& path);
+/// VTK's XML UnstructuredGrid, ASCII or inline base64 without compression: triangles, and lines, whose cell data
+/// `gmsh:physical` or `tag` numbers parts of the boundary.
+RawMesh read_vtu(const std::string& path);
+
+}  // namespace cambium::graph

@@ -1,0 +1,268 @@
+#include "plugins/graph/physics/graph_diffusion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.hpp"
+
+namespace cambium::graph {
+
+void GraphDiffusion::Spots::describe(deck::Describe<Spots>& d) {
+  d("nodes", &Spots::nodes, "numbers of nodes in the file, or in the order in which they were made").example("[0, 17]");
+  d("hops", &Spots::hops, "and all that so many edges lead to").at_least(0).def(0);
+  d("value", &Spots::value, "that they begin with instead of 'initial'").def(1.0);
+}
+
+void GraphDiffusion::Species::describe(deck::Describe<Species>& d) {
+  d("name", &Species::name, "also its variable in formulas").example("u");
+  d("diffusion", &Species::diffusion, "D: flow along an edge is D times its weight times the difference")
+      .non_negative()
+      .def(0.0);
+  d("reaction", &Species::reaction,
+    "what else changes it in a unit of time: a formula of all species, t, the place x, y, z of the node, and "
+    "parameters")
+      .def("0")
+      .example("\"beta*S*I - gamma*I\"");
+  d("initial", &Species::initial, "at the start: a formula of the place x, y, z, the node's number, and parameters")
+      .def("0")
+      .example("exp(-100*(x^2 + y^2))");
+  d("spots", &Species::spots, "nodes that begin with another value");
+}
+
+void GraphDiffusion::Params::describe(deck::Describe<Params>& d) {
+  using L = Laplacian;
+  d("graph", &Params::graph, "nodes and weighted edges");
+  d("laplacian", &Params::laplacian,
+    "combinatorial W - A, or divided by the sums of weights W: from the left (random_walk), or by their square roots "
+    "from "
+    "both sides (symmetric)")
+      .options({{"combinatorial", L::combinatorial}, {"random_walk", L::random_walk}, {"symmetric", L::symmetric}})
+      .def(L::combinatorial);
+  d("parameters", &Params::parameters, "names for numbers, to be used in the formulas of this stage")
+      .variables({})
+      .def({});
+  d("species", &Params::species, "what lies on the nodes").example("[{name: u, diffusion: 1, initial: sin(2*pi*x)}]");
+  describe_node_keys(d);
+  d.check([](const Params& p) -> std::string {
+    if (p.species.empty()) return "'species' is empty; give at least one";
+    std::set<std::string> names{"t", "x", "y", "z", "node", "pi", "terms", "time", "step", "edge", "weight"};
+    for (const auto& s : p.species)
+      if (!names.insert(s.name).second)
+        return fmt::format("a species cannot be called '{}': that is the name of something else; give it its own",
+                           s.name);
+    for (const auto& [name, value] : p.parameters)
+      if (names.count(name))
+        return fmt::format("a parameter cannot be called '{}': that is the name of something else; give it its own",
+                           name);
+    return {};
+  });
+}
+
+namespace {
+
+std::vector<std::string> names_of(const GraphDiffusion::Params& params) {
+  std::vector<std::string> out;
+  for (const auto& s : params.species) out.push_back(s.name);
+  return out;
+}
+
+ShownNodes shown_of(const Network& network) {
+  auto cells = std::make_shared<NodeCells>();
+  cells->corners = 2;
+  cells->points.resize(network.place.size());
+  ShownNodes out{nullptr, network.number, {}};
+  for (std::int64_t i = 0; i < network.nodes(); ++i) {
+    cells->points[network.number[i]] = network.place[i];
+    const auto columns = network.weight.columns_of(i);
+    for (std::size_t e = 0; e < columns.size(); ++e) {
+      if (columns[e] < i) continue;
+      cells->connectivity.push_back(network.number[i]);
+      cells->connectivity.push_back(network.number[columns[e]]);
+      out.weight.push_back(network.weight.values_of(i)[e]);
+    }
+  }
+  out.cells = std::move(cells);
+  return out;
+}
+
+double sum_of(std::span<const double> values) {
+  double out = 0.0;
+  for (const double v : values) out += v;
+  return out;
+}
+
+}  // namespace
+
+GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
+    : params_(params), network_(make_network(params.graph, context.seed, context.log)),
+      range_(network_.weight, context.comm) {
+  const auto parameters = values_of(params_.parameters);
+  auto variables = names_of(params_);
+  for (const char* name : {"t", "x", "y", "z"}) variables.push_back(name);
+  for (const auto& s : params_.species) {
+    reactions_.emplace_back(s.reaction, variables, parameters);
+    initial_.emplace_back(s.initial, std::vector<std::string>{"x", "y", "z", "node"}, parameters);
+    reacts_ = reacts_ || s.reaction != "0";
+    if (!s.spots) continue;
+    for (const int node : s.spots->nodes)
+      if (node < 0 || node >= network_.nodes())
+        throw InputError(
+            fmt::format("spots of '{}': there is no node {}, they are 0 to {}", s.name, node, network_.nodes() - 1));
+  }
+  run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), names_of(params_), shown_of(network_));
+}
+
+/// K and M of own nodes; L u = M^-1 K u.
+Equations GraphDiffusion::equations() {
+  const auto kind = params_.laplacian;
+  sparse::Csr<double> whole;
+  whole.rows = whole.columns = network_.nodes();
+  std::vector<double> degree;
+  for (std::int64_t i = 0; i < network_.nodes(); ++i) degree.push_back(sum_of(network_.weight.values_of(i)));
+  const auto root = [&](std::int64_t i) { return degree[i] > 0.0 ? std::sqrt(degree[i]) : 1.0; };
+  const bool symmetric = kind == Laplacian::symmetric;
+  for (std::int64_t i = 0; i < network_.nodes(); ++i) {
+    const auto columns = network_.weight.columns_of(i);
+    const auto values = network_.weight.values_of(i);
+    const auto add = [&](std::int64_t j, double value) {
+      whole.column.push_back(static_cast<std::int32_t>(j));
+      whole.value.push_back(symmetric ? value / (root(i) * root(j)) : value);
+    };
+    bool diagonal = false;
+    for (std::size_t e = 0; e < columns.size(); ++e) {
+      if (!diagonal && columns[e] > i) add(i, degree[i]), diagonal = true;
+      add(columns[e], -values[e]);
+      largest_eigenvalue_ = std::max(largest_eigenvalue_, degree[i] + degree[columns[e]]);  // Anderson and Morley 1985
+    }
+    if (!diagonal) add(i, degree[i]);
+    whole.start.push_back(std::ssize(whole.column));
+  }
+  if (kind != Laplacian::combinatorial && largest_eigenvalue_ > 0.0) largest_eigenvalue_ = 2.0;
+  Equations out;
+  out.stiffness = range_.own_rows(whole);
+  for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
+    out.mass.push_back(kind == Laplacian::random_walk && degree[i] > 0.0 ? degree[i] : 1.0);
+    out.kept.push_back(symmetric ? root(i) : 1.0);
+  }
+  for (const auto& s : params_.species) out.diffusion.push_back(s.diffusion);
+  if (reacts_)
+    out.terms = [this](double t, std::span<const double> u, std::span<double> to) { add_reactions(t, u, to); };
+  return out;
+}
+
+void GraphDiffusion::add_reactions(double t, std::span<const double> u, std::span<double> out) const {
+  const std::size_t n = reactions_.size();
+  std::vector<double> variables(n + 4);
+  variables[n] = t;
+  const auto& mass = run_->stepper().equations().mass;
+  for (std::int64_t i = 0; i < range_.owned(); ++i) {
+    const double* here = u.data() + (range_.begin() + i) * static_cast<std::int64_t>(n);
+    std::copy_n(here, n, variables.begin());
+    const auto& place = network_.place[range_.first() + i];
+    std::copy(place.begin(), place.end(), variables.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+    for (std::size_t k = 0; k < n; ++k) out[i * n + k] += mass[i] * reactions_[k](variables);
+  }
+}
+
+void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
+  std::vector<std::int32_t> reached, of_number(static_cast<std::size_t>(network_.nodes()));
+  std::vector<bool> seen(static_cast<std::size_t>(network_.nodes()), false);
+  for (std::int64_t i = 0; i < network_.nodes(); ++i) of_number[network_.number[i]] = static_cast<std::int32_t>(i);
+  for (const int node : spots.nodes)
+    if (!seen[of_number[node]]) seen[of_number[node]] = true, reached.push_back(of_number[node]);
+  for (std::size_t begin = 0, hop = 0; hop < static_cast<std::size_t>(spots.hops); ++hop) {
+    const std::size_t end = reached.size();
+    for (; begin < end; ++begin)
+      for (const auto j : network_.weight.columns_of(reached[begin]))
+        if (!seen[j]) seen[j] = true, reached.push_back(j);
+  }
+  for (const auto i : reached)
+    if (range_.owns(i))
+      run_->stepper().own()[(i - range_.first()) * run_->stepper().columns() + static_cast<std::int64_t>(column)] =
+          spots.value;
+}
+
+void GraphDiffusion::initialise(State& state, Context&) {
+  double* own = run_->stepper().own();
+  for (std::size_t k = 0; k < params_.species.size(); ++k) {
+    for (std::int64_t i = 0; i < range_.owned(); ++i) {
+      const auto& p = network_.place[range_.first() + i];
+      own[i * run_->stepper().columns() + static_cast<std::int64_t>(k)] =
+          initial_[k]({p[0], p[1], p[2], static_cast<double>(network_.number[range_.first() + i])});
+    }
+    if (params_.species[k].spots) add_spots(*params_.species[k].spots, k);
+  }
+  run_->begin(state, [this](double t) { return stable_step(t); });
+}
+
+/// Of diffusion alone: how fast reactions are, formulas do not say.
+double GraphDiffusion::stable_step(double) {
+  double fastest = 0.0;
+  for (const auto& s : params_.species) fastest = std::max(fastest, s.diffusion * largest_eigenvalue_);
+  return params_.method == Method::implicit || fastest == 0.0 ? 0.0 : Stepper::real_limit / fastest;
+}
+
+std::vector<Observable> GraphDiffusion::observables() const {
+  const bool plain = params_.laplacian == Laplacian::combinatorial;
+  std::vector<Observable> out;
+  for (const auto& s : params_.species) {
+    out.push_back({s.name + "_total", "",
+                   plain ? "sum over all nodes" : "sum over all nodes, weighted so that diffusion keeps it", true});
+    out.push_back({s.name + "_min", "", "smallest value", true});
+    out.push_back({s.name + "_max", "", "largest value", true});
+    out.push_back({s.name + "_deviation", "", "root mean square distance of the nodes from their mean", false});
+  }
+  out.push_back({"timestep", "", "length of the next step", false});
+  return out;
+}
+
+void GraphDiffusion::measure(const State&, Context&, std::span<double> values) {
+  const auto& equations = run_->stepper().equations();
+  const auto& stepper = run_->stepper();
+  const double nodes = static_cast<double>(range_.nodes());
+  std::size_t at = 0;
+  for (std::int64_t k = 0; k < stepper.columns(); ++k) {
+    values[at++] = run_->sum(k, [&](std::int64_t i) { return equations.mass[i] * equations.kept[i]; });
+    const auto ends = run_->ends(k);
+    values[at++] = ends[0], values[at++] = ends[1];
+    const double mean = run_->sum(k, [](std::int64_t) { return 1.0; }) / nodes;
+    const double square =
+        run_->sum(k, [&](std::int64_t i) { return stepper.own()[i * stepper.columns() + k] - 2.0 * mean; });
+    values[at++] = std::sqrt(std::max(square / nodes + mean * mean, 0.0));
+  }
+  values[at] = run_->timestep();
+}
+
+std::string GraphDiffusion::summary() const {
+  const double stable = params_.method == Method::implicit ? 0.0 : largest_eigenvalue_;
+  return fmt::format(
+      "graph_diffusion: {} species on {} nodes with {} edges; {} ranks, each sends {} of its nodes or so; {}",
+      params_.species.size(), network_.nodes(), network_.edges(), range_.comm().size(), range_.sent(),
+      stable > 0.0 ? fmt::format("explicit steps stable up to {:.3g} / largest diffusion", Stepper::real_limit / stable)
+                   : std::string("implicit steps"));
+}
+
+std::vector<Citation> GraphDiffusion::citations() const {
+  if (params_.method == Method::implicit)
+    return {
+        {"ascher1997",
+         R"(@article{ascher1997, author={Ascher, U. M. and Ruuth, S. J. and Spiteri, R. J.}, title={Implicit-explicit Runge-Kutta methods for time-dependent partial differential equations}, journal={Appl. Numer. Math.}, volume={25}, pages={151--167}, year={1997}})"}};
+  return {
+      {"shu1988",
+       R"(@article{shu1988, author={Shu, C.-W. and Osher, S.}, title={Efficient implementation of essentially non-oscillatory shock-capturing schemes}, journal={J. Comput. Phys.}, volume={77}, pages={439--471}, year={1988}})"}};
+}
+
+/// Six arrays of every species, and the graph three times.
+void GraphDiffusion::examine(Check& check) {
+  const double nodes = static_cast<double>(network_.nodes()), entries = static_cast<double>(network_.weight.entries());
+  const double columns = static_cast<double>(params_.species.size());
+  check.memory(fmt::format("{} nodes, {} edges", network_.nodes(), network_.edges()),
+               48.0 * nodes * columns / range_.comm().size() + 36.0 * entries + 60.0 * nodes);
+  check.effort(1e-6 * (nodes * columns + entries));
+  if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plugins/graph/meshes/formula.hpp"
+#include "plugins/graph/transport/dual_cells.hpp"
+
+namespace cambium::graph {
+
+/// How the value between two cells is found.
+enum class Advection {
+  linear,   ///< from the upwind side, by a third of the edge's slope and two thirds of that node's gradient (second
+            ///< order)
+  limited,  ///< the same with van Albada's limiter: hardly any new extremes
+  upwind    ///< the value of the upwind node (first order)
+};
+
+/// The flow of a deck: its two components, or a stream function psi with u = (d psi/dy, -d psi/dx), whose flow through
+/// every closed line of cells is zero to rounding.
+struct Flow {
+  std::vector<Formula> velocity;  ///< two, or none
+  std::optional<Formula> stream;
+  bool moves = false;  ///< depends on t
+  bool still() const { return velocity.empty() && !stream; }
+};
+
+/// Fluxes u c between dual cells.
+class AdvectionTerms {
+ public:
+  AdvectionTerms(const DualCells& cells, NodeRange& range, Flow flow, Advection scheme);
+
+  /// The flow through every face at this time; nothing when it is the one that is known.
+  void set_time(double t);
+  /// Collective: adds -sum of fluxes to `out` (own nodes) of c (local, with neighbours).
+  void add(std::span<const double> c, std::span<double> out);
+  /// Flow out of the domain through half a side.
+  std::span<const double> outflow() const { return outflow_; }
+  /// Collective: largest flow out of a cell over its area, the Courant number of a step of length one.
+  double courant_rate() const;
+  bool moves() const { return flow_.moves; }
+
+ private:
+  double through(Point from, Point to, double t) const;
+  double face_value(double near, double difference, double along) const;
+
+  const DualCells& cells_;
+  NodeRange& range_;
+  Flow flow_;
+  Advection scheme_;
+  std::optional<double> time_;
+  std::vector<double> flux_, outflow_, slope_, own_slope_[2];
+};
+
+}  // namespace cambium::graph

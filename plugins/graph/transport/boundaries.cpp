@@ -1,0 +1,115 @@
+#include "plugins/graph/transport/boundaries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace cambium::graph {
+
+void BoundaryKeys::describe(deck::Describe<BoundaryKeys>& d) {
+  d("value", &BoundaryKeys::value, "c there, a formula of x, y, t").example("sin(t)");
+  d("flux", &BoundaryKeys::flux, "what flows in per length and time, a formula of x, y, t").example("1");
+  d("outflow", &BoundaryKeys::outflow, "the flow carries c out, nothing diffuses through").def(false);
+  d("where", &BoundaryKeys::where,
+    "which part of the boundary this is, a condition of x and y at the middle of an edge; it makes a part of this name "
+    "instead of the mesh's")
+      .example("x < 0.001");
+  d.check([](const BoundaryKeys& p) {
+    return p.value.has_value() + p.flux.has_value() + p.outflow <= 1
+               ? ""
+               : "a boundary has one of 'value', 'flux' and 'outflow'; give one, or none for a closed wall";
+  });
+}
+
+namespace {
+
+void require_names(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh) {
+  for (const auto& [name, key] : keys) {
+    if (key.where || std::find(mesh.tags.begin(), mesh.tags.end(), name) != mesh.tags.end()) continue;
+    if (mesh.tags.empty())
+      throw InputError(
+          fmt::format("boundaries: the mesh names no part of its boundary, so there is no '{}'; say where it "
+                      "is: {}: {{where: x < 0.001, ...}}",
+                      name, name));
+    throw InputError(fmt::format("boundaries: the mesh has no boundary '{}'{}", name, suggestion(name, mesh.tags)));
+  }
+}
+
+}  // namespace
+
+Boundaries::Boundaries(const std::map<std::string, BoundaryKeys>& keys, const Triangles& mesh, const DualCells& cells,
+                       const NodeRange& range, const std::map<std::string, double>& parameters)
+    : cells_(cells), range_(range), conditions_(1) {
+  require_names(keys, mesh);
+  std::map<std::string, Formula> where;
+  std::map<std::string, int> number;
+  for (const auto& [name, key] : keys) {
+    Condition condition;
+    const std::vector<std::string> variables{"x", "y", "t"};
+    if (key.value) condition = {Kind::value, Formula(*key.value, variables, parameters)};
+    if (key.flux) condition = {Kind::flux, Formula(*key.flux, variables, parameters)};
+    if (key.outflow) condition.kind = Kind::outflow;
+    if (key.where) where.emplace(name, Formula(*key.where, {"x", "y"}, parameters));
+    closed_ = closed_ && condition.kind == Kind::wall;
+    number[name] = static_cast<int>(conditions_.size());
+    conditions_.push_back(std::move(condition));
+  }
+  std::vector<int> of_side;
+  for (const auto& side : mesh.boundary) of_side.push_back(condition_of(mesh, side, where, number));
+  for (const auto& half : cells.sides) of_half_.push_back(of_side[half.side]);
+  std::vector<int> of_node(static_cast<std::size_t>(mesh.nodes()), 0);  // the first given value counts
+  for (std::size_t s = 0; s < of_side.size(); ++s)
+    if (conditions_[of_side[s]].kind == Kind::value)
+      for (const auto node : mesh.boundary[s].node)
+        if (of_node[node] == 0 || of_side[s] < of_node[node]) of_node[node] = of_side[s];
+  if (std::all_of(of_node.begin(), of_node.end(), [](int c) { return c == 0; })) return;
+  for (std::int64_t i = range.first(); i < range.first() + range.owned(); ++i) {
+    fixed_.push_back(of_node[i] > 0);
+    if (of_node[i] > 0) given_.push_back({range.row_of(i), mesh.point[i], static_cast<std::size_t>(of_node[i])});
+  }
+}
+
+int Boundaries::condition_of(const Triangles& mesh, const Triangles::Side& side,
+                             const std::map<std::string, Formula>& where,
+                             const std::map<std::string, int>& number) const {
+  const Point &a = mesh.point[side.node[0]], &b = mesh.point[side.node[1]];
+  for (const auto& [name, condition] : where)
+    if (condition({0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])}) != 0.0) return number.at(name);
+  if (side.tag < 0) return 0;
+  const auto found = number.find(mesh.tags[side.tag]);
+  return found == number.end() || where.count(found->first) ? 0 : found->second;
+}
+
+void Boundaries::hold(double t, std::span<double> c) const {
+  for (const auto& g : given_) c[g.row] = conditions_[g.condition].formula({g.place[0], g.place[1], t});
+}
+
+void Boundaries::add(double t, std::span<const double> c, std::span<const double> flow, std::span<double> out) const {
+  for (std::size_t s = 0; s < of_half_.size(); ++s) {
+    const auto& half = cells_.sides[s];
+    const auto& condition = conditions_[of_half_[s]];
+    double& into = out[half.node - range_.begin()];
+    if (condition.kind == Kind::flux) {
+      const double x = 0.5 * (half.from[0] + half.to[0]), y = 0.5 * (half.from[1] + half.to[1]);
+      into += condition.formula({x, y, t}) * std::hypot(half.to[0] - half.from[0], half.to[1] - half.from[1]);
+    } else if (condition.kind == Kind::outflow && flow[s] > 0.0) {
+      into -= flow[s] * (5.0 * c[half.node] + c[half.other]) / 6.0;  // exact for linear c (Nishikawa 2010)
+    }
+  }
+}
+
+double Boundaries::flow_through_walls(std::span<const double> flow) const {
+  double most = 0.0;
+  for (std::size_t s = 0; s < of_half_.size(); ++s) {
+    const auto kind = conditions_[of_half_[s]].kind;
+    if (kind == Kind::wall || kind == Kind::flux) most = std::max(most, std::abs(flow[s]));
+    if (kind == Kind::outflow) most = std::max(most, -flow[s]);
+  }
+  return range_.comm().max(most);
+}
+
+}  // namespace cambium::graph

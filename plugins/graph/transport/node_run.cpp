@@ -1,0 +1,188 @@
+#include "plugins/graph/transport/node_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/io/gather.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/parallel/exact_sum.hpp"
+
+namespace cambium::graph {
+namespace {
+
+constexpr std::int64_t look_every = 10;  // steps between two looks for numbers that are none
+
+TensorRef column_of(double* first, std::int64_t rows, std::int64_t columns) {
+  TensorRef t;
+  t.data = first, t.rank = 1, t.shape[0] = rows, t.stride[0] = columns, t.dtype = DType::f64;
+  return t;
+}
+
+}  // namespace
+
+NodeRun::NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations,
+                 std::vector<std::string> names, ShownNodes shown)
+    : keys_(keys), context_(context), range_(range), stepper_(range, std::move(equations), keys.method, keys.tolerance),
+      names_(std::move(names)), shown_(std::move(shown)) {}
+
+void NodeRun::declare(State& state) {
+  for (std::size_t k = 0; k < names_.size(); ++k)
+    state.add({names_[k], At::node, "", "on the nodes, in the order of the run", true,
+               [this, k] { return column_of(stepper_.own() + k, range_.owned(), stepper_.columns()); }});
+  state.add({"terms", At::node, "", "what changes the nodes beside diffusion", false, [] { return TensorRef{}; }});
+}
+
+void NodeRun::schedule(Schedule& schedule) {
+  auto with_terms = names_;
+  with_terms.push_back("terms");
+  for (int stage = 0; stage < stepper_.stages(); ++stage) {
+    schedule.add({fmt::format("exchange: stage {}", stage + 1), names_, names_,
+                  [this](State&, const StepInfo&) { stepper_.exchange(); }});
+    schedule.add(
+        {fmt::format("terms: stage {}", stage + 1), names_, {"terms"}, [this, stage](State&, const StepInfo& info) {
+           stepper_.terms(stage, info.time - info.dt, info.dt);
+         }});
+    schedule.add(
+        {fmt::format("diffusion: stage {}", stage + 1), with_terms, names_,
+         [this, stage](State&, const StepInfo& info) { stepper_.diffusion(stage, info.time - info.dt, info.dt); }});
+  }
+  schedule.add({"timestep: length", names_, {}, [this](State&, const StepInfo& info) {
+                  ++steps_;
+                  shortest_ = steps_ == 1 ? info.dt : std::min(shortest_, info.dt),
+                  longest_ = std::max(longest_, info.dt);
+                  choose_timestep(info.step, info.time);
+                }});
+}
+
+void NodeRun::begin(State& state, const std::function<double(double)>& stable) {
+  stable_ = stable;
+  if (!keys_.start_from.empty()) read_start();
+  stepper_.hold(state.time);
+  choose_timestep(0, state.time);
+}
+
+void NodeRun::restore(State& state, const std::function<double(double)>& stable) {
+  stable_ = stable;
+  choose_timestep(1, state.time);
+}
+
+void NodeRun::read_start() {
+  const auto& path = keys_.start_from;
+  io::on_every_rank(context_.comm, [&] {
+    io::reading(path, [&] {
+      const auto file = io::File::open(path);
+      for (std::size_t k = 0; k < names_.size(); ++k) {
+        if (!file.exists(names_[k]))
+          throw InputError(fmt::format("start_from: '{}' has no array '{}'; give a file of the output 'node_fields'",
+                                       path, names_[k]));
+        const auto set = file.dataset(names_[k]);
+        const auto shape = set.shape();
+        if (shape.size() != 2 || shape[0] < 1 || shape[1] != range_.nodes())
+          throw InputError(
+              fmt::format("start_from: '{}' does not hold moments of the {} nodes of this deck", path, range_.nodes()));
+        std::vector<double> last(static_cast<std::size_t>(shape[1]));
+        const std::int64_t from[2] = {shape[0] - 1, 0};
+        TensorRef row = io::tensor_of(last.data(), {1, shape[1]});
+        row.is_const = false;
+        set.read_block(from, row);
+        for (std::int64_t i = 0; i < range_.owned(); ++i)
+          stepper_.own()[i * stepper_.columns() + static_cast<std::int64_t>(k)] =
+              last[shown_.number[range_.first() + i]];
+      }
+    });
+  });
+}
+
+/// What is not finite is named by the rank that has it.
+static void require_finite(const Stepper& stepper, const std::vector<std::string>& names,
+                           const std::vector<std::int32_t>& number, std::int64_t step, double time) {
+  const auto& range = stepper.range();
+  std::string text;
+  for (std::int64_t at = 0; at < range.owned() * stepper.columns() && text.empty(); ++at)
+    if (!std::isfinite(stepper.own()[at]))
+      text = fmt::format(
+          "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
+          "smaller 'courant'",
+          names[at % stepper.columns()], step, time, number[range.first() + at / stepper.columns()]);
+  const auto& comm = range.comm();
+  const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
+  if (speaker == comm.size()) return;
+  comm.broadcast(text, speaker);
+  throw NumericalError(text);
+}
+
+/// Steps of one length lead to the next time that has to be met.
+void NodeRun::choose_timestep(std::int64_t step, double time) {
+  time_ = time;
+  if (step % look_every == 0) require_finite(stepper_, names_, shown_.number, step, time);
+  const double stable = last_stable_ = stable_(time);
+  if (!keys_.timestep && stable <= 0.0)
+    throw InputError(keys_.method == Method::implicit
+                         ? "'timestep' is missing: nothing limits the length of these implicit steps"
+                         : "'timestep' is missing: nothing diffuses and nothing flows, so no step is too long");
+  if (keys_.timestep && stable > 0.0 && *keys_.timestep > stable * (1.0 + 1e-9))
+    throw InputError(
+        fmt::format("timestep {:g} is longer than the longest stable step, {:.4g}{}", *keys_.timestep, stable,
+                    keys_.method == Method::implicit ? "; take a shorter one, or none"
+                                                     : "; take a shorter one, none, or 'method: implicit'"));
+  const double free = keys_.timestep.value_or(keys_.courant * stable);
+  double target = keys_.end_time;
+  if (const double interval = keys_.sample_interval; interval > 0.0)
+    target = std::min(target, (std::floor(time / interval + 1e-6) + 1.0) * interval);
+  const double left = target - time;
+  dt_ = left <= 0.0 ? free : left / std::max(1.0, std::ceil(left / free - 1e-6));
+}
+
+std::vector<double> gathered(const NodeRun& run, std::int64_t column, const Comm& comm) {
+  const auto& stepper = run.stepper();
+  std::vector<double> out(comm.root() ? static_cast<std::size_t>(stepper.range().nodes()) : 0);
+  const auto rows = column_of(const_cast<double*>(stepper.own()) + column, stepper.range().owned(), stepper.columns());
+  io::gather_rows(comm, rows, [&](std::int64_t first, const TensorRef& piece) {
+    const auto* values = static_cast<const double*>(piece.data);
+    for (std::int64_t i = 0; i < piece.shape[0]; ++i) out[run.shown().number[first + i]] = values[i];
+  });
+  return out;
+}
+
+std::optional<NodeFields> NodeRun::node_fields() const {
+  NodeFields out{shown_.cells, {}};
+  for (std::size_t k = 0; k < names_.size(); ++k)
+    out.fields.push_back({names_[k], "", 1, gathered(*this, static_cast<std::int64_t>(k), context_.comm)});
+  return out;
+}
+
+double NodeRun::sum(std::int64_t column, const std::function<double(std::int64_t)>& weight) const {
+  ExactSum sum;
+  for (std::int64_t i = 0; i < range_.owned(); ++i)
+    sum.add(weight(i) * stepper_.own()[i * stepper_.columns() + column]);
+  ExactSum::over_ranks({&sum, 1}, context_.comm);
+  return sum.value();
+}
+
+std::array<double, 2> NodeRun::ends(std::int64_t column) const {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::int64_t i = 0; i < range_.owned(); ++i) {
+    const double value = stepper_.own()[i * stepper_.columns() + column];
+    low = std::min(low, value), high = std::max(high, value);
+  }
+  return {context_.comm.min(low), context_.comm.max(high)};
+}
+
+std::vector<std::string> NodeRun::report() const {
+  std::vector<std::string> lines;
+  if (steps_ > 0)
+    lines.push_back(
+        fmt::format("steps of {:.4g} to {:.4g}; longest stable one {:.4g}", shortest_, longest_, last_stable_));
+  if (steps_ > 0 && keys_.method == Method::implicit)
+    lines.push_back(fmt::format("conjugate gradients: {:.1f} products per solution",
+                                static_cast<double>(stepper_.iterations()) / static_cast<double>(2 * steps_)));
+  return lines;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,104 @@
+#pragma once
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/physics.hpp"
+#include "plugins/graph/transport/stepper.hpp"
+
+namespace cambium::graph {
+
+/// Keys that both physics of this plugin have.
+struct NodeKeys {
+  Method method = Method::explicit_steps;
+  double end_time = 0.0, courant = 0.9, tolerance = 1e-10, sample_interval = 0.0;
+  std::optional<double> timestep;
+  std::string start_from;
+};
+
+/// Declares those keys for a Params that derives from them.
+template <class P>
+void describe_node_keys(deck::Describe<P>& d) {
+  d("method", &NodeKeys::method,
+    "of the steps: explicit (three stages, third order), or implicit (diffusion by conjugate gradients, two stages, "
+    "second "
+    "order; for steps that diffusion would not allow)")
+      .options({{"explicit", Method::explicit_steps}, {"implicit", Method::implicit}})
+      .def(Method::explicit_steps);
+  d("timestep", &NodeKeys::timestep,
+    "length of a step; when absent 'courant' times the longest one for which the step is known to be stable")
+      .positive();
+  d("courant", &NodeKeys::courant, "part of the stable step that is taken").greater_than(0.0).at_most(1.0).def(0.9);
+  d("end_time", &NodeKeys::end_time, "time at which the run ends; the last steps are shortened to meet it").positive();
+  d("sample_interval", &NodeKeys::sample_interval,
+    "steps are shortened so that every multiple of this time is met; 0: only the end")
+      .non_negative()
+      .def(0.0);
+  d("tolerance", &NodeKeys::tolerance, "of conjugate gradients: residual over right-hand side, implicit steps only")
+      .range(1e-15, 1e-2)
+      .def(1e-10);
+  d("start_from", &NodeKeys::start_from,
+    "begin with the last moment of a file of the output 'node_fields' of the same nodes; formulas of the start are not "
+    "used")
+      .def("")
+      .example("\"{run}/simulate/nodes.h5\"");
+}
+
+/// The nodes as outputs show them, in the order of the file or of the rule that made them.
+struct ShownNodes {
+  std::shared_ptr<const NodeCells> cells;
+  std::vector<std::int32_t> number;  ///< place of node k of the run in `cells`
+  std::vector<double> weight;        ///< of each edge, or empty
+};
+
+/// What the two physics share: fields of the state, schedule, length of steps, outputs.
+class NodeRun {
+ public:
+  /// `names`: of the columns. `keys` and `context` outlive this.
+  NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations, std::vector<std::string> names,
+          ShownNodes shown);
+
+  void declare(State& state);
+  void schedule(Schedule& schedule);
+  /// Collective: own values were set (or come from `start_from`); `stable` is asked for the longest stable step at a
+  /// time, 0 where nothing limits it.
+  void begin(State& state, const std::function<double(double t)>& stable);
+  void restore(State& state, const std::function<double(double t)>& stable);
+
+  double timestep() const { return dt_; }
+  bool finished() const { return time_ >= keys_.end_time * (1.0 - 1e-12); }
+  double progress() const { return time_ / keys_.end_time; }
+  std::optional<NodeFields> node_fields() const;
+  const ShownNodes& shown() const { return shown_; }
+  const std::vector<std::string>& names() const { return names_; }
+  Stepper& stepper() { return stepper_; }
+  const Stepper& stepper() const { return stepper_; }
+
+  /// Collective: sum of weight times value over all nodes, exact; smallest and largest value.
+  double sum(std::int64_t column, const std::function<double(std::int64_t own)>& weight) const;
+  std::array<double, 2> ends(std::int64_t column) const;
+  std::vector<std::string> report() const;
+
+ private:
+  void choose_timestep(std::int64_t step, double time);
+  void read_start();
+
+  const NodeKeys& keys_;
+  Context& context_;
+  NodeRange& range_;
+  Stepper stepper_;
+  std::vector<std::string> names_;
+  ShownNodes shown_;
+  std::function<double(double)> stable_;
+  double dt_ = 0.0, time_ = 0.0, shortest_ = 0.0, longest_ = 0.0, last_stable_ = 0.0;
+  std::int64_t steps_ = 0;
+};
+
+/// Every value in the order of the nodes' numbers, on rank 0.
+std::vector<double> gathered(const NodeRun& run, std::int64_t column, const Comm& comm);
+
+}  // namespace cambium::graph

@@ -1,0 +1,52 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/plugin/writer.hpp"
+
+namespace cambium::graph {
+
+class NodePhysics;
+
+/// Values on the nodes of a graph or a mesh over time, in the order of the file that the nodes came from:
+///   /time, /step            one for each moment
+///   /<species>              [time][node]; c of mesh_transport
+///   /x, /y, /z              [node], where the nodes lie
+///   /edge, /weight          [edge][2], [edge] of a graph
+///   /triangle               [triangle][3] of a mesh
+/// Root attributes: quantities (the names of the species, in the order of the deck), Conventions; /cambium: provenance.
+/// xarray opens it.
+class NodeFieldsWriter : public Writer {
+ public:
+  enum class Precision { double_, single };
+  struct Params {
+    std::optional<std::int64_t> every;
+    std::optional<double> interval;
+    std::string file = "nodes.h5";
+    Precision precision = Precision::double_;
+    static void describe(deck::Describe<Params>& d);
+  };
+  NodeFieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+
+  void attach(const Physics& physics) override;
+  std::int64_t every() const override { return params_.interval ? 1 : params_.every.value_or(100); }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {params_.file}; }
+
+ private:
+  std::string path() const;
+  void create();
+  void expect_after(double time);
+
+  Params params_;
+  Context& context_;
+  const NodePhysics* physics_ = nullptr;
+  std::optional<io::File> file_;  ///< rank 0, from the first moment on
+  double next_ = 0.0;             ///< with 'interval': a moment is due at this time
+};
+
+}  // namespace cambium::graph

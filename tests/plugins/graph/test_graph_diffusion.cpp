@@ -1,0 +1,172 @@
+// Exact decays of eigenmodes, order in time, amounts that diffusion keeps, spots and reactions.
+#include "core/base/constants.hpp"
+#include "tests/plugins/graph/node_case.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+using namespace cambium::graph::test;
+
+namespace {
+
+constexpr double pi = constants::pi;
+
+/// Amplitude of cos(2 pi m i / n) in the first column of a ring.
+double amplitude(const Diffusion& run, int m) {
+  const auto u = run.own();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < u.size(); ++i)
+    sum += 2.0 * u[i] * std::cos(2.0 * pi * m * static_cast<double>(i) / static_cast<double>(u.size())) /
+           static_cast<double>(u.size());
+  return sum;
+}
+
+std::string ring(const std::string& more, int neighbours = 1) {
+  return fmt::format(
+      "{{graph: {{ring: {{nodes: 40, neighbours: {}}}}}, parameters: {{m: 3}}, "
+      "species: [{{name: u, diffusion: 0.7, initial: 2 + cos(2*pi*m*node/40)}}], {}}}",
+      neighbours, more);
+}
+
+/// Of the mode m with weights 1 to so many neighbours on either side.
+double eigenvalue(int m, int neighbours) {
+  double sum = 0.0;
+  for (int k = 1; k <= neighbours; ++k) sum += 2.0 - 2.0 * std::cos(2.0 * pi * m * k / 40.0);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("modes of a ring decay by their eigenvalues") {
+  for (const int neighbours : {1, 3})
+    for (const char* method : {"method: explicit", "method: implicit"}) {
+      Diffusion run(ring(fmt::format("{}, timestep: 0.005, end_time: 2", method), neighbours));
+      run.finish();
+      const double expected = std::exp(-0.7 * eigenvalue(3, neighbours) * 2.0);
+      INFO(method << " neighbours " << neighbours);
+      CHECK(run.state().time == Approx(2.0).epsilon(1e-12));
+      CHECK(amplitude(run, 3) == Approx(expected).epsilon(neighbours == 1 ? 1e-5 : 1e-3));
+      CHECK(std::abs(run("u_total") / 80.0 - 1.0) < 1e-12);
+    }
+}
+
+TEST_CASE("explicit steps are of third order in time, implicit ones of second") {
+  for (const bool implicit : {false, true}) {
+    std::vector<double> error;
+    for (const double dt : {0.1, 0.05, 0.025}) {
+      Diffusion run(ring(fmt::format("method: {}, timestep: {}, tolerance: 1e-14, end_time: 2",
+                                     implicit ? "implicit" : "explicit", dt)));
+      run.finish();
+      error.push_back(std::abs(amplitude(run, 3) - std::exp(-1.4 * eigenvalue(3, 1))));
+    }
+    INFO("implicit " << implicit << ": " << error[0] << " " << error[1] << " " << error[2]);
+    CHECK(std::log2(error[0] / error[1]) == Approx(implicit ? 2.0 : 3.0).margin(0.1));
+    CHECK(std::log2(error[1] / error[2]) == Approx(implicit ? 2.0 : 3.0).margin(0.1));
+  }
+}
+
+// u' = a u - D L u of a mode that reacts: both parts at once, and a formula of time.
+TEST_CASE("reactions and diffusion together keep the order") {
+  for (const bool implicit : {false, true}) {
+    std::vector<double> error;
+    for (const double dt : {0.1, 0.05, 0.025}) {
+      Diffusion run(
+          fmt::format("{{graph: {{ring: {{nodes: 40}}}}, parameters: {{a: 0.8}}, species: [{{name: u, diffusion: "
+                      "0.5, initial: cos(2*pi*3*node/40), reaction: a*u*cos(t)}}], method: {}, timestep: {}, "
+                      "tolerance: 1e-14, end_time: 2}}",
+                      implicit ? "implicit" : "explicit", dt));
+      run.finish();
+      error.push_back(std::abs(amplitude(run, 3) - std::exp(0.8 * std::sin(2.0) - eigenvalue(3, 1))));
+    }
+    INFO("implicit " << implicit << ": " << error[0] << " " << error[1] << " " << error[2]);
+    CHECK(std::log2(error[1] / error[2]) == Approx(implicit ? 2.0 : 3.0).margin(0.15));
+  }
+}
+
+TEST_CASE("modes of a grid decay by the sum of their eigenvalues") {
+  // cos(pi p (i + 1/2) / n) are the modes of a path of n nodes.
+  Diffusion run(
+      "{graph: {grid: {nodes: [9, 7, 5]}}, species: [{name: u, diffusion: 1, initial: cos(pi*2*(x + 0.5)/9)*cos(pi*(y "
+      "+ "
+      "0.5)/7)*cos(pi*(z + 0.5)/5)}], method: explicit, timestep: 0.004, end_time: 0.8}");
+  const auto begun = run.own();
+  run.finish();
+  const auto ended = run.own();
+  const auto path = [](int p, int n) { return 2.0 - 2.0 * std::cos(pi * p / n); };
+  const double decay = std::exp(-0.8 * (path(2, 9) + path(1, 7) + path(1, 5)));
+  double worst = 0.0;
+  for (std::size_t i = 0; i < begun.size(); ++i) worst = std::max(worst, std::abs(ended[i] - decay * begun[i]));
+  CHECK(begun.size() == 315);
+  CHECK(worst < 1e-8);
+}
+
+TEST_CASE("a periodic grid is a torus") {
+  Diffusion run(
+      "{graph: {grid: {nodes: [8, 6], periodic: true}}, species: [{name: u, diffusion: 1, initial: "
+      "sin(2*pi*x/8)*cos(2*pi*2*y/6)}], timestep: 0.004, end_time: 0.4}");
+  const auto begun = run.own();
+  run.finish();
+  const double decay = std::exp(-0.4 * (4.0 - 2.0 * std::cos(2.0 * pi / 8.0) - 2.0 * std::cos(4.0 * pi / 6.0)));
+  for (std::size_t i = 0; i < begun.size(); ++i) CHECK(run.own()[i] == Approx(decay * begun[i]).margin(1e-8));
+}
+
+TEST_CASE("every Laplacian keeps its amount, whatever the tolerance of the solver") {
+  for (const char* laplacian : {"combinatorial", "random_walk", "symmetric"})
+    for (const char* method : {"explicit", "implicit"}) {
+      Diffusion run(
+          fmt::format("{{graph: {{random: {{nodes: 300, degree: 7, weight: exp(-2*d^2)}}}}, laplacian: {}, method: "
+                      "{}, tolerance: 1e-2, {}species: [{{name: u, diffusion: 1, initial: exp(-20*((x-0.3)^2 + "
+                      "y^2))}}], end_time: 4}}",
+                      laplacian, method, std::string(method) == "implicit" ? "timestep: 0.5, " : ""));
+      const double begun = run("u_total"), high = run("u_max"), deviation = run("u_deviation");
+      run.finish();
+      INFO(laplacian << " " << method);
+      CHECK(std::abs(run("u_total") / begun - 1.0) < 1e-12);
+      CHECK(run("u_max") < high);
+      CHECK(run("u_deviation") < 0.9 * deviation);
+    }
+}
+
+TEST_CASE("an epidemic keeps its people and follows its own equation where nobody travels") {
+  const std::string deck =
+      "{{graph: {{random: {{nodes: 50, degree: 6}}}}, parameters: {{beta: 0.5, gamma: 0.1}}, species: [{{name: S, "
+      "diffusion: {0}, initial: 0.99, reaction: -beta*S*I}}, {{name: I, diffusion: {0}, initial: 0.01, reaction: "
+      "beta*S*I "
+      "- gamma*I}}, {{name: R, diffusion: {0}, reaction: gamma*I}}], timestep: 0.05, end_time: 30}}";
+  Diffusion alone(fmt::format(fmt::runtime(deck), 0.0)), travel(fmt::format(fmt::runtime(deck), 0.3));
+  alone.finish(), travel.finish();
+  double s = 0.99, i = 0.01, r = 0.0;  // the same by many Euler steps
+  for (int k = 0; k < 600000; ++k) {
+    const double ill = 0.5 * s * i * 5e-5, well = 0.1 * i * 5e-5;
+    s -= ill, i += ill - well, r += well;
+  }
+  CHECK(alone.own()[0] == Approx(s).epsilon(1e-4));
+  CHECK(alone.own()[2] == Approx(r).epsilon(1e-4));
+  for (auto* run : {&alone, &travel})
+    CHECK((*run)("S_total") + (*run)("I_total") + (*run)("R_total") == Approx(50.0).epsilon(1e-13));
+}
+
+TEST_CASE("spots reach so many edges") {
+  Diffusion run(
+      "{graph: {ring: {nodes: 12}}, species: [{name: u, diffusion: 1, initial: 5, spots: {nodes: [0, 6], hops: 1, "
+      "value: "
+      "2}}], end_time: 1}");
+  CHECK(run.own() == std::vector<double>{2, 2, 5, 5, 5, 2, 2, 2, 5, 5, 5, 2});
+  const double stable = 2.51 / 4.0;  // the ring's largest eigenvalue is 4
+  CHECK(run("timestep") == Approx(0.5).epsilon(1e-12));
+  CHECK(0.9 * stable > 0.5);
+}
+
+TEST_CASE("the stable step is stable and a little more is not") {
+  Diffusion run(
+      "{graph: {ring: {nodes: 64}}, species: [{name: u, diffusion: 1, initial: sin(12345*node)}], courant: 1, "
+      "end_time: "
+      "600}");
+  const double begun = run("u_deviation");
+  run.finish();
+  CHECK(run("u_deviation") < 0.1 * begun);
+  CHECK_THROWS_WITH(
+      Diffusion(
+          "{graph: {ring: {nodes: 64}}, species: [{name: u, diffusion: 1, initial: sin(12345*node)}], timestep: 0.63, "
+          "end_time: 600}"),
+      "timestep 0.63 is longer than the longest stable step, 0.6275; take a shorter one, none, or 'method: implicit'");
+}

@@ -1,0 +1,212 @@
+// Made meshes against their areas, Gmsh and VTU files as the formats' documents say them, what is refused.
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "core/base/constants.hpp"
+#include "plugins/graph/meshes/triangles.hpp"
+#include "tests/catch.hpp"
+#include "tests/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+
+namespace {
+
+Triangles made(const std::string& text) {
+  Log log;
+  return make_mesh(deck::read<MeshKeys>(deck::parse(text, "test")), 1, log);
+}
+
+double area_of(const Triangles& m) {
+  double sum = 0.0;
+  for (const auto& c : m.corner) {
+    const Point &a = m.point[c[0]], &b = m.point[c[1]], &d = m.point[c[2]];
+    const double area = 0.5 * ((b[0] - a[0]) * (d[1] - a[1]) - (d[0] - a[0]) * (b[1] - a[1]));
+    REQUIRE(area > 0.0);
+    sum += area;
+  }
+  return sum;
+}
+
+/// Length of every part of the boundary.
+std::map<std::string, double> boundary_of(const Triangles& m) {
+  std::map<std::string, double> out;
+  for (const auto& s : m.boundary) {
+    const Point &a = m.point[s.node[0]], &b = m.point[s.node[1]];
+    out[s.tag < 0 ? "" : m.tags[s.tag]] += std::hypot(a[0] - b[0], a[1] - b[1]);
+  }
+  return out;
+}
+
+// A unit square of four triangles around its middle; node 9 belongs to none.
+const char* new_gmsh = R"($MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+1 7 "inlet pipe"
+1 8 "outlet"
+2 9 "fluid"
+$EndPhysicalNames
+$Entities
+4 4 1 0
+1 0 0 0 0
+2 1 0 0 0
+3 1 1 0 0
+4 0 1 0 0
+1 0 0 0 1 0 0 0 2 1 -2
+2 1 0 0 1 1 0 1 8 2 2 -3
+3 0 1 0 1 1 0 0 2 3 -4
+4 0 0 0 0 1 0 1 7 2 4 -1
+1 0 0 0 1 1 0 1 9 4 1 2 3 4
+$EndEntities
+$Nodes
+3 6 1 9
+0 1 0 2
+1
+2
+0 0 0
+1 0 0
+0 3 0 2
+3
+4
+1 1 0
+0 1 0
+2 1 0 2
+5
+9
+0.5 0.5 0
+0.3 0.3 0
+$EndNodes
+$Elements
+5 8 1 8
+0 1 15 1
+1 1
+1 2 1 1
+2 2 3
+1 4 1 1
+3 4 1
+1 1 1 1
+4 1 2
+2 1 2 4
+5 1 2 5
+6 2 3 5
+7 3 4 5
+8 4 1 5
+$EndElements
+)";
+
+const char* old_gmsh = R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+1
+1 7 "inlet pipe"
+$EndPhysicalNames
+$Nodes
+5
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+50 0.5 0.5 0
+$EndNodes
+$Elements
+6
+1 1 2 7 4 4 1
+2 1 2 12 2 2 3
+5 2 2 9 1 1 2 50
+6 2 2 9 1 2 3 50
+7 2 2 9 1 3 4 50
+8 2 2 9 1 4 1 50
+$EndElements
+)";
+
+}  // namespace
+
+TEST_CASE("a rectangle has its area and its sides") {
+  for (const char* shake : {"0", "0.3"}) {
+    const auto m =
+        made(std::string("{rectangle: {cells: [7, 4], size: [2, 0.5], origin: [-1, 3], shake: ") + shake + "}}");
+    CHECK(m.nodes() == 40);
+    CHECK(m.triangles() == 56);
+    CHECK(area_of(m) == Approx(1.0));
+    const auto sides = boundary_of(m);
+    CHECK(sides.size() == 4);
+    CHECK(sides.at("left") == Approx(0.5));
+    CHECK(sides.at("top") == Approx(2.0));
+    CHECK(m.point[0] == Point{-1.0, 3.0});
+  }
+}
+
+TEST_CASE("a disc is round, with and without a hole") {
+  const auto whole = made("{disc: {rings: 24, radius: 2, centre: [1, 1]}}");
+  CHECK(whole.nodes() == 1 + 3 * 24 * 25);
+  CHECK(area_of(whole) == Approx(4.0 * constants::pi).epsilon(1e-3));
+  CHECK(boundary_of(whole).at("rim") == Approx(4.0 * constants::pi).epsilon(1e-3));
+  const auto holed = made("{disc: {rings: 9, hole: 0.25}}");
+  CHECK(area_of(holed) == Approx(constants::pi * (1.0 - 0.0625)).epsilon(5e-3));
+  CHECK(boundary_of(holed).at("hole") == Approx(0.5 * constants::pi).epsilon(5e-3));
+  CHECK(boundary_of(holed).size() == 2);
+}
+
+TEST_CASE("Gmsh files of both versions give the same mesh") {
+  const Scratch scratch;
+  for (const char* text : {new_gmsh, old_gmsh}) {
+    std::ofstream(scratch.file("m.msh")) << text;
+    const auto m = made("{file: " + scratch.file("m.msh") + "}");
+    CHECK(m.nodes() == 5);
+    CHECK(m.triangles() == 4);
+    CHECK(area_of(m) == Approx(1.0));
+    const auto sides = boundary_of(m);
+    CHECK(sides.at("inlet pipe") == Approx(1.0));
+    CHECK(sides.at(text == new_gmsh ? "outlet" : "12") == Approx(1.0));
+    CHECK(sides.at("") == Approx(2.0));
+    for (int i = 0; i < 5; ++i)
+      if (m.number[i] == 4) CHECK(m.point[i] == Point{0.5, 0.5});  // the fifth node of the file
+  }
+}
+
+TEST_CASE("VTU files, written and in base64") {
+  const Scratch scratch;
+  const std::string cells = R"(<Cells>
+<DataArray type="Int64" Name="connectivity" format="ascii">0 1 2 0 2 3 3 0</DataArray>
+<DataArray type="Int64" Name="offsets" format="ascii">3 6
+8</DataArray><DataArray type="UInt8" Name="types" format="ascii">5 5 3</DataArray></Cells>
+<CellData><DataArray type="Int32" Name="tag" format="ascii">0 0 4</DataArray></CellData>)";
+  const auto file =
+      [&](const std::string& head, const std::string& points) {
+        std::ofstream(scratch.file("m.vtu"))
+            << "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" " << head
+            << "><UnstructuredGrid><Piece NumberOfPoints=\"4\" NumberOfCells=\"3\"><PointData></PointData><Points>"
+            << points << "</Points>" << cells << "</Piece></UnstructuredGrid></VTKFile>\n";
+        return made("{file: " + scratch.file("m.vtu") + "}");
+      };
+  const auto written = file("", R"(<DataArray type="Float64" NumberOfComponents="3" format="ascii">
+0 0 0 2 0 0 2 1 0 0 1 0 </DataArray>)");
+  CHECK(written.nodes() == 4);
+  CHECK(area_of(written) == Approx(2.0));
+  CHECK(boundary_of(written).at("4") == Approx(1.0));
+  // 48 bytes of float32: base64.b64encode(struct.pack("<I12f", 48, 0,0,0, 2,0,0, 2,1,0, 0,1,0))
+  const auto encoded = file(R"(byte_order="LittleEndian" header_type="UInt32")",
+                            "<DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"binary\">\n"
+                            "MAAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAEAAAIA/AAAAAAAAAAAAAIA/AAAAAA==\n</DataArray>");
+  CHECK(area_of(encoded) == Approx(2.0));
+  // the same with a length of 8 bytes, encoded on its own
+  const auto apart = file(R"(byte_order="LittleEndian" header_type="UInt64")",
+                          "<DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"binary\">"
+                          "MAAAAAAAAAA=AAAAAAAAAAAAAAAAAAAAQAAAAAAAAAAAAAAAQAAAgD8AAAAAAAAAAAAAgD8AAAAA</DataArray>");
+  CHECK(area_of(apart) == Approx(2.0));
+}
+
+TEST_CASE("a mesh that is clockwise as a whole is turned round") {
+  const Scratch scratch;
+  std::string text = old_gmsh;
+  for (const char* way : {"1 2 50", "2 3 50", "3 4 50", "4 1 50"}) {
+    const std::string from(way), back = from.substr(2, 1) + " " + from.substr(0, 1) + " 50";
+    text.replace(text.find("9 1 " + from) + 4, from.size(), back);
+  }
+  std::ofstream(scratch.file("m.msh")) << text;
+  CHECK(area_of(made("{file: " + scratch.file("m.msh") + "}")) == Approx(1.0));
+}

@@ -1,0 +1,93 @@
+// The same bits on any number of ranks and after a restart.
+#include "tests/plugins/graph/node_case.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+using namespace cambium::graph::test;
+
+namespace {
+
+std::string reacting(const char* method) {
+  return fmt::format(
+      "{{graph: {{random: {{nodes: 400, degree: 8, weight: exp(-2*d^2)}}}}, parameters: {{F: 0.04, k: 0.06}}, species: "
+      "[{{name: "
+      "u, diffusion: 0.16, initial: 1, reaction: -u*v^2 + F*(1 - u)}}, {{name: v, diffusion: 0.08, initial: 0.1*x, "
+      "reaction: u*v^2 - (F + k)*v, spots: {{nodes: [3], hops: 3, value: 0.5}}}}], method: {}, timestep: 0.4, "
+      "end_time: 16}}",
+      method);
+}
+
+std::string carried(const char* method, bool given) {
+  return fmt::format(
+      "{{mesh: {{rectangle: {{cells: [24, 16], size: [2, 1], shake: 0.25}}}}, stream: "
+      "\"sin(pi*(x + 0.1*sin(t)*x*(2 - x)))*sin(pi*y)\", diffusivity: 1e-3*(1 + x), source: 0.1*sin(t)*x - 0.02*c, "
+      "initial: "
+      "exp(-30*((x - 0.5)^2 + (y - 0.4)^2)), method: {}, boundaries: {}, end_time: 0.5, sample_interval: 0.1}}",
+      method, given ? "{left: {value: sin(3*t)}, top: {flux: x}, right: {outflow: true}}" : "{}");
+}
+
+template <class C>
+void compare(const std::string& deck) {
+  C part(deck, MPI_COMM_WORLD), whole(deck, MPI_COMM_SELF);
+  part.finish(), whole.finish();
+  INFO(deck << ", ranks " << part.comm().size());
+  CHECK(part.state().step == whole.state().step);
+  CHECK(part.state().step > 10);
+  CHECK(part.own() == whole.same_rows(part.node_run().stepper().range()));
+  for (const auto& observable : part.physics().observables()) CHECK(part(observable.name) == whole(observable.name));
+}
+
+template <class C>
+void restart(const std::string& deck) {
+  C straight(deck, MPI_COMM_WORLD), resumed(deck, MPI_COMM_WORLD, false);
+  const SharedScratch scratch(straight.comm());
+  const std::string path = scratch.file("restart.h5");
+  for (int k = 0; k < 13; ++k) straight.advance();
+  straight.write(path);
+  resumed.resume(path);
+  straight.finish(), resumed.finish();
+  CHECK(straight.state().step > 15);
+  CHECK(straight.state().step == resumed.state().step);
+  CHECK(straight.state().time == resumed.state().time);
+  CHECK(straight.own() == resumed.own());
+}
+
+}  // namespace
+
+TEST_CASE("any number of ranks gives the same bits: reactions on a graph") {
+  for (const char* method : {"explicit", "implicit"}) compare<Diffusion>(reacting(method));
+}
+
+TEST_CASE("any number of ranks gives the same bits: transport on triangles") {
+  for (const char* method : {"explicit", "implicit"})
+    for (const bool given : {false, true}) compare<Transport>(carried(method, given));
+}
+
+TEST_CASE("a restart gives the same bits") {
+  for (const char* method : {"explicit", "implicit"}) {
+    restart<Diffusion>(reacting(method));
+    restart<Transport>(carried(method, true));
+  }
+}
+
+TEST_CASE("neighbours' rows arrive where they belong") {
+  const Comm comm;
+  Diffusion run("{graph: {random: {nodes: 300, degree: 9}}, species: [{name: u, diffusion: 1}], end_time: 1}",
+                MPI_COMM_WORLD);
+  const auto& weight = run.physics().network().weight;
+  NodeRange range(weight, comm);
+  std::vector<double> values(static_cast<std::size_t>(2 * range.local()), -1.0);
+  for (std::int64_t i = 0; i < range.owned(); ++i)
+    for (int k = 0; k < 2; ++k) values[2 * (range.begin() + i) + k] = 10.0 * static_cast<double>(range.first() + i) + k;
+  range.exchange(values, 2);
+  std::int64_t looked = 0;
+  for (std::int64_t i = range.first(); i < range.first() + range.owned(); ++i)
+    for (const auto j : weight.columns_of(i)) {
+      for (int k = 0; k < 2; ++k) CHECK(values[2 * range.row_of(j) + k] == 10.0 * j + k);
+      ++looked;
+    }
+  CHECK(looked > 0);
+  CHECK(comm.sum(range.owned()) == 300);
+  if (comm.size() > 1) CHECK(comm.sum(range.sent()) < 300);  // nodes are numbered so that few are needed elsewhere
+}
