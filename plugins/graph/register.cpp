@@ -3,6 +3,7 @@
 #include "plugins/graph/bench/graph_epoch.hpp"
 #include "plugins/graph/datasets/graph.hpp"
 #include "plugins/graph/datasets/whole_graph.hpp"
+#include "plugins/graph/layouts.hpp"
 #include "plugins/graph/networks/gcn.hpp"
 #include "plugins/graph/networks/graph_attention.hpp"
 #include "plugins/graph/networks/graph_sage.hpp"
@@ -24,6 +25,7 @@ void register_types(Registry& registry) {
   registry.add<GraphAttention>("graph_attention", "neighbours weighed by attention")
       .synonyms({"gat", "gatv1", "attention", "gnn"});
 
+  register_layouts(registry);
   registry.add_bench(bench_graph_epoch());
 }
 

@@ -13,7 +13,7 @@ import sys
 
 import source_tree
 
-LAYERS = ["base", "parallel", "deck", "numerics", "sparse", "particles", "state", "pair", "lowp", "codec", "io", "plugin",
+LAYERS = ["base", "parallel", "deck", "numerics", "lowp", "sparse", "particles", "state", "pair", "codec", "io", "plugin",
           "driver", "train"]
 KOKKOS_HEADER = "core/parallel/kokkos.hpp"
 TORCH = re.compile(r"(^|/)(?<!/train/)(?<!/networks/)(torch|ATen|c10)/")

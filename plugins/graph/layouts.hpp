@@ -1,0 +1,12 @@
+#pragma once
+
+namespace cambium {
+class Registry;
+}
+
+namespace cambium::graph {
+
+/// Adds the layouts of core/sparse/distributed to what decks can name.
+void register_layouts(Registry& registry);
+
+}  // namespace cambium::graph
