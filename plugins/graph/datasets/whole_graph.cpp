@@ -43,7 +43,8 @@ void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, 
     const std::int64_t k = plan.slice_number(own);
     auto sample = std::make_shared<train::Sample>();
     sample->id = k;
-    sample->storage = make_storage(WholeGraph{all.graph, nodes, rows * k / slices, rows * (k + 1) / slices});
+    sample->storage = make_storage(
+        WholeGraph{all.graph, nodes, rows * k / slices, rows * (k + 1) / slices, own, slices / plan.ranks});
     batch_.slices.push_back({std::move(sample)});
   }
 }

@@ -20,6 +20,7 @@ struct WholeGraph {
   GraphPtr graph;
   std::shared_ptr<const std::vector<std::int32_t>> nodes;  ///< that the loss counts, of all slices, ascending
   std::int64_t first = 0, last = 0;                        ///< rows
+  std::int64_t slice = 0, slices = 1;                      ///< number among those of this rank
 };
 
 namespace detail {

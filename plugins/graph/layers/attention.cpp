@@ -69,7 +69,7 @@ void Attention<T>::attend(std::int64_t i, Rows<T> y) {
   T kept[most_heads];
   std::fill_n(kept, heads(), T(1));
   for (std::size_t e = 0; e < columns.size(); ++e) {
-    if (dropout_.drops()) dropout_.fill_edge(spread_->node(i), spread_->node_of_all(columns[e]), shape_.heads, kept);
+    if (dropout_.drops()) dropout_.fill_edge(spread_->node(i), spread_->heard(columns[e]), shape_.heads, kept);
     for (std::int64_t h = 0; h < heads(); ++h)
       add(share() * kept[h] * weight[at(static_cast<std::int64_t>(e) * heads() + h)],
           all_.data() + columns[e] * row + h * shape_.out, y.row(i) + (shape_.joined ? h * shape_.out : 0), shape_.out);
@@ -99,7 +99,7 @@ void Attention<T>::slope_of_row(std::int64_t i, Rows<const T> by_y) {
   std::fill_n(kept, heads(), T(1));
   std::vector<T> by_weight(columns.size() * at(heads()));
   for (std::size_t e = 0; e < columns.size(); ++e) {
-    if (dropout_.drops()) dropout_.fill_edge(spread_->node(i), spread_->node_of_all(columns[e]), shape_.heads, kept);
+    if (dropout_.drops()) dropout_.fill_edge(spread_->node(i), spread_->heard(columns[e]), shape_.heads, kept);
     for (std::int64_t h = 0; h < heads(); ++h) {
       const auto k = e * at(heads()) + at(h);
       by_weight[k] =
@@ -134,7 +134,7 @@ void Attention<T>::slope_of_column(std::int64_t j, Rows<const T> outputs, std::s
   for (const auto i : listeners) {
     const T* from = outputs.row(i);
     const T *hearing = from + y_width, *peak = hearing + n, *total = peak + n, *mean = total + n;
-    if (dropout_.drops()) dropout_.fill_edge(spread_->node_of_all(i), spread_->node(j), shape_.heads, kept);
+    if (dropout_.drops()) dropout_.fill_edge(spread_->listener(i), spread_->node(j), shape_.heads, kept);
     for (std::int64_t h = 0; h < n; ++h) {
       const T score = hearing[h] + z[width + h], weight = std::exp(leaky(score) - peak[h]) / total[h];
       const T* slope = of_head(from, h);

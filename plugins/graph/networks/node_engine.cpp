@@ -82,12 +82,13 @@ class Engine : public NodeEngine {
   void begin_step(std::uint64_t seed, std::int64_t step) override {
     draws_ = {true, seed, step};
     computed_ = evaluating_ = false;
+    for (auto& b : bound_) b->spread->begin_step(seed, step);
   }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, double factor,
                 std::span<const TensorRef> gradients, train::TermSum& loss) override;
   void begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) override;
   std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) override;
-  std::int64_t words() const override;
+  sparse::Words words() const override;
 
  private:
   Bound<T>& bind(const GraphPtr& graph, bool alone);
@@ -97,6 +98,7 @@ class Engine : public NodeEngine {
   void compute_whole(const WholeGraph& part, std::span<const TensorRef> weights, double factor);
   void gradient_of_nodes(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, double factor,
                          std::span<const TensorRef> gradients, train::TermSum& loss);
+  sparse::Range rows_of_slice(const WholeGraph& part) const;
   double slope_of(const T* row, std::int32_t label, double factor, T* slope) const;
   Rows<const T> outputs_of(Bound<T>& bound, std::span<const TensorRef> weights);
 
@@ -113,7 +115,7 @@ class Engine : public NodeEngine {
   bool evaluating_ = false;
   std::uint64_t scored_graph_ = 0, scored_weights_ = 0;
   const void* scored_at_ = nullptr;
-  std::vector<T> outputs_;  ///< nodes x classes
+  std::vector<double> outputs_;  ///< nodes x classes
 };
 
 template <class T>
@@ -127,9 +129,9 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   if (alone) {
     b->spread = std::make_unique<Spread<T>>(sparse::converted<T>(matrix), std::vector<std::int32_t>{});
   } else {
-    b->first = first_row(graph->nodes(), comm_.rank(), comm_.size());
-    b->last = first_row(graph->nodes(), comm_.rank() + 1, comm_.size());
-    b->spread = std::make_unique<Spread<T>>(matrix, comm_);
+    b->spread = make_spread<T>(matrix, shape_.layout, comm_);
+    b->spread->begin_step(draws_.seed, draws_.step);
+    b->first = b->spread->first(), b->last = b->first + b->spread->outputs();
   }
   const auto rows = rows_of(graph->features, b->first, b->last);
   b->features = sparse::converted<T>(shape_.sums_to_one ? divided_by_row_sums(rows) : rows);
@@ -217,11 +219,23 @@ void Engine<T>::gradient(std::span<const train::SamplePtr> samples, std::span<co
   const auto* part = storage_of<WholeGraph>(*samples.front());
   if (!part) return gradient_of_nodes(samples, weights, factor, gradients, loss);
   if (!computed_) compute_whole(*part, weights, factor);
-  if (part->first < whole_->first || part->last > whole_->last || samples.size() != 1)
-    throw InternalError("a slice of a graph has rows of another rank");
-  for (auto i = part->first - whole_->first; i < part->last - whole_->first; ++i)
+  const auto rows = rows_of_slice(*part);
+  for (auto i = rows.begin; i < rows.end; ++i)
     if (const double own = losses_[static_cast<std::size_t>(i)]; own >= 0.0) loss.sum += own, loss.count += 1.0;
-  pass_.gradient(part->first - whole_->first, part->last - whole_->first, gradients);
+  pass_.gradient(rows.begin, rows.end, gradients);
+}
+
+/// The rows, counted from this rank's first, that a slice adds up.
+template <class T>
+sparse::Range Engine<T>::rows_of_slice(const WholeGraph& part) const {
+  const auto& spread = *whole_->spread;
+  if (spread.by_rows()) {
+    if (part.first < whole_->first || part.last > whole_->last)
+      throw InternalError("a slice of a graph has rows of another rank");
+    return {part.first - whole_->first, part.last - whole_->first};
+  }
+  const auto own = spread.counted();
+  return {own.begin + own.size() * part.slice / part.slices, own.begin + own.size() * (part.slice + 1) / part.slices};
 }
 
 template <class T>
@@ -235,8 +249,11 @@ void Engine<T>::begin_evaluation(const GraphPtr& graph, std::span<const TensorRe
   computed_ = false;
   auto& bound = bind(graph, false);
   const auto own = outputs_of(bound, weights);
-  const auto all = bound.alone ? own : bound.spread->gather_outputs(own);
-  outputs_.assign(all.data, all.data + all.rows * all.width);
+  outputs_.assign(static_cast<std::size_t>(graph->nodes() * own.width), 0.0);
+  const auto counted = bound.spread->counted();
+  for (auto i = counted.begin; i < counted.end; ++i)
+    std::copy_n(own.row(i), own.width, outputs_.data() + (bound.first + i) * own.width);
+  if (!bound.alone) comm_.sum(outputs_);
   evaluating_ = true, scored_graph_ = graph->fingerprint, scored_at_ = weights.front().data;
   scored_weights_ = hash_of(weights);
 }
@@ -256,8 +273,8 @@ std::vector<double> Engine<T>::scores(const GraphPtr& graph, std::int32_t node, 
 }
 
 template <class T>
-std::int64_t Engine<T>::words() const {
-  std::int64_t out = 0;
+sparse::Words Engine<T>::words() const {
+  sparse::Words out;
   for (const auto& b : bound_) out += b->spread->words();
   return out;
 }

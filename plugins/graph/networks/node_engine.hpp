@@ -13,6 +13,7 @@ struct EngineShape {
   NetworkShape network;
   Weighing weighing = Weighing::symmetric;
   bool sums_to_one = false;           ///< features of a node are divided by their sum
+  sparse::LayoutKeys layout;          ///< of a whole graph among ranks
   std::vector<std::int64_t> fan_out;  ///< neighbours that each layer draws in batches of nodes; empty: all
   std::int64_t classes() const { return network.layers.back().width(); }
 };
@@ -33,8 +34,8 @@ class NodeEngine {
   /// Logarithms of the class probabilities of a node. Not collective: where begin_evaluation() was not called with this
   /// graph and these weights, this rank computes the whole graph alone.
   virtual std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) = 0;
-  /// Numbers received from other ranks so far.
-  virtual std::int64_t words() const = 0;
+  /// What was received from other ranks so far.
+  virtual sparse::Words words() const = 0;
 };
 
 /// The communicator outlives it.

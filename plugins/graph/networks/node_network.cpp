@@ -24,7 +24,10 @@ std::string problem_of(const NodeNetworkParams& p) {
 }
 
 NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context)
-    : params_(params), name_(name), comm_(context.comm) {}
+    : params_(params), name_(name), comm_(context.comm) {
+  if (params.layout.type.empty()) return;  // made by a program: the default
+  layout_ = context.registry->make<sparse::Layout>(params.layout, context)->keys();
+}
 
 std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64_t features,
                                                std::int64_t classes) const {
@@ -46,7 +49,8 @@ void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
   shape.network.dropout = params_.dropout;
   shape.sums_to_one = params_.sums_to_one;
   shape.fan_out = params_.fan_out;
-  layers_ = shape.network.layers;
+  shape.layout = layout_;
+  layers_ = shape.network.layers, weighing_ = shape.weighing;
   engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
 }
 
@@ -75,6 +79,7 @@ void NodeNetwork::fit_statistics(train::Dataset& training, Context&) {
   if (graph->classes < 2)
     throw InputError(
         fmt::format("{}: nodes have {} class; two or more can be told apart", graph->source, graph->classes));
+  graph_ = graph;
   build(graph->features.columns, graph->classes);
 }
 
@@ -114,10 +119,11 @@ void NodeNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t s
 }
 
 std::vector<std::string> NodeNetwork::report() const {
-  const auto words = engine_ ? engine_->words() : 0;
-  if (words == 0) return {};
-  return {fmt::format("rows of nodes received from other ranks: {} numbers, {:.3f} MB", words,
-                      1e-6 * static_cast<double>(words * size_of(dtype())))};
+  const auto words = engine_ ? engine_->words() : sparse::Words{};
+  if (words.messages == 0) return {};
+  return {fmt::format("layout {}: {} numbers of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
+                      sparse::name_of(layout_.scheme), words.dense, words.messages,
+                      1e-6 * static_cast<double>(words.bytes), words.waited)};
 }
 
 std::vector<train::TermInfo> NodeNetwork::terms() const {
@@ -171,6 +177,14 @@ void NodeNetwork::infer(std::span<const train::SamplePtr> samples, std::span<con
       static_cast<double*>(out.data)[static_cast<std::int64_t>(s) * out.stride[0] + k * out.stride[1]] =
           std::exp(scores[static_cast<std::size_t>(k)]);
   }
+}
+
+train::GraphWork NodeNetwork::graph_work() const {
+  train::GraphWork out;
+  out.number_bytes = static_cast<int>(size_of(dtype()));
+  if (graph_) out.matrix = weighed(*graph_, weighing_);
+  for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
+  return out;
 }
 
 std::vector<std::int32_t> NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {

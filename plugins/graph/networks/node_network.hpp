@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/graph_work.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/graph/networks/node_engine.hpp"
 
@@ -13,6 +14,7 @@ struct NodeNetworkParams {
   double dropout = 0.5;
   bool bias = true, sums_to_one = true;
   Decay decay = Decay::all;
+  deck::Choice<sparse::Layout> layout;
   std::vector<std::int64_t> fan_out;
   Precision precision = Precision::float32;
 };
@@ -21,7 +23,7 @@ struct NodeNetworkParams {
 /// training nodes. Samples are nodes of a data set `graph`; with the loader `whole_graph` every step computes the whole
 /// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
 /// float64, one thread per call. Implementations choose the layers.
-class NodeNetwork : public train::Network {
+class NodeNetwork : public train::Network, public train::WorksOnGraph {
  public:
   NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context);
 
@@ -48,6 +50,8 @@ class NodeNetwork : public train::Network {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
+  /// For `cambium plan`, of the graph that it was trained on.
+  train::GraphWork graph_work() const override;
   /// The most probable class of every node of a graph, once begin_evaluation() was called with it.
   std::vector<std::int32_t> classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
   std::string state() const override;
@@ -66,10 +70,13 @@ class NodeNetwork : public train::Network {
   std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample) const;
 
   NodeNetworkParams params_;
+  sparse::LayoutKeys layout_;
   std::string name_;
   const Comm& comm_;
   std::int64_t features_ = 0, classes_ = 0;
   std::vector<LayerShape> layers_;
+  GraphPtr graph_;  ///< that fit_statistics() has seen
+  Weighing weighing_ = Weighing::symmetric;
   std::unique_ptr<NodeEngine> engine_;
 };
 
@@ -88,6 +95,7 @@ void describe_node_network(deck::Describe<P>& d) {
   d("decay", &P::decay, "to which layers the optimizer's weight_decay applies; the published gcn decays the first")
       .options({{"first", Base::Decay::first}, {"all", Base::Decay::all}})
       .def(p.decay);
+  d("layout", &P::layout, "how a whole graph is divided among ranks").def("needed_rows");
   d("fan_out", &P::fan_out,
     "neighbours that each layer draws, from the first layer on, when a batch holds single nodes; all where left out")
       .def({})
