@@ -1,22 +1,54 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/graph/bench/bench_graph.hpp"
+#include "plugins/graph/bench/graph_epoch.hpp"
+#include "plugins/graph/datasets/graph.hpp"
+#include "plugins/graph/datasets/whole_graph.hpp"
 #include "plugins/graph/layouts.hpp"
+#include "plugins/graph/networks/gcn.hpp"
+#include "plugins/graph/networks/graph_attention.hpp"
+#include "plugins/graph/networks/graph_sage.hpp"
 #include "plugins/graph/physics/graph_diffusion.hpp"
 #include "plugins/graph/physics/mesh_transport.hpp"
+#include "plugins/graph/tasks/classify_nodes.hpp"
 #include "plugins/graph/writers/node_fields.hpp"
 
 namespace cambium::graph {
 
-void register_types(Registry& registry) {
-  registry.add_bench(bench_graph());
-  register_layouts(registry);
+namespace {
+
+void register_physics(Registry& registry) {
   registry.add<GraphDiffusion>("graph_diffusion", "heat and reaction-diffusion on a weighted graph")
       .synonyms({"heat", "reaction_diffusion", "network", "sir", "epidemic", "gray_scott", "diffusion"});
   registry.add<MeshTransport>("mesh_transport", "advection and diffusion on a mesh of triangles")
       .synonyms({"advection", "advection_diffusion", "convection_diffusion", "transport", "tracer"});
   registry.add<NodeFieldsWriter>("node_fields", "values on the nodes of a graph or a mesh over time, HDF5 for xarray")
       .synonyms({"nodes", "mesh_fields", "trajectory", "h5", "hdf5"});
+}
+
+void register_nodes(Registry& registry) {
+  registry.add<GraphSet>("graph", "nodes of one graph with their classes, from a file, from text or made up")
+      .synonyms({"nodes", "edge_list", "planetoid", "citation", "network"});
+  registry.add<WholeGraphLoader>("whole_graph", "all nodes of one graph at every step, its rows divided among ranks")
+      .synonyms({"full_batch", "full_graph"});
+  registry.add<Gcn>("gcn", "graph convolutions: classes of nodes from their features and their neighbours'")
+      .synonyms({"graph_convolution", "gnn", "graph_network", "graph_neural_network", "cagnet"});
+  registry.add<GraphSage>("graph_sage", "a node and the mean of its neighbours, each with weights of its own")
+      .synonyms({"sage", "graphsage", "gnn"});
+  registry.add<GraphAttention>("graph_attention", "neighbours weighed by attention")
+      .synonyms({"gat", "gatv1", "attention", "gnn"});
+  registry.add<ClassifyNodes>("classify_nodes", "classes of a graph's nodes by trained networks, beside cheap rivals")
+      .synonyms({"node_classification", "label_propagation", "classify"});
+}
+
+}  // namespace
+
+void register_types(Registry& registry) {
+  register_layouts(registry);
+  register_physics(registry);
+  register_nodes(registry);
+  registry.add_bench(bench_graph());
+  registry.add_bench(bench_graph_epoch());
 }
 
 }  // namespace cambium::graph

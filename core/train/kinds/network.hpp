@@ -107,6 +107,14 @@ class Network {
   /// Works that the network rests on, for the run's cite.bib.
   virtual std::vector<Citation> citations() const { return {}; }
 
+  /// Collective, before the gradients of a step are asked for: everything random of it is addressed by both numbers. A
+  /// network whose samples need each other (nodes of one graph) may send messages in its first gradient() of a step,
+  /// given a loader that leaves no slice empty.
+  virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
+  /// Collective, before evaluate() is asked for samples of `data`, all of them with these weights: what is computed for
+  /// all samples at once.
+  virtual void begin_evaluation(Dataset& /*data*/, std::span<const TensorRef> /*weights*/) {}
+
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;
   /// Weights of the terms at this point of training. `rate` is the learning rate over its start value.

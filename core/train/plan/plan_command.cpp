@@ -69,7 +69,10 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
   require_ranks(params.reduce, ranks);
   StepSettings settings{params.reduce, params.accumulate, {}, ranks};
   if (params.parallel) settings.partition = planned_partition(params, ranks, model);
-  const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(params.batch);
+  if (!params.batch && options.samples <= 0.0)
+    throw InputError(
+        "the deck leaves batch out, which takes all samples, and plan opens no data; give --samples-per-rank");
+  const double samples = options.samples > 0.0 ? options.samples * ranks : static_cast<double>(*params.batch);
   const double each = options.operations > 0.0 ? options.operations : 6.0 * static_cast<double>(model.count());
   const Comparison by{model, machine, each * std::max(1.0, samples / ranks)};
   const auto chosen = planned(deck_name(params), settings, by);

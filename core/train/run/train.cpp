@@ -56,7 +56,7 @@ void Train::Params::describe(deck::Describe<Params>& d) {
       .range(0.0, 0.9)
       .def(0.0);
   d("loader", &Params::loader, "how samples are brought").def("shuffle");
-  d("batch", &Params::batch, "samples per step, over all ranks").at_least(1);
+  d("batch", &Params::batch, "samples per step, over all ranks; all of the training set where left out").at_least(1);
   d("steps", &Params::steps, "number of optimizer steps").at_least(1);
   d("epochs", &Params::epochs, "passes over the training set, instead of steps").positive();
   d("accumulate", &Params::accumulate, "parts in which each rank computes its share of a batch, to save memory")

@@ -43,7 +43,7 @@ class Train : public Task, public Checked {
     std::optional<deck::Choice<Dataset>> validation;
     double hold_out = 0.0;
     deck::Choice<Loader> loader;
-    std::int64_t batch = 1;
+    std::optional<std::int64_t> batch;
     std::optional<std::int64_t> steps;
     std::optional<double> epochs;
     int accumulate = 1;

@@ -37,7 +37,7 @@ Task::Outcome Trainer::run() {
   mllog_.stop("init_stop");
   context_.timing.reset();
   LoopCadence cadence(
-      {progress_.step, data_.steps(), params_.checkpoint.every, "samples/s", static_cast<double>(params_.batch)},
+      {progress_.step, data_.steps(), params_.checkpoint.every, "samples/s", static_cast<double>(data_.batch())},
       context_);
   auto outcome = Task::Outcome::done;
   try {
@@ -167,7 +167,7 @@ void Trainer::write_checkpoint() {
     if (context_.stop) context_.stop->require_directory(true);
   });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
-  write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(params_.batch),
+  write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(data_.batch()),
                          step_.network().state(), context_, log_.tables());
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }

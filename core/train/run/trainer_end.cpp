@@ -28,7 +28,7 @@ void Trainer::write_files() {
 }
 
 Task::Work Trainer::work() const {
-  Task::Work out{params_.batch, "sample", loop_steps_, seconds_};
+  Task::Work out{data_.batch(), "sample", loop_steps_, seconds_};
   out.items_per_step = true;
   return out;
 }

@@ -30,7 +30,8 @@ void Trainer::report_plan() const {
   log.info(fmt::format("network {}, data set {}, optimizer {}, learning rate {}", params_.network.type,
                        params_.dataset.type, params_.optimizer.type, params_.learning_rate.type));
   log.info(fmt::format(
-      "batch {} over {} rank{}, {}", params_.batch, context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
+      "batch {} over {} rank{}, {}", params_.batch ? fmt::format("{}", *params_.batch) : "of all samples",
+      context_.comm.size(), context_.comm.size() == 1 ? "" : "s",
       params_.steps ? fmt::format("{} steps", *params_.steps) : fmt::format("{:g} epochs", *params_.epochs)));
   if (params_.steps) {
     std::string line = "rate at step";
@@ -68,8 +69,8 @@ void Trainer::prepare() {
   const auto samples = data_.training().size();
   context_.log.info(fmt::format("{} samples to train on{}; {} steps of {} samples, {:.4g} epochs", samples,
                                 held_out ? fmt::format(", {} to validate", held_out->size()) : ", none to validate",
-                                data_.steps(), params_.batch, data_.epochs(data_.steps())));
-  mllog_.event("global_batch_size", params_.batch);
+                                data_.steps(), data_.batch(), data_.epochs(data_.steps())));
+  mllog_.event("global_batch_size", data_.batch());
   mllog_.event("train_samples", samples);
   mllog_.event("eval_samples", held_out ? held_out->size() : 0);
   mllog_.event("seed", seed_);
@@ -110,7 +111,7 @@ void Trainer::resume(const std::string& path) {
   prepare();
   io::on_every_rank(context_.comm, [&] {
     step_.weights().load(
-        [&](Snapshot& weights) { ranks = read_train_checkpoint(path, progress_, weights, step_.key(params_.batch)); });
+        [&](Snapshot& weights) { ranks = read_train_checkpoint(path, progress_, weights, step_.key(data_.batch())); });
   });
   log_.open(validation_ != nullptr, progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;

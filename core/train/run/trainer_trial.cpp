@@ -91,7 +91,7 @@ void Trial::try_step(bool whole, Check& check) {
   step.prepare(data.steps());
   step.start();
   Dataset& training = data.training();
-  const auto samples = training.read(some_ids(training, std::min<std::int64_t>(4, params.batch)));
+  const auto samples = training.read(some_ids(training, std::min<std::int64_t>(4, data.batch())));
   const double each = seconds_per_sample(step, samples);
   if (Dataset* held_out = data.held_out(); held_out && whole) {
     Subset first(*held_out, some_ids(*held_out, 1));
@@ -99,7 +99,7 @@ void Trial::try_step(bool whole, Check& check) {
     step.weights().whole(
         [&](FlatBuffer& weights) { looked.evaluate(step.network(), weights.views(), check.context().comm); });
   }
-  const double all = params.models * static_cast<double>(data.steps()) * static_cast<double>(params.batch);
+  const double all = params.models * static_cast<double>(data.steps()) * static_cast<double>(data.batch());
   check.duration(each * all / check.context().comm.size(),
                  fmt::format("{:.3g} gradients of a sample, each as long as it took here, without validation", all));
 }

@@ -58,10 +58,10 @@ void TrainingData::require_room(std::int64_t samples) const {
 
 /// Of the whole training.
 std::int64_t TrainingData::steps_over(std::int64_t samples) const {
-  if (params_.batch > samples)
-    throw InputError(
-        fmt::format("batch is {}, but the training set has {} samples; lower batch", params_.batch, samples));
-  const double per_epoch = static_cast<double>((samples - 1) / params_.batch + 1);
+  const std::int64_t batch = params_.batch.value_or(samples);
+  if (batch > samples)
+    throw InputError(fmt::format("batch is {}, but the training set has {} samples; lower batch", batch, samples));
+  const double per_epoch = static_cast<double>((samples - 1) / batch + 1);
   return params_.steps ? *params_.steps : steps_of(*params_.epochs, per_epoch);
 }
 
@@ -82,13 +82,13 @@ void TrainingData::open() {
   else
     training_ = std::move(whole_);
   if (held_out_) require_same_units(training_->fields(), held_out_->fields());
+  plan_.batch = params_.batch.value_or(training_->size());
   steps_ = steps_over(training_->size());
 }
 
 void TrainingData::start(std::uint64_t seed, int turns) {
   plan_.seed = seed;
   plan_.samples = training_->size();
-  plan_.batch = params_.batch;
   plan_.ordered = params_.reduce.mode == ReduceParams::Mode::ordered;
   plan_.slices = plan_.ordered ? params_.reduce.slices : params_.accumulate;
   plan_.rank = context_.comm.rank();

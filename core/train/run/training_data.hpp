@@ -20,6 +20,7 @@ class TrainingData {
   Dataset* held_out() { return held_out_ && held_out_->size() > 0 ? held_out_.get() : nullptr; }
   /// Of the whole training, known once the data are open.
   std::int64_t steps() const { return steps_; }
+  std::int64_t batch() const { return plan_.batch; }
 
   /// Opens the loader: `seed` orders the samples, `turns` as Weights::turns().
   void start(std::uint64_t seed, int turns);

@@ -20,6 +20,7 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
 }
 
 std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm) {
+  network.begin_evaluation(data_, weights);
   const std::size_t terms = network.metrics().size();
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(static_cast<std::size_t>(blocks));

@@ -39,6 +39,7 @@ std::vector<double> TrainingStep::term_weights(std::int64_t step) const {
 
 Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* problem) {
   const auto weights_of_terms = term_weights(step);
+  network_->begin_step(seed_, step);
   std::vector<TermSum> table(share.slices.size() * static_cast<std::size_t>(context_.comm.size()) * terms_);
   const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                            const ReadyCallback& ready) {

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cambium_io
+import node_pictures
 import node_views
 from cambium_style import COLOURS, STYLE, colours_of, legend
 
@@ -46,7 +47,7 @@ def draw_totals(path, output):
         plt.close(figure)
 
 
-def pictures(folder, scratch):
+def pictures_of_nodes(folder, scratch):
     """The nodes at several moments, and the amounts over time."""
     path = folder / "nodes.h5"
     if not path.exists() or not node_views.is_nodes(path):
@@ -60,6 +61,18 @@ def pictures(folder, scratch):
     return made
 
 
+def pictures(folder, scratch):
+    """Nodes over time, how often networks on nodes are right beside rivals, and which classes they mix up."""
+    return pictures_of_nodes(folder, scratch) + node_pictures.draw(folder, scratch)
+
+
 def view(path, names):
-    """Files of nodes, as their edges or triangles coloured by value."""
-    return node_views.NodesView(path, names) if path.exists() and node_views.is_nodes(path) else None
+    """Files of nodes as their edges or triangles coloured by value; scores.csv or nodes.csv of a stage classify_nodes."""
+    if path.exists() and node_views.is_nodes(path):
+        return node_views.NodesView(path, names)
+    figure = node_pictures.figure_of(path)
+    if names or figure is None:
+        return None
+    from cambium_views import Whole
+
+    return Whole(lambda: figure(path))

@@ -175,6 +175,8 @@ plans("m has 8 devices, but 16 ranks are planned; plan for fewer, or leave the s
 table.file("whole.yaml", MACHINE % (LEVEL % ("node", 4)))
 says("how long messages of reduce.lossy are depends on the numbers in them; plan with reduce.codec, or with neither",
      command=["plan", "deck.yaml", T + "reduce={lossy: {relative: 1e-3}}", "--machine", "whole.yaml", "--ranks", "4"])
+says("the deck leaves batch out, which takes all samples, and plan opens no data; give --samples-per-rank",
+     command=["plan", "deck.yaml", T + "batch=null", "--machine", "whole.yaml", "--ranks", "4"])
 says("plan knows no direct weights; remove direct to plan the same training with float32 weights",
      command=["plan", "deck.yaml", T + "direct={weights: int8}", "--machine", "whole.yaml", "--ranks", "4"])
 says("parallel.update and parallel.gather code whole weights, but this optimizer splits them; use adam, adamw or sgd, or remove update and gather",

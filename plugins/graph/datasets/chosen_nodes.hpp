@@ -1,0 +1,31 @@
+#pragma once
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/graphs/samples.hpp"
+
+namespace cambium::graph {
+
+/// Node nodes[id] of a graph as a sample: "label" (int32) and, where `samples` hold them, "features" (float32).
+train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, std::int64_t id);
+
+/// Nodes with this role whose class is known, ascending.
+std::vector<std::int32_t> nodes_with(const Graph& graph, Role role);
+
+/// Some nodes of a graph that is in memory already.
+class ChosenNodes : public train::Dataset {
+ public:
+  ChosenNodes(GraphPtr graph, std::vector<std::int32_t> nodes)
+      : samples_(make_storage(NodeSamples{std::move(graph), std::move(nodes), {}})) {}
+  void open(Context&) override {}
+  std::int64_t size() const override { return std::ssize(samples_->nodes); }
+  std::vector<train::FieldInfo> fields() const override { return {{"label", "", {}, DType::i32}}; }
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
+    std::vector<train::SamplePtr> out;
+    for (const auto id : ids) out.push_back(node_sample(samples_, id));
+    return out;
+  }
+
+ private:
+  std::shared_ptr<const NodeSamples> samples_;
+};
+
+}  // namespace cambium::graph

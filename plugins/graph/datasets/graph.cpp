@@ -1,0 +1,126 @@
+#include "plugins/graph/datasets/graph.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/graphs/graph_file.hpp"
+
+namespace cambium::graph {
+
+void GraphSet::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "HDF5 file of the graph").def("").example("cora.h5");
+  d("edges", &Params::edges, "text with a line 'u v' or 'u v weight' for each edge, instead of file")
+      .def("")
+      .example("power_grid.txt");
+  d("labels", &Params::labels, "text with a line 'node class' or 'node class role' for each node, beside edges")
+      .def("");
+  d("count", &Params::count, "nodes of a graph given by edges; 0 for as many as the largest number says")
+      .at_least(0)
+      .at_most(2147483647)
+      .def(0);
+  d("directed", &Params::directed, "edges lead from u to v alone (graphs given by edges; a file says so itself)")
+      .def(false);
+  d("made", &Params::made, "a made-up graph, instead of file");
+  d("nodes", &Params::nodes, "which nodes are the samples; labelled: all whose class is known")
+      .options({{"training", Nodes::training},
+                {"validation", Nodes::validation},
+                {"test", Nodes::test},
+                {"labelled", Nodes::labelled}})
+      .def(Nodes::training);
+  d("features", &Params::features, "samples carry the features of their node, for networks that see no graph (mlp)")
+      .def(false);
+  d.check([](const Params& p) -> std::string {
+    if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
+      return "give one of: file (HDF5), edges (text), made";
+    if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed))
+      return "labels, count and directed go with edges; a file and a made-up graph say all this themselves";
+    return {};
+  });
+}
+
+static GraphPtr graph_of(const GraphSet::Params& p) {
+  if (p.made) return make_graph(*p.made);
+  return p.edges.empty() ? read_graph(p.file) : read_edge_list(p.edges, p.labels, p.count, p.directed);
+}
+
+static const char* name_of(GraphSet::Nodes nodes) {
+  switch (nodes) {
+    case GraphSet::Nodes::training:
+      return "training";
+    case GraphSet::Nodes::validation:
+      return "validation";
+    case GraphSet::Nodes::test:
+      return "test";
+    default:
+      return "labelled";
+  }
+}
+
+static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Nodes which) {
+  std::vector<std::int32_t> out;
+  for (std::int32_t i = 0; i < graph.nodes(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const bool labelled = graph.labels[k] >= 0;
+    const bool chosen =
+        which == GraphSet::Nodes::labelled ? labelled : static_cast<int>(graph.roles[k]) == static_cast<int>(which);
+    if (!chosen) continue;
+    if (!labelled)
+      throw InputError(fmt::format("{}: node {} is one of those for {}, but its class is not known", graph.source, i,
+                                   name_of(which)));
+    out.push_back(i);
+  }
+  if (out.empty())
+    throw InputError(fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
+                                 graph.source, name_of(which)));
+  return out;
+}
+
+void GraphSet::open(Context& context) {
+  NodeSamples samples;
+  io::on_every_rank(context.comm, [&] {
+    samples.graph = graph_of(params_);
+    samples.nodes = chosen_nodes(*samples.graph, params_.nodes);
+  });
+  if (params_.nodes == Nodes::training) report(*samples.graph, context.log);
+  if (params_.features) {
+    const auto& rows = samples.graph->features;
+    samples.features.assign(samples.nodes.size() * static_cast<std::size_t>(rows.columns), 0.0f);
+    for (std::size_t k = 0; k < samples.nodes.size(); ++k) {
+      const auto columns = rows.columns_of(samples.nodes[k]);
+      const auto values = rows.values_of(samples.nodes[k]);
+      for (std::size_t e = 0; e < columns.size(); ++e)
+        samples.features[k * static_cast<std::size_t>(rows.columns) + static_cast<std::size_t>(columns[e])] = values[e];
+    }
+  }
+  samples_ = make_storage(std::move(samples));
+}
+
+std::vector<train::FieldInfo> GraphSet::fields() const {
+  std::vector<train::FieldInfo> out{{"label", "", {}, DType::i32}};
+  if (params_.features)
+    out.push_back({"features", "", {samples_ ? samples_->graph->features.columns : -1}, DType::f32});
+  return out;
+}
+
+std::vector<train::SamplePtr> GraphSet::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (const auto id : ids) out.push_back(node_sample(samples_, id));
+  return out;
+}
+
+std::vector<Citation> GraphSet::citations() const {
+  if (!params_.made) return {};
+  return {{"holland1983", R"(@article{holland1983,
+  author  = {Holland, Paul W. and Laskey, Kathryn Blackmond and Leinhardt, Samuel},
+  title   = {Stochastic blockmodels: First steps},
+  journal = {Social Networks},
+  volume  = {5},
+  pages   = {109--137},
+  year    = {1983},
+  doi     = {10.1016/0378-8733(83)90021-7}
+})"}};
+}
+
+}  // namespace cambium::graph

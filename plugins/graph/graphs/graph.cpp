@@ -1,0 +1,132 @@
+#include "plugins/graph/graphs/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "core/base/error.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+/// FNV-1a, eight bytes at a time.
+class Fingerprint {
+ public:
+  template <class T>
+  void add(const std::vector<T>& values) {
+    const auto* bytes = reinterpret_cast<const char*>(values.data());
+    const std::size_t size = values.size() * sizeof(T);
+    for (std::size_t at = 0; at < size; at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min<std::size_t>(8, size - at));
+      mix(word);
+    }
+    mix(size);
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  void mix(std::uint64_t word) { hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15u, hash_ ^= hash_ >> 29; }
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+std::vector<sparse::Entry> entries_of(const GraphParts& parts, Graph& out) {
+  std::vector<sparse::Entry> entries;
+  entries.reserve(parts.edges.size() * (parts.directed ? 1 : 2));
+  for (std::size_t k = 0; k < parts.edges.size(); ++k) {
+    const Edge& e = parts.edges[k];
+    if (const auto problem = edge_problem(e, parts.nodes); !problem.empty())
+      throw InputError(fmt::format("{}: edge {}: {}", parts.source, k + 1, problem));
+    entries.push_back({e.v, e.u, e.weight});  // v hears u
+    if (e.u == e.v)
+      ++out.loops;
+    else if (!parts.directed)
+      entries.push_back({e.u, e.v, e.weight});
+  }
+  return entries;
+}
+
+sparse::Csr<float> numbers_of_their_own(std::int64_t nodes) {
+  sparse::Csr<float> out;
+  out.rows = out.columns = nodes;
+  out.start.resize(static_cast<std::size_t>(nodes) + 1);
+  std::iota(out.start.begin(), out.start.end(), std::int64_t{0});
+  out.column.resize(static_cast<std::size_t>(nodes));
+  std::iota(out.column.begin(), out.column.end(), 0);
+  out.value.assign(static_cast<std::size_t>(nodes), 1.0f);
+  return out;
+}
+
+void require_size(const GraphParts& parts, const char* what, std::size_t found) {
+  if (found != 0 && static_cast<std::int64_t>(found) != parts.nodes)
+    throw InputError(
+        fmt::format("{}: {} {} for {} nodes; the file is cut short, or its parts belong to different graphs",
+                    parts.source, found, what, parts.nodes));
+}
+
+}  // namespace
+
+std::string edge_problem(const Edge& edge, std::int64_t nodes) {
+  for (const std::int32_t node : {edge.u, edge.v})
+    if (node < 0 || node >= nodes)
+      return fmt::format("there is no node {}; the graph has {}, numbered 0 to {}", node, nodes, nodes - 1);
+  if (!(edge.weight >= 0.0) || std::isinf(edge.weight))
+    return fmt::format("the weight between nodes {} and {} is {}; weights are finite and 0 or more", edge.u, edge.v,
+                       std::isnan(edge.weight) ? "not a number" : fmt::format("{:g}", edge.weight));
+  return {};
+}
+
+GraphPtr make_graph(GraphParts parts) {
+  if (parts.nodes < 1) throw InputError(fmt::format("{}: a graph without nodes", parts.source));
+  auto out = std::make_shared<Graph>();
+  out->source = parts.source, out->directed = parts.directed;
+  auto gathered = sparse::csr_from_entries(parts.nodes, parts.nodes, entries_of(parts, *out));
+  out->weights = std::move(gathered.matrix);
+  std::int64_t different_loops = 0;
+  for (std::int64_t i = 0; i < parts.nodes; ++i) {
+    const auto row = out->weights.columns_of(i);
+    different_loops += std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(i));
+  }
+  const std::int64_t entries = out->weights.entries();
+  out->edges = parts.directed ? entries : (entries - different_loops) / 2 + different_loops;
+  out->duplicates = std::ssize(parts.edges) - out->edges;
+  out->loops = different_loops;
+  require_size(parts, "classes", parts.labels.size());
+  require_size(parts, "roles", parts.roles.size());
+  require_size(parts, "rows of features", static_cast<std::size_t>(parts.features.rows));
+  out->features = parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes);
+  out->labels = std::move(parts.labels), out->roles = std::move(parts.roles);
+  out->labels.resize(static_cast<std::size_t>(parts.nodes), -1);
+  out->roles.resize(static_cast<std::size_t>(parts.nodes), Role::none);
+  for (const auto label : out->labels) out->classes = std::max(out->classes, label + 1);
+  Fingerprint print;
+  print.add(out->weights.start), print.add(out->weights.column), print.add(out->weights.value);
+  print.add(out->features.start), print.add(out->features.column), print.add(out->features.value);
+  print.add(out->labels);
+  out->fingerprint = print.value();
+  return out;
+}
+
+void report(const Graph& graph, Log& log) {
+  const auto with = [&](Role role) {
+    return std::count_if(graph.roles.begin(), graph.roles.end(), [&](Role r) { return r == role; });
+  };
+  log.info(fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} numbers per node ({:.3g} % not zero), {} classes",
+                       graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
+                       graph.loops == 1 ? "" : "s", graph.features.columns,
+                       100.0 * static_cast<double>(graph.features.entries()) /
+                           (static_cast<double>(graph.nodes()) * static_cast<double>(graph.features.columns)),
+                       graph.classes));
+  log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", with(Role::training),
+                       with(Role::validation), with(Role::test)));
+  if (graph.duplicates > 0)
+    log.warn(fmt::format("{}: {} edge{} between the same nodes as an earlier one; their weights were added up{}",
+                         graph.source, graph.duplicates, graph.duplicates == 1 ? " is" : "s are",
+                         graph.directed ? "" : " (u v and v u are the same edge; directed: true tells them apart)"));
+}
+
+}  // namespace cambium::graph

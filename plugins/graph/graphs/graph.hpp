@@ -1,0 +1,62 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/sparse/rows/csr.hpp"
+
+namespace cambium::graph {
+
+/// What a node is for.
+enum class Role : std::int8_t { none = -1, training = 0, validation = 1, test = 2 };
+
+/// A line between two nodes; of a directed graph, from u to v.
+struct Edge {
+  std::int32_t u = 0, v = 0;
+  double weight = 1.0;
+};
+
+/// One graph in memory. Immutable once made.
+struct Graph {
+  std::string source;           ///< for messages: a file, or "made"
+  sparse::Csr<double> weights;  ///< row i: the nodes that i hears, its neighbours; symmetric unless directed
+  bool directed = false;
+  std::int64_t edges = 0;            ///< different ones, loops among them
+  std::int64_t duplicates = 0;       ///< edges that were added to an earlier one between the same nodes
+  std::int64_t loops = 0;            ///< edges from a node to itself
+  sparse::Csr<float> features;       ///< nodes x numbers of a node
+  std::vector<std::int32_t> labels;  ///< class of each node, -1 where it is not known
+  std::int32_t classes = 0;
+  std::vector<Role> roles;
+  std::uint64_t fingerprint = 0;  ///< of all of the above: equal graphs have equal ones
+
+  std::int64_t nodes() const { return weights.rows; }
+};
+
+using GraphPtr = std::shared_ptr<const Graph>;
+
+/// What a graph is made of. Sizes that do not fit each other are an InputError that names the source.
+struct GraphParts {
+  std::string source;
+  std::int64_t nodes = 0;
+  bool directed = false;
+  std::vector<Edge> edges;
+  sparse::Csr<float> features;       ///< no columns: every node is told from the others by a number of its own
+  std::vector<std::int32_t> labels;  ///< empty: none is known
+  std::vector<Role> roles;           ///< empty: none has any
+};
+
+/// Makes a graph: edges between the same nodes are added up, undirected ones count in both directions. InputError for a
+/// node that is not there and for a weight that is negative or no number, naming the edge (from 1).
+GraphPtr make_graph(GraphParts parts);
+
+/// InputError text of an edge: empty when it can stand.
+std::string edge_problem(const Edge& edge, std::int64_t nodes);
+
+/// One line about the graph, and a warning where edges were added up.
+void report(const Graph& graph, Log& log);
+
+}  // namespace cambium::graph

@@ -1,0 +1,58 @@
+#pragma once
+#include "core/sparse/distributed/product.hpp"
+#include "core/sparse/exchange/row_exchange.hpp"
+#include "plugins/graph/layers/spread.hpp"
+
+namespace cambium::graph {
+
+/// Rows of nodes on every rank. Before a product the rows of others that it needs (or all, by `rows`) are fetched and
+/// stand with the own ones in the order of the nodes, so that sums run in this order.
+template <class T>
+class RowSpread : public Spread<T> {
+ public:
+  RowSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm);
+
+  Rows<const T> gather_inputs(Rows<const T> h) override { return inputs_side_.gather(h); }
+  Rows<const T> gather_outputs(Rows<const T> g) override { return outputs_side_.gather(g); }
+  std::int32_t heard(std::int64_t column) const override { return Spread<T>::name(inputs_side_.nodes, column); }
+  std::int32_t listener(std::int64_t column) const override { return Spread<T>::name(outputs_side_.nodes, column); }
+  void begin_step(std::uint64_t seed, std::int64_t step) override;
+  sparse::Words words() const override;
+
+ private:
+  /// Rows that one of the two products needs.
+  struct Side {
+    std::vector<std::int32_t> nodes;  ///< all that are here, ascending
+    std::int64_t below = 0;           ///< of these, in front of the own ones
+    std::unique_ptr<sparse::RowExchange<T>> exchange;
+    std::vector<T> wanted, all;
+    /// Renumbers the columns of own rows.
+    void set(Csr<T>& own, std::span<const std::int64_t> first, const sparse::LayoutKeys& keys, const Comm& comm);
+    Rows<const T> gather(Rows<const T> own);
+  };
+  Side inputs_side_, outputs_side_;
+};
+
+/// What core/sparse/distributed divides in other ways. Rows are whole on every rank that has a part of their columns:
+/// columns are cut before a product and put together behind it.
+template <class T>
+class ProductSpread : public Spread<T> {
+ public:
+  ProductSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm);
+
+  sparse::Range counted() const override;
+  bool by_rows() const override { return false; }
+  void multiply(Rows<const T> h, Rows<T> out) override;
+  void multiply_transposed(Rows<const T> g, Rows<T> out) override;
+  Rows<const T> gather_inputs(Rows<const T> h) override;
+  Rows<const T> gather_outputs(Rows<const T> g) override;
+  void begin_step(std::uint64_t seed, std::int64_t step) override { product_->begin_step(seed, step); }
+  sparse::Words words() const override { return product_->words(); }
+
+ private:
+  void apply(Rows<const T> from, Rows<T> to, bool transposed);
+  std::unique_ptr<sparse::Product<T>> product_;
+  std::vector<T> part_, result_;
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/kinds/network.hpp"
+#include "plugins/graph/layers/spread.hpp"
+
+namespace cambium::graph {
+
+/// What a layer reads: rows of numbers, sparse or dense.
+template <class T>
+struct Input {
+  const Csr<T>* sparse = nullptr;
+  Rows<const T> dense;
+  std::int64_t rows() const { return sparse ? sparse->rows : dense.rows; }
+};
+
+/// Rows [first, last) of what comes in and of what goes out.
+struct RowRange {
+  std::int64_t inputs_first = 0, inputs_last = 0, outputs_first = 0, outputs_last = 0;
+};
+
+/// Addresses of the numbers that a step draws; nothing is drawn while a network is only run.
+struct Draws {
+  bool training = false;
+  std::uint64_t seed = 1;
+  std::int64_t step = 0;
+};
+
+/// One layer of a network on nodes, without its activation. It keeps what its backward pass needs, by reference where
+/// it was given by reference: arguments live until the next forward(). forward() and backward() are collective where
+/// the spread is.
+template <class T>
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  /// y (outputs x width) from x (inputs).
+  virtual void forward(const Input<T>& x, std::span<const T* const> weights, Spread<T>& spread, const Draws& draws,
+                       Rows<T> y) = 0;
+  /// Takes the slope by y; gives the slope by x, unless by_x has no memory.
+  virtual void backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) = 0;
+  /// After backward(): adds what these rows contribute to the gradient. No messages.
+  virtual void gradient(const RowRange& rows, std::span<T* const> gradients) = 0;
+};
+
+/// A layer as the deck has it.
+struct LayerShape {
+  enum class Kind { convolution, sage, attention } kind = Kind::convolution;
+  std::int64_t in = 0, out = 0;  ///< numbers of a node; of attention, out of each head
+  int number = 0;                ///< from 0
+  bool bias = true;
+  int heads = 1;         ///< of attention
+  bool joined = true;    ///< heads stand side by side; else their mean is taken
+  double slope = 0.2;    ///< of attention's leaky rectifier
+  double dropout = 0.0;  ///< of attention's weights
+  std::int64_t width() const { return joined ? out * heads : out; }  ///< numbers that go out
+};
+
+/// Its parameters, named "layers.<number>.<name>".
+std::vector<train::ParameterInfo> parameters_of(const LayerShape& shape, bool decay);
+
+template <class T>
+std::unique_ptr<Layer<T>> make_layer(const LayerShape& shape);
+
+}  // namespace cambium::graph

@@ -1,0 +1,213 @@
+#include "plugins/graph/networks/node_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/parallel/random.hpp"
+
+namespace cambium::graph {
+
+std::string problem_of(const NodeNetworkParams& p) {
+  for (const auto width : p.layers)
+    if (width < 1) return fmt::format("layers: a width of {} is none; widths are 1 or more", width);
+  for (const auto count : p.fan_out)
+    if (count < 1) return fmt::format("fan_out: {} neighbours are none; draw 1 or more", count);
+  if (!p.fan_out.empty() && p.fan_out.size() != p.layers.size() + 1)
+    return fmt::format("fan_out has {} numbers for {} layers (the hidden ones and the last)", p.fan_out.size(),
+                       p.layers.size() + 1);
+  if (p.layers.size() > 30) return fmt::format("layers: {} hidden layers; 30 are the most", p.layers.size());
+  return {};
+}
+
+NodeNetwork::NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context)
+    : params_(params), name_(name), comm_(context.comm) {
+  if (params.layout.type.empty()) return;  // made by a program: the default
+  layout_ = context.registry->make<sparse::Layout>(params.layout, context)->keys();
+}
+
+std::vector<LayerShape> NodeNetwork::layers_of(LayerShape::Kind kind, std::int64_t features,
+                                               std::int64_t classes) const {
+  std::vector<LayerShape> out;
+  std::int64_t in = features;
+  for (std::size_t l = 0; l <= params_.layers.size(); ++l) {
+    LayerShape layer;
+    layer.kind = kind, layer.number = static_cast<int>(l), layer.bias = params_.bias;
+    layer.in = in, layer.out = l < params_.layers.size() ? params_.layers[l] : classes;
+    in = layer.out;
+    out.push_back(layer);
+  }
+  return out;
+}
+
+void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
+  features_ = features, classes_ = classes;
+  EngineShape shape = shape_of(features, classes);
+  shape.network.dropout = params_.dropout;
+  shape.sums_to_one = params_.sums_to_one;
+  shape.fan_out = params_.fan_out;
+  shape.layout = layout_;
+  layers_ = shape.network.layers, weighing_ = shape.weighing;
+  engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
+}
+
+std::pair<GraphPtr, std::int32_t> NodeNetwork::node_of(const train::Sample& sample) const {
+  const auto* nodes = storage_of<NodeSamples>(sample);
+  if (!nodes) throw InputError(fmt::format("{} needs nodes of a graph; give a dataset of type graph", name_));
+  return {nodes->graph, nodes->nodes[static_cast<std::size_t>(sample.id)]};
+}
+
+void NodeNetwork::require_fit(const Graph& graph) const {
+  if (graph.features.columns != features_)
+    throw InputError(
+        fmt::format("{}: nodes have {} features, but this {} reads {}; take a graph with the same features, "
+                    "or train on this one",
+                    graph.source, graph.features.columns, name_, features_));
+  if (graph.classes > classes_)
+    throw InputError(
+        fmt::format("{}: classes are numbered up to {}, but this {} knows {}; take a graph with the same "
+                    "classes, or train on this one",
+                    graph.source, graph.classes - 1, name_, classes_));
+}
+
+void NodeNetwork::fit_statistics(train::Dataset& training, Context&) {
+  const std::int64_t first[] = {0};
+  const auto graph = node_of(*training.read(first).front()).first;
+  if (graph->classes < 2)
+    throw InputError(
+        fmt::format("{}: nodes have {} class; two or more can be told apart", graph->source, graph->classes));
+  graph_ = graph;
+  build(graph->features.columns, graph->classes);
+}
+
+std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
+  std::vector<train::ParameterInfo> out;
+  for (const auto& layer : layers_)
+    for (auto& info : parameters_of(layer, params_.decay == NodeNetworkParams::Decay::all || layer.number == 0))
+      out.push_back(std::move(info));
+  return out;
+}
+
+DType NodeNetwork::dtype() const {
+  return params_.precision == NodeNetworkParams::Precision::float64 ? DType::f64 : DType::f32;
+}
+
+/// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0.
+template <class T>
+static void fill(const train::ParameterInfo& info, std::uint64_t number, std::uint64_t seed, T* w, std::int64_t count) {
+  if (info.shape.size() < 2) return static_cast<void>(std::fill_n(w, count, T(0)));
+  const bool scores = info.name.ends_with("hearing") || info.name.ends_with("heard");
+  const double in = static_cast<double>(scores ? info.shape[1] : info.shape[0]),
+               out = scores ? 1.0 : static_cast<double>(info.shape[1]);
+  const double reach = std::sqrt(6.0 / (in + out));
+  for (std::int64_t k = 0; k < count; ++k)
+    w[k] = static_cast<T>(reach * (2.0 * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k / 4), number)
+                                             .uniform(static_cast<int>(k % 4)) -
+                                   1.0));
+}
+
+void NodeNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
+  const auto infos = parameters();
+  for (std::size_t k = 0; k < infos.size(); ++k)
+    if (dtype() == DType::f64)
+      fill(infos[k], k, seed, static_cast<double*>(weights[k].data), weights[k].elements());
+    else
+      fill(infos[k], k, seed, static_cast<float*>(weights[k].data), weights[k].elements());
+}
+
+std::vector<std::string> NodeNetwork::report() const {
+  const auto words = engine_ ? engine_->words() : sparse::Words{};
+  if (words.messages == 0) return {};
+  return {fmt::format("layout {}: {} numbers of nodes received in {} messages, {:.3f} MB; waited {:.3f} s",
+                      sparse::name_of(layout_.scheme), words.dense, words.messages,
+                      1e-6 * static_cast<double>(words.bytes), words.waited)};
+}
+
+std::vector<train::TermInfo> NodeNetwork::terms() const {
+  return {{"cross_entropy", "", train::TermInfo::Report::mean}};
+}
+
+std::vector<train::TermInfo> NodeNetwork::metrics() const {
+  return {{"wrong", "", train::TermInfo::Report::mean}, {"cross_entropy", "", train::TermInfo::Report::mean}};
+}
+
+void NodeNetwork::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                           std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
+  if (samples.empty()) return;
+  if (!storage_of<WholeGraph>(*samples.front())) node_of(*samples.front());
+  engine_->gradient(samples, weights, term_weights[0], gradients, terms[0]);
+  for (int k = static_cast<int>(gradients.size()); ready && k-- > 0;) ready(k);
+}
+
+void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) {
+  if (data.size() == 0) return;
+  const std::int64_t first[] = {0};
+  const auto graph = node_of(*data.read(first).front()).first;
+  require_fit(*graph);
+  engine_->begin_evaluation(graph, weights);
+}
+
+void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                           std::span<train::TermSum> metrics) {
+  for (const auto& sample : samples) {
+    const auto [graph, node] = node_of(*sample);
+    const auto scores = engine_->scores(graph, node, weights);
+    const auto label = graph->labels[static_cast<std::size_t>(node)];
+    if (label >= classes_) require_fit(*graph);
+    metrics[0].sum += std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0;
+    metrics[1].sum -= scores[static_cast<std::size_t>(label)];
+    for (auto& metric : metrics) metric.count += 1.0;
+  }
+}
+
+std::vector<train::FieldInfo> NodeNetwork::outputs() const { return {{"output", "", {classes_}, DType::f64}}; }
+
+void NodeNetwork::infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                        std::span<const TensorRef> outputs) {
+  const TensorRef& out = outputs[0];
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto [graph, node] = node_of(*samples[s]);
+    require_fit(*graph);
+    const auto scores = engine_->scores(graph, node, weights);
+    for (std::int64_t k = 0; k < classes_; ++k)
+      static_cast<double*>(out.data)[static_cast<std::int64_t>(s) * out.stride[0] + k * out.stride[1]] =
+          std::exp(scores[static_cast<std::size_t>(k)]);
+  }
+}
+
+train::GraphWork NodeNetwork::graph_work() const {
+  train::GraphWork out;
+  out.number_bytes = static_cast<int>(size_of(dtype()));
+  if (graph_) out.matrix = weighed(*graph_, weighing_);
+  for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
+  return out;
+}
+
+std::vector<std::int32_t> NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
+  std::vector<std::int32_t> out;
+  for (std::int32_t node = 0; node < graph->nodes(); ++node) {
+    const auto scores = engine_->scores(graph, node, weights);
+    out.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
+  }
+  return out;
+}
+
+std::string NodeNetwork::state() const { return nlohmann::json{{"features", features_}, {"classes", classes_}}.dump(); }
+
+void NodeNetwork::restore(const std::string& state) {
+  constexpr std::int64_t most = 100'000'000;
+  const auto json = nlohmann::json::parse(state);
+  const auto features = json.at("features").get<std::int64_t>(), classes = json.at("classes").get<std::int64_t>();
+  if (features < 1 || classes < 2 || features > most || classes > most)
+    throw InputError(
+        fmt::format("the state of this {} says {} features and {} classes, which cannot be; its file is "
+                    "damaged or was changed",
+                    name_, features, classes));
+  build(features, classes);
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,111 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/graph_work.hpp"
+#include "core/train/kinds/network.hpp"
+#include "plugins/graph/networks/node_engine.hpp"
+
+namespace cambium::graph {
+
+/// Keys that all networks on nodes have.
+struct NodeNetworkParams {
+  enum class Precision { float64, float32 };
+  enum class Decay { first, all };
+  std::vector<std::int64_t> layers;
+  double dropout = 0.5;
+  bool bias = true, sums_to_one = true;
+  Decay decay = Decay::all;
+  deck::Choice<sparse::Layout> layout;
+  std::vector<std::int64_t> fan_out;
+  Precision precision = Precision::float32;
+};
+
+/// A network that gives every node of a graph a class, with gradients written by hand. Loss: cross entropy of the
+/// training nodes. Samples are nodes of a data set `graph`; with the loader `whole_graph` every step computes the whole
+/// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
+/// float64, one thread per call. Implementations choose the layers.
+class NodeNetwork : public train::Network, public train::WorksOnGraph {
+ public:
+  NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context);
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  std::vector<train::ParameterInfo> parameters() const override;
+  DType dtype() const override;
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+  std::vector<std::string> report() const override;
+
+  void begin_step(std::uint64_t seed, std::int64_t step) override { engine_->begin_step(seed, step); }
+  void begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) override;
+  std::vector<train::TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  std::vector<train::TermInfo> metrics() const override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  /// "output": probabilities of the classes.
+  std::vector<train::FieldInfo> outputs() const override;
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  /// For `cambium plan`, of the graph that it was trained on.
+  train::GraphWork graph_work() const override;
+  /// The most probable class of every node of a graph, once begin_evaluation() was called with it.
+  std::vector<std::int32_t> classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ protected:
+  /// The layers for so many numbers of a node and classes, and what lies between them.
+  virtual EngineShape shape_of(std::int64_t features, std::int64_t classes) const = 0;
+  /// Layers of one kind with the widths of the deck.
+  std::vector<LayerShape> layers_of(LayerShape::Kind kind, std::int64_t features, std::int64_t classes) const;
+
+ private:
+  void build(std::int64_t features, std::int64_t classes);
+  void require_fit(const Graph& graph) const;
+  /// The graph and the node of a sample, refused when they are none of this network's.
+  std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample) const;
+
+  NodeNetworkParams params_;
+  sparse::LayoutKeys layout_;
+  std::string name_;
+  const Comm& comm_;
+  std::int64_t features_ = 0, classes_ = 0;
+  std::vector<LayerShape> layers_;
+  GraphPtr graph_;  ///< that fit_statistics() has seen
+  Weighing weighing_ = Weighing::symmetric;
+  std::unique_ptr<NodeEngine> engine_;
+};
+
+/// Describes the common keys; P is derived from NodeNetworkParams and gives their defaults.
+template <class P>
+void describe_node_network(deck::Describe<P>& d) {
+  using Base = NodeNetworkParams;
+  const P p;
+  d("layers", &P::layers, "widths of the hidden layers").example("[16]");
+  d("dropout", &P::dropout, "share of what every layer reads that is dropped while training")
+      .range(0.0, 0.95)
+      .def(p.dropout);
+  d("bias", &P::bias, "a number is added to each output of a layer").def(p.bias);
+  d("sums_to_one", &P::sums_to_one, "features of a node are divided by their sum, as is usual for counts of words")
+      .def(p.sums_to_one);
+  d("decay", &P::decay, "to which layers the optimizer's weight_decay applies; the published gcn decays the first")
+      .options({{"first", Base::Decay::first}, {"all", Base::Decay::all}})
+      .def(p.decay);
+  d("layout", &P::layout, "how a whole graph is divided among ranks").def("needed_rows");
+  d("fan_out", &P::fan_out,
+    "neighbours that each layer draws, from the first layer on, when a batch holds single nodes; all where left out")
+      .def({})
+      .example("[10, 5]");
+  d("precision", &P::precision, "of weights and products")
+      .options({{"float64", Base::Precision::float64}, {"float32", Base::Precision::float32}})
+      .def(p.precision);
+}
+
+/// "" when the common keys go together.
+std::string problem_of(const NodeNetworkParams& params);
+
+}  // namespace cambium::graph

@@ -1,0 +1,141 @@
+#include "plugins/graph/tasks/node_rivals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/sparse/rows/products.hpp"
+#include "core/train/step/optimizers/adam.hpp"
+#include "core/train/weights/flat/buffer.hpp"
+#include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/networks/gcn.hpp"
+
+namespace cambium::graph {
+
+double accuracy(const Graph& graph, std::span<const std::int32_t> nodes, std::span<const std::int32_t> classes) {
+  if (nodes.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::int64_t right = 0;
+  for (const auto node : nodes)
+    right += classes[static_cast<std::size_t>(node)] == graph.labels[static_cast<std::size_t>(node)];
+  return static_cast<double>(right) / static_cast<double>(nodes.size());
+}
+
+static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
+  const double validation = accuracy(graph, nodes_with(graph, Role::validation), classes);
+  return {std::move(classes), validation};
+}
+
+Judgement most_frequent(const Graph& graph) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(graph.classes), 0);
+  for (const auto node : nodes_with(graph, Role::training))
+    ++count[static_cast<std::size_t>(graph.labels[static_cast<std::size_t>(node)])];
+  const auto most = std::max_element(count.begin(), count.end()) - count.begin();
+  return judged(graph, std::vector<std::int32_t>(graph.labels.size(), static_cast<std::int32_t>(most)));
+}
+
+void LabelPropagationKeys::describe(deck::Describe<LabelPropagationKeys>& d) {
+  d("alpha", &LabelPropagationKeys::alpha, "shares of a node's class that come from its neighbours; the best is taken")
+      .range(0.0, 1.0)
+      .def({0.5, 0.8, 0.9, 0.95, 0.99});
+  d("steps", &LabelPropagationKeys::steps, "times that classes spread").at_least(1).def(50);
+}
+
+/// D^-1/2 A D^-1/2.
+static sparse::Csr<double> scaled_weights(const Graph& graph) {
+  auto out = graph.weights;
+  std::vector<double> degree;
+  for (std::int64_t i = 0; i < out.rows; ++i) {
+    double sum = 0.0;
+    for (const double w : out.values_of(i)) sum += w;
+    degree.push_back(sum);
+  }
+  for (std::int64_t i = 0; i < out.rows; ++i)
+    for (auto e = out.start[static_cast<std::size_t>(i)]; e < out.start[static_cast<std::size_t>(i) + 1]; ++e) {
+      const auto k = static_cast<std::size_t>(e);
+      const double by =
+          std::sqrt(degree[static_cast<std::size_t>(i)] * degree[static_cast<std::size_t>(out.column[k])]);
+      out.value[k] = by > 0.0 ? out.value[k] / by : 0.0;
+    }
+  return out;
+}
+
+Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys, double& chosen) {
+  const auto spread = scaled_weights(graph);
+  const std::int64_t n = graph.nodes(), width = graph.classes;
+  std::vector<double> known(static_cast<std::size_t>(n * width), 0.0);
+  for (const auto node : nodes_with(graph, Role::training))
+    known[static_cast<std::size_t>(node * width + graph.labels[static_cast<std::size_t>(node)])] = 1.0;
+  Judgement best;
+  best.validation = -1.0;
+  for (const double alpha : keys.alpha) {
+    std::vector<double> y = known, next(y.size());
+    for (std::int64_t step = 0; step < keys.steps; ++step) {
+      sparse::multiply(spread, sparse::Rows<const double>{y.data(), n, width, width},
+                       sparse::Rows<double>{next.data(), n, width, width});
+      for (std::size_t k = 0; k < y.size(); ++k) y[k] = alpha * next[k] + (1.0 - alpha) * known[k];
+    }
+    std::vector<std::int32_t> classes;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto* row = y.data() + i * width;
+      classes.push_back(static_cast<std::int32_t>(std::max_element(row, row + width) - row));
+    }
+    auto found = judged(graph, std::move(classes));
+    if (best.classes.empty() || found.validation > best.validation) best = std::move(found), chosen = alpha;
+  }
+  return best;
+}
+
+void FeatureNetworkKeys::describe(deck::Describe<FeatureNetworkKeys>& d) {
+  d("layers", &FeatureNetworkKeys::layers, "widths of the hidden layers").def({16});
+  d("dropout", &FeatureNetworkKeys::dropout, "share of what every layer reads that is dropped")
+      .range(0.0, 0.95)
+      .def(0.5);
+  d("learning_rate", &FeatureNetworkKeys::learning_rate, "of adam, constant").positive().def(0.01);
+  d("weight_decay", &FeatureNetworkKeys::weight_decay, "of the first layer").non_negative().def(5e-4);
+  d("sums_to_one", &FeatureNetworkKeys::sums_to_one, "features of a node are divided by their sum").def(true);
+  d("epochs", &FeatureNetworkKeys::epochs, "steps, each over all training nodes").at_least(1).def(200);
+  d("seeds", &FeatureNetworkKeys::seeds, "networks that are trained; 0 leaves this rival out").at_least(0).def(3);
+}
+
+Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& keys, std::uint64_t seed,
+                            const Context& context) {
+  Comm alone(MPI_COMM_SELF);
+  Log silent(nullptr, false);
+  Timing timing;
+  Context own{alone, silent, timing, context.registry, seed};
+  Gcn::Params params;
+  params.neighbours = false;
+  params.layers = keys.layers, params.dropout = keys.dropout, params.sums_to_one = keys.sums_to_one;
+  Gcn network(params, own);
+  const auto nodes = std::make_shared<const std::vector<std::int32_t>>(nodes_with(*graph, Role::training));
+  ChosenNodes training(graph, *nodes);
+  network.fit_statistics(training, own);
+  const train::FlatLayout layout(network.parameters(), std::int64_t{1} << 40);
+  train::FlatBuffer weights(layout, DType::f32), gradients(layout, DType::f32);
+  network.initialise(weights.views(), seed);
+  train::Adam::Params adam;
+  adam.weight_decay = keys.weight_decay;
+  train::Adam optimizer(adam, own);
+  auto states = train::make_states(optimizer, layout, DType::f32);
+  auto whole = std::make_shared<train::Sample>();
+  whole->storage = make_storage(WholeGraph{graph, nodes, 0, graph->nodes()});
+  const train::SamplePtr sample = whole;
+  for (std::int64_t step = 1; step <= keys.epochs; ++step) {
+    gradients.zero();
+    network.begin_step(seed, step - 1);
+    train::TermSum loss;
+    const double one = 1.0;
+    network.gradient({&sample, 1}, weights.views(), {&one, 1}, gradients.views(), {&loss, 1}, {});
+    train::scale(gradients, 1.0 / static_cast<double>(nodes->size()));
+    optimizer.step({weights, gradients, states, keys.learning_rate, step});
+  }
+  std::vector<std::int32_t> everybody(graph->labels.size());
+  for (std::size_t k = 0; k < everybody.size(); ++k) everybody[k] = static_cast<std::int32_t>(k);
+  ChosenNodes all(graph, everybody);
+  network.begin_evaluation(all, weights.views());
+  return judged(*graph, network.classes_of(graph, weights.views()));
+}
+
+}  // namespace cambium::graph

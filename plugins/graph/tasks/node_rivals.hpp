@@ -1,0 +1,43 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "plugins/graph/graphs/graph.hpp"
+
+namespace cambium::graph {
+
+/// Classes of all nodes as one method has them.
+struct Judgement {
+  std::vector<std::int32_t> classes;
+  double validation = 0.0;  ///< share of the validation nodes that are right; not a number where there are none
+};
+
+/// Share of these nodes whose class is right; not a number for none.
+double accuracy(const Graph& graph, std::span<const std::int32_t> nodes, std::span<const std::int32_t> classes);
+
+/// The most frequent class of the training nodes, for all.
+Judgement most_frequent(const Graph& graph);
+
+struct LabelPropagationKeys {
+  std::vector<double> alpha = {0.5, 0.8, 0.9, 0.95, 0.99};
+  std::int64_t steps = 50;
+  static void describe(deck::Describe<LabelPropagationKeys>& d);
+};
+
+/// Known classes spread along edges, y <- alpha D^-1/2 A D^-1/2 y + (1 - alpha) y_0 (Zhou et al. 2004); no features,
+/// and nothing is trained. Of the given alpha the one that is best on the validation nodes, which is returned in
+/// `chosen`.
+Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys, double& chosen);
+
+struct FeatureNetworkKeys {
+  std::vector<std::int64_t> layers = {16};
+  double dropout = 0.5, learning_rate = 0.01, weight_decay = 5e-4;
+  bool sums_to_one = true;
+  std::int64_t epochs = 200, seeds = 3;
+  static void describe(deck::Describe<FeatureNetworkKeys>& d);
+};
+
+/// A network that sees every node's features and no edge, trained with one seed on this rank alone.
+Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& keys, std::uint64_t seed,
+                            const Context& context);
+
+}  // namespace cambium::graph

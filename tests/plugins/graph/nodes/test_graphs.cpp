@@ -1,0 +1,235 @@
+// Graphs in memory: files, text, made ones, and what is refused.
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/graph/graphs/graph_file.hpp"
+#include "plugins/graph/graphs/made_graph.hpp"
+#include "plugins/graph/graphs/matrices.hpp"
+#include "plugins/graph/layers/blocks.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/graph/nodes/learning.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+
+namespace {
+
+struct Folder {
+  Comm comm{MPI_COMM_SELF};
+  SharedScratch scratch{comm};
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(scratch.file(name)) << text;
+    return scratch.file(name);
+  }
+  /// An HDF5 file that `change` may spoil.
+  std::string file(const std::function<void(io::File&)>& fill) const {
+    const auto path = scratch.file("graph.h5");
+    auto file = io::File::create(path);
+    fill(file);
+    file.close();
+    return path;
+  }
+  template <class F>
+  std::string says(F&& action) const {
+    try {
+      action();
+    } catch (const InputError& error) {
+      std::string text = error.what();
+      for (auto at = text.find(scratch.folder + "/"); at != std::string::npos; at = text.find(scratch.folder + "/"))
+        text.erase(at, scratch.folder.size() + 1);
+      return text;
+    }
+    return "no error";
+  }
+  std::string of_text(const std::string& edges, std::int64_t nodes = 0, bool directed = false) const {
+    const auto path = write("edges.txt", edges);
+    return says([&] { read_edge_list(path, "", nodes, directed); });
+  }
+};
+
+/// A path of three nodes with a feature each.
+void small(io::File& file) {
+  file.set_attribute("nodes", 3);
+  const std::vector<int> edges = {0, 1, 1, 2};
+  file.write("edges", io::tensor_of(edges.data(), {2, 2}));
+  file.write("labels", std::vector<int>{0, 1, 1});
+  file.write("split", std::vector<int>{0, 1, 2});
+}
+
+}  // namespace
+
+TEST_CASE("edges are read in both directions, added up and counted", "[graph]") {
+  const Folder folder;
+  const auto path = folder.write("edges.txt", "# a remark\n0 1 2.5\n\n1 2   # another\n2 1 3\n2 2\n1 0 0.5\n");
+  const auto graph = read_edge_list(path, "", 5, false);
+  CHECK(graph->nodes() == 5);
+  CHECK(graph->edges == 3);
+  CHECK(graph->duplicates == 2);
+  CHECK(graph->loops == 1);
+  CHECK(graph->weights.column == std::vector<std::int32_t>{1, 0, 2, 1, 2});
+  CHECK(graph->weights.value == std::vector<double>{3.0, 3.0, 4.0, 4.0, 1.0});
+  CHECK(graph->features.columns == 5);  // each node by itself
+  const auto directed = read_edge_list(path, "", 0, true);
+  CHECK(directed->nodes() == 3);
+  CHECK(directed->edges == 5);
+  CHECK(directed->duplicates == 0);
+  CHECK(directed->weights.columns_of(1)[0] == 0);  // node 1 hears node 0
+  CHECK(directed->fingerprint != graph->fingerprint);
+}
+
+TEST_CASE("classes and roles from text", "[graph]") {
+  const Folder folder;
+  const auto edges = folder.write("edges.txt", "0 1\n1 2\n"),
+             labels = folder.write("labels.txt", "0 1 training\n2 0 test\n1 1\n");
+  const auto graph = read_edge_list(edges, labels, 0, false);
+  CHECK(graph->labels == std::vector<std::int32_t>{1, 1, 0});
+  CHECK(graph->classes == 2);
+  CHECK(graph->roles == std::vector<Role>{Role::training, Role::none, Role::test});
+  const auto of = [&](const std::string& text) {
+    const auto path = folder.write("labels.txt", text);
+    return folder.says([&] { read_edge_list(edges, path, 0, false); });
+  };
+  CHECK(of("0 1\n7 1\n") == "labels.txt:2: there is no node 7; the graph has 3, numbered 0 to 2");
+  CHECK(of("0 1 learning\n") == "labels.txt:1: 'learning' is no role of a node; training, validation and test are");
+  CHECK(of("0 -1\n") == "labels.txt:1: classes are numbered from 0 to 999999, not -1");
+  CHECK(
+      of("0 1\n2") ==
+      "labels.txt:2: 'node class' or 'node class role' was expected, but the line has 1 word; is the file cut short?");
+}
+
+TEST_CASE("edges that cannot be", "[messages]") {
+  const Folder folder;
+  CHECK(folder.of_text("0 1\n1 5\n", 5) == "edges.txt:2: there is no node 5; the graph has 5, numbered 0 to 4");
+  CHECK(folder.of_text("0 1\n-1 2\n") == "edges.txt:2: nodes are numbered from 0 to 2147483646, not -1");
+  CHECK(folder.of_text("0 1\n1 2 -0.5\n") ==
+        "edges.txt:2: the weight between nodes 1 and 2 is -0.5; weights are finite and 0 or more");
+  CHECK(folder.of_text("0 1\n1 2 nan\n").find("edges.txt:2: ") == 0);
+  CHECK(folder.of_text("0 1\n1\n") ==
+        "edges.txt:2: 'u v' or 'u v weight' was expected, but the line has 1 word; is the file cut short?");
+  CHECK(folder.of_text("0 1 1 1\n") == "edges.txt:1: 'u v' or 'u v weight' was expected, but the line has 4 words");
+  CHECK(folder.of_text("\n") == "edges.txt: a graph without nodes");
+}
+
+TEST_CASE("files of graphs", "[graph]") {
+  const Folder folder;
+  const auto path = folder.file(small);
+  const auto graph = read_graph(path);
+  CHECK(graph->nodes() == 3);
+  CHECK(graph->edges == 2);
+  CHECK(graph->classes == 2);
+  const auto dense = read_graph(folder.file([](io::File& file) {
+    small(file);
+    const std::vector<float> numbers = {1, 0, 0, 2, 0, 0};
+    file.write("features", io::tensor_of(numbers.data(), {3, 2}));
+    file.write("weights", std::vector<double>{0.5, 2.0});
+  }));
+  CHECK(dense->features.start == std::vector<std::int64_t>{0, 1, 2, 2});
+  CHECK(dense->features.value == std::vector<float>{1, 2});
+  CHECK(dense->weights.value == std::vector<double>{0.5, 0.5, 2.0, 2.0});
+}
+
+TEST_CASE("files that are damaged", "[messages]") {
+  const Folder folder;
+  const auto says = [&](const std::function<void(io::File&)>& fill) {
+    const auto path = folder.file(fill);
+    return folder.says([&] { read_graph(path); });
+  };
+  CHECK(says([](io::File&) {}) == "'graph.h5' has no attribute 'nodes' (how many there are); is it a file of a graph?");
+  CHECK(says([](io::File& f) { small(f), f.set_attribute("nodes", 2), f.remove("labels"), f.remove("split"); }) ==
+        "graph.h5: edge 2: there is no node 2; the graph has 2, numbered 0 to 1");
+  CHECK(says([](io::File& f) { small(f), f.set_attribute("nodes", 4); }) ==
+        "graph.h5: 3 classes for 4 nodes; the file is cut short, or its parts belong to different graphs");
+  CHECK(says([](io::File& f) { small(f), f.write("weights", std::vector<double>{1.0}); }) ==
+        "'graph.h5': /weights holds 1 numbers for 2 edges; the file is cut short or damaged");
+  CHECK(says([](io::File& f) {
+          small(f), f.write("weights", std::vector<double>{1.0, std::numeric_limits<double>::quiet_NaN()});
+        }) == "graph.h5: edge 2: the weight between nodes 1 and 2 is not a number; weights are finite and 0 or more");
+  CHECK(says([](io::File& f) {
+          small(f), f.remove("split"), f.write("split", std::vector<int>{0, 1, 3});
+        }) == "'graph.h5': /split holds 3 for node 2; 0 is training, 1 validation, 2 test, -1 none of them");
+  const auto features = [](io::File& f, std::vector<int> start, std::vector<int> column) {
+    small(f);
+    f.create_group("features").set_attribute("columns", 4);
+    f.write("features/indptr", start), f.write("features/indices", column);
+  };
+  CHECK(says([&](io::File& f) { features(f, {0, 1, 2, 3}, {0, 3, 1}); }) == "no error");
+  CHECK(says([&](io::File& f) {
+          features(f, {0, 1, 2, 4}, {0, 3, 1});
+        }) ==
+        "'graph.h5': /features/indptr must hold 4 numbers from 0 to 3, the count of /features/indices, and "
+        "/features/values as many as these; the file is cut short or damaged");
+  CHECK(says([&](io::File& f) {
+          features(f, {0, 2, 1, 3}, {0, 3, 1});
+        }) == "'graph.h5': /features/indptr falls at node 1; it must rise");
+  CHECK(says([&](io::File& f) {
+          features(f, {0, 1, 2, 3}, {0, 4, 1});
+        }) == "'graph.h5': /features/indices of node 1 must rise within 0 to 3");
+}
+
+TEST_CASE("how neighbours are weighed", "[graph]") {
+  const Folder folder;
+  // A node without edges, one with a loop of weight 2.
+  const auto graph = read_edge_list(folder.write("edges.txt", "0 1 3\n1 1 2\n"), "", 3, false);
+  const auto a = weighed(*graph, Weighing::symmetric);
+  CHECK(a.start == std::vector<std::int64_t>{0, 2, 4, 5});
+  CHECK(a.value[0] == Approx(1.0 / 4.0).epsilon(1e-15));  // degrees with the loop of one: 4, 6, 1
+  CHECK(a.value[1] == Approx(3.0 / std::sqrt(24.0)).epsilon(1e-15));
+  CHECK(a.value[2] == a.value[1]);
+  CHECK(a.value[3] == Approx(3.0 / 6.0).epsilon(1e-15));
+  CHECK(a.value[4] == 1.0);
+  const auto m = weighed(*graph, Weighing::mean);
+  CHECK(m.start == std::vector<std::int64_t>{0, 1, 3, 3});
+  CHECK(m.value[1] == Approx(0.6).epsilon(1e-15));
+  CHECK(weighed(*graph, Weighing::none).column == std::vector<std::int32_t>{0, 1, 2});
+}
+
+TEST_CASE("made-up graphs are functions of their keys", "[graph]") {
+  MadeGraph keys;
+  keys.nodes = 3000;
+  const auto one = make_graph(keys), two = make_graph(keys);
+  CHECK(one->fingerprint == two->fingerprint);
+  CHECK(one->classes == 4);
+  CHECK(one->duplicates == 0);
+  double inside = 0.0;
+  for (std::int64_t i = 0; i < one->nodes(); ++i)
+    for (const auto j : one->weights.columns_of(i))
+      inside += one->labels[static_cast<std::size_t>(i)] == one->labels[static_cast<std::size_t>(j)];
+  const auto entries = static_cast<double>(one->weights.entries());
+  CHECK(inside / entries == Approx(keys.inside).margin(0.02));
+  CHECK(entries / 3000.0 == Approx(keys.degree).margin(0.1));
+  keys.seed = 2;
+  CHECK(make_graph(keys)->fingerprint != one->fingerprint);
+}
+
+TEST_CASE("drawn neighbours have the mean of all, and depend on node and step alone", "[blocks]") {
+  MadeGraph keys;
+  keys.nodes = 200, keys.degree = 12;
+  const auto graph = make_graph(keys);
+  const auto a = weighed(*graph, Weighing::mean);
+  const std::vector<std::int32_t> nodes = {5, 70, 3}, other = {3};
+  const auto row = [&](std::span<const std::int32_t> batch, std::size_t which, std::int64_t step) {
+    NeighbourDraw draw{{3}, true, 1, step};
+    const auto blocks = blocks_of(a, batch, 1, draw);
+    std::vector<double> out(200, 0.0);
+    const auto columns = blocks.spreads[0]->rows().columns_of(static_cast<std::int64_t>(which));
+    const auto values = blocks.spreads[0]->rows().values_of(static_cast<std::int64_t>(which));
+    for (std::size_t e = 0; e < columns.size(); ++e)
+      out[static_cast<std::size_t>(blocks.nodes[static_cast<std::size_t>(columns[e])])] += values[e];
+    return out;
+  };
+  CHECK(row(nodes, 2, 4) == row(other, 0, 4));
+  CHECK(row(nodes, 2, 4) != row(nodes, 2, 5));
+  std::vector<double> mean(200, 0.0);
+  constexpr int steps = 4000;
+  for (int step = 0; step < steps; ++step) {
+    const auto drawn = row(other, 0, step);
+    CHECK(std::count_if(drawn.begin(), drawn.end(), [](double x) { return x > 0.0; }) == 3);
+    for (std::size_t k = 0; k < 200; ++k) mean[k] += drawn[k] / steps;
+  }
+  const auto columns = a.columns_of(3);
+  for (std::size_t e = 0; e < columns.size(); ++e)
+    CHECK(mean[static_cast<std::size_t>(columns[e])] == Approx(a.values_of(3)[e]).epsilon(0.15));
+}
