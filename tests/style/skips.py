@@ -8,7 +8,8 @@ import sys
 import unittest
 
 tree, programs = pathlib.Path(sys.argv[1]), sys.argv[2:]
-helpers = {"anchor_file": tree / "tests/plugins/podlstm/stage.hpp"}  # headers that look for the data on behalf of the cases
+helpers = {"anchor_file": tree / "tests/plugins/podlstm/stage.hpp",
+           "gdb1k_file": tree / "tests/plugins/graph/molecules/molecule_case.hpp"}  # headers that look for the data on behalf of the cases
 
 
 def without_data(*command):

@@ -1,0 +1,16 @@
+// Everything that a deck can name from this plugin where LibTorch is there.
+#include "core/plugin/registry.hpp"
+#include "plugins/graph/networks/message_passing.hpp"
+
+namespace cambium::graph {
+
+void register_training(Registry& registry);
+
+void register_training(Registry& registry) {
+  registry
+      .add<MessagePassing>("message_passing",
+                           "energies and forces of molecules from messages along pairs of atoms (Torch)")
+      .synonyms({"mpnn", "schnet", "painn", "graph_network", "gnn", "molecular_graph"});
+}
+
+}  // namespace cambium::graph
