@@ -3,6 +3,8 @@
 #include "plugins/graph/bench/bench_graph.hpp"
 #include "plugins/graph/bench/graph_epoch.hpp"
 #include "plugins/graph/datasets/graph.hpp"
+#include "plugins/graph/datasets/mesh_trajectories.hpp"
+#include "plugins/graph/datasets/molecules.hpp"
 #include "plugins/graph/datasets/whole_graph.hpp"
 #include "plugins/graph/layouts.hpp"
 #include "plugins/graph/networks/gcn.hpp"
@@ -11,6 +13,8 @@
 #include "plugins/graph/physics/graph_diffusion.hpp"
 #include "plugins/graph/physics/mesh_transport.hpp"
 #include "plugins/graph/tasks/classify_nodes.hpp"
+#include "plugins/graph/tasks/molecule_energies.hpp"
+#include "plugins/graph/tasks/roll_out.hpp"
 #include "plugins/graph/writers/node_fields.hpp"
 
 namespace cambium::graph {
@@ -41,12 +45,28 @@ void register_nodes(Registry& registry) {
       .synonyms({"node_classification", "label_propagation", "classify"});
 }
 
+void register_molecules(Registry& registry) {
+  registry.add<Molecules>("molecules", "molecules with energies and forces: HDF5, extended XYZ, or made up")
+      .synonyms({"molecule", "qm7", "qm9", "gdb"});
+  registry.add<MoleculeEnergies>("molecule_energies", "models of energies beside linear fits and a Coulomb kernel")
+      .synonyms({"energies", "energies_of_molecules"});
+}
+
+void register_steps(Registry& registry) {
+  registry.add<MeshTrajectories>("mesh_trajectories", "steps of simulated fields on graphs or meshes")
+      .synonyms({"trajectories", "graph_trajectories"});
+  registry.add<RollOut>("roll_out", "a network of one step applied to its own answers, beside persistence and linear steps")
+      .synonyms({"rollout", "surrogate_error"});
+}
+
 }  // namespace
 
 void register_types(Registry& registry) {
   register_layouts(registry);
   register_physics(registry);
   register_nodes(registry);
+  register_molecules(registry);
+  register_steps(registry);
   registry.add_bench(bench_graph());
   registry.add_bench(bench_graph_epoch());
 }

@@ -19,6 +19,7 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "search": ("ensemble of found networks", ["journal.h5", "ensemble.h5", "scores.csv", "forecast.h5", "cite.bib"]),
           "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5", "cite.bib"]),
           "reconstruct": ("relative divergence", ["scores.csv", "frames.h5"]),
+          "molecule_energies": ("mae_coulomb = ", ["scores.csv", "energies.h5", "cite.bib"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "classify_nodes": ("share of nodes that are right", ["scores.csv", "nodes.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
@@ -28,6 +29,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("transformer", "train"): "vaswani2017", ("transformer", "evaluate"): "vaswani2017", ("super_resolution", "train"): "jiang2020",
          ("super_resolution", "reconstruct"): "jiang2020", ("train", "train"): "Hochreiter1997", ("tune", "tune"): "Real2019",
          ("nodes", "train"): "kipf2017",
+         ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.

@@ -19,6 +19,8 @@ class TorchBatch {
  public:
   TorchBatch(std::span<const SamplePtr> samples, torch::Dtype real) : samples_(samples), real_(real) {}
   std::int64_t size() const { return static_cast<std::int64_t>(samples_.size()); }
+  /// The samples themselves, for networks whose samples differ in shape.
+  std::span<const SamplePtr> samples() const { return samples_; }
   /// Numbers of the samples in their data set, which address everything random about them.
   std::vector<std::int64_t> ids() const;
 

@@ -1,0 +1,64 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/networks/torch/torch_network.hpp"
+#include "plugins/graph/train/graph_messages.hpp"
+
+namespace cambium::graph {
+
+/// One step of a simulation on any graph or mesh: nodes and edges are encoded, exchange messages along the edges some
+/// times, and each node's increment is decoded. Reads samples of `mesh_trajectories`. Edges tell where the neighbour
+/// lies and how long they are, so that a shifted mesh gives shifted answers; with `places` nodes know where they lie,
+/// too.
+class MeshGraph : public train::TorchNetwork {
+ public:
+  struct Params {
+    std::int64_t layers = 6, width = 32;
+    bool places = false;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  MeshGraph(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+
+  void fit_statistics(train::Dataset& training, Context& context) override;
+  std::vector<train::TermInfo> terms() const override {
+    return {{"increment", "", train::TermInfo::Report::root_mean}};
+  }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  /// "increment": root mean square error in units of the increments' own deviation.
+  /// "next" (nodes, fields): the values one step later.
+  std::vector<train::FieldInfo> outputs() const override { return {{"next", "", {-1, fields_}, DType::f64}}; }
+  std::vector<Citation> citations() const override;
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<std::string> segments() const override;
+  std::vector<Term> loss(const train::TorchBatch& batch) override;
+  std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
+
+  /// Graphs of a batch side by side.
+  struct Graphs {
+    torch::Tensor value, next;  ///< (nodes, fields) float64; next may be undefined
+    torch::Tensor node, edge;   ///< inputs of the encoders
+    torch::Tensor share;        ///< (nodes): one over the nodes of its graph
+    DirectedEdges edges;
+  };
+  Graphs graphs(const train::TorchBatch& batch) const;
+  torch::Tensor increment(const Graphs& graphs);
+
+  Params params_;
+  std::int64_t fields_ = 1;
+  std::vector<double> mean_, deviation_, increment_;  ///< of values; root mean square of increments
+  double length_ = 1.0, weight_ = 1.0;                ///< means over edges
+  std::vector<double> middle_;                        ///< of the places
+  double extent_ = 1.0;                               ///< root mean square distance from it
+  double interval_ = 0.0;
+
+  TwoLayers node_encoder_{nullptr}, edge_encoder_{nullptr}, decoder_{nullptr};
+  std::vector<EdgeExchange> exchanges_;
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,79 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/parity.hpp"
+#include "core/train/networks/torch/torch_network.hpp"
+#include "plugins/graph/rivals/count_fit.hpp"
+#include "plugins/graph/train/molecule_batch.hpp"
+#include "plugins/graph/train/pair_messages.hpp"
+
+namespace cambium::graph {
+
+/// The energy of a molecule as a sum over its atoms: what a fit linear in the counts of atoms (and bonds) says, and
+/// what atoms say that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
+/// reflection or order of the atoms changes it, and it has two continuous derivatives; forces are its gradient.
+class MessagePassing : public train::TorchNetwork, public train::GivesParity {
+ public:
+  enum class Loss { l1, l2, huber };
+  struct Params {
+    std::int64_t layers = 3, width = 64, radial = 20;
+    double cutoff = 5.0;
+    bool directions = true;
+    CountFit::Counted reference = CountFit::Counted::atoms;
+    Loss loss = Loss::l1;
+    double force_weight = 0.0;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  MessagePassing(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+
+  void fit_statistics(train::Dataset& training, Context& context) override;
+  std::vector<train::TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t step, double rate) const override;
+  std::vector<train::TermInfo> metrics() const override;
+  /// "energy": in the unit of the training set.
+  std::vector<train::FieldInfo> outputs() const override { return {{"energy", unit_, {}, DType::f64}}; }
+  std::vector<Citation> citations() const override;
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  std::vector<io::ParityQuantity> parity_quantities() const override;
+  void add_parity(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                  std::span<io::ParityQuantity> quantities) override;
+
+  /// Energies (samples), and forces on all their atoms one after the other (atoms, 3), float64, in the unit of the
+  /// training set (and per Å).
+  struct Prediction {
+    torch::Tensor energy, force;
+  };
+  Prediction energies_and_forces(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights);
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<std::string> segments() const override;
+  std::vector<Term> loss(const train::TorchBatch& batch) override;
+  std::vector<Term> measure(const train::TorchBatch& batch) override;
+  std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
+
+  MoleculeBatch molecules(const train::TorchBatch& batch) const;
+  torch::Tensor rest(const MoleculeBatch& molecules);
+  torch::Tensor true_rest(const MoleculeBatch& molecules) const;
+  Prediction predicted(const MoleculeBatch& molecules, bool forces);
+  torch::Tensor size_of(const torch::Tensor& error) const;
+
+  Params params_;
+  CountFit reference_;
+  std::vector<std::int32_t> elements_;  ///< atomic numbers of the training set, rising
+  std::string unit_;                    ///< of its energies
+  bool forces_ = false;                 ///< it has them
+  double deviation_ = 1.0;              ///< root mean square of what the reference leaves over
+  double atom_deviation_ = 1.0;         ///< the same for an atom's share
+  double force_deviation_ = 1.0;        ///< root mean square of a component
+
+  torch::nn::Embedding embedding_{nullptr};
+  std::vector<Interaction> interactions_;
+  torch::nn::Linear readout_in_{nullptr}, readout_out_{nullptr};
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,19 @@
+// Everything that a deck can name from this plugin where LibTorch is there.
+#include "core/plugin/registry.hpp"
+#include "plugins/graph/networks/mesh_graph.hpp"
+#include "plugins/graph/networks/message_passing.hpp"
+
+namespace cambium::graph {
+
+void register_training(Registry& registry);
+
+void register_training(Registry& registry) {
+  registry
+      .add<MessagePassing>("message_passing",
+                           "energies and forces of molecules from messages along pairs of atoms (Torch)")
+      .synonyms({"mpnn", "schnet", "painn", "graph_network", "gnn", "molecular_graph"});
+  registry.add<MeshGraph>("mesh_graph", "one step of a simulation on any graph or mesh (Torch)")
+      .synonyms({"mesh_graph_net", "meshgraphnet", "mgn", "graph_network_simulator", "gns"});
+}
+
+}  // namespace cambium::graph

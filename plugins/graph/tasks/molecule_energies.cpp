@@ -1,0 +1,236 @@
+#include "plugins/graph/tasks/molecule_energies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+
+namespace cambium::graph {
+
+using train::Dataset;
+
+void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
+  d("training", &Params::training, "molecules that the rivals are fitted to: those that the models were trained on");
+  d("test", &Params::test, "molecules that everything is judged by");
+  d("models", &Params::models, "model files that train stages wrote; of several the mean is judged, too")
+      .def({})
+      .example("[\"{run}/train/model.h5\"]");
+  d("rivals", &Params::rivals,
+    "fits without a network: linear in the counts of atoms, of atoms and bonds, and kernel ridge regression on Coulomb "
+    "matrices")
+      .options({{"atoms", Rival::atoms}, {"bonds", Rival::bonds}, {"coulomb", Rival::coulomb}})
+      .def({Rival::atoms, Rival::bonds, Rival::coulomb});
+  d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
+  d.check([](const Params& p) -> std::string {
+    return p.models.empty() && p.rivals.empty() ? "there is nothing to judge: name models, rivals or both" : "";
+  });
+}
+
+void MoleculeEnergies::check(Context& context) {
+  context.registry->make<Dataset>(params_.training, context);
+  context.registry->make<Dataset>(params_.test, context);
+  context.log.info(
+      fmt::format("molecule_energies: {} models, {} rivals", params_.models.size(), params_.rivals.size()));
+}
+
+namespace {
+
+/// All samples of a data set of molecules.
+struct Held {
+  std::vector<train::SamplePtr> samples;
+  std::vector<MoleculeView> views;
+  std::string unit;
+
+  Held(Dataset& data, Context& context) {
+    data.open(context);
+    for (const auto& field : data.fields())
+      if (field.name == "energy") unit = field.unit;
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(data.size()));
+    std::iota(ids.begin(), ids.end(), 0);
+    samples = data.read(ids);
+    for (const auto& sample : samples) views.push_back(molecule_of(*sample));
+  }
+};
+
+bool same_molecule(const MoleculeView& a, const MoleculeView& b) {
+  return std::ranges::equal(a.species, b.species) && std::ranges::equal(a.position, b.position);
+}
+
+}  // namespace
+
+/// The molecules of a run, and the models' own view of the test set.
+struct MoleculeEnergies::Judged {
+  std::unique_ptr<Dataset> training_set, test_set;
+  Held training, test;
+  Judged(const Params& p, Context& context)
+      : training_set(context.registry->make<Dataset>(p.training, context)),
+        test_set(context.registry->make<Dataset>(p.test, context)), training(*training_set, context),
+        test(*test_set, context) {
+    if (training.unit != test.unit)
+      throw InputError(fmt::format("the energies for training are in {}, those for the test in {}; convert one of them",
+                                   training.unit, test.unit));
+    for (const auto& known : training.views)
+      if (!test.views.empty() && same_molecule(known, test.views.front()))
+        throw InputError(
+            "the first molecule of 'test' stands in 'training', too, so that its errors say little; give other "
+            "molecules: part: test of the same fold");
+  }
+};
+
+void MoleculeEnergies::examine(Check& check) {
+  for (const char* name : {"scores.csv", "energies.h5"}) check.will_write({name, "stage molecule_energies"});
+  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+  if (!check.stage().tried) return;
+  for (const auto* data : {&params_.training, &params_.test})
+    if (const auto path = check.waits(data->node))
+      return check.not_looked_at(fmt::format("the molecules: '{}' is still to be written", *path));
+  const Judged judged(params_, check.context());
+  for (const auto& path : params_.models)
+    if (!check.waits(path)) {
+      const auto model = train::load_artifact(path, check.context());
+      train::require_fields(model.info, path, *judged.test_set);
+    }
+}
+
+std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) const {
+  std::vector<Row> out;
+  const auto add = [&](std::string name, std::string note, const auto& fit) {
+    Row row{std::move(name), std::move(note), {}};
+    for (const auto& molecule : judged.test.views) row.energy.push_back(fit(molecule));
+    out.push_back(std::move(row));
+  };
+  for (const auto rival : params_.rivals) {
+    if (rival == Rival::coulomb) {
+      CoulombKernel kernel;
+      kernel.fit(judged.training.views);
+      add("coulomb",
+          fmt::format("width {:.4g}, ridge {:g}, {:.4g} {} when left out in turn", kernel.width(), kernel.ridge(),
+                      kernel.left_out_error(), judged.test.unit),
+          kernel);
+      continue;
+    }
+    const bool bonds = rival == Rival::bonds;
+    CountFit fit;
+    fit.fit(judged.training.views, bonds ? CountFit::Counted::bonds : CountFit::Counted::atoms);
+    add(bonds ? "bonds" : "atoms", bonds ? "linear in counts of atoms and bonds" : "linear in counts of atoms", fit);
+  }
+  return out;
+}
+
+/// The output `energy` of a model for all samples; ranks share the work.
+static std::vector<double> energies_of(train::LoadedModel& model, const std::string& path,
+                                       std::span<const train::SamplePtr> samples, std::int64_t batch,
+                                       Context& context) {
+  const auto outputs = model.network->outputs();
+  if (outputs.size() != 1 || outputs[0].name != "energy" || !outputs[0].shape.empty())
+    throw InputError(
+        fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
+                    "message_passing",
+                    path, model.info.type));
+  std::vector<double> out(samples.size(), 0.0);
+  io::on_every_rank(context.comm, [&] {
+    for (std::int64_t k = context.comm.rank(); k * batch < std::ssize(samples); k += context.comm.size()) {
+      const auto first = k * batch, count = std::min(batch, std::ssize(samples) - first);
+      const TensorRef to = io::tensor_of(&out[static_cast<std::size_t>(first)], {count});
+      model.network->infer(samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)),
+                           model.weights.views(), std::span(&to, 1));
+    }
+  });
+  context.comm.sum(std::span(out));
+  return out;
+}
+
+std::vector<MoleculeEnergies::Row> MoleculeEnergies::model_rows(const Judged& judged, Context& context) {
+  std::vector<Row> out;
+  Row mean{"mean", fmt::format("of {} models", params_.models.size()),
+           std::vector<double>(judged.test.samples.size(), 0.0)};
+  for (const auto& path : params_.models) {
+    auto model = train::load_artifact(path, context);
+    train::require_fields(model.info, path, *judged.test_set);
+    for (const auto& citation : model.network->citations()) citations_.push_back(citation);
+    Row row{params_.models.size() == 1 ? "model" : fmt::format("model_{}", out.size() + 1), path,
+            energies_of(model, path, judged.test.samples, params_.batch, context)};
+    for (std::size_t m = 0; m < row.energy.size(); ++m)
+      mean.energy[m] += row.energy[m] / static_cast<double>(params_.models.size());
+    out.push_back(std::move(row));
+  }
+  if (out.size() > 1) out.push_back(std::move(mean));
+  return out;
+}
+
+void MoleculeEnergies::score(Row& row, const Judged& judged) const {
+  const auto n = static_cast<double>(row.energy.size());
+  for (std::size_t m = 0; m < row.energy.size(); ++m) {
+    const double error = row.energy[m] - judged.test.views[m].energy;
+    row.mae += std::abs(error) / n, row.rmse += error * error / n;
+    row.largest = std::max(row.largest, std::abs(error));
+  }
+  row.rmse = std::sqrt(row.rmse);
+}
+
+void MoleculeEnergies::write(const Judged& judged, Context& context) const {
+  namespace fs = std::filesystem;
+  std::string table = fmt::format("method,mae [{0}],rmse [{0}],largest [{0}]\n", unit_);
+  for (const auto& row : rows_) table += fmt::format("{},{},{},{}\n", row.name, row.mae, row.rmse, row.largest);
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), table);
+    io::write_h5_atomically((fs::path(context.run_directory) / "energies.h5").string(), [&](io::File& out) {
+      io::follow_cf(out);
+      std::vector<double> truth;
+      std::vector<std::int64_t> number;
+      for (const auto& sample : judged.test.samples) number.push_back(sample->id);
+      for (const auto& view : judged.test.views) truth.push_back(view.energy);
+      io::labelled(out.write("molecule", number), "", "number of the molecule in the test set");
+      const auto add = [&](const std::string& name, const std::vector<double>& values, const std::string& meaning) {
+        io::labelled(out.write(name, values), unit_, meaning);
+        out.attach_scales(name, {"molecule"});
+      };
+      add("truth", truth, "energies of the data");
+      for (const auto& row : rows_) add(row.name, row.energy, row.note);
+      io::write_provenance(out, io::provenance_of(context));
+    });
+  });
+}
+
+Task::Outcome MoleculeEnergies::run(Context& context) {
+  const Judged judged(params_, context);
+  unit_ = judged.test.unit;
+  rows_ = rival_rows(judged);
+  for (auto& row : model_rows(judged, context)) rows_.push_back(std::move(row));
+  context.log.info(fmt::format("{} molecules for training, {} for the test; errors in {}:",
+                               judged.training.views.size(), judged.test.views.size(), unit_));
+  context.log.info(fmt::format("  {:<10}{:>12}{:>12}{:>12}", "", "mean abs.", "rms", "largest"));
+  for (auto& row : rows_) {
+    score(row, judged);
+    context.log.info(
+        fmt::format("  {:<10}{:>12.4g}{:>12.4g}{:>12.4g}  {}", row.name, row.mae, row.rmse, row.largest, row.note));
+  }
+  write(judged, context);
+  if (std::ranges::find(params_.rivals, Rival::coulomb) != params_.rivals.end())
+    citations_.push_back({"rupp2012", R"(@article{rupp2012,
+  author = {Rupp, Matthias and Tkatchenko, Alexandre and M{\"u}ller, Klaus-Robert and von Lilienfeld, O. Anatole},
+  title = {Fast and Accurate Modeling of Molecular Atomization Energies with Machine Learning},
+  journal = {Physical Review Letters}, volume = {108}, pages = {058301}, year = {2012},
+  doi = {10.1103/PhysRevLett.108.058301}
+})"});
+  work_ = {std::ssize(judged.test.views), "molecule"};
+  return Outcome::done;
+}
+
+std::vector<std::string> MoleculeEnergies::lines() const {
+  std::vector<std::string> out;
+  for (const auto& row : rows_) out.push_back(fmt::format("mae_{} = {:.6g} {}", row.name, row.mae, unit_));
+  return out;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,52 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/rivals/coulomb_kernel.hpp"
+
+namespace cambium::graph {
+
+/// The stage `molecule_energies`: trained models of energies beside fits that need no network, made of the same
+/// training molecules and judged on the same test molecules, in one table.
+class MoleculeEnergies : public Task, public Checked {
+ public:
+  enum class Rival { atoms, bonds, coulomb };
+  struct Params {
+    deck::Choice<train::Dataset> training, test;
+    std::vector<std::string> models;
+    std::vector<Rival> rivals;
+    std::int64_t batch = 64;
+    static void describe(deck::Describe<Params>& d);
+  };
+  MoleculeEnergies(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  /// "mae_coulomb = 9.1 kcal/mol", ...
+  std::vector<std::string> lines() const override;
+  std::vector<std::string> files() const override { return {"scores.csv", "energies.h5"}; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  /// A method's energies of the test molecules.
+  struct Row {
+    std::string name, note;
+    std::vector<double> energy;
+    double mae = 0.0, rmse = 0.0, largest = 0.0;
+  };
+  struct Judged;
+  std::vector<Row> rival_rows(const Judged& judged) const;
+  std::vector<Row> model_rows(const Judged& judged, Context& context);
+  void score(Row& row, const Judged& judged) const;
+  void write(const Judged& judged, Context& context) const;
+
+  Params params_;
+  std::string unit_;
+  std::vector<Row> rows_;
+  Work work_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,43 @@
+#pragma once
+#include <torch/torch.h>
+
+namespace cambium::graph {
+
+/// What pairs of atoms say of the geometry; every pair carries messages both ways.
+struct PairGeometry {
+  torch::Tensor to, from;   ///< (2 pairs) int64: atoms
+  torch::Tensor radial;     ///< (pairs, radial): sin(n pi r / cutoff) / r, n = 1, ..., times the cut
+  torch::Tensor cut;        ///< (pairs, 1): 1 at r = 0, 0 from the cutoff on, with two derivatives that vanish there
+  torch::Tensor direction;  ///< (2 pairs, 3): unit vectors towards `to`
+};
+
+/// Pairs (first, second) at positions (atoms, 3).
+PairGeometry pair_geometry(const torch::Tensor& position, const torch::Tensor& first, const torch::Tensor& second,
+                           double cutoff, std::int64_t radial);
+
+/// What atoms know: numbers that no rotation changes, and vectors that turn with the molecule.
+struct AtomState {
+  torch::Tensor scalar;  ///< (atoms, width)
+  torch::Tensor vector;  ///< (atoms, 3, width); undefined without directions
+};
+
+/// Once along every pair and once through every atom: messages are products of what the sender knows with a filter of
+/// the distance, and with `directions` they also carry vectors along the pair and the sender's own (Schütt, Unke,
+/// Gastegger, ICML 2021); without, only distances count, as in SchNet (Schütt et al., J. Chem. Phys. 148, 241722
+/// (2018)).
+struct InteractionImpl : torch::nn::Module {
+  InteractionImpl(std::int64_t width, std::int64_t radial, bool directions);
+  void forward(AtomState& atoms, const PairGeometry& pairs);
+
+ private:
+  void send(AtomState& atoms, const PairGeometry& pairs);
+  void mix(AtomState& atoms);
+
+  std::int64_t width_;
+  bool directions_;
+  torch::nn::Linear sender_in{nullptr}, sender_out{nullptr}, filter{nullptr};
+  torch::nn::Linear mix_in{nullptr}, mix_out{nullptr}, vectors{nullptr};
+};
+TORCH_MODULE(Interaction);
+
+}  // namespace cambium::graph

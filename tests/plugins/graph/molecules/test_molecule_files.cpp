@@ -1,0 +1,109 @@
+// Molecules from files and from a recipe.
+#include <cmath>
+#include <fstream>
+
+#include "core/io/hdf5/h5.hpp"
+#include "plugins/graph/datasets/molecules.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/graph/molecules/molecule_case.hpp"
+#include "tests/scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+using namespace cambium::graph::testing;
+
+namespace {
+
+/// Water and ammonia, as HDF5.
+void write_h5(const std::string& path) {
+  auto file = io::File::create(path);
+  auto group = file.create_group("small");
+  group.write("offset", std::vector<int>{0, 3, 7});
+  group.write("species", std::vector<int>{8, 1, 1, 7, 1, 1, 1});
+  const std::vector<float> x{0,    0,     0, 0.96f,  0,      0,     -0.24f, 0.93f,  0,      0,     0,
+                             0.1f, 0.94f, 0, -0.27f, -0.47f, 0.81f, -0.27f, -0.47f, -0.81f, -0.27f};
+  group.write("position", io::tensor_of(x.data(), {7, 3}));
+  group.write("energy", std::vector<double>{-232.0, -297.0});
+  const std::vector<std::int16_t> none;
+  const std::vector<int> bonds{0, 1, 1, 0, 2, 1, 0, 1, 1, 0, 2, 1, 0, 3, 1};
+  group.write("bond", io::tensor_of(bonds.data(), {5, 3}));
+  group.write("bond_offset", std::vector<int>{0, 2, 5});
+  group.write("fold", std::vector<int>{0, 1});
+}
+
+}  // namespace
+
+TEST_CASE("molecules of an HDF5 file") {
+  Scratch scratch;
+  write_h5(scratch.file("m.h5"));
+  const auto table = read_molecule_h5(scratch.file("m.h5"), "small");
+  REQUIRE(table.molecules.size() == 2);
+  CHECK(table.molecules[1].species == std::vector<std::int32_t>{7, 1, 1, 1});
+  CHECK(table.molecules[1].position[3] == Approx(0.94));
+  CHECK(table.molecules[1].bond == std::vector<std::int32_t>{0, 1, 1, 0, 2, 1, 0, 3, 1});
+  CHECK(table.molecules[0].energy == -232.0);
+  CHECK(table.fold == std::vector<int>{0, 1});
+  CHECK(table.bonds);
+  CHECK(!table.forces);
+}
+
+TEST_CASE("frames of an extended XYZ file") {
+  Scratch scratch;
+  std::ofstream(scratch.file("m.xyz")) << "2\nProperties=species:S:1:pos:R:3:f:R:3 E=-1.5 pbc=\"F F F\"\n"
+                                          "O 0 0 0 0.1 0 0\nH 0.97 0 0 -0.1 0 0\n\n"
+                                          "1\nE=-13.6 Properties=species:S:1:pos:R:3:f:R:3\nH 1 1 1 0 0 0\n";
+  const auto table = read_molecule_xyz(scratch.file("m.xyz"), "E", "f");
+  REQUIRE(table.molecules.size() == 2);
+  CHECK(table.forces);
+  CHECK(table.molecules[0].energy == -1.5);
+  CHECK(table.molecules[0].force == std::vector<double>{0.1, 0, 0, -0.1, 0, 0});
+  CHECK(table.molecules[1].species == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("made-up molecules: functions of seed and number, forces minus the gradient of the energy") {
+  const auto table = make_molecules(recipe(20, 1, 9)), more = make_molecules(recipe(25, 1, 9));
+  for (std::size_t k = 0; k < 20; ++k) CHECK(table.molecules[k].position == more.molecules[k].position);
+  std::int64_t fewest = 100, most = 0;
+  for (const auto& m : table.molecules) {
+    require_sound(m, "a made-up molecule");
+    CHECK(std::ssize(m.bond) == 3 * (m.atoms() - 1));
+    fewest = std::min(fewest, m.atoms()), most = std::max(most, m.atoms());
+    for (std::size_t k = 0; k < m.position.size(); ++k) {
+      const double h = 1e-5;
+      Molecule up = m, down = m;
+      up.position[k] += h, down.position[k] -= h;
+      made_energy(up), made_energy(down);
+      CHECK(m.force[k] == Approx((down.energy - up.energy) / (2.0 * h)).epsilon(1e-6).margin(1e-5));
+    }
+  }
+  CHECK(fewest < 3);
+  CHECK(most == 9);
+}
+
+TEST_CASE("parts of a data set: folds hold every molecule once") {
+  World world;
+  std::int64_t all = 0;
+  for (std::int64_t fold = 0; fold < 3; ++fold) {
+    Molecules::Params p;
+    p.made_up = recipe(20), p.folds = 3, p.fold = fold, p.part = Molecules::Part::test;
+    Molecules test(p, world.context);
+    test.open(world.context);
+    p.part = Molecules::Part::training;
+    Molecules training(p, world.context);
+    training.open(world.context);
+    CHECK(training.size() + test.size() == 20);
+    all += test.size();
+  }
+  CHECK(all == 20);
+}
+
+TEST_CASE("gdb1k", "[data]") {
+  const auto path = gdb1k_file();
+  if (path.empty()) return;
+  const auto table = read_molecule_h5(path, "gdb1k");
+  CHECK(table.molecules.size() == 960);
+  CHECK(table.bonds);
+  std::int64_t atoms = 0;
+  for (const auto& m : table.molecules) atoms += m.atoms();
+  CHECK(atoms == 13593);
+}

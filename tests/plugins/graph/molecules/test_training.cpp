@@ -1,0 +1,70 @@
+// A training of a network of molecules on any number of ranks, and its model judged. This file sees no Torch.
+#include <array>
+
+#include "core/io/hdf5/h5.hpp"
+#include "tests/catch.hpp"
+#include "tests/plugins/graph/molecules/molecule_stages.hpp"
+
+using namespace cambium;
+using namespace cambium::graph::testing;
+
+namespace {
+
+const std::string data = "{type: molecules, made_up: {molecules: 60, atoms: [3, 7]}, fold: 1";
+
+std::string training(const std::string& keys, int steps) {
+  return "model: {type: message_passing, layers: 2, width: 12, radial: 6, cutoff: 3.5, force_weight: 0.2, precision: "
+         "float64}\n"
+         "dataset: " +
+         data + "}\nbatch: 16\nsteps: " + std::to_string(steps) + "\nseed: 3\n" + keys;
+}
+const std::string adam = "optimizer: adamw\nlearning_rate: {type: constant, start: 3e-3}\n";
+const std::string descent = "optimizer: {type: sgd, momentum: 0.9}\nlearning_rate: {type: constant, start: 1e-3}\n";
+const std::string ordered = "reduce: {mode: ordered, slices: 4}\n";
+
+std::map<std::string, std::vector<double>> weights_of(const std::string& path) {
+  const auto file = io::File::open(path);
+  const auto group = file.group("/weights");
+  std::map<std::string, std::vector<double>> out;
+  for (const auto& name : group.list()) out[name] = group.read<std::vector<double>>(name);
+  return out;
+}
+
+/// Weights after a few steps, in ordered and in fast mode, on the ranks of a communicator.
+std::array<std::map<std::string, std::vector<double>>, 2> trained_on(MPI_Comm ranks) {
+  Stages stages(ranks);
+  stages.run("train", training(adam + ordered, 6), "ordered");
+  stages.run("train", training(descent, 6), "fast");  // Adam would make steps of equal size of what rounding leaves
+  return {weights_of(stages.scratch.file("ordered/model.h5")), weights_of(stages.scratch.file("fast/model.h5"))};
+}
+
+}  // namespace
+
+TEST_CASE("training on several ranks gives the weights of one, bit for bit in ordered mode") {
+  const auto all = trained_on(MPI_COMM_WORLD);  // its folder is gone before each rank makes its own
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto one = trained_on(MPI_COMM_SELF);
+  REQUIRE(all[0].size() > 10);
+  CHECK(all[0] == one[0]);
+  for (const auto& [name, values] : all[1])
+    for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == Approx(one[1].at(name)[k]).margin(1e-9));
+}
+
+TEST_CASE("a trained network and its rivals stand in one table") {
+  Stages stages;
+  stages.run("train", training(adam, 150), "train");
+  stages.run("evaluate", "{model: '{run}/train/model.h5', dataset: " + data + ", part: test}}", "evaluate");
+  CHECK(std::filesystem::exists(stages.scratch.file("evaluate/parity_energy.csv")));
+  CHECK(std::filesystem::exists(stages.scratch.file("evaluate/parity_force.csv")));
+  stages.run("molecule_energies",
+             "{training: " + data + "}, test: " + data +
+                 ", part: test}, models: ['{run}/train/model.h5', '{run}/train/model.h5']}",
+             "energies");
+  const auto errors = stages.errors("energies");
+  REQUIRE(errors.size() == 6);
+  CHECK(errors.at("model_1") == errors.at("model_2"));
+  CHECK(errors.at("mean") == Approx(errors.at("model_1")));
+  CHECK(errors.at("model_1") < 0.7 * errors.at("atoms"));
+  const auto file = io::File::open(stages.scratch.file("energies/energies.h5"));
+  CHECK(file.dataset("model_1").shape() == std::vector<std::int64_t>{12});
+}
