@@ -6,7 +6,7 @@ run: {name: molecules, directory: out}
 plugins: [graph]
 stages:
   - train:
-      model: {type: message_passing, layers: 1, width: 4, radial: 2, cutoff: 3}
+      network: {type: message_passing, layers: 1, width: 4, radial: 2, cutoff: 3}
       dataset: {type: molecules, file: two.h5, group: small}
       batch: 2
       steps: 1
@@ -25,7 +25,7 @@ run: {name: formula, directory: formula}
 plugins: [graph]
 stages:
   - train:
-      model: {type: mlp, layers: [2]}
+      network: {type: mlp, layers: [2]}
       dataset: {type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}
       batch: 2
       steps: 1

@@ -6,7 +6,7 @@ run: {name: nodes, directory: nodes}
 plugins: [graph]
 stages:
   - train:
-      model: {type: gcn, layers: [4]}
+      network: {type: gcn, layers: [4]}
       dataset: {type: graph, made: {nodes: 60, classes: 2, width: 8, training: 5}}
       loader: whole_graph
       epochs: 1

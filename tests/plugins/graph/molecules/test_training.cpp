@@ -13,7 +13,7 @@ namespace {
 const std::string data = "{type: molecules, made_up: {molecules: 60, atoms: [3, 7]}, fold: 1";
 
 std::string training(const std::string& keys, int steps) {
-  return "model: {type: message_passing, layers: 2, width: 12, radial: 6, cutoff: 3.5, force_weight: 0.2, precision: "
+  return "network: {type: message_passing, layers: 2, width: 12, radial: 6, cutoff: 3.5, force_weight: 0.2, precision: "
          "float64}\n"
          "dataset: " +
          data + "}\nbatch: 16\nsteps: " + std::to_string(steps) + "\nseed: 3\n" + keys;

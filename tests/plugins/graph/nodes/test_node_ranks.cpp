@@ -13,7 +13,7 @@ using namespace cambium::graph;
 namespace {
 
 std::string stage(const std::string& model, const std::string& more) {
-  return "{model: " + model + ", dataset: {type: graph, " + small_graph +
+  return "{network: " + model + ", dataset: {type: graph, " + small_graph +
          "}, validation: {type: graph, nodes: validation, " + small_graph +
          "}, loader: whole_graph, epochs: 10, optimizer: {type: adam, weight_decay: 5e-4}, learning_rate: {type: "
          "constant, "

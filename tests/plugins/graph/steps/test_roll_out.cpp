@@ -25,7 +25,7 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
   stages.comm.barrier();
   stages.run(
       "train",
-      "{model: {type: mesh_graph, layers: 2, width: 16}, dataset: {type: mesh_trajectories, noise: 0.01, files: [" +
+      "{network: {type: mesh_graph, layers: 2, width: 16}, dataset: {type: mesh_trajectories, noise: 0.01, files: [" +
           training + "]}, batch: 8, steps: 400, seed: 2, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}",
       "train");
   stages.run("roll_out",
