@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/driver/deck_file.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/train/plan/graph_plan.hpp"
 #include "core/train/plan/plan_report.hpp"
 #include "core/train/run/train.hpp"
 
@@ -30,16 +32,23 @@ Train::Params train_stage_of(const ReadDeck& deck, const std::string& path, cons
   throw InputError(fmt::format("'{}' has no stage 'train' to plan; give the deck of a training", path));
 }
 
+struct Planned {
+  PlannedModel model;
+  std::optional<GraphWork> graph;  ///< of a network that computes whole graphs
+};
+
 /// The network learns its sizes from the data; no weight is made.
-PlannedModel model_of(const Train::Params& params, const Registry& registry, Context& context) {
+Planned model_of(const Train::Params& params, const Registry& registry, Context& context) {
   const auto network = registry.make<Network>(params.network, context);
   const auto data = registry.make<Dataset>(params.dataset, context);
   const auto optimizer = registry.make<Optimizer>(params.optimizer, context);
   data->open(context);
   network->fit_statistics(*data, context);
-  return {network->parameters(),    network->modules(),
-          network->dtype(),         optimizer->states(network->dtype()),
-          optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())};
+  Planned out{{network->parameters(), network->modules(), network->dtype(), optimizer->states(network->dtype()),
+               optimizer->elementwise(), static_cast<std::int64_t>(network->terms().size())},
+              {}};
+  if (const auto* graph = dynamic_cast<const WorksOnGraph*>(network.get())) out.graph = graph->graph_work();
+  return out;
 }
 
 std::string deck_name(const Train::Params& params) {
@@ -87,11 +96,21 @@ nlohmann::json plan_ranks(int ranks, const Train::Params& params, const PlannedM
   return figures;
 }
 
+/// What the ranks of a graph's epoch receive and how long it takes, in every layout.
+nlohmann::json plan_graph_ranks(int ranks, const GraphWork& work, const Machine& machine, Context& context) {
+  const auto all = plan_graph(work, ranges_of_equal_entries(work.matrix, ranks), machine);
+  for (const auto& line : graph_page(work, all)) context.log.info(line);
+  auto figures = nlohmann::json::array();
+  for (const auto& planned : all) figures.push_back(graph_figures(planned));
+  return figures;
+}
+
 int run_plan(Registry& registry, Options& options, Context& context) {
   const auto machine = load_machine(options.machine, context.comm);
   const auto deck = read_deck(options.deck, options.deck_options, registry, context);
   const auto params = train_stage_of(deck, options.deck, registry);
-  const auto model = model_of(params, registry, context);
+  const auto planned = model_of(params, registry, context);
+  const auto& model = planned.model;
   context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
                                options.deck, params.network.type, model.count(), model.parameters.size(),
                                model.modules.size(), 8 * size_of(model.dtype), params.optimizer.type));
@@ -103,8 +122,12 @@ int run_plan(Registry& registry, Options& options, Context& context) {
                 6.0 * static_cast<double>(model.count())));
   nlohmann::json figures = {
       {"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
-  for (int ranks : options.ranks)
-    figures["plans"].push_back(plan_ranks(ranks, params, model, machine, options, context));
+  for (int ranks : options.ranks) {
+    const bool whole_graph = planned.graph && !params.batch && options.samples <= 0.0;  // a step has no samples to count
+    auto plan = whole_graph ? nlohmann::json::object() : plan_ranks(ranks, params, model, machine, options, context);
+    if (planned.graph) plan["graph"] = plan_graph_ranks(ranks, *planned.graph, machine, context);
+    figures["plans"].push_back(std::move(plan));
+  }
   if (options.json) context.log.info(figures.dump());
   return static_cast<int>(ExitCode::done);
 }
