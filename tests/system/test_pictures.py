@@ -55,6 +55,8 @@ RUNS = {
               ["stages[0].simulate.output=[{type: moments, every: 1}, {type: distribution, every: 3}]"], ["conf.h5", "distribution.0.h5"]),
     "convection": ("superres/rayleigh_benard.yaml", "superres", [], ["fields.h5"]),
     "sampling": ("superres/any_sampling.yaml", "superres", [], ["fields.h5", "output.vtkhdf", "reconstruction.h5"]),
+    "epidemic": ("graph/diffusion.yaml", "graph", [], ["nodes.h5"]),
+    "stirred": ("graph/transport.yaml", "graph", [], ["nodes.h5", "output.vtkhdf"]),
     "search": ("podlstm/search.yaml", "podlstm", [], ["field.h5"]),
     "levels": ("submatrix/diamond_levels.yaml", "submatrix", ["stages[4].density_matrix.output=[density, charges, sizes]"], []),
     "copper": ("deepmd/copper.yaml", "deepmd", [], []),

@@ -26,11 +26,24 @@ double AdvectionTerms::through(Point from, Point to, double t) const {
   return out;
 }
 
+/// The stream function once at every middle, not at the ends of every face.
+void AdvectionTerms::set_fluxes_of_stream(double t) {
+  std::vector<double> at_edge, at_triangle;
+  for (const auto& edge : cells_.edges) at_edge.push_back((*flow_.stream)({edge.middle[0], edge.middle[1], t}));
+  for (const auto& point : cells_.centroid) at_triangle.push_back((*flow_.stream)({point[0], point[1], t}));
+  for (const auto& face : cells_.faces)
+    flux_[face.edge] += face.sign * (at_triangle[face.triangle] - at_edge[face.edge]);
+}
+
 void AdvectionTerms::set_time(double t) {
   if (flow_.still() || (time_ && (!flow_.moves || *time_ == t))) return;
   time_ = t;
   std::fill(flux_.begin(), flux_.end(), 0.0);
-  for (const auto& face : cells_.faces) flux_[face.edge] += face.sign * through(face.middle, face.centroid, t);
+  if (flow_.stream)
+    set_fluxes_of_stream(t);
+  else
+    for (const auto& face : cells_.faces)
+      flux_[face.edge] += face.sign * through(cells_.edges[face.edge].middle, cells_.centroid[face.triangle], t);
   for (std::size_t s = 0; s < cells_.sides.size(); ++s)
     outflow_[s] = through(cells_.sides[s].from, cells_.sides[s].to, t);
 }

@@ -43,6 +43,7 @@ class AdvectionTerms {
 
  private:
   double through(Point from, Point to, double t) const;
+  void set_fluxes_of_stream(double t);
   double face_value(double near, double difference, double along) const;
 
   const DualCells& cells_;

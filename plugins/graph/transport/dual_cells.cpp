@@ -50,12 +50,12 @@ struct Builder {
     }
   }
 
-  void add_faces(DualCells& out, const std::array<std::int32_t, 3>& corner, const Shape& shape) const {
+  void add_faces(DualCells& out, const std::array<std::int32_t, 3>& corner) const {
     for (int k = 0; k < 3; ++k) {
       const auto i = corner[k], j = corner[(k + 1) % 3];
       const auto found = number.find({std::min(i, j), std::max(i, j)});
       if (found == number.end()) continue;
-      out.faces.push_back({found->second, i < j ? 1.0 : -1.0, between(mesh.point[i], mesh.point[j]), shape.centroid});
+      out.faces.push_back({found->second, std::ssize(out.centroid), i < j ? 1.0 : -1.0});
     }
   }
 
@@ -72,6 +72,7 @@ struct Builder {
       out.edges.push_back({range.row_of(edge.first),
                            range.row_of(edge.second),
                            {b[0] - a[0], b[1] - a[1]},
+                           between(a, b),
                            range.owns(edge.first),
                            range.owns(edge.second)});
     }
@@ -111,7 +112,8 @@ DualCells dual_cells(const Triangles& mesh, const NodeRange& range, const std::f
     if (!range.owns(corner[0]) && !range.owns(corner[1]) && !range.owns(corner[2])) continue;
     const Shape shape = shape_of(mesh, corner);
     build.add_triangle(out, corner, kappa(shape.centroid), shape);
-    build.add_faces(out, corner, shape);
+    build.add_faces(out, corner);
+    out.centroid.push_back(shape.centroid);
   }
   build.add_sides(out);
   out.stiffness = build.rows_of(build.stiffness);

@@ -17,13 +17,13 @@ struct DualCells {
   struct Edge {
     std::int64_t a = 0, b = 0;    ///< local rows, a < b
     std::array<double, 2> way{};  ///< from a to b
+    Point middle{};
     bool own_a = false, own_b = false;
   };
   /// A line between two cells: from the middle of an edge to that of a triangle.
   struct Face {
-    std::int64_t edge = 0;
-    double sign = 1.0;       ///< of the flow through it, from left to right of its way, in that from a to b
-    Point middle, centroid;  ///< its ends
+    std::int64_t edge = 0, triangle = 0;  ///< in `edges` and `centroid`
+    double sign = 1.0;  ///< of the flow through it, from left to right of its way, in that from a to b
   };
   /// Half of an edge of the boundary.
   struct HalfSide {
@@ -35,8 +35,9 @@ struct DualCells {
   std::vector<Point> place;       ///< of own nodes
   sparse::Csr<double> stiffness;  ///< own rows: of linear elements, with kappa of each triangle's middle
   sparse::Csr<double>
-      gradient[2];          ///< own rows: mean gradient of the triangles around a node, by area; exact where linear
-  std::vector<Edge> edges;  ///< all with an own node, in the order of the nodes' numbers
+      gradient[2];              ///< own rows: mean gradient of the triangles around a node, by area; exact where linear
+  std::vector<Edge> edges;      ///< all with an own node, in the order of the nodes' numbers
+  std::vector<Point> centroid;  ///< of every triangle with an own node
   std::vector<Face> faces;
   std::vector<HalfSide> sides;  ///< of own nodes
 };
