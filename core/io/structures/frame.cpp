@@ -103,15 +103,15 @@ Frame gather_frame(const State& state, const Comm& comm, FrameParts parts) {
   frame.set_cell(p.box, axes);
   frame.species = p.species;
   std::vector<std::int64_t> tags;
-  gather_rows(comm, tensor_of(p.tag, p.nlocal), [&](std::int64_t, const TensorRef& piece) {
+  gather_rows(comm, cambium::tensor_of(p.tag, p.nlocal), [&](std::int64_t, const TensorRef& piece) {
     const auto* from = static_cast<const std::int64_t*>(piece.data);
     tags.insert(tags.end(), from, from + piece.shape[0]);
   });
   const auto place = places(tags);
-  const auto x = gather_placed<double>(comm, tensor_of(p.x, p.nlocal), place, 4);
-  frame.image = gather_placed<int>(comm, tensor_of(p.image, p.nlocal), place, 3);
-  if (parts.velocity) frame.velocity = gather_placed<double>(comm, tensor_of(p.v, p.nlocal), place, 3);
-  if (parts.force) frame.force = gather_placed<double>(comm, tensor_of(p.f, p.nlocal), place, 3);
+  const auto x = gather_placed<double>(comm, cambium::tensor_of(p.x, p.nlocal), place, 4);
+  frame.image = gather_placed<int>(comm, cambium::tensor_of(p.image, p.nlocal), place, 3);
+  if (parts.velocity) frame.velocity = gather_placed<double>(comm, cambium::tensor_of(p.v, p.nlocal), place, 3);
+  if (parts.force) frame.force = gather_placed<double>(comm, cambium::tensor_of(p.f, p.nlocal), place, 3);
   if (parts.totals) {
     if (const auto energy = summed(state, "energy", comm); !energy.empty()) frame.energy = energy.front();
     if (const auto virial = summed(state, "virial", comm); !virial.empty()) frame.virial = axes.tensor(virial.data());

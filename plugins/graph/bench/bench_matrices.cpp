@@ -19,8 +19,6 @@ namespace {
 
 using Edges = std::vector<std::int32_t>;  ///< pairs
 
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-
 double drawn(std::uint64_t i, std::uint64_t k) { return Random4(1, Stream::example_field, i, k).uniform(0); }
 
 /// D^-1/2 A D^-1/2, A with both directions of every edge and, where `loops`, the identity added.

@@ -7,6 +7,9 @@
 
 namespace cambium::graph {
 
+/// As an index of arrays.
+inline std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
 /// A matrix that is measured, and where it comes from.
 struct BenchMatrix {
   std::string name, source;

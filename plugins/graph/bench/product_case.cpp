@@ -18,8 +18,6 @@ using sparse::Csr;
 
 namespace {
 
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
-
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];

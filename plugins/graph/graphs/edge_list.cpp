@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/io/text_lines.hpp"
@@ -11,8 +10,6 @@
 namespace cambium::graph {
 
 namespace {
-
-constexpr std::int64_t most_nodes = std::numeric_limits<std::int32_t>::max();
 
 /// The words of the next line that says something; empty at the end.
 std::vector<std::string_view> next_words(io::TextLines& lines) {

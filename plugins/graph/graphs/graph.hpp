@@ -10,6 +10,9 @@
 
 namespace cambium::graph {
 
+/// As many as numbers of 32 bits tell apart.
+inline constexpr std::int64_t most_nodes = 2147483647;
+
 /// What a node is for.
 enum class Role : std::int8_t { none = -1, training = 0, validation = 1, test = 2 };
 

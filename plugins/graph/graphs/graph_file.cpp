@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
@@ -12,8 +11,6 @@
 namespace cambium::graph {
 
 namespace {
-
-constexpr std::int64_t most_nodes = std::numeric_limits<std::int32_t>::max();
 
 std::int64_t nodes_of(const io::File& file) {
   if (!file.has_attribute("nodes"))

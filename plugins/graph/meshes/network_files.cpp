@@ -8,12 +8,11 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
 #include "core/io/text_lines.hpp"
+#include "plugins/graph/graphs/graph.hpp"
 #include "plugins/graph/meshes/network.hpp"
 
 namespace cambium::graph {
 namespace {
-
-constexpr std::int64_t most_nodes = 2147483647;
 
 std::int32_t node_of(const io::TextLines& lines, std::string_view word, int first) {
   const std::int64_t i = lines.integer(word, "a node") - first;

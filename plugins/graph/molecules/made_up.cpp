@@ -38,9 +38,9 @@ Jet cut(double r) {
 }
 
 /// The random numbers of one molecule, one after the other.
-class Draws {
+class MoleculeDraws {
  public:
-  Draws(std::int64_t seed, std::int64_t id)
+  MoleculeDraws(std::int64_t seed, std::int64_t id)
       : seed_(static_cast<std::uint64_t>(seed)), id_(static_cast<std::uint64_t>(id)) {}
   double uniform() { return Random4(seed_, Stream::made_samples, id_, next_++).uniform(0); }
   double normal() { return Random4(seed_, Stream::made_samples, id_, next_++).normal(0); }
@@ -53,7 +53,7 @@ class Draws {
 };
 
 /// A place at the given distance from atom `from`, in a random direction.
-std::array<double, 3> beside(const Molecule& m, std::int64_t from, double distance, Draws& draws) {
+std::array<double, 3> beside(const Molecule& m, std::int64_t from, double distance, MoleculeDraws& draws) {
   std::array<double, 3> u{};
   double norm = 0.0;
   for (auto& x : u) x = draws.normal(), norm += x * x;
@@ -71,7 +71,7 @@ bool has_room(const Molecule& m, const std::array<double, 3>& x, const Element& 
 }
 
 /// One atom more, bonded to an earlier one. In a crowd another neighbour is tried: outside there is always room.
-void add_atom(Molecule& m, Draws& draws) {
+void add_atom(Molecule& m, MoleculeDraws& draws) {
   const Element& e = elements[draws.below(std::ssize(elements))];
   std::array<double, 3> x{};
   std::int64_t from = -1;
@@ -145,7 +145,7 @@ MoleculeTable make_molecules(const MadeUp& recipe) {
   out.forces = out.bonds = true;
   out.energy_unit = "kcal/mol";
   for (std::int64_t id = 0; id < recipe.molecules; ++id) {
-    Draws draws(recipe.seed, id);
+    MoleculeDraws draws(recipe.seed, id);
     Molecule m;
     const auto atoms = recipe.atoms[0] + draws.below(recipe.atoms[1] - recipe.atoms[0] + 1);
     while (m.atoms() < atoms) add_atom(m, draws);

@@ -2,6 +2,7 @@
 #include "core/deck/describe.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 #include "plugins/graph/train/graph_messages.hpp"
+#include "plugins/graph/trajectories/steps_on_nodes.hpp"
 
 namespace cambium::graph {
 
@@ -9,7 +10,7 @@ namespace cambium::graph {
 /// times, and each node's increment is decoded. Reads samples of `mesh_trajectories`. Edges tell where the neighbour
 /// lies and how long they are, so that a shifted mesh gives shifted answers; with `places` nodes know where they lie,
 /// too.
-class MeshGraph : public train::TorchNetwork {
+class MeshGraph : public train::TorchNetwork, public StepsOnNodes {
  public:
   struct Params {
     std::int64_t layers = 6, width = 32;
@@ -28,6 +29,9 @@ class MeshGraph : public train::TorchNetwork {
   /// "next" (nodes, fields): the values one step later.
   std::vector<train::FieldInfo> outputs() const override { return {{"next", "", {-1, fields_}, DType::f64}}; }
   std::vector<Citation> citations() const override;
+  double interval() const override { return interval_; }
+  std::int64_t fields_on_nodes() const override { return fields_; }
+  std::int64_t reach() const override { return params_.layers; }
   std::string state() const override;
   void restore(const std::string& state) override;
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "core/plugin/registry.hpp"
 
 namespace cambium::graph {
 

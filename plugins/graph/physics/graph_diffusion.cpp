@@ -246,6 +246,7 @@ std::string GraphDiffusion::summary() const {
 }
 
 std::vector<Citation> GraphDiffusion::citations() const {
+  if (auto of_network = run_->citations(); !of_network.empty()) return of_network;
   if (params_.method == Method::implicit)
     return {
         {"ascher1997",
@@ -263,6 +264,7 @@ void GraphDiffusion::examine(Check& check) {
                48.0 * nodes * columns / range_.comm().size() + 36.0 * entries + 60.0 * nodes);
   check.effort(1e-6 * (nodes * columns + entries));
   if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
+  if (!params_.surrogate.empty()) check.require_written_by(params_.surrogate, {"network *"});
 }
 
 }  // namespace cambium::graph

@@ -195,6 +195,7 @@ std::string MeshTransport::summary() const {
 }
 
 std::vector<Citation> MeshTransport::citations() const {
+  if (auto of_network = run_->citations(); !of_network.empty()) return of_network;
   std::vector<Citation> out{
       {"barth1989",
        R"(@inproceedings{barth1989, author={Barth, T. J. and Jespersen, D. C.}, title={The design and application of upwind schemes on unstructured meshes}, booktitle={27th Aerospace Sciences Meeting}, note={AIAA 89-0366}, year={1989}})"}};
@@ -210,6 +211,7 @@ void MeshTransport::examine(Check& check) {
   check.memory(fmt::format("{} triangles", mesh_.triangles()), 60.0 * triangles + 900.0 * nodes / context_.comm.size());
   check.effort(3e-6 * triangles);
   if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
+  if (!params_.surrogate.empty()) check.require_written_by(params_.surrogate, {"network *"});
 }
 
 }  // namespace cambium::graph

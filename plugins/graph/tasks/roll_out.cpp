@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/base/error.hpp"
+#include "core/base/timing.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
@@ -15,6 +16,8 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/graph/surrogate/network_steps.hpp"
+#include "plugins/graph/trajectories/interpolation.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 
 namespace cambium::graph {
@@ -25,11 +28,20 @@ void RollOut::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/simulate/nodes.h5\"]");
   d("test", &Params::test, "runs to be judged by, each from its first moment on")
       .example("[\"{run}/simulate_2/nodes.h5\"]");
+  d("coarse", &Params::coarse,
+    "runs of the solver on coarser meshes from the same starts, one for each of 'test', by a name for the table")
+      .def({})
+      .example("{quarter: [\"{run}/simulate_3/nodes.h5\"]}");
   d("fields", &Params::fields, "names of the values on the nodes").def({"c"});
   d("stride", &Params::stride, "moments of the files that make up a step").at_least(1).def(1);
   d("steps", &Params::steps, "steps of a roll-out").at_least(1).def(50);
   d.check([](const Params& p) -> std::string {
-    return p.training.empty() || p.test.empty() ? "'training' and 'test' need one file each at least" : "";
+    if (p.training.empty() || p.test.empty()) return "'training' and 'test' need one file each at least";
+    for (const auto& [name, files] : p.coarse)
+      if (files.size() != p.test.size())
+        return fmt::format("'coarse.{}' has {} files, 'test' has {}; give one coarse run for each of 'test'", name,
+                           files.size(), p.test.size());
+    return "";
   });
 }
 
@@ -43,17 +55,54 @@ void RollOut::examine(Check& check) {
   check.require_written_by(params_.model, {"network *"});
   for (const auto* files : {&params_.training, &params_.test})
     for (const auto& file : *files) check.require_written_by(file, {"output node_fields"});
+  for (const auto& [name, files] : params_.coarse)
+    for (const auto& file : files) check.require_written_by(file, {"output node_fields"});
 }
 
-void RollOut::go(Row& row, const Trajectory& truth,
-                 const std::function<std::vector<double>(const std::vector<double>&)>& step) const {
+void RollOut::read(Context& context) {
+  io::on_every_rank(context.comm, [&] {
+    const auto one = [&](const std::string& file) {
+      return std::make_shared<const Trajectory>(read_trajectory(file, params_.fields, params_.stride));
+    };
+    const auto require_long = [&](const std::string& file, const Trajectory& t) {
+      if (t.moments() <= params_.steps)
+        throw InputError(
+            fmt::format("'{}' holds {} steps of stride {}, but 'steps' is {}; lower steps, or give longer runs", file,
+                        t.moments() - 1, params_.stride, params_.steps));
+    };
+    for (const auto& file : params_.training) training_.push_back(*one(file));
+    for (const auto& file : params_.test) require_long(file, *test_.emplace_back(one(file)));
+    for (const auto& [name, files] : params_.coarse)
+      for (std::size_t k = 0; k < files.size(); ++k) {
+        const auto& coarse = *coarse_[name].emplace_back(one(files[k]));
+        require_long(files[k], coarse);
+        if (std::abs(coarse.interval - test_[k]->interval) > 1e-6 * coarse.interval)
+          throw InputError(fmt::format("a step of '{}' takes {:g}, one of '{}' {:g}; give both runs one interval",
+                                       files[k], coarse.interval, params_.test[k], test_[k]->interval));
+      }
+  });
+}
+
+const RollOut::Row* RollOut::find(const std::string& name) const {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.name == name; });
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+RollOut::Row& RollOut::row(const std::string& name) {
+  if (const Row* found = find(name)) return const_cast<Row&>(*found);
+  return rows_.emplace_back(Row{name, {}, {}, 0, {}, 0.0});
+}
+
+void RollOut::go(Row& row, const Trajectory& truth, const Step& step) const {
   const std::size_t fields = params_.fields.size();
   row.error.resize(static_cast<std::size_t>(params_.steps), 0.0);
   row.amount.resize(row.error.size(), 0.0);
   auto value = truth.value[0];
   const bool first = row.runs++ == 0;
   for (std::size_t k = 0; k < row.error.size(); ++k) {
+    const double begun = wall_seconds();
     value = step(value);
+    row.seconds += wall_seconds() - begun;
     const auto& right = truth.value[k + 1];
     std::vector<double> amount(fields, 0.0);
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -66,55 +115,80 @@ void RollOut::go(Row& row, const Trajectory& truth,
   }
 }
 
+void RollOut::go_linear(const Trajectory& truth, const LinearStep& linear) {
+  if (linear.fits(truth)) go(row(linear.name()), truth, [&](const auto& value) { return linear.step(truth, value); });
+}
+
+/// Time that the run computed for one step; 0 where its file does not say.
+static double seconds_per_step(const Trajectory& t, std::int64_t stride) {
+  const auto& s = t.seconds;
+  return s.size() > 1 && s.back() > s.front()
+             ? (s.back() - s.front()) * static_cast<double>(stride) / static_cast<double>(s.size() - 1)
+             : 0.0;
+}
+
+/// The coarse run as it was, brought to the nodes of the fine one; its time is that of its own steps.
+void RollOut::go_coarse(const std::string& name, const Trajectory& truth, const Trajectory& coarse) {
+  const Interpolation fine(coarse, truth.place);
+  std::size_t moment = 0;
+  Row& to = row(name);
+  const double before = to.seconds;
+  go(to, truth, [&](const auto&) { return fine(coarse.value[++moment], params_.fields.size()); });
+  to.seconds = before + seconds_per_step(coarse, params_.stride) * static_cast<double>(params_.steps);
+}
+
 Task::Outcome RollOut::run(Context& context) {
-  std::vector<Trajectory> training;
-  std::vector<std::shared_ptr<const Trajectory>> test;
-  io::on_every_rank(context.comm, [&] {
-    for (const auto& file : params_.training) training.push_back(read_trajectory(file, params_.fields, params_.stride));
-    for (const auto& file : params_.test) {
-      test.push_back(std::make_shared<const Trajectory>(read_trajectory(file, params_.fields, params_.stride)));
-      if (test.back()->moments() <= params_.steps)
-        throw InputError(
-            fmt::format("'{}' holds {} steps of stride {}, but 'steps' is {}; lower steps, or give longer runs", file,
-                        test.back()->moments() - 1, params_.stride, params_.steps));
-    }
-  });
-  interval_ = test[0]->interval;
+  read(context);
   auto model = train::load_artifact(params_.model, context);
-  const auto outputs = model.network->outputs();
-  if (outputs.size() != 1 || outputs[0].name != "next")
-    throw InputError(fmt::format("'{}' is a '{}', which makes no steps on nodes; name a model of the type mesh_graph",
-                                 params_.model, model.info.type));
+  if (const auto& kind = require_steps(model, params_.model); kind.fields_on_nodes() != std::ssize(params_.fields))
+    throw InputError(fmt::format("'{}' was trained on {} fields, 'fields' names {}; name the same ones", params_.model,
+                                 kind.fields_on_nodes(), params_.fields.size()));
   citations_ = model.network->citations();
-  const ModeStep modes(training);
-  const StencilStep stencil(training);
-  rows_ = {{"persistence"}, {"modes"}, {"stencil"}, {"network"}};
-  for (const auto& truth : test) {
+  const ModeStep modes(training_);
+  const StencilStep stencil(training_);
+  for (std::size_t run = 0; run < test_.size(); ++run) {
+    const auto& truth = test_[run];
     const Trajectory& t = *truth;
-    go(rows_[0], t, [](const auto& value) { return value; });
-    if (modes.fits(t)) go(rows_[1], t, [&](const auto& value) { return modes.step(t, value); });
-    go(rows_[2], t, [&](const auto& value) { return stencil.step(t, value); });
-    go(rows_[3], t, [&](const auto& value) {
+    go(row("persistence"), t, [](const auto& value) { return value; });
+    go_linear(t, modes);
+    go_linear(t, stencil);
+    for (const auto& [name, runs] : coarse_) go_coarse("solver_" + name, t, *runs[run]);
+    go(row("network"), t, [&](const auto& value) {
       const std::vector<train::SamplePtr> one{step_sample(0, truth, value, {})};
       std::vector<double> out(value.size());
-      const TensorRef to = io::tensor_of(out.data(), {1, t.nodes(), std::ssize(params_.fields)});
+      TensorRef to = io::tensor_of(out.data(), {1, t.nodes(), std::ssize(params_.fields)});
+      to.is_const = false;
       model.network->infer(one, model.weights.views(), std::span(&to, 1));
       return out;
     });
+    solver_seconds_ += seconds_per_step(t, params_.stride) / static_cast<double>(test_.size());
   }
-  std::erase_if(rows_, [](const Row& row) { return row.runs == 0; });
-  context.log.info(fmt::format("errors over {} runs, root mean square; of the amount in brackets:", test.size()));
-  for (auto& row : rows_) {
+  finish_rows();
+  write(*test_[0], context);
+  work_ = {params_.steps * std::ssize(test_), "step"};
+  return Outcome::done;
+}
+
+/// Sums of squares become roots of means.
+void RollOut::finish_rows() {
+  for (auto& row : rows_)
     for (auto* of : {&row.error, &row.amount})
       for (auto& e : *of) e = std::sqrt(e / static_cast<double>(row.runs));
-    std::string line = fmt::format("  {:<12}", row.name);
-    for (const std::size_t k : {std::size_t{0}, row.error.size() / 2, row.error.size() - 1})
-      line += fmt::format("  step {}: {:.4g} ({:.2g})", k + 1, row.error[k], row.amount[k]);
-    context.log.info(line + (row.runs < std::ssize(test) ? fmt::format("  on {} of the runs", row.runs) : ""));
-  }
-  write(*test[0], context);
-  work_ = {params_.steps * std::ssize(test), "step"};
-  return Outcome::done;
+}
+
+/// How the network stands beside a way that costs time, too.
+std::string RollOut::verdict(const Row& row) const {
+  const Row& network = *find("network");
+  const bool nearer = row.error.back() <= network.error.back();
+  if (row.per_step() <= 0.0) return "";
+  const double times = network.per_step() / row.per_step();
+  if (nearer && times >= 1.0)
+    return fmt::format("'{}' is nearer to the truth than the network and {:.3g} times faster: simulate with it",
+                       row.name, times);
+  if (nearer) return fmt::format("'{}' is nearer to the truth and takes {:.3g} times as long", row.name, 1.0 / times);
+  return times >= 1.0 ? fmt::format("the network is nearer than '{}' and takes {:.3g} times as long", row.name, times)
+                      : fmt::format("the network is nearer than '{}' and {:.3g} times faster: it pays here", row.name,
+                                    1.0 / times);
 }
 
 void RollOut::write(const Trajectory& truth, Context& context) const {
@@ -122,7 +196,7 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
   std::vector<io::Column> columns{{"step", "", ""}, {"time", "", ""}};
   std::vector<std::vector<double>> values(2);
   for (std::int64_t k = 1; k <= params_.steps; ++k)
-    values[0].push_back(static_cast<double>(k)), values[1].push_back(static_cast<double>(k) * interval_);
+    values[0].push_back(static_cast<double>(k)), values[1].push_back(static_cast<double>(k) * truth.interval);
   for (const auto& row : rows_) {
     columns.push_back({"error_" + row.name, "", ""}), values.push_back(row.error);
     columns.push_back({"amount_" + row.name, "", ""}), values.push_back(row.amount);
@@ -134,6 +208,9 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
       const auto nodes = truth.nodes(), fields = std::ssize(params_.fields);
       io::labelled(out.write("time", values[1]), "", "time since the first moment");
       io::labelled(out.write("place", io::tensor_of(truth.place.data(), {nodes, 3})), "", "place of each node");
+      if (!truth.corner.empty())
+        io::labelled(out.write("triangle", io::tensor_of(truth.corner.data(), {std::ssize(truth.corner) / 3, 3})), "",
+                     "nodes of each triangle");
       const auto add = [&](const std::string& name, const auto& states, std::size_t from) {
         std::vector<double> all;
         for (std::size_t k = 0; k < static_cast<std::size_t>(params_.steps); ++k)
@@ -149,8 +226,22 @@ void RollOut::write(const Trajectory& truth, Context& context) const {
 }
 
 std::vector<std::string> RollOut::lines() const {
-  std::vector<std::string> out;
+  std::vector<std::string> out{
+      fmt::format("errors of {} runs over {} steps, root mean square; error of the amount; time "
+                  "of a step",
+                  test_.size(), params_.steps)};
+  for (const auto& row : rows_) {
+    std::string line = fmt::format("  {:<12}", row.name);
+    for (const std::size_t k : {std::size_t{0}, (row.error.size() - 1) / 2, row.error.size() - 1})
+      line += fmt::format("  step {}: {:.4g}", k + 1, row.error[k]);
+    line += fmt::format("  amount: {:.2g}", row.amount.back());
+    if (row.per_step() > 1e-6) line += fmt::format("  {:.3g} ms", 1e3 * row.per_step());
+    out.push_back(line + (row.runs < std::ssize(test_) ? fmt::format("  ({} of the runs)", row.runs) : ""));
+  }
+  if (solver_seconds_ > 0.0) out.push_back(fmt::format("  {:<12}  {:.3g} ms", "solver", 1e3 * solver_seconds_));
+  for (const auto& [name, runs] : coarse_) out.push_back(verdict(*find("solver_" + name)));
   for (const auto& row : rows_) out.push_back(fmt::format("error_{} = {:.6g}", row.name, row.error.back()));
+  std::erase(out, "");
   return out;
 }
 

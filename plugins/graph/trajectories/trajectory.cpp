@@ -53,40 +53,6 @@ void read_places(const Reader& in, Trajectory& out) {
   out.boundary.assign(axis[0].size(), 0);
 }
 
-/// Edges of triangles, the boundary, and a third of each triangle's area for its corners.
-void read_triangles(const Reader& in, Trajectory& out) {
-  const auto corner = in.rows("triangle", 3, out.nodes());
-  std::map<Side, int> sides;
-  out.share.assign(static_cast<std::size_t>(out.nodes()), 0.0);
-  double whole = 0.0;
-  for (std::size_t t = 0; t + 2 < corner.size(); t += 3) {
-    const double* p[3];
-    for (std::size_t k = 0; k < 3; ++k) {
-      const auto [low, high] = std::minmax(corner[t + k], corner[t + (k + 1) % 3]);
-      ++sides[{low, high}];
-      p[k] = &out.place[3 * corner[t + k]];
-    }
-    const double area =
-        0.5 * std::abs((p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]));
-    for (std::size_t k = 0; k < 3; ++k) out.share[corner[t + k]] += area / 3.0;
-    whole += area;
-  }
-  for (auto& share : out.share) share /= whole;
-  for (const auto& [side, triangles] : sides) {
-    out.edge.insert(out.edge.end(), {side.first, side.second});
-    if (triangles == 1) out.boundary[side.first] = out.boundary[side.second] = 1;
-  }
-  out.weight.assign(sides.size(), 1.0);
-}
-
-void read_edges(const Reader& in, Trajectory& out) {
-  out.edge = in.rows("edge", 2, out.nodes());
-  for (std::size_t k = 0; k + 1 < out.edge.size(); k += 2)
-    if (out.edge[k] > out.edge[k + 1]) std::swap(out.edge[k], out.edge[k + 1]);
-  out.weight = in.numbers("weight");
-  out.share.assign(static_cast<std::size_t>(out.nodes()), 1.0 / static_cast<double>(out.nodes()));
-}
-
 /// Numbers of the moments that are taken; sets the time between them.
 std::vector<std::int64_t> moments_of(const Reader& in, std::int64_t stride, Trajectory& out) {
   const auto time = in.numbers("time");
@@ -126,15 +92,48 @@ void read_values(const Reader& in, const std::vector<std::string>& fields, const
 
 }  // namespace
 
+void join_triangles(std::vector<std::int32_t> corner, Trajectory& out) {
+  out.corner = std::move(corner);
+  std::map<Side, int> sides;
+  out.share.assign(static_cast<std::size_t>(out.nodes()), 0.0);
+  double whole = 0.0;
+  for (std::size_t t = 0; t + 2 < out.corner.size(); t += 3) {
+    const double* p[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto [low, high] = std::minmax(out.corner[t + k], out.corner[t + (k + 1) % 3]);
+      ++sides[{low, high}];
+      p[k] = &out.place[3 * out.corner[t + k]];
+    }
+    const double area =
+        0.5 * std::abs((p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]));
+    for (std::size_t k = 0; k < 3; ++k) out.share[out.corner[t + k]] += area / 3.0;
+    whole += area;
+  }
+  for (auto& share : out.share) share /= whole;
+  for (const auto& [side, triangles] : sides) {
+    out.edge.insert(out.edge.end(), {side.first, side.second});
+    if (triangles == 1) out.boundary[side.first] = out.boundary[side.second] = 1;
+  }
+  out.weight.assign(sides.size(), 1.0);
+}
+
+void join_edges(std::vector<std::int32_t> edge, std::vector<double> weight, Trajectory& out) {
+  out.edge = std::move(edge), out.weight = std::move(weight);
+  for (std::size_t k = 0; k + 1 < out.edge.size(); k += 2)
+    if (out.edge[k] > out.edge[k + 1]) std::swap(out.edge[k], out.edge[k + 1]);
+  out.share.assign(static_cast<std::size_t>(out.nodes()), 1.0 / static_cast<double>(out.nodes()));
+}
+
 Trajectory read_trajectory(const std::string& path, const std::vector<std::string>& fields, std::int64_t stride) {
   Trajectory out;
   io::reading(path, [&] {
     const Reader in(path);
     read_places(in, out);
     if (in.has("triangle"))
-      read_triangles(in, out);
+      join_triangles(in.rows("triangle", 3, out.nodes()), out);
     else
-      read_edges(in, out);
+      join_edges(in.rows("edge", 2, out.nodes()), in.numbers("weight"), out);
+    if (in.has("seconds")) out.seconds = in.numbers("seconds");
     read_values(in, fields, moments_of(in, stride, out), out);
   });
   return out;

@@ -41,7 +41,9 @@ void NodeRun::declare(State& state) {
 void NodeRun::schedule(Schedule& schedule) {
   auto with_terms = names_;
   with_terms.push_back("terms");
-  for (int stage = 0; stage < stepper_.stages(); ++stage) {
+  if (!keys_.surrogate.empty())
+    schedule.add({"network: step", names_, names_, [this](State&, const StepInfo&) { network_step(); }});
+  for (int stage = 0; keys_.surrogate.empty() && stage < stepper_.stages(); ++stage) {
     schedule.add({fmt::format("exchange: stage {}", stage + 1), names_, names_,
                   [this](State&, const StepInfo&) { stepper_.exchange(); }});
     schedule.add(
@@ -62,6 +64,7 @@ void NodeRun::schedule(Schedule& schedule) {
 
 void NodeRun::begin(State& state, const std::function<double(double)>& stable) {
   stable_ = stable;
+  load_network();
   if (!keys_.start_from.empty()) read_start();
   stepper_.hold(state.time);
   choose_timestep(0, state.time);
@@ -69,6 +72,7 @@ void NodeRun::begin(State& state, const std::function<double(double)>& stable) {
 
 void NodeRun::restore(State& state, const std::function<double(double)>& stable) {
   stable_ = stable;
+  load_network();
   choose_timestep(1, state.time);
 }
 
@@ -117,10 +121,59 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
   throw NumericalError(text);
 }
 
+/// The graph as the network's training set has it: nodes in the order of the outputs.
+static Trajectory whole_of(const ShownNodes& shown) {
+  Trajectory out;
+  for (const auto& point : shown.cells->points) out.place.insert(out.place.end(), point.begin(), point.end());
+  out.boundary.assign(shown.cells->points.size(), 0);
+  std::vector<std::int32_t> corner(shown.cells->connectivity.begin(), shown.cells->connectivity.end());
+  if (shown.cells->corners == 3)
+    join_triangles(std::move(corner), out);
+  else
+    join_edges(std::move(corner), shown.weight, out);
+  return out;
+}
+
+void NodeRun::load_network() {
+  if (keys_.surrogate.empty()) return;
+  if (keys_.timestep)
+    throw InputError(
+        "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
+        "trained on; leave timestep out");
+  const auto from = shown_.number.begin() + range_.first();
+  const std::vector<std::int32_t> own(from, from + range_.owned());
+  network_ = std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown_), own, stepper_.columns(), context_);
+  const auto whole = [&](double time) {
+    const double steps = time / network_->interval();
+    return std::abs(steps - std::round(steps)) < 1e-6 * std::max(1.0, steps) && steps > 0.5;
+  };
+  for (const auto& [name, time] : {std::pair{"end_time", keys_.end_time}, {"sample_interval", keys_.sample_interval}})
+    if (time > 0.0 && !whole(time))
+      throw InputError(fmt::format("{} is {:g}, but '{}' makes steps of {:g}; take a multiple of these", name, time,
+                                   keys_.surrogate, network_->interval()));
+}
+
+void NodeRun::network_step() {
+  const auto columns = static_cast<std::size_t>(stepper_.columns());
+  std::vector<double> all(static_cast<std::size_t>(range_.nodes()) * columns, 0.0);
+  for (std::int64_t i = 0; i < range_.owned(); ++i)
+    std::copy_n(stepper_.own() + i * stepper_.columns(), columns,
+                &all[static_cast<std::size_t>(shown_.number[range_.first() + i]) * columns]);
+  context_.comm.sum(all);  // each node is on one rank, so that its value arrives as it is
+  network_->step(all, {stepper_.own(), static_cast<std::size_t>(range_.owned()) * columns});
+  stepper_.hold(time_ + dt_);
+}
+
+void NodeRun::choose_network_step() {
+  last_stable_ = 0.0;
+  dt_ = network_->interval();
+}
+
 /// Steps of one length lead to the next time that has to be met.
 void NodeRun::choose_timestep(std::int64_t step, double time) {
   time_ = time;
   if (step % look_every == 0) require_finite(stepper_, names_, shown_.number, step, time);
+  if (network_) return choose_network_step();
   const double stable = last_stable_ = stable_(time);
   if (!keys_.timestep && stable <= 0.0)
     throw InputError(keys_.method == Method::implicit
@@ -176,6 +229,11 @@ std::array<double, 2> NodeRun::ends(std::int64_t column) const {
 
 std::vector<std::string> NodeRun::report() const {
   std::vector<std::string> lines;
+  if (network_) {
+    lines.push_back(fmt::format("steps of {:.4g} by the network of '{}'; a rank computes {} of {} nodes",
+                                network_->interval(), keys_.surrogate, network_->computed(), range_.nodes()));
+    return lines;
+  }
   if (steps_ > 0)
     lines.push_back(
         fmt::format("steps of {:.4g} to {:.4g}; longest stable one {:.4g}", shortest_, longest_, last_stable_));

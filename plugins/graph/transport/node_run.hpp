@@ -8,6 +8,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/physics.hpp"
+#include "plugins/graph/surrogate/network_steps.hpp"
 #include "plugins/graph/transport/stepper.hpp"
 
 namespace cambium::graph {
@@ -17,7 +18,7 @@ struct NodeKeys {
   Method method = Method::explicit_steps;
   double end_time = 0.0, courant = 0.9, tolerance = 1e-10, sample_interval = 0.0;
   std::optional<double> timestep;
-  std::string start_from;
+  std::string start_from, surrogate;
 };
 
 /// Declares those keys for a Params that derives from them.
@@ -46,6 +47,11 @@ void describe_node_keys(deck::Describe<P>& d) {
     "used")
       .def("")
       .example("\"{run}/simulate/nodes.h5\"");
+  d("surrogate", &NodeKeys::surrogate,
+    "model file of a mesh_graph that makes the steps instead of the equations; they have the length that it was "
+    "trained on")
+      .def("")
+      .example("\"{run}/train/model.h5\"");
 }
 
 /// The nodes as outputs show them, in the order of the file or of the rule that made them.
@@ -82,8 +88,13 @@ class NodeRun {
   double sum(std::int64_t column, const std::function<double(std::int64_t own)>& weight) const;
   std::array<double, 2> ends(std::int64_t column) const;
   std::vector<std::string> report() const;
+  /// Of the network that makes the steps, where one does.
+  std::vector<Citation> citations() const { return network_ ? network_->citations() : std::vector<Citation>{}; }
 
  private:
+  void load_network();
+  void network_step();
+  void choose_network_step();
   void choose_timestep(std::int64_t step, double time);
   void read_start();
 
@@ -94,6 +105,7 @@ class NodeRun {
   std::vector<std::string> names_;
   ShownNodes shown_;
   std::function<double(double)> stable_;
+  std::unique_ptr<NetworkSteps> network_;
   double dt_ = 0.0, time_ = 0.0, shortest_ = 0.0, longest_ = 0.0, last_stable_ = 0.0;
   std::int64_t steps_ = 0;
 };

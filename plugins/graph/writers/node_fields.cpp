@@ -50,7 +50,8 @@ void NodeFieldsWriter::create() {
   file.set_attribute("quantities", run.names());
   io::labelled(file.create_series("step", DType::i64, {}), "", "step");
   io::labelled(file.create_series("time", DType::f64, {}), "", "time");
-  file.attach_scales("step", {"time"});
+  io::labelled(file.create_series("seconds", DType::f64, {}), "s", "computed until then, outputs not counted");
+  for (const char* name : {"step", "seconds"}) file.attach_scales(name, {"time"});
   io::write_dimension(file, "node", std::ssize(cells.points));
   for (std::size_t d = 0; d < 3; ++d) {
     std::vector<double> place;
@@ -86,10 +87,14 @@ void NodeFieldsWriter::observe(const State&, std::int64_t step, double time) {
   std::vector<std::vector<double>> values;
   for (std::size_t k = 0; k < run.names().size(); ++k)
     values.push_back(gathered(run, static_cast<std::int64_t>(k), context_.comm));
+  double seconds = 0.0;
+  for (const auto& section : context_.timing.sections())
+    if (section.name != "output") seconds += section.seconds;
   io::on_root(context_.comm, [&] {
     if (!file_) create();
     file_->dataset("step").append(io::tensor_of(&step, {}));
     file_->dataset("time").append(io::tensor_of(&time, {}));
+    file_->dataset("seconds").append(io::tensor_of(&seconds, {}));
     for (std::size_t k = 0; k < values.size(); ++k)
       file_->dataset(run.names()[k]).append(io::tensor_of(values[k].data(), {std::ssize(values[k])}));
     file_->flush();
@@ -103,7 +108,7 @@ void NodeFieldsWriter::resume(std::int64_t step) {
     file_.emplace(io::File::append(path()));
     const auto steps = file_->read<std::vector<std::int64_t>>("step");
     const std::int64_t kept = std::upper_bound(steps.begin(), steps.end(), step) - steps.begin();
-    for (const char* name : {"step", "time"}) file_->dataset(name).resize(kept);
+    for (const char* name : {"step", "time", "seconds"}) file_->dataset(name).resize(kept);
     for (const auto& name : physics_->run().names()) file_->dataset(name).resize(kept);
     if (kept > 0) last = file_->read<std::vector<double>>("time").back();
     file_->flush();

@@ -13,6 +13,7 @@ class NodePhysics;
 
 /// Values on the nodes of a graph or a mesh over time, in the order of the file that the nodes came from:
 ///   /time, /step            one for each moment
+///   /seconds                what the run had computed for until then, outputs not counted
 ///   /<species>              [time][node]; c of mesh_transport
 ///   /x, /y, /z              [node], where the nodes lie
 ///   /edge, /weight          [edge][2], [edge] of a graph

@@ -29,7 +29,8 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
           training + "]}, batch: 8, steps: 400, seed: 2, learning_rate: {type: cosine, start: 3e-3, stop: 3e-5}}",
       "train");
   stages.run("roll_out",
-             "{model: '{run}/train/model.h5', steps: 20, training: [" + training + "], test: [" + test + "]}",
+             "{model: '{run}/train/model.h5', steps: 20, training: [" + training + "], test: [" + test +
+                 "], coarse: {same: [" + test + "]}}",
              "roll_out");
   std::ifstream in(stages.scratch.file("roll_out/roll_out.csv"));
   std::string line, last;
@@ -47,4 +48,5 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
   CHECK(value("network") < 0.5 * value("persistence"));
   CHECK(value("network") < 0.5 * value("stencil"));
   CHECK(value("network") < value("modes"));
+  CHECK(value("solver_same") < 1e-12);  // the run itself, brought to its own nodes
 }

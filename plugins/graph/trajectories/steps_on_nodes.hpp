@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+namespace cambium::graph {
+
+/// What a network of one step on nodes tells whoever makes its steps; known once it was trained or read.
+class StepsOnNodes {
+ public:
+  virtual ~StepsOnNodes() = default;
+  virtual double interval() const = 0;  ///< time of one step
+  virtual std::int64_t fields_on_nodes() const = 0;
+  /// Edges that an answer is away from what it depends on, at most.
+  virtual std::int64_t reach() const = 0;
+};
+
+}  // namespace cambium::graph
