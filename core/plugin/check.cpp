@@ -130,6 +130,7 @@ std::optional<Promise> Check::written_before(const std::string& path) const {
       if (!name->starts_with(stages_[k].folder + "/")) continue;
       const auto file = name->substr(stages_[k].folder.size() + 1);
       if (holds(promise.name, file) && comes(promise, file)) return promise;
+      if (file.find('*') != std::string::npos && holds(file, promise.name)) return promise;  // asks for any of them
     }
   return {};
 }

@@ -93,7 +93,7 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
 }
 
 DType NodeNetwork::dtype() const {
-  return params_.precision == NodeNetworkParams::Precision::float64 ? DType::f64 : DType::f32;
+  return params_.precision == Precision::float64 ? DType::f64 : DType::f32;
 }
 
 /// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0.

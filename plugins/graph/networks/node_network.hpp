@@ -8,7 +8,6 @@ namespace cambium::graph {
 
 /// Keys that all networks on nodes have.
 struct NodeNetworkParams {
-  enum class Precision { float64, float32 };
   enum class Decay { first, all };
   std::vector<std::int64_t> layers;
   double dropout = 0.5;
@@ -101,7 +100,7 @@ void describe_node_network(deck::Describe<P>& d) {
       .def({})
       .example("[10, 5]");
   d("precision", &P::precision, "of weights and products")
-      .options({{"float64", Base::Precision::float64}, {"float32", Base::Precision::float32}})
+      .options({{"float64", Precision::float64}, {"float32", Precision::float32}})
       .def(p.precision);
 }
 

@@ -19,8 +19,8 @@ void NodeFieldsWriter::Params::describe(deck::Describe<Params>& d) {
       .positive();
   d("file", &Params::file, "name in the folder of the stage").def("nodes.h5");
   d("precision", &Params::precision, "of the values; single halves the file")
-      .options({{"double", Precision::double_}, {"single", Precision::single}})
-      .def(Precision::double_);
+      .options({{"double", Precision::float64}, {"single", Precision::float32}})
+      .def(Precision::float64);
   d.check([](const Params& p) -> std::string {
     return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
   });
@@ -73,7 +73,7 @@ void NodeFieldsWriter::create() {
   }
   const std::int64_t nodes[1] = {std::ssize(cells.points)};
   for (const auto& name : run.names()) {
-    const auto type = params_.precision == Precision::single ? DType::f32 : DType::f64;
+    const auto type = params_.precision == Precision::float32 ? DType::f32 : DType::f64;
     const auto array = io::labelled(file.create_series(name, type, nodes), "", name + " on the nodes");
     file.attach_scales(name, {"time", "node"});
     io::set_coordinates(array, "step x y z");

@@ -22,12 +22,11 @@ class NodePhysics;
 /// xarray opens it.
 class NodeFieldsWriter : public Writer {
  public:
-  enum class Precision { double_, single };
   struct Params {
     std::optional<std::int64_t> every;
     std::optional<double> interval;
     std::string file = "nodes.h5";
-    Precision precision = Precision::double_;
+    Precision precision = Precision::float64;
     static void describe(deck::Describe<Params>& d);
   };
   NodeFieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}

@@ -98,7 +98,7 @@ Weights plain_training(const Task& t, int epochs) {
 }
 
 void add_bias(const Share& share, Rows<double> z, const Numbers& b) {
-  const Range columns = share.columns(std::ssize(b));
+  const auto columns = share.columns(std::ssize(b));
   for (std::int64_t i = 0; i < z.rows; ++i)
     for (std::int64_t k = 0; k < z.width; ++k) z.row(i)[k] += b[at(columns.begin + k)];
 }

@@ -13,7 +13,7 @@ using namespace cambium::graph;
 
 namespace {
 
-Triangles made(const std::string& text) {
+Triangles meshed(const std::string& text) {
   Log log;
   return make_mesh(deck::read<MeshKeys>(deck::parse(text, "test")), 1, log);
 }
@@ -128,7 +128,7 @@ $EndElements
 TEST_CASE("a rectangle has its area and its sides") {
   for (const char* shake : {"0", "0.3"}) {
     const auto m =
-        made(std::string("{rectangle: {cells: [7, 4], size: [2, 0.5], origin: [-1, 3], shake: ") + shake + "}}");
+        meshed(std::string("{rectangle: {cells: [7, 4], size: [2, 0.5], origin: [-1, 3], shake: ") + shake + "}}");
     CHECK(m.nodes() == 40);
     CHECK(m.triangles() == 56);
     CHECK(area_of(m) == Approx(1.0));
@@ -141,11 +141,11 @@ TEST_CASE("a rectangle has its area and its sides") {
 }
 
 TEST_CASE("a disc is round, with and without a hole") {
-  const auto whole = made("{disc: {rings: 24, radius: 2, centre: [1, 1]}}");
+  const auto whole = meshed("{disc: {rings: 24, radius: 2, centre: [1, 1]}}");
   CHECK(whole.nodes() == 1 + 3 * 24 * 25);
   CHECK(area_of(whole) == Approx(4.0 * constants::pi).epsilon(1e-3));
   CHECK(boundary_of(whole).at("rim") == Approx(4.0 * constants::pi).epsilon(1e-3));
-  const auto holed = made("{disc: {rings: 9, hole: 0.25}}");
+  const auto holed = meshed("{disc: {rings: 9, hole: 0.25}}");
   CHECK(area_of(holed) == Approx(constants::pi * (1.0 - 0.0625)).epsilon(5e-3));
   CHECK(boundary_of(holed).at("hole") == Approx(0.5 * constants::pi).epsilon(5e-3));
   CHECK(boundary_of(holed).size() == 2);
@@ -155,7 +155,7 @@ TEST_CASE("Gmsh files of both versions give the same mesh") {
   const Scratch scratch;
   for (const char* text : {new_gmsh, old_gmsh}) {
     std::ofstream(scratch.file("m.msh")) << text;
-    const auto m = made("{file: " + scratch.file("m.msh") + "}");
+    const auto m = meshed("{file: " + scratch.file("m.msh") + "}");
     CHECK(m.nodes() == 5);
     CHECK(m.triangles() == 4);
     CHECK(area_of(m) == Approx(1.0));
@@ -181,7 +181,7 @@ TEST_CASE("VTU files, written and in base64") {
             << "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" " << head
             << "><UnstructuredGrid><Piece NumberOfPoints=\"4\" NumberOfCells=\"3\"><PointData></PointData><Points>"
             << points << "</Points>" << cells << "</Piece></UnstructuredGrid></VTKFile>\n";
-        return made("{file: " + scratch.file("m.vtu") + "}");
+        return meshed("{file: " + scratch.file("m.vtu") + "}");
       };
   const auto written = file("", R"(<DataArray type="Float64" NumberOfComponents="3" format="ascii">
 0 0 0 2 0 0 2 1 0 0 1 0 </DataArray>)");
@@ -208,5 +208,5 @@ TEST_CASE("a mesh that is clockwise as a whole is turned round") {
     text.replace(text.find("9 1 " + from) + 4, from.size(), back);
   }
   std::ofstream(scratch.file("m.msh")) << text;
-  CHECK(area_of(made("{file: " + scratch.file("m.msh") + "}")) == Approx(1.0));
+  CHECK(area_of(meshed("{file: " + scratch.file("m.msh") + "}")) == Approx(1.0));
 }

@@ -12,7 +12,7 @@ using namespace cambium::graph::test;
 
 namespace {
 
-const char* reacting =
+const char* reacting_deck =
     "{graph: {random: {nodes: 60, degree: 6, weight: 1 + d}}, species: [{name: u, diffusion: 1, initial: node}, {name: "
     "v, "
     "diffusion: 2, initial: x + 10*y}], timestep: 0.01, end_time: 1}";
@@ -44,7 +44,7 @@ class Nothing : public Physics {
 }  // namespace
 
 TEST_CASE("nodes stand in the order of their numbers, with places and edges") {
-  Diffusion run(reacting, MPI_COMM_WORLD);
+  Diffusion run(reacting_deck, MPI_COMM_WORLD);
   const SharedScratch scratch(run.comm());
   {
     auto writer = writer_of<NodeFieldsWriter>(run, scratch.folder, "{every: 2}");
@@ -68,7 +68,7 @@ TEST_CASE("nodes stand in the order of their numbers, with places and edges") {
 }
 
 TEST_CASE("moments come by interval, and a resumed run goes on behind the last one kept") {
-  Diffusion run(reacting, MPI_COMM_WORLD);
+  Diffusion run(reacting_deck, MPI_COMM_WORLD);
   const SharedScratch scratch(run.comm());
   const auto observe = [&](auto& writer, std::int64_t from, std::int64_t to) {
     for (std::int64_t step = from; step <= to; ++step)
@@ -90,7 +90,7 @@ TEST_CASE("moments come by interval, and a resumed run goes on behind the last o
 }
 
 TEST_CASE("a run begins where the file of another one ends") {
-  Diffusion first(reacting, MPI_COMM_WORLD);
+  Diffusion first(reacting_deck, MPI_COMM_WORLD);
   const SharedScratch scratch(first.comm());
   for (int k = 0; k < 5; ++k) first.advance();
   {
@@ -98,14 +98,14 @@ TEST_CASE("a run begins where the file of another one ends") {
     writer->observe(first.state(), 5, 0.05);
   }
   first.comm().barrier();
-  std::string next(reacting);
+  std::string next(reacting_deck);
   next.replace(next.rfind('}'), 1, ", start_from: " + scratch.file("nodes.h5") + "}");
   Diffusion second(next, MPI_COMM_WORLD);
   CHECK(second.own() == first.own());
 }
 
 TEST_CASE("ParaView's file has lines between the nodes") {
-  Diffusion run(reacting, MPI_COMM_WORLD);
+  Diffusion run(reacting_deck, MPI_COMM_WORLD);
   const SharedScratch scratch(run.comm());
   {
     auto writer = writer_of<VtkhdfWriter>(run, scratch.folder, "{every: 1, precision: double}");
@@ -119,7 +119,7 @@ TEST_CASE("ParaView's file has lines between the nodes") {
 }
 
 TEST_CASE("another physics is refused") {
-  Diffusion run(reacting);
+  Diffusion run(reacting_deck);
   Nothing nothing;
   NodeFieldsWriter writer({}, run.context());
   CHECK(message([&] { writer.attach(nothing); }) ==

@@ -28,7 +28,7 @@ MessagePassing::Params small(bool directions = true) {
   MessagePassing::Params p;
   p.layers = 2, p.width = 6, p.radial = 5, p.cutoff = 3.0, p.directions = directions;
   p.loss = MessagePassing::Loss::l2;  // smooth, for differences
-  p.precision = MessagePassing::Precision::float64;
+  p.precision = Precision::float64;
   return p;
 }
 

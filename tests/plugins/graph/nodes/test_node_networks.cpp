@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/parallel/random.hpp"
+#include "core/train/kinds/loader.hpp"
 #include "plugins/graph/graphs/samples.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"

@@ -79,8 +79,10 @@ TEST_CASE("a restart goes on as if nothing had happened, given values are held")
   const auto& run = straight->node_run();
   int found = 0;
   for (std::int64_t i = 0; i < run.stepper().range().owned(); ++i)
-    if (run.shown().cells->points[run.shown().number[run.stepper().range().first() + i]][0] == 0.0)
-      CHECK(straight->own()[i] == 0.25), ++found;
+    if (run.shown().cells->points[run.shown().number[run.stepper().range().first() + i]][0] == 0.0) {
+      CHECK(straight->own()[i] == 0.25);
+      ++found;
+    }
   CHECK(straight->comm().sum(std::int64_t{found}) == 7);
 }
 
