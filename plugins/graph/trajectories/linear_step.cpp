@@ -35,27 +35,42 @@ std::vector<double> modes_of(const std::vector<std::vector<double>>& rows) {
   return out;
 }
 
-/// Rows of one map from the amplitudes of a state to those of the next, in the first `kept` modes.
+/// Of the first `kept` amplitudes of a state, and 1 behind them.
+std::vector<double> with_one(const std::vector<double>& amplitude, std::size_t kept) {
+  std::vector<double> out(amplitude.begin(), amplitude.begin() + static_cast<std::ptrdiff_t>(kept));
+  out.push_back(1.0);
+  return out;
+}
+
+/// Rows (kept, kept + 1) of one map from the amplitudes of a state, and 1, to those of the next, in the first modes.
 std::vector<double> fitted_map(const std::vector<std::vector<std::vector<double>>>& amplitude, std::size_t kept) {
-  std::vector<double> squares(kept * kept, 0.0), out(kept * kept);
-  std::vector<std::vector<double>> right(kept, std::vector<double>(kept, 0.0));
+  const std::size_t width = kept + 1;
+  std::vector<double> squares(width * width, 0.0), out(kept * width), size;
+  std::vector<std::vector<double>> right(kept, std::vector<double>(width, 0.0));
   for (const auto& run : amplitude)
-    for (std::size_t m = 0; m + 1 < run.size(); ++m)
-      for (std::size_t a = 0; a < kept; ++a)
-        for (std::size_t b = 0; b < kept; ++b) {
-          squares[a * kept + b] += run[m][a] * run[m][b];
-          right[a][b] += run[m + 1][a] * run[m][b];
-        }
+    for (std::size_t m = 0; m + 1 < run.size(); ++m) {
+      const auto x = with_one(run[m], kept);
+      for (std::size_t b = 0; b < width; ++b) {
+        for (std::size_t a = 0; a < width; ++a) squares[a * width + b] += x[a] * x[b];
+        for (std::size_t a = 0; a < kept; ++a) right[a][b] += run[m + 1][a] * x[b];
+      }
+    }
+  // In units of each amplitude's own size, or weak modes would count for nothing beside strong ones.
+  for (std::size_t a = 0; a < width; ++a) size.push_back(std::sqrt(std::max(squares[a * width + a], 1e-300)));
+  for (std::size_t a = 0; a < width; ++a)
+    for (std::size_t b = 0; b < width; ++b) squares[a * width + b] /= size[a] * size[b];
   for (std::size_t a = 0; a < kept; ++a) {
+    for (std::size_t b = 0; b < width; ++b) right[a][b] /= size[b];
     const auto row = solve_symmetric(squares, right[a]);
-    std::copy(row.begin(), row.end(), &out[a * kept]);
+    for (std::size_t b = 0; b < width; ++b) out[a * width + b] = row[b] / size[b];
   }
   return out;
 }
 
 std::vector<double> mapped(const std::vector<double>& map, const std::vector<double>& x) {
-  std::vector<double> out(x.size());
-  for (std::size_t a = 0; a < x.size(); ++a) out[a] = dot(&map[a * x.size()], x.data(), x.size());
+  const std::size_t kept = x.size(), width = kept + 1;
+  std::vector<double> out(kept);
+  for (std::size_t a = 0; a < kept; ++a) out[a] = dot(&map[a * width], x.data(), kept) + map[a * width + kept];
   return out;
 }
 
@@ -94,7 +109,9 @@ ModeStep::ModeStep(std::span<const Trajectory> training) {
   const std::size_t held = std::max<std::size_t>(1, amplitude.size() / 5), fit = amplitude.size() - held;
   std::size_t kept = std::min<std::size_t>(all, 10);
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t tried = 1; fit > 0 && tried <= std::min<std::size_t>(all, 256); tried = tried * 3 / 2 + 1) {
+  const std::size_t most_modes = std::min<std::size_t>(all, 256);
+  for (std::size_t tried = 1, next; fit > 0 && tried <= most_modes; tried = next) {
+    next = tried < most_modes ? std::min(tried * 3 / 2 + 1, most_modes) : most_modes + 1;
     const auto map = fitted_map({amplitude.begin(), amplitude.begin() + static_cast<std::ptrdiff_t>(fit)}, tried);
     double error = 0.0;
     for (std::size_t r = fit; r < amplitude.size(); ++r) {

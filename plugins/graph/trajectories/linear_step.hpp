@@ -17,10 +17,10 @@ class LinearStep {
   virtual bool fits(const Trajectory&) const { return true; }
 };
 
-/// Any linear map of all values of one mesh, the mean state taken off: in the space of the `modes` leading modes of the
-/// training states (dynamic mode decomposition, Schmid, J. Fluid Mech. 656, 5 (2010)), of which the number is the one
-/// of least error of a roll-out over the last fifth of the training trajectories. Only for the mesh that it was fitted
-/// on.
+/// Any linear map of all values of one mesh, and a constant, the mean state taken off: in the space of the `modes`
+/// leading modes of the training states (dynamic mode decomposition, Schmid, J. Fluid Mech. 656, 5 (2010)), of which
+/// the number is the one of least error of a roll-out over the last fifth of the training trajectories. Only for the
+/// mesh that it was fitted on.
 class ModeStep : public LinearStep {
  public:
   explicit ModeStep(std::span<const Trajectory> training);
@@ -32,7 +32,7 @@ class ModeStep : public LinearStep {
   std::int64_t nodes_ = 0;
   std::vector<double> mean_;
   std::vector<double> mode_;  ///< (modes, values)
-  std::vector<double> map_;   ///< (modes, modes)
+  std::vector<double> map_;   ///< (modes, modes + 1), the constant behind
 };
 
 /// The same stencil at every node, on any mesh: a field's increment is a number for each field times its value, and

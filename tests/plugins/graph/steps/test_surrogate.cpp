@@ -7,6 +7,7 @@
 #include "tests/plugins/graph/molecules/molecule_stages.hpp"
 #include "tests/plugins/graph/node_case.hpp"
 #include "tests/plugins/graph/steps/made_run.hpp"
+#include "tests/scratch.hpp"
 
 using namespace cambium;
 using namespace cambium::graph;
@@ -28,7 +29,7 @@ struct Trained {
     stages.run("train",
                "{network: {type: mesh_graph, layers: 3, width: 8, precision: float64}, dataset: {type: "
                "mesh_trajectories, files: [" +
-                   path + "]}, batch: 4, steps: 12, seed: 2, learning_rate: 1e-2}",
+                   path + "]}, batch: 4, steps: 12, seed: 2, learning_rate: {type: constant, start: 1e-2}}",
                "train");
   }
   std::string deck(const std::string& more) const {
@@ -115,7 +116,7 @@ TEST_CASE("what a network cannot do instead of the equations", "[messages]") {
 }
 
 TEST_CASE("values between nodes are linear within triangles, and those of the edge outside") {
-  const SharedScratch scratch{Comm(MPI_COMM_SELF)};
+  const Scratch scratch;
   const auto mesh = made_trajectory(scratch.file("a.h5"), {.n = 5, .moments = 3});
   std::vector<double> plane;
   for (std::int64_t i = 0; i < mesh.nodes(); ++i)
