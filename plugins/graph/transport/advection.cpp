@@ -8,9 +8,11 @@
 namespace cambium::graph {
 
 AdvectionTerms::AdvectionTerms(const DualCells& cells, NodeRange& range, Flow flow, Advection scheme)
-    : cells_(cells), range_(range), flow_(std::move(flow)), scheme_(scheme), flux_(cells.edges.size()),
-      outflow_(cells.sides.size()), slope_(static_cast<std::size_t>(2 * range.local())) {
+    : cells_(cells), range_(range), flow_(std::move(flow)), scheme_(scheme),
+      slope_(static_cast<std::size_t>(2 * range.local())) {
   for (auto& own : own_slope_) own.resize(range.owned());
+  for (auto* known : {&now_, &before_})
+    known->flux.resize(cells.edges.size()), known->outflow.resize(cells.sides.size());
   set_time(0.0);
 }
 
@@ -32,20 +34,22 @@ void AdvectionTerms::set_fluxes_of_stream(double t) {
   for (const auto& edge : cells_.edges) at_edge.push_back((*flow_.stream)({edge.middle[0], edge.middle[1], t}));
   for (const auto& point : cells_.centroid) at_triangle.push_back((*flow_.stream)({point[0], point[1], t}));
   for (const auto& face : cells_.faces)
-    flux_[face.edge] += face.sign * (at_triangle[face.triangle] - at_edge[face.edge]);
+    now_.flux[face.edge] += face.sign * (at_triangle[face.triangle] - at_edge[face.edge]);
 }
 
 void AdvectionTerms::set_time(double t) {
-  if (flow_.still() || (time_ && (!flow_.moves || *time_ == t))) return;
-  time_ = t;
-  std::fill(flux_.begin(), flux_.end(), 0.0);
+  if (flow_.still() || (now_.time && (!flow_.moves || *now_.time == t))) return;
+  std::swap(now_, before_);  // stages of a step come back to the time of its end
+  if (now_.time == t) return;
+  now_.time = t;
+  std::fill(now_.flux.begin(), now_.flux.end(), 0.0);
   if (flow_.stream)
     set_fluxes_of_stream(t);
   else
     for (const auto& face : cells_.faces)
-      flux_[face.edge] += face.sign * through(cells_.edges[face.edge].middle, cells_.centroid[face.triangle], t);
+      now_.flux[face.edge] += face.sign * through(cells_.edges[face.edge].middle, cells_.centroid[face.triangle], t);
   for (std::size_t s = 0; s < cells_.sides.size(); ++s)
-    outflow_[s] = through(cells_.sides[s].from, cells_.sides[s].to, t);
+    now_.outflow[s] = through(cells_.sides[s].from, cells_.sides[s].to, t);
 }
 
 /// The value half way along an edge, seen from a node: `difference` to the other node, `along` the node's own gradient
@@ -69,13 +73,13 @@ void AdvectionTerms::add(std::span<const double> c, std::span<double> out) {
     }
     range_.exchange(slope_, 2);
   }
-  for (std::size_t e = 0; e < flux_.size(); ++e) {
+  for (std::size_t e = 0; e < now_.flux.size(); ++e) {
     const auto& edge = cells_.edges[e];
-    const bool forward = flux_[e] > 0.0;
+    const bool forward = now_.flux[e] > 0.0;
     const std::int64_t up = forward ? edge.a : edge.b;
     const double sign = forward ? 1.0 : -1.0, difference = sign * (c[edge.b] - c[edge.a]),
                  along = sign * (slope_[2 * up] * edge.way[0] + slope_[2 * up + 1] * edge.way[1]);
-    const double carried = flux_[e] * face_value(c[up], difference, along);
+    const double carried = now_.flux[e] * face_value(c[up], difference, along);
     if (edge.own_a) out[edge.a - first] -= carried;
     if (edge.own_b) out[edge.b - first] += carried;
   }
@@ -84,13 +88,13 @@ void AdvectionTerms::add(std::span<const double> c, std::span<double> out) {
 double AdvectionTerms::courant_rate() const {
   std::vector<double> out(range_.owned(), 0.0);
   const std::int64_t first = range_.begin();
-  for (std::size_t e = 0; e < flux_.size(); ++e) {
+  for (std::size_t e = 0; e < now_.flux.size(); ++e) {
     const auto& edge = cells_.edges[e];
-    if (flux_[e] > 0.0 && edge.own_a) out[edge.a - first] += flux_[e];
-    if (flux_[e] < 0.0 && edge.own_b) out[edge.b - first] -= flux_[e];
+    if (now_.flux[e] > 0.0 && edge.own_a) out[edge.a - first] += now_.flux[e];
+    if (now_.flux[e] < 0.0 && edge.own_b) out[edge.b - first] -= now_.flux[e];
   }
-  for (std::size_t s = 0; s < outflow_.size(); ++s)
-    if (outflow_[s] > 0.0) out[cells_.sides[s].node - first] += outflow_[s];
+  for (std::size_t s = 0; s < now_.outflow.size(); ++s)
+    if (now_.outflow[s] > 0.0) out[cells_.sides[s].node - first] += now_.outflow[s];
   double most = 0.0;
   for (std::int64_t i = 0; i < range_.owned(); ++i) most = std::max(most, out[i] / cells_.area[i]);
   return range_.comm().max(most);

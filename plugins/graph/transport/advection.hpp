@@ -36,7 +36,7 @@ class AdvectionTerms {
   /// Collective: adds -sum of fluxes to `out` (own nodes) of c (local, with neighbours).
   void add(std::span<const double> c, std::span<double> out);
   /// Flow out of the domain through half a side.
-  std::span<const double> outflow() const { return outflow_; }
+  std::span<const double> outflow() const { return now_.outflow; }
   /// Collective: largest flow out of a cell over its area, the Courant number of a step of length one.
   double courant_rate() const;
   bool moves() const { return flow_.moves; }
@@ -50,8 +50,13 @@ class AdvectionTerms {
   NodeRange& range_;
   Flow flow_;
   Advection scheme_;
-  std::optional<double> time_;
-  std::vector<double> flux_, outflow_, slope_, own_slope_[2];
+  /// Through every edge's face and every half side at a time.
+  struct Known {
+    std::optional<double> time;
+    std::vector<double> flux, outflow;
+  };
+  Known now_, before_;
+  std::vector<double> slope_, own_slope_[2];
 };
 
 }  // namespace cambium::graph
