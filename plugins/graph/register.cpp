@@ -55,7 +55,8 @@ void register_molecules(Registry& registry) {
 void register_steps(Registry& registry) {
   registry.add<MeshTrajectories>("mesh_trajectories", "steps of simulated fields on graphs or meshes")
       .synonyms({"trajectories", "graph_trajectories"});
-  registry.add<RollOut>("roll_out", "a network of one step applied to its own answers, beside persistence and linear steps")
+  registry
+      .add<RollOut>("roll_out", "a network of one step applied to its own answers, beside persistence and linear steps")
       .synonyms({"rollout", "surrogate_error"});
 }
 

@@ -123,7 +123,8 @@ int run_plan(Registry& registry, Options& options, Context& context) {
   nlohmann::json figures = {
       {"machine", machine.name}, {"parameters", model.count()}, {"plans", nlohmann::json::array()}};
   for (int ranks : options.ranks) {
-    const bool whole_graph = planned.graph && !params.batch && options.samples <= 0.0;  // a step has no samples to count
+    const bool whole_graph =
+        planned.graph && !params.batch && options.samples <= 0.0;  // a step has no samples to count
     auto plan = whole_graph ? nlohmann::json::object() : plan_ranks(ranks, params, model, machine, options, context);
     if (planned.graph) plan["graph"] = plan_graph_ranks(ranks, *planned.graph, machine, context);
     figures["plans"].push_back(std::move(plan));

@@ -92,9 +92,7 @@ std::vector<train::ParameterInfo> NodeNetwork::parameters() const {
   return out;
 }
 
-DType NodeNetwork::dtype() const {
-  return params_.precision == Precision::float64 ? DType::f64 : DType::f32;
-}
+DType NodeNetwork::dtype() const { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
 
 /// Uniform within sqrt(6 / (in + out)) (Glorot and Bengio 2010); biases are 0.
 template <class T>

@@ -27,7 +27,19 @@ class NodeFieldsWriter : public Writer {
     std::optional<double> interval;
     std::string file = "nodes.h5";
     Precision precision = Precision::float64;
-    static void describe(deck::Describe<Params>& d);
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two moments; 100 when 'interval' is not given either").at_least(1);
+      d("interval", &Params::interval,
+        "time between two moments instead; give the physics the same 'sample_interval' to have them at exact multiples")
+          .positive();
+      d("file", &Params::file, "name in the folder of the stage").def("nodes.h5");
+      d("precision", &Params::precision, "of the values; single halves the file")
+          .options({{"double", Precision::float64}, {"single", Precision::float32}})
+          .def(Precision::float64);
+      d.check([](const Params& p) -> std::string {
+        return p.every && p.interval ? "'every' and 'interval' exclude each other; leave one out" : "";
+      });
+    }
   };
   NodeFieldsWriter(const Params& params, Context& context) : params_(params), context_(context) {}
 

@@ -1,4 +1,17 @@
+// The C library's header declares most functions without C linkage for C++; what it includes is included before.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cinttypes>
+#include <climits>
+#include <cmath>
+#include <complex>
+extern "C" {
 #include <GraphBLAS.h>
+}
 
 #include <cstdlib>
 #include <cstring>

@@ -90,7 +90,8 @@ struct Case {
       const std::vector<double> slope(found.begin(), found.end());
       INFO(layout->tensors()[k].info.name);
       double error = error_along(batch, k, slope, 1e-6);
-      if (error >= 1.0) error = error_along(batch, k, slope, 3e-8);  // the corner of a relu may lie within the first step
+      if (error >= 1.0)
+        error = error_along(batch, k, slope, 3e-8);  // the corner of a relu may lie within the first step
       CHECK(error < 1.0);
     }
   }
