@@ -20,6 +20,7 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "forecast": (r"harmonics \+ ridge", ["scores.csv", "forecast.h5", "cite.bib"]),
           "reconstruct": ("relative divergence", ["scores.csv", "frames.h5"]),
           "molecule_energies": ("mae_coulomb = ", ["scores.csv", "energies.h5", "cite.bib"]),
+          "roll_out": ("error_network = ", ["roll_out.csv", "roll_out.h5", "cite.bib"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "classify_nodes": ("share of nodes that are right", ["scores.csv", "nodes.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
@@ -30,6 +31,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("super_resolution", "reconstruct"): "jiang2020", ("train", "train"): "Hochreiter1997", ("tune", "tune"): "Real2019",
          ("nodes", "train"): "kipf2017",
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
+         ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
