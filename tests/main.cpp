@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/start_mpi.hpp"
 
 #ifdef CATCH_VERSION_MAJOR
 #define CAMBIUM_CATCH CATCH_VERSION_MAJOR
@@ -40,7 +41,7 @@ CATCH_REGISTER_LISTENER(CountsAssertions)
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  cambium::start_mpi(&argc, &argv);
   int failed = 0;
   {
     Kokkos::ScopeGuard kokkos(argc, argv);

@@ -8,6 +8,7 @@
 #include "core/base/platform.hpp"
 #include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/start_mpi.hpp"
 #include "plugins/plugin_list.hpp"
 
 /// Takes Kokkos' own arguments (--kokkos-threads=4) out of the command line. Given the others, some of its releases
@@ -23,10 +24,9 @@ static std::vector<char*> take_kokkos_arguments(int& argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-  cambium::restart_with_platform_settings(argv);
+  cambium::apply_platform_settings(argv);
   cambium::listen_early(argc, argv);
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  cambium::start_mpi(&argc, &argv);
   int code = 0;
   {
     auto arguments = take_kokkos_arguments(argc, argv);

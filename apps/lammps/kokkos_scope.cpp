@@ -5,7 +5,7 @@
 
 namespace cambium::lammps {
 
-void set_platform(char** argv) { restart_with_platform_settings(argv); }
+void set_platform(char** argv) { apply_platform_settings(argv); }
 
 struct KokkosScope::Guard {
   Kokkos::ScopeGuard kokkos;

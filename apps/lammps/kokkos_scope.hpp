@@ -3,8 +3,7 @@
 
 namespace cambium::lammps {
 
-/// Starts the program once more where the BLAS needs other settings than it was given (core/base/platform.hpp). Call
-/// before MPI_Init.
+/// Threads and kernels of the BLAS where the user left them open (core/base/platform.hpp). Call before MPI starts.
 void set_platform(char** argv);
 
 /// Kokkos between construction and destruction, for sources that must not see its headers.

@@ -3,6 +3,7 @@
 
 #include "apps/lammps/kokkos_scope.hpp"
 #include "apps/lammps/pair_cambium.hpp"
+#include "core/parallel/start_mpi.hpp"
 #include "force.h"
 #include "input.h"
 #include "lammps.h"
@@ -11,7 +12,7 @@ static LAMMPS_NS::Pair* make_pair_cambium(LAMMPS_NS::LAMMPS* lmp) { return new L
 
 int main(int argc, char** argv) {
   cambium::lammps::set_platform(argv);
-  MPI_Init(&argc, &argv);
+  cambium::start_mpi(&argc, &argv);
   {
     cambium::lammps::KokkosScope kokkos(argv);
     LAMMPS_NS::LAMMPS lmp(argc, argv, MPI_COMM_WORLD);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace cambium {
@@ -66,16 +67,42 @@ BlasInfo blas_info() {
   return info;
 }
 
-void restart_with_platform_settings(char** argv) {
-  if (std::getenv("CAMBIUM_RESTARTED")) return;
+/// One thread for each rank. False where the BLAS started its threads as it was loaded.
+static bool set_one_thread() {
+  setenv("OMP_NUM_THREADS", "1", 1);  // for what is loaded or started later
+  constexpr int own_threads = 1;      // as against a sequential OpenBLAS (0) and one on OpenMP (2)
+  const auto kind = symbol<int (*)()>("openblas_get_parallel");
+  if (kind && kind() == own_threads && blas_info().threads > 1) return false;
+  if (const auto set = symbol<void (*)(int)>("openblas_set_num_threads")) set(1);
+  if (const auto set = symbol<void (*)(int)>("omp_set_num_threads")) set(1);
+  return true;
+}
+
+/// The kernels that are wanted here. False where OpenBLAS took others as it was loaded.
+static bool set_blas_core() {
   const std::string core = preferred_openblas_core();
-  const bool wants_core = !core.empty() && !std::getenv("OPENBLAS_CORETYPE");
+  if (core.empty()) return true;
+  setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
+  const BlasInfo info = blas_info();
+  return info.core.empty() || info.warning.empty();
+}
+
+void apply_platform_settings(char** argv) {
+  if (std::getenv("CAMBIUM_RESTARTED")) return;
   const bool wants_threads = !std::getenv("OMP_NUM_THREADS") && !std::getenv("OPENBLAS_NUM_THREADS");
-  if (!wants_core && !wants_threads) return;
-  if (wants_core) setenv("OPENBLAS_CORETYPE", core.c_str(), 1);
-  if (wants_threads) setenv("OMP_NUM_THREADS", "1", 1);
+  const bool wants_core = !std::getenv("OPENBLAS_CORETYPE");
+  const bool threads_are_set = !wants_threads || set_one_thread();
+  const bool core_is_set = !wants_core || set_blas_core();
+  if (threads_are_set && core_is_set) return;
   setenv("CAMBIUM_RESTARTED", "1", 1);
   execv("/proc/self/exe", argv);  // on failure the program simply goes on; the banner will warn
+}
+
+std::string core_library_folder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&core_library_folder), &info) == 0 || !info.dli_fname) return {};
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path().string();
 }
 
 }  // namespace cambium

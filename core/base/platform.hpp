@@ -16,13 +16,17 @@ BlasInfo blas_info();
 /// 0.3.22 take recent AMD processors with AVX-512 for a Haswell and lose 40 % of their speed.
 std::string preferred_openblas_core();
 
-/// OpenBLAS reads OPENBLAS_CORETYPE when it is loaded, before main. Sets it and one thread per rank where the user set
-/// nothing, and starts this program again, once. Call first thing in main.
-void restart_with_platform_settings(char** argv);
+/// Sets what the user left open: one thread of the BLAS and of OpenMP for each rank, and the kernels that OpenBLAS
+/// should take here. What a library reads when it is loaded, before main, and cannot be told later needs a second
+/// start: this program is then started again, once. Call first thing in main.
+void apply_platform_settings(char** argv);
 
 /// Name of the processor as the operating system gives it, with the family and model numbers that tell generations
 /// apart.
 std::string processor_name();
+
+/// Folder of the library of core, where the program's other libraries and plugins lie, too; empty when it is unknown.
+std::string core_library_folder();
 
 /// Name of this machine on its network.
 std::string host_name();

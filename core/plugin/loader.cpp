@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "core/base/build_info.hpp"
+#include "core/base/platform.hpp"
 #include "core/base/text.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/abi.hpp"
@@ -27,17 +28,9 @@ namespace {
 
 constexpr const char* suffix = ".cambium.so";
 
-/// Folder of the library that holds this function.
-fs::path library_folder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_folders), &info) == 0 || !info.dli_fname) return {};
-  std::error_code ignored;
-  return fs::weakly_canonical(info.dli_fname, ignored).parent_path();
-}
-
 /// Where find_package(cambium) finds this very Cambium: installed, or in its build folder.
 std::string package_folder() {
-  const fs::path lib = library_folder();
+  const fs::path lib = core_library_folder();
   for (const auto& folder : {lib / "cmake" / "cambium", lib.parent_path()})
     if (fs::exists(folder / "cambiumConfig.cmake")) return folder.string();
   return (lib / "cmake" / "cambium").string();
@@ -176,7 +169,7 @@ std::vector<std::string> plugin_folders() {
     for (std::string folder; std::getline(folders, folder, ':');)
       if (!folder.empty()) out.push_back(folder);
   }
-  out.push_back((library_folder() / "cambium" / "plugins").string());
+  out.push_back((fs::path(core_library_folder()) / "cambium" / "plugins").string());
   return out;
 }
 

@@ -38,7 +38,11 @@ Registry::Registry() : benches_(std::make_unique<std::vector<Bench>>()) {}
 Registry::~Registry() = default;
 
 void Registry::add_bench(Bench bench) { benches_->push_back(std::move(bench)); }
-const std::vector<Bench>& Registry::benches() const { return *benches_; }
+
+const std::vector<Bench>& Registry::benches() const {
+  for (const auto& late : late_) late->load();
+  return *benches_;
+}
 
 Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> words) {
   auto& type = *registry_.types_[type_];
@@ -52,25 +56,43 @@ Registry::Added& Registry::Added::synonyms(std::initializer_list<const char*> wo
   return *this;
 }
 
+/// Of a type in types_, their number when there is none of this name or former name.
+std::size_t Registry::place(std::string_view kind, std::string_view name) const {
+  std::size_t k = 0;
+  for (; k < types_.size(); ++k) {
+    const auto& entry = types_[k]->entry;
+    if (entry.kind == kind && (entry.name == name || contains(entry.formerly, name))) break;
+  }
+  return k;
+}
+
 Registry::Added Registry::insert(deck::TypeEntry entry, Factory factory) {
-  if (const auto* old = find(entry.kind, entry.name))
+  const std::size_t k = place(entry.kind, entry.name);
+  const bool declared = k < types_.size() && loading_ && types_[k]->later == loading_ && !types_[k]->factory;
+  if (k < types_.size() && !declared)
     throw InternalError(fmt::format("{} '{}' is added by plugin '{}' and by plugin '{}'", entry.kind, entry.name,
-                                    old->plugin, entry.plugin));
-  types_.push_back(std::make_unique<Type>(Type{std::move(entry), std::move(factory), {}}));
-  return {*this, types_.size() - 1};
+                                    types_[k]->entry.plugin, entry.plugin));
+  if (loading_ && !declared)
+    throw InternalError(fmt::format("{} adds {} '{}', which is not among the types that its CMakeLists.txt names",
+                                    loading_->library.file, entry.kind, entry.name));
+  if (!declared) types_.push_back(std::make_unique<Type>());
+  types_[k]->entry = std::move(entry);
+  types_[k]->factory = std::move(factory);
+  return {*this, k};
 }
 
 const deck::TypeEntry* Registry::find(std::string_view kind, std::string_view name) const {
-  for (const auto& type : types_)
-    if (type->entry.kind == kind && (type->entry.name == name || contains(type->entry.formerly, name)))
-      return &type->entry;
-  return nullptr;
+  if (place(kind, name) == types_.size()) load_kind(kind);
+  const std::size_t k = place(kind, name);
+  if (k == types_.size()) return nullptr;
+  if (types_[k]->later) types_[k]->later->load();
+  return &types_[k]->entry;
 }
 
 void Registry::rename(std::string_view kind, std::string_view former, std::string_view name) {
-  if (const auto* taken = find(kind, former))
+  if (const std::size_t taken = place(kind, former); taken < types_.size())
     throw InternalError(fmt::format("{} '{}' cannot be a former name of '{}': plugin '{}' has that name", kind, former,
-                                    name, taken->plugin));
+                                    name, types_[taken]->entry.plugin));
   for (const auto& type : types_)
     if (type->entry.kind == kind && type->entry.name == name) {
       type->entry.formerly.emplace_back(former);
@@ -139,6 +161,7 @@ std::string Registry::types_meant(std::string_view kind, std::string_view word) 
 
 /// A plugin that was left out stands in the list under its own name, as something of the kind "plugin".
 std::string Registry::elsewhere(std::string_view kind, std::string_view name) const {
+  load_kind(kind);
   if (const auto meant = types_meant(kind, name); !meant.empty())
     return fmt::format("is not here by this name; take {}", meant);
   const bool plugin = kind == "plugin";

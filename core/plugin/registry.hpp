@@ -9,6 +9,7 @@
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 #include "core/plugin/command.hpp"
+#include "core/plugin/late_library.hpp"
 
 namespace cambium {
 
@@ -46,6 +47,12 @@ class Registry : public deck::TypeTable {
   template <class T>
   Added add(std::string_view name, std::string_view doc);
 
+  /// Types that a library adds when one of them is first asked for. Their names and kinds are listed from now on, at
+  /// this place; what else is asked of them, or of all benches, loads the library. A name that no type of a kind has
+  /// loads all libraries with types of this kind, because synonyms and former names are known only then. InternalError
+  /// when the library, once loaded, adds other types than it declares, or a tool.
+  void add_later(LateLibrary library);
+
   /// `former` is what an earlier version called the type `name` of kind K, which must be there. Decks that say so still
   /// run, with a hint. InternalError where a type of this kind is called `former` today.
   template <class K>
@@ -72,7 +79,8 @@ class Registry : public deck::TypeTable {
   /// Plugins that have added types, in order.
   std::vector<std::string> plugins() const;
 
-  /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp).
+  /// Tools and measurements of a plugin (core/plugin/command.hpp, core/plugin/bench.hpp). Asked for benches, the
+  /// registry loads every library of add_later().
   void add_command(Command command) { commands_.push_back(std::move(command)); }
   void add_bench(Bench bench);
   const std::vector<Command>& commands() const { return commands_; }
@@ -88,22 +96,34 @@ class Registry : public deck::TypeTable {
  private:
   /// Returns a K* for the kind's base class K, as a void*.
   using Factory = std::function<void*(const deck::Node&, Context&)>;
+  struct Late {
+    Registry& registry;
+    LateLibrary library;
+    std::size_t bench;  ///< of benches_: its own go before this one
+    bool loaded = false;
+    void load();
+  };
   struct Type {
     deck::TypeEntry entry;
     Factory factory;
     std::vector<std::string> synonyms;
+    Late* later = nullptr;  ///< whose library adds it; while there is no factory, it did not yet
   };
   struct Elsewhere {
     std::string kind, name, plugin, how;
   };
 
   Added insert(deck::TypeEntry entry, Factory factory);
+  std::size_t place(std::string_view kind, std::string_view name) const;
+  void load_kind(std::string_view kind) const;
   void rename(std::string_view kind, std::string_view former, std::string_view name);
   std::string types_meant(std::string_view kind, std::string_view word) const;
   void* create(std::string_view kind, std::string_view name, const deck::Node& keys, Context& context) const;
 
   std::string plugin_ = "core";
   std::vector<std::unique_ptr<Type>> types_;  // pointers: find() hands out addresses that later add()s must not move
+  std::vector<std::unique_ptr<Late>> late_;
+  Late* loading_ = nullptr;  ///< whose types are being added
   std::vector<Elsewhere> elsewhere_;
   std::vector<Command> commands_;
   std::unique_ptr<std::vector<Bench>> benches_;

@@ -25,6 +25,7 @@
 
 #include "core/driver/failure.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/start_mpi.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/subjects.hpp"
 
@@ -153,8 +154,7 @@ pid_t child(Action action) {
   if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
   int none = 1;
   char name[] = "fuzz", *words[] = {name, nullptr}, **list = words;
-  int provided = 0;
-  MPI_Init_thread(&none, &list, MPI_THREAD_FUNNELED, &provided);
+  start_mpi(&none, &list);
   Kokkos::initialize(none, list);
   action();
   _exit(0);

@@ -11,6 +11,7 @@
 
 #include "core/driver/command_line/cli.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/start_mpi.hpp"
 #include "plugins/plugin_list.hpp"
 #include "tests/messages/odd_dataset.hpp"
 
@@ -33,8 +34,7 @@ static void answer(const std::string& line) {
 }
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  cambium::start_mpi(&argc, &argv);
   {
     int none = 1;
     Kokkos::ScopeGuard kokkos(none, argv);
