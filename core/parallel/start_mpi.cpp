@@ -22,8 +22,11 @@ static bool is_launched() {
 void start_mpi(int* argc, char*** argv) {
   std::vector<const char*> ours;
 #if defined(OPEN_MPI)
-  constexpr std::pair<const char*, const char*> alone[] = {
-      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}};
+  // Without a daemon all lone programs of a user would share one folder of the session, and remove it from each other.
+  constexpr std::pair<const char*, const char*> alone[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                                           {"OMPI_MCA_orte_create_session_dirs", "0"},
+                                                           {"OMPI_MCA_pml", "ob1"},
+                                                           {"OMPI_MCA_btl", "self"}};
   const bool theirs =
       std::any_of(std::begin(alone), std::end(alone), [](const auto& entry) { return std::getenv(entry.first); });
   if (!theirs && !is_launched())
