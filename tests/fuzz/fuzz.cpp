@@ -154,7 +154,7 @@ pid_t child(Action action) {
   if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(1);
   int none = 1;
   char name[] = "fuzz", *words[] = {name, nullptr}, **list = words;
-  start_mpi(&none, &list);
+  cambium::start_mpi(&none, &list);
   Kokkos::initialize(none, list);
   action();
   _exit(0);

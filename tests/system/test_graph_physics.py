@@ -55,7 +55,7 @@ class Decks(unittest.TestCase):
             for other in (two, cambium_io.Run(path)):
                 with h5py.File(one.find("nodes.h5")) as a, h5py.File(other.find("nodes.h5")) as b:
                     self.assertEqual(list(a), list(b))
-                    for array in set(a) - {"cambium", "node", "corner", "edge_number", "triangle_number"}:
+                    for array in set(a) - {"cambium", "node", "corner", "edge_number", "triangle_number", "seconds"}:
                         np.testing.assert_array_equal(a[array][:], b[array][:], err_msg=f"{name}: {array}")
                 np.testing.assert_array_equal(one.thermo["time"], other.thermo["time"])
 
@@ -114,7 +114,7 @@ class Meshio(unittest.TestCase):
                 ended[name] = file["c"][-1]
             np.testing.assert_array_equal(ended[name][left], 1.0)  # the boundary was found
         for name in ended:
-            np.testing.assert_array_equal(ended[name], ended["old.msh"])
+            np.testing.assert_allclose(ended[name], ended["old.msh"], rtol=1e-10)  # texts round the last digit of a place
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/documentation/reference.hpp"
 
@@ -23,13 +24,22 @@ class Writer {
     out.update(object(root));
     // Writing a definition may ask for further ones.
     Json definitions = Json::object();
-    for (std::size_t k = 0; k < kinds_.size(); ++k) definitions[kinds_[k]] = choice(kinds_[k]);
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      const std::string kind = kinds_[k];  // the list grows, and moves, meanwhile
+      definitions[kind] = choice(kind);
+    }
     if (!definitions.empty()) out["$defs"] = definitions;
     return out;
   }
 
  private:
   using Keys = std::vector<KeySpec>;
+
+  const TypeEntry& entry_of(const std::string& kind, const std::string& name) const {
+    const TypeEntry* found = types_.find(kind, name);
+    if (!found) throw InternalError(fmt::format("{} '{}' is listed and cannot be found", kind, name));
+    return *found;
+  }
 
   /// The sets of keys that a map may have: one per type of every inlined choice.
   std::vector<Keys> alternatives(const Schema& schema) const {
@@ -42,7 +52,7 @@ class Writer {
       std::vector<Keys> extended;
       for (const auto& keys : all)
         for (const auto& name : types_.names(key.choice_kind)) {
-          const TypeEntry& type = *types_.find(key.choice_kind, name);
+          const TypeEntry& type = entry_of(key.choice_kind, name);
           for (const auto& inner : alternatives(type.schema)) {
             Keys next = keys;
             next.push_back(named(key, type));
@@ -180,7 +190,7 @@ class Writer {
   Json keyed(const std::string& kind) {
     Json properties = Json::object();
     for (const auto& name : types_.names(kind)) {
-      const TypeEntry& type = *types_.find(kind, name);
+      const TypeEntry& type = entry_of(kind, name);
       properties[name] = {{"description", type.doc}};
       properties[name].update(object(type.schema));
       for (const auto& former : type.formerly) properties[former] = deprecated(properties[name], name);
@@ -196,7 +206,7 @@ class Writer {
   Json choice(const std::string& kind) {
     Json any = Json::array(), bare = Json::array();
     for (const auto& name : types_.names(kind)) {
-      const TypeEntry& type = *types_.find(kind, name);
+      const TypeEntry& type = entry_of(kind, name);
       KeySpec discriminator;
       discriminator.name = "type";
       discriminator.doc = kind;

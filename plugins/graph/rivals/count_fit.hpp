@@ -8,13 +8,13 @@
 namespace cambium::graph {
 
 /// An energy that is linear in how many atoms of each element, and bonds of each kind (two elements and an order), a
-/// molecule has: least squares, of least norm where counts depend on each other. Without a constant, so that it is
-/// extensive.
+/// molecule has: least squares, of least norm where counts depend on each other. Without a constant it is extensive;
+/// with one it is nearer to molecules of about one size.
 class CountFit {
  public:
   enum class Counted { atoms, bonds };  ///< bonds: of atoms and bonds
   /// InputError for bonds where the molecules have none.
-  void fit(std::span<const MoleculeView> molecules, Counted counted);
+  void fit(std::span<const MoleculeView> molecules, Counted counted, bool constant = false);
   /// In the unit of the energies. InputError for an element that fit() did not see; kinds of bonds that it did not see
   /// count nothing.
   double operator()(const MoleculeView& molecule) const;
@@ -24,11 +24,12 @@ class CountFit {
   static CountFit from(const std::string& text);
 
  private:
-  /// Of an atom (its number, 0, 0), of a bond (smaller and larger atomic number, order).
+  /// Of an atom (its number, 0, 0), of a bond (smaller and larger atomic number, order); zeros: the constant.
   using Kind = std::array<std::int32_t, 3>;
-  static std::map<Kind, double> counts(const MoleculeView& molecule, Counted counted);
+  std::map<Kind, double> counts(const MoleculeView& molecule) const;
 
   Counted counted_ = Counted::atoms;
+  bool constant_ = false;
   std::map<Kind, double> energy_;
 };
 

@@ -87,6 +87,19 @@ struct MoleculeEnergies::Judged {
   }
 };
 
+/// A model that gives energies of these molecules.
+static train::LoadedModel loaded(const std::string& path, train::Dataset& data, Context& context) {
+  auto model = train::load_artifact(path, context);
+  const auto outputs = model.network->outputs();
+  if (outputs.size() != 1 || outputs[0].name != "energy" || !outputs[0].shape.empty())
+    throw InputError(
+        fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
+                    "message_passing",
+                    path, model.info.type));
+  train::require_fields(model.info, path, data);
+  return model;
+}
+
 void MoleculeEnergies::examine(Check& check) {
   for (const char* name : {"scores.csv", "energies.h5"}) check.will_write({name, "stage molecule_energies"});
   for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
@@ -96,10 +109,7 @@ void MoleculeEnergies::examine(Check& check) {
       return check.not_looked_at(fmt::format("the molecules: '{}' is still to be written", *path));
   const Judged judged(params_, check.context());
   for (const auto& path : params_.models)
-    if (!check.waits(path)) {
-      const auto model = train::load_artifact(path, check.context());
-      train::require_fields(model.info, path, *judged.test_set);
-    }
+    if (!check.waits(path)) loaded(path, *judged.test_set, check.context());
 }
 
 std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) const {
@@ -121,22 +131,15 @@ std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& ju
     }
     const bool bonds = rival == Rival::bonds;
     CountFit fit;
-    fit.fit(judged.training.views, bonds ? CountFit::Counted::bonds : CountFit::Counted::atoms);
+    fit.fit(judged.training.views, bonds ? CountFit::Counted::bonds : CountFit::Counted::atoms, true);
     add(bonds ? "bonds" : "atoms", bonds ? "linear in counts of atoms and bonds" : "linear in counts of atoms", fit);
   }
   return out;
 }
 
 /// The output `energy` of a model for all samples; ranks share the work.
-static std::vector<double> energies_of(train::LoadedModel& model, const std::string& path,
-                                       std::span<const train::SamplePtr> samples, std::int64_t batch,
-                                       Context& context) {
-  const auto outputs = model.network->outputs();
-  if (outputs.size() != 1 || outputs[0].name != "energy" || !outputs[0].shape.empty())
-    throw InputError(
-        fmt::format("'{}' is a '{}', which gives no energies of molecules; name a model of the type "
-                    "message_passing",
-                    path, model.info.type));
+static std::vector<double> energies_of(train::LoadedModel& model, std::span<const train::SamplePtr> samples,
+                                       std::int64_t batch, Context& context) {
   std::vector<double> out(samples.size(), 0.0);
   io::on_every_rank(context.comm, [&] {
     for (std::int64_t k = context.comm.rank(); k * batch < std::ssize(samples); k += context.comm.size()) {
@@ -155,11 +158,10 @@ std::vector<MoleculeEnergies::Row> MoleculeEnergies::model_rows(const Judged& ju
   Row mean{"mean", fmt::format("of {} models", params_.models.size()),
            std::vector<double>(judged.test.samples.size(), 0.0)};
   for (const auto& path : params_.models) {
-    auto model = train::load_artifact(path, context);
-    train::require_fields(model.info, path, *judged.test_set);
+    auto model = loaded(path, *judged.test_set, context);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
     Row row{params_.models.size() == 1 ? "model" : fmt::format("model_{}", out.size() + 1), path,
-            energies_of(model, path, judged.test.samples, params_.batch, context)};
+            energies_of(model, judged.test.samples, params_.batch, context)};
     for (std::size_t m = 0; m < row.energy.size(); ++m)
       mean.energy[m] += row.energy[m] / static_cast<double>(params_.models.size());
     out.push_back(std::move(row));

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/parallel/exact_sum.hpp"
+#include "core/numerics/exact_sum.hpp"
 #include "core/sparse/rows/products.hpp"
 
 namespace cambium::graph {

@@ -11,7 +11,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
 #include "core/parallel/agree.hpp"
-#include "core/parallel/exact_sum.hpp"
+#include "core/numerics/exact_sum.hpp"
 
 namespace cambium::graph {
 namespace {

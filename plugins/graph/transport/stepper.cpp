@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parallel/exact_sum.hpp"
+#include "core/numerics/exact_sum.hpp"
 #include "core/sparse/rows/products.hpp"
 
 namespace cambium::graph {

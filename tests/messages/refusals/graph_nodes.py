@@ -94,15 +94,20 @@ reads("'FILE': /features/indptr falls at node 1; it must rise", rows([0, 2, 1, 3
 reads("'FILE': /features/indices of node 1 must rise within 0 to 3", rows([0, 1, 2, 3], [0, 4, 1]))
 
 # Networks and the loader
-says("layers: a width of 0 is none; widths are 1 or more", T + "model.layers=[0]")
-says("layers: 31 hidden layers; 30 are the most", T + f"model.layers={[4] * 31}")
-says("fan_out: 0 neighbours are none; draw 1 or more", T + "model.fan_out=[0, 1]")
-says("fan_out has 1 numbers for 2 layers (the hidden ones and the last)", T + "model.fan_out=[3]")
+says("layers: a width of 0 is none; widths are 1 or more", T + "network.layers=[0]")
+says("layers: 31 hidden layers; 30 are the most", T + f"network.layers={[4] * 31}")
+says("fan_out: 0 neighbours are none; draw 1 or more", T + "network.fan_out=[0, 1]")
+says("fan_out has 1 numbers for 2 layers (the hidden ones and the last)", T + "network.fan_out=[3]")
 says("gcn needs nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX, command="run")
 says("loader whole_graph brings nodes of a graph; give a dataset of type graph", T + "dataset=" + BOX,
-     T + "model={type: mlp, layers: [4], input: x, target: z}", command="run")
+     T + "network={type: mlp, layers: [4], input: input, target: target}", command="run")
 says("loader whole_graph brings all 10 samples at every step, but batch is 4; remove batch, or take loader: shuffle for batches of nodes",
      T + "batch=4", command="run")
+
+says("codec rounds the rows of other ranks only, and 'ordered' promises the bits of one rank; leave one away",
+     T + "network.layout={type: needed_rows, codec: int8, ordered: true}")
+says("graph_attention weighs neighbours by itself, for which the layout grid_2d brings no rows; take rows or needed_rows",
+     T + "network={type: graph_attention, layers: [4], layout: grid_2d}", command="run", ranks=4)
 
 # Judging
 says("models: no file is named 'there/model_*/model.h5'", C + "models=[there/model_*/model.h5]", deck="classify.yaml", command="run")
@@ -113,7 +118,7 @@ says("made: nodes have 9 features, but this gcn reads 8; take a graph with the s
      C + "dataset.made.width=9", deck="classify.yaml", command="run")
 says("made: classes are numbered up to 2, but this gcn knows 2; take a graph with the same classes, or train on this one", JUDGE,
      C + "dataset.made.classes=3", deck="classify.yaml", command="run")
-table.begins("run.directory=other", T + "dataset=" + BOX, T + "model={type: mlp, layers: [4], input: x, target: z}", T + "loader=shuffle", T + "batch=4")
+table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4], input: input, target: target}", T + "loader=shuffle", T + "batch=4")
 says("models: 'other/train/model.h5' holds a mlp, which gives nodes no class; gcn, graph_sage and graph_attention do",
      C + "models=[other/train/model.h5]", deck="classify.yaml", command="run")
 

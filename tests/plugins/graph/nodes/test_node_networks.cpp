@@ -151,3 +151,24 @@ TEST_CASE("slices of a graph and batches of nodes add up to the same gradient", 
     }
   }
 }
+
+TEST_CASE("states and plans that cannot be", "[messages]") {
+  Case c("{type: gcn, layers: [4], precision: float64}", "{" + small_graph + "}");
+  const auto said = [](const auto& call) {
+    try {
+      call();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(said([&] { c.network->restore(R"({"features": 0, "classes": 3})"); }) ==
+        "the state of this gcn says 0 features and 3 classes, which cannot be; its file is damaged or was changed");
+  const auto loader = c.place.registry.make<train::Loader>("whole_graph", deck::parse("{}", "test"), c.place.context);
+  train::BatchPlan plan;
+  plan.samples = plan.batch = c.data->size(), plan.turns = 2;
+  CHECK(
+      said([&] { loader->open(*c.data, plan, c.place.context); }) ==
+      "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over one "
+      "level of ranks, or remove parallel");
+}

@@ -9,10 +9,11 @@
 namespace cambium::graph::testing {
 
 /// A square of n x n nodes cut into triangles, and a run on it, as the output node_fields writes it: du/dt is `rate`
-/// times the sum of the differences to the neighbours, and growth u (1 - u).
+/// times the sum of the differences to the neighbours, and growth u (1 - u) (u - threshold), which drives u to 0 or
+/// to 1.
 struct MadeRun {
   int n = 6;
-  double rate = 0.05, growth = 0.0, interval = 1.0;
+  double rate = 0.05, growth = 0.0, threshold = 0.4, interval = 1.0;
   int moments = 12;
   double phase = 0.0;  ///< of the first state
 
@@ -36,7 +37,7 @@ struct MadeRun {
       time.push_back(interval * m);
       value.insert(value.end(), u.begin(), u.end());
       auto next = u;
-      for (std::size_t k = 0; k < u.size(); ++k) next[k] += growth * u[k] * (1.0 - u[k]);
+      for (std::size_t k = 0; k < u.size(); ++k) next[k] += growth * u[k] * (1.0 - u[k]) * (u[k] - threshold);
       for (std::size_t t = 0; t < triangle.size(); t += 3)  // an inner edge counts twice
         for (int a = 0; a < 3; ++a)
           for (int b = 0; b < 3; ++b) next[triangle[t + a]] += 0.5 * rate * (u[triangle[t + b]] - u[triangle[t + a]]);

@@ -17,7 +17,7 @@ TEST_CASE("a network of one step goes on longer than persistence and linear step
     const auto path = stages.scratch.file("run" + std::to_string(k) + ".h5");
     const bool last = k >= 6;
     if (stages.comm.root()) {
-      MadeRun run{.n = k == 7 ? 8 : 6, .growth = 0.15, .moments = 21, .phase = 1.3 * k};
+      MadeRun run{.n = k == 7 ? 8 : 6, .growth = 2.0, .moments = 21, .phase = 1.3 * k};
       run.write(path);
     }
     (last ? test : training) += (last && test.empty()) || (!last && training.empty()) ? path : ", " + path;

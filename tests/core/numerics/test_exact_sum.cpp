@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "core/parallel/exact_sum.hpp"
+#include "core/numerics/exact_sum.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;

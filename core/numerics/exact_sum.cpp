@@ -1,4 +1,4 @@
-#include "core/parallel/exact_sum.hpp"
+#include "core/numerics/exact_sum.hpp"
 
 #include <bit>
 #include <cmath>
