@@ -22,9 +22,9 @@ std::uint64_t hash_of(const TensorRef& table) {
 }
 
 template <class T>
-class Engine : public LinkEngine {
+class PairEngine : public LinkEngine {
  public:
-  explicit Engine(const LinkShape& shape) : shape_(shape) {}
+  explicit PairEngine(const LinkShape& shape) : shape_(shape) {}
 
   void begin_step() override { propagated_ = false; }
   void gradient(const LinkGraphPtr& graph, const LinkBatch& batch, const TensorRef& table,
@@ -48,7 +48,7 @@ class Engine : public LinkEngine {
 
 /// rows_ and, for cosines, their lengths before they were divided by them.
 template <class T>
-void Engine<T>::propagate(const LinkGraphPtr& graph, const T* table) {
+void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table) {
   if (!graph_ || graph_->fingerprint != graph->fingerprint)
     propagation_ = std::make_unique<Propagation<T>>(*graph, shape_.layers);
   graph_ = graph, looked_at_ = 0;
@@ -69,7 +69,7 @@ void Engine<T>::propagate(const LinkGraphPtr& graph, const T* table) {
 
 /// Slopes by rows of length one become those by the rows before.
 template <class T>
-void Engine<T>::back_to_products(T* slopes) const {
+void PairEngine<T>::back_to_products(T* slopes) const {
   if (!shape_.loss.cosine) return;
   const auto width = shape_.width;
   for (std::int64_t i = 0; i < graph_->nodes(); ++i) {
@@ -84,7 +84,7 @@ void Engine<T>::back_to_products(T* slopes) const {
 
 /// Half the squares of the table's rows that links name; adds `factor` times their gradient.
 template <class T>
-double Engine<T>::add_squares(const LinkBatch& batch, const T* table, double factor, T* gradient) const {
+double PairEngine<T>::add_squares(const LinkBatch& batch, const T* table, double factor, T* gradient) const {
   const auto width = shape_.width;
   double sum = 0.0;
   const auto add = [&](std::int64_t node) {
@@ -107,8 +107,9 @@ double Engine<T>::add_squares(const LinkBatch& batch, const T* table, double fac
 }
 
 template <class T>
-void Engine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, const TensorRef& table,
-                         std::span<const double> factors, const TensorRef& gradient, std::span<train::TermSum> terms) {
+void PairEngine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, const TensorRef& table,
+                             std::span<const double> factors, const TensorRef& gradient,
+                             std::span<train::TermSum> terms) {
   const auto* weights = static_cast<const T*>(table.data);
   auto* out = static_cast<T*>(gradient.data);
   if (!propagated_) propagate(graph, weights);
@@ -123,7 +124,7 @@ void Engine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, cons
 }
 
 template <class T>
-void Engine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
+void PairEngine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
   const auto hash = hash_of(table) | 1;
   if (graph_ && graph_->fingerprint == graph->fingerprint && looked_at_ == hash) return;
   propagate(graph, static_cast<const T*>(table.data));
@@ -131,7 +132,7 @@ void Engine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
 }
 
 template <class T>
-double Engine<T>::score(Link link) const {
+double PairEngine<T>::score(Link link) const {
   const auto width = shape_.width;
   const T* user = rows_.data() + link.user * width;
   const T* item = rows_.data() + (graph_->first_item() + link.item) * width;
@@ -144,7 +145,7 @@ double Engine<T>::score(Link link) const {
 
 template <class T>
 std::unique_ptr<LinkEngine> make_link_engine(const LinkShape& shape) {
-  return std::make_unique<Engine<T>>(shape);
+  return std::make_unique<PairEngine<T>>(shape);
 }
 
 template std::unique_ptr<LinkEngine> make_link_engine<float>(const LinkShape&);

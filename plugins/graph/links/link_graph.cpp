@@ -78,7 +78,7 @@ sparse::Csr<float> matrix_of(std::vector<Link> links, const LinkGraph& graph) {
   return out;
 }
 
-void count(LinkParts& parts) {
+void set_sizes(LinkParts& parts) {
   std::int64_t users = 0, items = 0;
   for (const auto* links : {&parts.training, &parts.held_out})
     for (const auto& link : *links)
@@ -91,7 +91,7 @@ void count(LinkParts& parts) {
 }  // namespace
 
 LinkGraphPtr make_links(LinkParts parts) {
-  count(parts);
+  set_sizes(parts);
   require_there(parts, parts.training), require_there(parts, parts.held_out);
   auto out = std::make_shared<LinkGraph>();
   out->source = parts.source, out->bipartite = parts.bipartite;

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from cambium_style import COLOURS, MUTED, STYLE
+from cambium_style import COLOURS, MUTED, STYLE, legend
 
 HEADS = {"method,recall,ndcg,auc,deviation,networks,k": "scores", "user,place,item,score,held_out": "predictions"}
 
@@ -47,7 +47,7 @@ def predictions_figure(path):
             axis.plot(place, score, color=colour, label=f"user {user}")
             axis.scatter([p for p, f in zip(place, found) if f], [s for s, f in zip(score, found) if f], color=colour, zorder=3)
         axis.set(xlabel="place (dots: held-out links)", ylabel="score")
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        legend(axis)
     return figure
 
 

@@ -1,5 +1,6 @@
 // light_gcn: its gradient against finite differences, its start, its scores.
 #include <cmath>
+#include <fstream>
 
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/dataset.hpp"
@@ -80,7 +81,6 @@ struct Case {
 }  // namespace
 
 TEST_CASE("gradients of light_gcn are those of finite differences", "[gradient]") {
-  const std::string plain = "edges: EDGES, bipartite: false";
   for (const char* keys :
        {"width: 5, layers: 3, loss: bpr, cosine: false, temperature: 1, squares: 0.1", "width: 5, loss: bpr",
         "width: 5, layers: 1, negatives: 7", "width: 6, layers: 2, negatives: 30, draw: links, temperature: 0.3",
@@ -88,6 +88,22 @@ TEST_CASE("gradients of light_gcn are those of finite differences", "[gradient]"
         "width: 4, start: spectral, negatives: 9"}) {
     INFO(keys);
     Case c(keys);
+    CHECK(c.error() < 1e-6);
+  }
+}
+
+TEST_CASE("so are those of a plain graph", "[gradient]") {
+  Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  std::ofstream file(scratch.file("edges.txt"));
+  for (int node = 0; node < 20; ++node)
+    file << node << " " << (node * node + 3) % 20 << "\n" << node << " " << (node + 1) % 20 << "\n";
+  file.close();
+  for (const char* keys :
+       {"width: 5, loss: bpr", "width: 5, negatives: 12", "width: 5, negatives: 12, start: spectral"}) {
+    INFO(keys);
+    Case c(keys, "edges: " + scratch.file("edges.txt") + ", bipartite: false");
+    CHECK(c.network->parameters().front().shape.front() == 20);
     CHECK(c.error() < 1e-6);
   }
 }
