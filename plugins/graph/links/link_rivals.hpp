@@ -10,7 +10,8 @@ namespace cambium::graph {
 
 /// How many links an item has.
 std::unique_ptr<LinkScores> most_popular(const LinkGraph& graph);
-/// R C, C the cosines of the columns of R: what resembles the items that a user has (Sarwar et al. 2001).
+/// R D_i^-1/2 C, C the cosines of the columns of R: what resembles the items that a user has, rare ones above all
+/// (after Sarwar et al. 2001).
 std::unique_ptr<LinkScores> item_cosine(const LinkGraph& graph);
 /// R N^T N.
 std::unique_ptr<LinkScores> linear_filter(const LinkGraph& graph);

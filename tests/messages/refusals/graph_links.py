@@ -95,7 +95,7 @@ says("models: no file is named 'there/model_*/model.h5'", P + "models=[there/mod
 table.begins("run.directory=trained")
 says("made: these are not the links that this light_gcn was trained on, to whose users and items its embeddings belong; give the data set of "
      "its training, or train on this one", P + "models=[trained/train/model.h5]", P + "dataset.made.seed=2", deck="predict.yaml", command="run")
-table.begins("run.directory=other", T + "dataset=" + BOX, T + "model={type: mlp, layers: [4], input: x, target: z}", T + "batch=4")
+table.begins("run.directory=other", T + "dataset=" + BOX, T + "model={type: mlp, layers: [4], input: input, target: target}", T + "batch=4")
 says("models: 'other/train/model.h5' holds a mlp, which gives links no score; light_gcn does", P + "models=[other/train/model.h5]",
      deck="predict.yaml", command="run")
 

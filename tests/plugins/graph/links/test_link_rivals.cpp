@@ -38,8 +38,8 @@ TEST_CASE("the most popular items", "[links]") {
 TEST_CASE("cosines of items", "[links]") {
   const auto graph = small();
   // Columns: item 0 of users {0, 2}, item 1 of {0, 1}, item 2 of {1}; user 0 has items 0 and 1.
-  const double c01 = 0.5, c12 = 1.0 / std::sqrt(2.0);
-  check(*item_cosine(*graph), 0, {1.0 + c01, c01 + 1.0, c12, 0.0});
+  const double c01 = 0.5, c12 = std::sqrt(0.5), rare = std::sqrt(0.5);  // both items have two users
+  check(*item_cosine(*graph), 0, {rare * (1.0 + c01), rare * (c01 + 1.0), rare * c12, 0.0});
 }
 
 TEST_CASE("the linear filter", "[links]") {
