@@ -43,7 +43,12 @@ TEST_CASE("rivals and light_gcn on Gowalla", "[data]") {
   Comm comm;
   SharedScratch scratch(comm);
   Place place(comm, scratch.file("train"));
-  place.run("train", "{network: NETWORK, dataset: {type: links, file: " + file + "}, TRAINING}");
+  place.run("train",
+            "{network: {type: light_gcn, width: 256, layers: 1, cosine: false, start: spectral, temperature: 0.02, "
+            "negatives: 512}, dataset: {type: links, file: " +
+                file +
+                "}, batch: 32768, steps: 110, optimizer: "
+                "adam, learning_rate: {type: constant, start: 1e-3}}");
   const auto found =
       judged(comm, scratch.file("judge"),
              "{models: [\"" + scratch.file("train") + "/model.h5\"], dataset: {type: links, file: " + file + "}}");
