@@ -3,6 +3,7 @@
 #include "plugins/graph/bench/bench_graph.hpp"
 #include "plugins/graph/bench/graph_epoch.hpp"
 #include "plugins/graph/datasets/graph.hpp"
+#include "plugins/graph/datasets/links.hpp"
 #include "plugins/graph/datasets/mesh_trajectories.hpp"
 #include "plugins/graph/datasets/molecules.hpp"
 #include "plugins/graph/datasets/whole_graph.hpp"
@@ -10,10 +11,12 @@
 #include "plugins/graph/networks/gcn.hpp"
 #include "plugins/graph/networks/graph_attention.hpp"
 #include "plugins/graph/networks/graph_sage.hpp"
+#include "plugins/graph/networks/light_gcn.hpp"
 #include "plugins/graph/physics/graph_diffusion.hpp"
 #include "plugins/graph/physics/mesh_transport.hpp"
 #include "plugins/graph/tasks/classify_nodes.hpp"
 #include "plugins/graph/tasks/molecule_energies.hpp"
+#include "plugins/graph/tasks/predict_links.hpp"
 #include "plugins/graph/tasks/roll_out.hpp"
 #include "plugins/graph/writers/node_fields.hpp"
 
@@ -45,6 +48,16 @@ void register_nodes(Registry& registry) {
       .synonyms({"node_classification", "label_propagation", "classify"});
 }
 
+void register_links(Registry& registry) {
+  registry.add<LinkSet>("links", "links of users and items, or of a graph's nodes, some of them held out")
+      .synonyms({"bipartite", "interactions", "recommendation", "gowalla"});
+  registry.add<LightGcn>("light_gcn", "links to come, by embeddings that are spread along the known ones")
+      .synonyms({"lightgcn", "recommender", "collaborative_filtering", "matrix_factorization"});
+  registry
+      .add<PredictLinks>("predict_links", "held-out links found by trained networks, beside filters without training")
+      .synonyms({"link_prediction", "recommend", "recall", "gf_cf"});
+}
+
 void register_molecules(Registry& registry) {
   registry.add<Molecules>("molecules", "molecules with energies and forces: HDF5, extended XYZ, or made up")
       .synonyms({"molecule", "qm7", "qm9", "gdb"});
@@ -66,6 +79,7 @@ void register_types(Registry& registry) {
   register_layouts(registry);
   register_physics(registry);
   register_nodes(registry);
+  register_links(registry);
   register_molecules(registry);
   register_steps(registry);
   registry.add_bench(bench_graph());

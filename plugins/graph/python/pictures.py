@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cambium_io
+import link_pictures
 import node_pictures
 import node_views
 import step_pictures
@@ -63,15 +64,17 @@ def pictures_of_nodes(folder, scratch):
 
 
 def pictures(folder, scratch):
-    """Nodes over time; how often networks on nodes are right, and which classes they mix up; roll-outs beside rivals."""
-    return pictures_of_nodes(folder, scratch) + node_pictures.draw(folder, scratch) + step_pictures.draw(folder, scratch)
+    """Nodes over time; how often networks on nodes are right, and which classes they mix up; links found;
+    roll-outs beside rivals."""
+    return pictures_of_nodes(folder, scratch) + node_pictures.draw(folder, scratch) + link_pictures.draw(folder, scratch) \
+        + step_pictures.draw(folder, scratch)
 
 
 def view(path, names):
-    """Files of nodes as their edges or triangles coloured by value; scores.csv or nodes.csv of a stage classify_nodes."""
+    """Files of nodes as their edges or triangles coloured by value; tables of classify_nodes and predict_links."""
     if path.exists() and node_views.is_nodes(path):
         return node_views.NodesView(path, names)
-    figure = step_pictures.errors_figure if step_pictures.is_roll_out(path) else node_pictures.figure_of(path)
+    figure = step_pictures.errors_figure if step_pictures.is_roll_out(path) else node_pictures.figure_of(path) or link_pictures.figure_of(path)
     if names or figure is None:
         return None
     from cambium_views import Whole

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -15,6 +13,7 @@
 #include "core/train/networks/artifact/artifact.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
 #include "plugins/graph/networks/node_network.hpp"
+#include "plugins/graph/tasks/model_files.hpp"
 
 namespace cambium::graph {
 
@@ -42,42 +41,6 @@ void ClassifyNodes::examine(Check& check) {
   for (const char* name : {"scores.csv", "nodes.csv"}) check.will_write({name, "stage classify_nodes"});
   for (const auto& model : params_.models)
     if (model.find('*') == std::string::npos) check.require_written_by(model, {"network *"});
-}
-
-/// Files that a path with * in any of its parts names, sorted; the path itself where it has none.
-static std::vector<std::string> files_of(const std::string& path) {
-  std::vector<fs::path> found{fs::path(path).is_absolute() ? "/" : ""};
-  for (const auto& part : fs::path(path).relative_path()) {
-    const std::string name = part.string();
-    const auto star = name.find('*');
-    std::vector<fs::path> next;
-    for (const auto& folder : found) {
-      if (star == std::string::npos) {
-        next.push_back(folder / part);
-        continue;
-      }
-      std::error_code none;
-      for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, none)) {
-        const std::string other = entry.path().filename().string();
-        if (other.size() + 1 >= name.size() && other.starts_with(name.substr(0, star)) &&
-            other.ends_with(name.substr(star + 1)))
-          next.push_back(folder / other);
-      }
-    }
-    found = std::move(next);
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<std::string> out;
-  for (const auto& file : found) out.push_back(file.string());
-  if (out.empty()) throw InputError(fmt::format("models: no file is named '{}'", path));
-  return out;
-}
-
-/// The folder that tells models of a deck from each other: the last one of a path without a *.
-static std::string stage_of(const std::string& path) {
-  fs::path folder = fs::path(path).parent_path();
-  while (folder.filename().string().find('*') != std::string::npos) folder = folder.parent_path();
-  return folder.filename().string();
 }
 
 void ClassifyNodes::keep(const Judgement& judged, const std::string& method) {
@@ -124,20 +87,6 @@ ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context
   const auto half = shares.begin() + static_cast<std::ptrdiff_t>(seeds);
   return {"features alone (mlp)", {shares.begin(), half}, {half, shares.end()}};
 }
-
-namespace {
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double deviation(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double x : values) sum += (x - mean(values)) * (x - mean(values));
-  return std::sqrt(sum / static_cast<double>(values.size()));
-}
-
-}  // namespace
 
 void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Context& context) {
   lines_.push_back(fmt::format("{:<34}{:>10}{:>10}{:>12}{:>10}", "share of nodes that are right", "test", "+-",

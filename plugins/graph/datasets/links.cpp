@@ -1,0 +1,88 @@
+#include "plugins/graph/datasets/links.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/parallel/agree.hpp"
+#include "plugins/graph/links/link_files.hpp"
+
+namespace cambium::graph {
+
+void LinkSet::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "HDF5 file of users and items, or of a plain graph").def("").example("gowalla.h5");
+  d("edges", &Params::edges, "text with a line 'u v' for each link, instead of file").def("").example("likes.txt");
+  d("held_out_edges", &Params::held_out_edges, "text with the links that are held out, beside edges").def("");
+  d("made", &Params::made, "made-up users and items, instead of file");
+  d("bipartite", &Params::bipartite, "of edges: u are users and v items; false: both are nodes of one plain graph")
+      .def(true);
+  d("users", &Params::users, "users of edges, or nodes; 0 for as many as the largest number says")
+      .at_least(0)
+      .at_most(2147483647)
+      .def(0);
+  d("items", &Params::items, "items of edges; 0 for as many as the largest number says")
+      .at_least(0)
+      .at_most(2147483647)
+      .def(0);
+  d("hold_out", &Params::hold_out, "share of the links to hold out where the data hold out none")
+      .range(0.0, 0.9)
+      .def(0.2);
+  d("seed", &Params::seed, "by which they are drawn").at_least(0).def(1);
+  d("tuning", &Params::tuning, "hold out the file's links to validate by, not those of the test").def(false);
+  d("held_out", &Params::held_out, "the samples are the links held out, not those to train on").def(false);
+  d.check([](const Params& p) -> std::string {
+    if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
+      return "give one of: file (HDF5), edges (text), made";
+    if (p.edges.empty() && (!p.held_out_edges.empty() || !p.bipartite || p.users > 0 || p.items > 0))
+      return "held_out_edges, bipartite, users and items go with edges; a file and made-up links say all this "
+             "themselves";
+    if (!p.bipartite && p.items > 0) return "items belong to users; of a plain graph (bipartite: false) give users";
+    if (p.tuning && p.file.empty()) return "tuning goes with file, which has links to validate by";
+    return {};
+  });
+}
+
+static LinkGraphPtr graph_of(const LinkSet::Params& p) {
+  LinkParts parts;
+  if (p.made) {
+    parts.source = "made", parts.users = p.made->users, parts.items = p.made->items;
+    parts.training = draw_links(*p.made);
+  } else if (!p.file.empty()) {
+    parts = read_links(p.file, p.tuning);
+  } else {
+    parts = read_link_lines(p.edges, p.held_out_edges);
+    parts.bipartite = p.bipartite, parts.users = p.users, parts.items = p.bipartite ? p.items : p.users;
+  }
+  parts.share = p.hold_out, parts.seed = static_cast<std::uint64_t>(p.seed);
+  return make_links(std::move(parts));
+}
+
+void LinkSet::open(Context& context) {
+  LinkSamples samples;
+  io::on_every_rank(context.comm, [&] {
+    samples.graph = graph_of(params_);
+    samples.held_out = params_.held_out;
+    samples.users = users_of(samples.links());
+    if (samples.users.empty())
+      throw InputError(
+          fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", samples.graph->source));
+  });
+  if (!params_.held_out) report(*samples.graph, context.log);
+  samples_ = make_storage(std::move(samples));
+}
+
+std::vector<train::SamplePtr> LinkSet::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  out.reserve(ids.size());
+  for (const auto id : ids) {
+    auto sample = std::make_shared<train::Sample>();
+    const auto k = static_cast<std::size_t>(id);
+    sample->id = id, sample->storage = samples_, sample->bytes = 8;
+    sample->fields["user"] = io::tensor_of(&samples_->users[k], {});
+    sample->fields["item"] = io::tensor_of(&samples_->links().column[k], {});
+    out.push_back(std::move(sample));
+  }
+  return out;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,138 @@
+#include "plugins/graph/links/link_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/reading.hpp"
+#include "core/io/text_lines.hpp"
+#include "plugins/graph/graphs/graph.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+/// A group that lists the items of every user.
+std::vector<Link> listed(const io::File& file, const std::string& name, std::int64_t users, std::int64_t items) {
+  const auto group = file.group(name);
+  const auto start = group.read<std::vector<std::int64_t>>("indptr");
+  const auto item = group.read<std::vector<std::int32_t>>("items");
+  if (std::ssize(start) != users + 1 || start.front() != 0 || start.back() != std::ssize(item))
+    throw InputError(
+        fmt::format("'{}': /{}/indptr must hold {} numbers from 0 to {}, the count of /{}/items; the file "
+                    "is cut short or damaged",
+                    file.file(), name, users + 1, item.size(), name));
+  std::vector<Link> out;
+  out.reserve(item.size());
+  for (std::int64_t user = 0; user < users; ++user) {
+    const auto first = start[static_cast<std::size_t>(user)], last = start[static_cast<std::size_t>(user) + 1];
+    if (first > last || last > std::ssize(item))
+      throw InputError(fmt::format("'{}': /{}/indptr falls at user {}; it must rise", file.file(), name, user));
+    for (auto e = first; e < last; ++e) {
+      const auto i = item[static_cast<std::size_t>(e)];
+      if (i < 0 || i >= items)
+        throw InputError(fmt::format("'{}': /{}/items of user {} holds {}; items are numbered 0 to {}", file.file(),
+                                     name, user, i, items - 1));
+      out.push_back({static_cast<std::int32_t>(user), i});
+    }
+  }
+  return out;
+}
+
+std::int64_t count_of(const io::File& file, const char* name) {
+  const auto out = file.attribute<std::int64_t>(name);
+  if (out < 1 || out > most_nodes)
+    throw InputError(
+        fmt::format("'{}' says that it has {} {}; from 1 to {} can be", file.file(), out, name, most_nodes));
+  return out;
+}
+
+/// The links of a user that are not among others (both sorted or not).
+std::vector<Link> without(const std::vector<Link>& links, const std::vector<Link>& others, std::int64_t items) {
+  std::vector<std::int64_t> left;
+  for (const auto& link : others) left.push_back(link.user * items + link.item);
+  std::sort(left.begin(), left.end());
+  std::vector<Link> out;
+  for (const auto& link : links)
+    if (!std::binary_search(left.begin(), left.end(), link.user * items + link.item)) out.push_back(link);
+  return out;
+}
+
+LinkParts users_and_items(const io::File& file, bool tuning) {
+  LinkParts out;
+  out.users = count_of(file, "users"), out.items = count_of(file, "items");
+  out.training = listed(file, "train", out.users, out.items);
+  if (tuning && !file.exists("validation"))
+    throw InputError(
+        fmt::format("'{}' has no group validation: its links would be held out for tuning; leave tuning "
+                    "away, or add the group",
+                    file.file()));
+  const char* group = tuning ? "validation" : "test";
+  if (file.exists(group)) out.held_out = listed(file, group, out.users, out.items);
+  if (tuning) out.training = without(out.training, out.held_out, out.items);
+  return out;
+}
+
+LinkParts nodes_and_edges(const io::File& file) {
+  LinkParts out;
+  out.bipartite = false;
+  out.users = out.items = count_of(file, "nodes");
+  const auto pairs = file.dataset("edges");
+  const auto shape = pairs.shape();
+  if (shape.size() != 2 || shape[1] != 2)
+    throw InputError(fmt::format("'{}': /edges must have two columns, the nodes of each edge", file.file()));
+  const auto ends = pairs.read<std::vector<std::int32_t>>();
+  for (std::size_t k = 0; k + 1 < ends.size(); k += 2) out.training.push_back({ends[k], ends[k + 1]});
+  return out;
+}
+
+std::vector<Link> lines_of(const std::string& path) {
+  io::TextLines lines(path);
+  std::vector<Link> out;
+  const auto number = [&](std::string_view word) {
+    const auto found = lines.integer(word, "a number of a line 'u v'");
+    if (found < 0 || found >= most_nodes)
+      lines.fail(fmt::format("users, items and nodes are numbered from 0 to {}, not {}", most_nodes - 1, found));
+    return static_cast<std::int32_t>(found);
+  };
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const auto words = io::split(line.substr(0, line.find('#')));
+    if (words.empty()) continue;
+    if (words.size() != 2)
+      lines.fail(fmt::format("'u v' was expected, but the line has {} word{}{}", words.size(),
+                             words.size() == 1 ? "" : "s", words.size() == 1 ? "; is the file cut short?" : ""));
+    out.push_back({number(words[0]), number(words[1])});
+  }
+  return out;
+}
+
+}  // namespace
+
+LinkParts read_links(const std::string& path, bool tuning) {
+  LinkParts out;
+  io::reading(path, [&] {
+    const auto file = io::File::open(path);
+    if (file.has_attribute("users") && file.has_attribute("items"))
+      out = users_and_items(file, tuning);
+    else if (file.has_attribute("nodes") && !tuning)
+      out = nodes_and_edges(file);
+    else
+      throw InputError(fmt::format("'{}' has no attributes 'users' and 'items'{}; is it a file of links?", path,
+                                   tuning ? ", which tuning needs" : ", and no 'nodes' either"));
+  });
+  out.source = path;
+  return out;
+}
+
+LinkParts read_link_lines(const std::string& training, const std::string& held_out) {
+  LinkParts out;
+  out.source = training;
+  out.training = lines_of(training);
+  if (!held_out.empty()) out.held_out = lines_of(held_out);
+  return out;
+}
+
+}  // namespace cambium::graph

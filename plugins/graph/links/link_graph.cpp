@@ -1,0 +1,147 @@
+#include "plugins/graph/links/link_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/parallel/random.hpp"
+#include "plugins/graph/graphs/fingerprint.hpp"
+#include "plugins/graph/graphs/graph.hpp"
+#include "plugins/graph/graphs/streams.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+bool before(const Link& a, const Link& b) { return a.user != b.user ? a.user < b.user : a.item < b.item; }
+bool same(const Link& a, const Link& b) { return a.user == b.user && a.item == b.item; }
+
+void require_there(const LinkParts& parts, const std::vector<Link>& links) {
+  const char* user = parts.bipartite ? "user" : "node";
+  const char* item = parts.bipartite ? "item" : "node";
+  const auto say = [&](std::size_t k, const char* what, std::int64_t number, std::int64_t count) {
+    throw InputError(fmt::format("{}: link {}: there is no {} {}; {} are numbered 0 to {}", parts.source, k + 1, what,
+                                 number, std::string(what) + "s", count - 1));
+  };
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    if (links[k].user < 0 || links[k].user >= parts.users) say(k, user, links[k].user, parts.users);
+    if (links[k].item < 0 || links[k].item >= parts.items) say(k, item, links[k].item, parts.items);
+  }
+}
+
+/// Each link once, by user and item; links of a plain graph from the lower node to the higher one, none to itself.
+void tidy(std::vector<Link>& links, LinkGraph& out) {
+  if (!out.bipartite) {
+    for (auto& link : links)
+      if (link.item < link.user) std::swap(link.user, link.item);
+    const auto end = std::remove_if(links.begin(), links.end(), [](const Link& l) { return l.user == l.item; });
+    out.loops += links.end() - end;
+    links.erase(end, links.end());
+  }
+  std::sort(links.begin(), links.end(), before);
+  const auto end = std::unique(links.begin(), links.end(), same);
+  out.duplicates += links.end() - end;
+  links.erase(end, links.end());
+}
+
+/// Takes links away from those for training, as long as their users keep another one.
+std::vector<Link> drawn(std::vector<Link>& links, std::int64_t users, double share, std::uint64_t seed) {
+  std::vector<std::int64_t> left(static_cast<std::size_t>(users), 0);
+  for (const auto& link : links) ++left[static_cast<std::size_t>(link.user)];
+  std::vector<Link> kept, out;
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    auto& more = left[static_cast<std::size_t>(links[k].user)];
+    const bool taken = more > 1 && Random4(seed, held_out_links_stream, k, 0).uniform(0) < share;
+    if (taken) --more;
+    (taken ? out : kept).push_back(links[k]);
+  }
+  links = std::move(kept);
+  return out;
+}
+
+sparse::Csr<float> matrix_of(std::vector<Link> links, const LinkGraph& graph) {
+  if (!graph.bipartite) {
+    const auto count = links.size();
+    for (std::size_t k = 0; k < count; ++k) links.push_back({links[k].item, links[k].user});
+    std::sort(links.begin(), links.end(), before);
+  }
+  sparse::Csr<float> out;
+  out.rows = graph.users, out.columns = graph.items;
+  out.start.assign(static_cast<std::size_t>(graph.users) + 1, 0);
+  for (const auto& link : links) {
+    ++out.start[static_cast<std::size_t>(link.user) + 1];
+    out.column.push_back(link.item);
+  }
+  for (std::size_t i = 1; i < out.start.size(); ++i) out.start[i] += out.start[i - 1];
+  out.value.assign(links.size(), 1.0f);
+  return out;
+}
+
+void set_sizes(LinkParts& parts) {
+  std::int64_t users = 0, items = 0;
+  for (const auto* links : {&parts.training, &parts.held_out})
+    for (const auto& link : *links)
+      users = std::max<std::int64_t>(users, link.user + 1), items = std::max<std::int64_t>(items, link.item + 1);
+  if (!parts.bipartite) users = items = std::max(users, items);
+  if (parts.users == 0) parts.users = users;
+  if (parts.items == 0) parts.items = parts.bipartite ? items : parts.users;
+}
+
+}  // namespace
+
+LinkGraphPtr make_links(LinkParts parts) {
+  set_sizes(parts);
+  require_there(parts, parts.training), require_there(parts, parts.held_out);
+  auto out = std::make_shared<LinkGraph>();
+  out->source = parts.source, out->bipartite = parts.bipartite;
+  out->users = parts.users, out->items = parts.items;
+  if (out->nodes() > most_nodes)
+    throw InputError(fmt::format("{}: {} users and items; {} are the most", parts.source, out->nodes(), most_nodes));
+  tidy(parts.training, *out), tidy(parts.held_out, *out);
+  if (parts.held_out.empty() && parts.share > 0.0)
+    parts.held_out = drawn(parts.training, parts.users, parts.share, parts.seed);
+  const auto known = std::remove_if(parts.held_out.begin(), parts.held_out.end(), [&](const Link& link) {
+    return std::binary_search(parts.training.begin(), parts.training.end(), link, before);
+  });
+  out->known = parts.held_out.end() - known;
+  parts.held_out.erase(known, parts.held_out.end());
+  if (parts.training.empty())
+    throw InputError(fmt::format("{}: there are no links to train on; give some, or hold fewer out", parts.source));
+  out->training = matrix_of(std::move(parts.training), *out);
+  out->held_out = matrix_of(std::move(parts.held_out), *out);
+  Fingerprint print;
+  print.add(std::vector<std::int64_t>{out->bipartite, out->users, out->items});
+  print.add(out->training.start), print.add(out->training.column);
+  out->fingerprint = print.value();
+  return out;
+}
+
+std::vector<std::int32_t> users_of(const sparse::Csr<float>& links) {
+  std::vector<std::int32_t> out;
+  out.reserve(static_cast<std::size_t>(links.entries()));
+  for (std::int64_t user = 0; user < links.rows; ++user)
+    out.insert(out.end(), links.length(user), static_cast<std::int32_t>(user));
+  return out;
+}
+
+bool linked(const sparse::Csr<float>& links, std::int64_t user, std::int32_t item) {
+  const auto items = links.columns_of(user);
+  return std::binary_search(items.begin(), items.end(), item);
+}
+
+void report(const LinkGraph& graph, Log& log) {
+  const auto times = graph.bipartite ? 1 : 2;
+  log.info(fmt::format("links {}: {}, {} links to train on, {} held out", graph.source,
+                       graph.bipartite ? fmt::format("{} users, {} items", graph.users, graph.items)
+                                       : fmt::format("{} nodes", graph.users),
+                       graph.training.entries() / times, graph.held_out.entries() / times));
+  const auto warn = [&](std::int64_t found, const char* what) {
+    if (found > 0) log.warn(fmt::format("{}: {} link{} {}", graph.source, found, found == 1 ? "" : "s", what));
+  };
+  warn(graph.duplicates, "given before; each counts once");
+  warn(graph.loops, "of a node with itself left out");
+  warn(graph.known, "held out, but among those to train on, left out");
+}
+
+}  // namespace cambium::graph

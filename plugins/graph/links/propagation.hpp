@@ -1,0 +1,32 @@
+#pragma once
+#include "core/sparse/rows/products.hpp"
+#include "plugins/graph/links/link_graph.hpp"
+
+namespace cambium::graph {
+
+/// D^-1/2 R D^-1/2 for the links R of users and items and the counts D of links of each: users x items.
+template <class T>
+sparse::Csr<T> scaled_links(const sparse::Csr<float>& links);
+
+/// D^-1/2 A D^-1/2 over users and items at once, A being joined from R and its transpose; of a plain graph A = R.
+/// Nodes x nodes, symmetric.
+template <class T>
+sparse::Csr<T> scaled_links_of_all(const LinkGraph& graph);
+
+/// (I + A + A^2 + ... + A^layers) / (layers + 1) times dense rows, A = scaled_links_of_all() (He et al. 2020). As A is
+/// symmetric, so is this: the gradient by its argument is the same operator.
+template <class T>
+class Propagation {
+ public:
+  Propagation(const LinkGraph& graph, std::int64_t layers) : matrix_(scaled_links_of_all<T>(graph)), layers_(layers) {}
+  std::int64_t nodes() const { return matrix_.rows; }
+  /// `in` and `out` are nodes x width without gaps, and not the same.
+  void apply(const T* in, T* out, std::int64_t width);
+
+ private:
+  sparse::Csr<T> matrix_;
+  std::int64_t layers_;
+  std::vector<T> now_, next_;
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,40 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "plugins/graph/links/link_graph.hpp"
+
+namespace cambium::graph {
+
+/// What judges links: a score of every item for some users.
+class LinkScores {
+ public:
+  virtual ~LinkScores() = default;
+  /// `out`: users x items, row-major.
+  virtual void scores(std::span<const std::int32_t> users, float* out) = 0;
+};
+
+/// How well scores find held-out links among the items that a user has no link to in training.
+struct Ranking {
+  double recall = 0.0;     ///< share of a user's held-out items among the k best, mean over users who have some
+  double ndcg = 0.0;       ///< sum of 1 / log2(1 + rank) over these, by that of the best ranking, mean over the same
+  double auc = 0.0;        ///< how often a held-out item is above a drawn one (judged_item()), mean over links
+  std::int64_t users = 0;  ///< with held-out links
+};
+
+/// Collective: ranks take users in turn; the result does not depend on their number. Items of equal score come in the
+/// order of their numbers.
+Ranking judge(const LinkGraph& graph, LinkScores& scores, std::int64_t k, const Comm& comm);
+
+/// An item and its score.
+struct Ranked {
+  std::int32_t item = 0;
+  float score = 0.0f;
+};
+
+/// The k best items (fewer where there are no more) to which a user is not linked in training, best first.
+std::vector<Ranked> best_items(const LinkGraph& graph, std::int32_t user, std::span<const float> scores,
+                               std::int64_t k);
+
+}  // namespace cambium::graph

@@ -1,0 +1,23 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/graphs/samples.hpp"
+#include "plugins/graph/links/link_graph.hpp"
+
+namespace cambium::graph {
+
+/// What samples of links point into: sample k is the k-th entry of one of the graph's matrices.
+struct LinkSamples {
+  LinkGraphPtr graph;
+  bool held_out = false;
+  std::vector<std::int32_t> users;  ///< of each entry
+
+  const sparse::Csr<float>& links() const { return held_out ? graph->held_out : graph->training; }
+  Link link(std::int64_t id) const {
+    return {users[static_cast<std::size_t>(id)], links().column[static_cast<std::size_t>(id)]};
+  }
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,167 @@
+#include "plugins/graph/tasks/predict_links.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/samples.hpp"
+#include "plugins/graph/networks/light_gcn.hpp"
+#include "plugins/graph/tasks/model_files.hpp"
+
+namespace cambium::graph {
+
+void PredictLinks::Params::describe(deck::Describe<Params>& d) {
+  d("models", &Params::models,
+    "model files of stages train; one with a * in its name stands for several networks, whose mean is shown")
+      .def({})
+      .example("[\"{run}/train/model.h5\"]");
+  d("dataset", &Params::dataset, "a data set links, whose held-out links are looked for");
+  d("k", &Params::k, "items that every user is offered").at_least(1).at_most(10000).def(20);
+  d("low_pass", &Params::low_pass, "of the rival GF-CF: weight of the ideal low pass").non_negative().def(0.3);
+  d("singular_vectors", &Params::singular_vectors, "of the rival GF-CF: singular vectors that pass")
+      .at_least(1)
+      .at_most(10000)
+      .def(256);
+  d("users", &Params::users, "whose items predictions.csv lists; the first five where none is named").def({});
+}
+
+void PredictLinks::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("held-out links by {} model file{}, and by rivals that need no training",
+                               params_.models.size(), params_.models.size() == 1 ? "" : "s"));
+}
+
+void PredictLinks::examine(Check& check) {
+  for (const char* name : {"scores.csv", "predictions.csv"}) check.will_write({name, "stage predict_links"});
+  for (const auto& model : params_.models)
+    if (model.find('*') == std::string::npos) check.require_written_by(model, {"network *"});
+}
+
+void PredictLinks::add(Row& row, LinkScores& scores, Context& context) const {
+  const auto found = judge(*graph_, scores, params_.k, context.comm);
+  row.recall.push_back(found.recall), row.ndcg.push_back(found.ndcg), row.auc.push_back(found.auc);
+}
+
+/// The table of predictions, once.
+void PredictLinks::predict(LinkScores& scores, const std::string& method) {
+  if (!predicted_by_.empty()) return;
+  predicted_by_ = method, predictions_ = "user,place,item,score,held_out\n";
+  auto users = params_.users;
+  for (std::int64_t user = 0; params_.users.empty() && user < std::min<std::int64_t>(5, graph_->users); ++user)
+    users.push_back(user);
+  std::vector<float> row(static_cast<std::size_t>(graph_->items));
+  for (const auto number : users) {
+    const auto user = static_cast<std::int32_t>(number);
+    scores.scores({&user, 1}, row.data());
+    std::int64_t place = 0;
+    for (const auto& [item, score] : best_items(*graph_, user, row, params_.k))
+      predictions_ += fmt::format("{},{},{},{},{}\n", user, ++place, item, number_text(score),
+                                  linked(graph_->held_out, user, item) ? 1 : 0);
+  }
+}
+
+void PredictLinks::judge_rivals(Context& context) {
+  const auto rival = [&](const std::string& method, std::unique_ptr<LinkScores> scores) {
+    rows_.push_back({method, {}, {}, {}});
+    add(rows_.back(), *scores, context);
+    return scores;
+  };
+  rival("most popular", most_popular(*graph_));
+  rival("item-item cosine", item_cosine(*graph_));
+  rival("linear filter", linear_filter(*graph_));
+  const auto method = fmt::format("GF-CF ({:g}; {} vectors)", params_.low_pass, params_.singular_vectors);
+  const auto last = rival(method, low_pass_filter(*graph_, params_.low_pass, params_.singular_vectors));
+  if (params_.models.empty()) predict(*last, method);
+}
+
+void PredictLinks::judge_models(const std::string& entry, Context& context) {
+  io::on_root(context.comm, [&] { files_of(entry); });
+  Row row;
+  for (const auto& file : files_of(entry)) {
+    auto model = train::load_artifact(file, context);
+    auto* network = dynamic_cast<LightGcn*>(model.network.get());
+    if (!network)
+      throw InputError(
+          fmt::format("models: '{}' holds a {}, which gives links no score; light_gcn does", file, model.info.type));
+    row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
+    const auto scores = products_of_rows(*graph_, network->rows_of(graph_, model.weights.views()), network->width());
+    add(row, *scores, context);
+    predict(*scores, row.method);
+    for (const auto& citation : network->citations()) citations_.push_back(citation);
+  }
+  rows_.push_back(std::move(row));
+}
+
+void PredictLinks::write(Context& context) {
+  lines_.push_back(fmt::format("{:<34}{:>12}{:>12}{:>10}{:>10}{:>10}", "held-out links that are found",
+                               fmt::format("Recall@{}", params_.k), fmt::format("NDCG@{}", params_.k), "AUC", "+-",
+                               "networks"));
+  std::string scores = "method,recall,ndcg,auc,deviation,networks,k\n";
+  for (const auto& row : rows_) {
+    const double spread = deviation(row.recall);
+    lines_.push_back(fmt::format("{:<34}{:>12.4f}{:>12.4f}{:>10.4f}{:>10}{:>10}", row.method, mean(row.recall),
+                                 mean(row.ndcg), mean(row.auc),
+                                 row.recall.size() > 1 ? fmt::format("{:.4f}", spread) : "", row.recall.size()));
+    scores +=
+        fmt::format("{},{},{},{},{},{},{}\n", row.method, number_text(mean(row.recall)), number_text(mean(row.ndcg)),
+                    number_text(mean(row.auc)), number_text(spread), row.recall.size(), params_.k);
+  }
+  lines_.push_back(fmt::format("predictions.csv: items for users by {}", predicted_by_));
+  io::on_root(context.comm, [&] {
+    const std::filesystem::path folder(context.run_directory);
+    io::write_file_atomically((folder / "scores.csv").string(), scores);
+    io::write_file_atomically((folder / "predictions.csv").string(), predictions_);
+  });
+}
+
+static std::vector<Citation> citations_of_rivals() {
+  return {{"shen2021", R"(@inproceedings{shen2021,
+  author    = {Shen, Yifei and Wu, Yongji and Zhang, Yao and Shan, Caihua and Zhang, Jun and Letaief, Khaled B. and
+               Li, Dongsheng},
+  title     = {How Powerful is Graph Convolution for Recommendation?},
+  booktitle = {Proceedings of the 30th ACM International Conference on Information and Knowledge Management},
+  pages     = {1619--1629},
+  year      = {2021},
+  doi       = {10.1145/3459637.3482264}
+})"},
+          {"sarwar2001", R"(@inproceedings{sarwar2001,
+  author    = {Sarwar, Badrul and Karypis, George and Konstan, Joseph and Riedl, John},
+  title     = {Item-Based Collaborative Filtering Recommendation Algorithms},
+  booktitle = {Proceedings of the 10th International Conference on World Wide Web},
+  pages     = {285--295},
+  year      = {2001},
+  doi       = {10.1145/371920.372071}
+})"}};
+}
+
+Task::Outcome PredictLinks::run(Context& context) {
+  lines_.clear(), rows_.clear(), predicted_by_.clear(), predictions_.clear();
+  const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
+  data->open(context);
+  const std::int64_t first[] = {0};
+  const auto sample = data->read(first).front();
+  const auto* samples = storage_of<LinkSamples>(*sample);
+  if (!samples) throw InputError("predict_links looks for held-out links; give a dataset of type links");
+  graph_ = samples->graph;
+  if (graph_->held_out.entries() == 0)
+    throw InputError(fmt::format("{}: no link is held out; raise hold_out, or give held_out_edges", graph_->source));
+  for (const auto user : params_.users)
+    if (user < 0 || user >= graph_->users)
+      throw InputError(
+          fmt::format("users: there is no user {}; {} has {}, numbered from 0", user, graph_->source, graph_->users));
+  citations_ = citations_of_rivals();
+  judge_rivals(context);
+  for (const auto& model : params_.models) judge_models(model, context);
+  write(context);
+  work_ = {graph_->held_out.entries(), "link"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::graph

@@ -1,0 +1,52 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "core/train/kinds/dataset.hpp"
+#include "plugins/graph/links/ranking.hpp"
+
+namespace cambium::graph {
+
+/// The stage `predict_links`: how many held-out links trained networks find among the k best items of every user,
+/// beside rivals that need no training: the most popular items, cosines of items, a linear filter of the graph, and the
+/// same with an ideal low pass (GF-CF).
+class PredictLinks : public Task, public Checked {
+ public:
+  struct Params {
+    std::vector<std::string> models;
+    deck::Choice<train::Dataset> dataset;
+    std::int64_t k = 20, singular_vectors = 256;
+    double low_pass = 0.3;
+    std::vector<std::int64_t> users;
+    static void describe(deck::Describe<Params>& d);
+  };
+  PredictLinks(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> lines() const override { return lines_; }
+  std::vector<std::string> files() const override { return {"scores.csv", "predictions.csv"}; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  struct Row {
+    std::string method;
+    std::vector<double> recall, ndcg, auc;  ///< of each network
+  };
+  void judge_rivals(Context& context);
+  void judge_models(const std::string& entry, Context& context);
+  void add(Row& row, LinkScores& scores, Context& context) const;
+  void predict(LinkScores& scores, const std::string& method);
+  void write(Context& context);
+
+  Params params_;
+  LinkGraphPtr graph_;
+  std::vector<Row> rows_;
+  std::string predictions_, predicted_by_;
+  Work work_;
+  std::vector<std::string> lines_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::graph

@@ -1,0 +1,92 @@
+// Links from text and made up: what is counted once, what is held out.
+#include <fstream>
+#include <set>
+
+#include "plugins/graph/links/link_files.hpp"
+#include "plugins/graph/links/link_loss.hpp"
+#include "plugins/graph/links/made_links.hpp"
+#include "tests/catch.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+
+namespace {
+
+std::set<std::pair<std::int32_t, std::int32_t>> pairs_of(const sparse::Csr<float>& links) {
+  std::set<std::pair<std::int32_t, std::int32_t>> out;
+  for (std::int64_t user = 0; user < links.rows; ++user)
+    for (const auto item : links.columns_of(user)) out.emplace(static_cast<std::int32_t>(user), item);
+  return out;
+}
+
+LinkParts made(double share) {
+  LinkParts parts;
+  parts.source = "made", parts.users = 50, parts.items = 40, parts.share = share;
+  MadeLinks keys;
+  keys.users = 50, keys.items = 40, keys.links = 8;
+  parts.training = draw_links(keys);
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE("a link counts once, and is held out or trained on", "[links]") {
+  LinkParts parts;
+  parts.source = "here";
+  parts.training = {{1, 2}, {0, 1}, {1, 2}, {0, 0}}, parts.held_out = {{0, 2}, {0, 1}};
+  const auto graph = make_links(parts);
+  CHECK(graph->users == 2);
+  CHECK(graph->items == 3);
+  CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 0}, {0, 1}, {1, 2}});
+  CHECK(pairs_of(graph->held_out) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 2}});
+  CHECK(graph->duplicates == 1);
+  CHECK(graph->known == 1);
+  CHECK(graph->nodes() == 5);
+}
+
+TEST_CASE("links of a plain graph lead both ways and never to the node itself", "[links]") {
+  LinkParts parts;
+  parts.source = "here", parts.bipartite = false;
+  parts.training = {{0, 1}, {1, 0}, {2, 2}, {2, 1}};
+  const auto graph = make_links(parts);
+  CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 1}, {1, 0}, {1, 2}, {2, 1}});
+  CHECK(graph->loops == 1);
+  CHECK(graph->duplicates == 1);
+  CHECK(graph->nodes() == 3);
+}
+
+TEST_CASE("a drawn share is held out, and users keep a link", "[links]") {
+  const auto all = make_links(made(0.0)), some = make_links(made(0.3));
+  const auto left = pairs_of(some->training), taken = pairs_of(some->held_out);
+  CHECK(left.size() + taken.size() == pairs_of(all->training).size());
+  CHECK(taken.size() > left.size() / 4);
+  for (std::int64_t user = 0; user < 50; ++user)
+    CHECK((some->training.length(user) > 0) == (all->training.length(user) > 0));
+  CHECK(make_links(made(0.3))->fingerprint == some->fingerprint);
+  auto other = made(0.3);
+  other.seed = 2;
+  CHECK(make_links(other)->fingerprint != some->fingerprint);
+}
+
+TEST_CASE("items drawn against a link are none of its user's", "[links]") {
+  const auto graph = make_links(made(0.3));
+  for (std::int32_t user = 0; user < 50; ++user)
+    for (std::int64_t id = 0; id < 20; ++id) {
+      CHECK_FALSE(linked(graph->training, user, drawn_item(*graph, user, 3, 5, id)));
+      CHECK_FALSE(linked(graph->training, user, judged_item(*graph, user, id)));
+      CHECK_FALSE(linked(graph->held_out, user, judged_item(*graph, user, id)));
+    }
+}
+
+TEST_CASE("lines of text are links", "[links]") {
+  Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  std::ofstream(scratch.file("links.txt")) << "# likes\n0 3\n\n2 1  # late\n";
+  std::ofstream(scratch.file("more.txt")) << "1 0\n";
+  auto parts = read_link_lines(scratch.file("links.txt"), scratch.file("more.txt"));
+  const auto graph = make_links(parts);
+  CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 3}, {2, 1}});
+  CHECK(pairs_of(graph->held_out) == std::set<std::pair<std::int32_t, std::int32_t>>{{1, 0}});
+  CHECK(graph->items == 4);
+}

@@ -1,0 +1,113 @@
+// Scores without training and their judgement, beside numbers found by hand.
+#include <cmath>
+
+#include "plugins/graph/links/link_rivals.hpp"
+#include "plugins/graph/links/propagation.hpp"
+#include "plugins/graph/links/spectrum.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::graph;
+
+namespace {
+
+/// Users 0: {0, 1}, 1: {1, 2}, 2: {0}; held out 0: {2}, 2: {1, 3}.
+LinkGraphPtr small() {
+  LinkParts parts;
+  parts.source = "here", parts.items = 4;
+  parts.training = {{0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 0}}, parts.held_out = {{0, 2}, {2, 1}, {2, 3}};
+  return make_links(parts);
+}
+
+void check(LinkScores& scores, std::int32_t user, const std::vector<double>& expected) {
+  std::vector<float> row(expected.size());
+  scores.scores({&user, 1}, row.data());
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    INFO("item " << k);
+    CHECK_THAT(row[k], Catch::Matchers::WithinAbs(expected[k], 1e-6));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the most popular items", "[links]") {
+  const auto graph = small();
+  check(*most_popular(*graph), 1, {2, 2, 1, 0});
+}
+
+TEST_CASE("cosines of items", "[links]") {
+  const auto graph = small();
+  // Columns: item 0 of users {0, 2}, item 1 of {0, 1}, item 2 of {1}; user 0 has items 0 and 1.
+  const double c01 = 0.5, c12 = std::sqrt(0.5), rare = std::sqrt(0.5);  // both items have two users
+  check(*item_cosine(*graph), 0, {rare * (1.0 + c01), rare * (c01 + 1.0), rare * c12, 0.0});
+}
+
+TEST_CASE("the linear filter", "[links]") {
+  const auto graph = small();
+  // N: user 0 has 1/2 for items 0 and 1, user 1 1/2 for item 1 and root 1/2 for item 2, user 2 root 1/2 for item 0.
+  const double root = std::sqrt(0.5);
+  check(*linear_filter(*graph), 2, {0.25 + 0.5, 0.25, 0.0, 0.0});
+  check(*linear_filter(*graph), 1, {0.25, 0.25 + 0.25 + 0.5 * root, 0.5 * root + 0.5, 0.0});
+}
+
+TEST_CASE("a low pass of all vectors gives the known links back", "[links]") {
+  const auto graph = small();
+  std::vector<float> plain(4), passed(4);
+  for (const std::int32_t user : {0, 1, 2}) {
+    linear_filter(*graph)->scores({&user, 1}, plain.data());
+    low_pass_filter(*graph, 2.0, 3)->scores({&user, 1}, passed.data());
+    for (std::int32_t item = 0; item < 4; ++item)
+      CHECK_THAT(passed[static_cast<std::size_t>(item)] - plain[static_cast<std::size_t>(item)],
+                 Catch::Matchers::WithinAbs(linked(graph->training, user, item) ? 2.0 : 0.0, 1e-5));
+  }
+}
+
+TEST_CASE("leading singular vectors", "[links]") {
+  const auto graph = small();
+  const auto n = scaled_links<double>(graph->training);
+  const auto s = leading_spectrum(n, 2, 20, 1);
+  REQUIRE(s.count == 2);
+  CHECK_THAT(s.values[0], Catch::Matchers::WithinAbs(1.0, 1e-12));  // of connected links, with vectors root(D)
+  CHECK_THAT(s.right[0] / s.right[2], Catch::Matchers::WithinAbs(1.0, 1e-10));
+  CHECK_THAT(s.right[4] / s.right[0], Catch::Matchers::WithinAbs(std::sqrt(0.5), 1e-10));
+  for (int j = 0; j < 2; ++j)
+    for (std::int64_t user = 0; user < 3; ++user) {
+      double sum = 0.0;
+      for (std::size_t e = 0; e < n.length(user); ++e)
+        sum += n.values_of(user)[e] * s.right[static_cast<std::size_t>(n.columns_of(user)[e] * 2 + j)];
+      CHECK_THAT(sum,
+                 Catch::Matchers::WithinAbs(
+                     s.values[static_cast<std::size_t>(j)] * s.left[static_cast<std::size_t>(user * 2 + j)], 1e-10));
+    }
+}
+
+TEST_CASE("recall, NDCG and the best items", "[links]") {
+  const auto graph = small();
+  Comm comm(MPI_COMM_SELF);
+  // Users are 1, items are their scores: 4, 3, 2, 1 for items 0 to 3.
+  const auto scores = products_of_rows(*graph, {1, 1, 1, 4, 3, 2, 1}, 1);
+  const auto one = judge(*graph, *scores, 1, comm);
+  CHECK(one.users == 2);
+  CHECK_THAT(one.recall,
+             Catch::Matchers::WithinAbs(0.5 * (1.0 + 0.5), 1e-12));  // user 0: item 2; user 2: item 1 of two
+  CHECK_THAT(one.ndcg, Catch::Matchers::WithinAbs(1.0, 1e-12));
+  const auto three = judge(*graph, *scores, 3, comm);
+  CHECK_THAT(three.recall, Catch::Matchers::WithinAbs(1.0, 1e-12));
+  const double best = 1.0 + 1.0 / std::log2(3.0), found = 1.0 + 1.0 / std::log2(4.0);  // user 2: places 1 and 3
+  CHECK_THAT(three.ndcg, Catch::Matchers::WithinAbs(0.5 * (1.0 + found / best), 1e-12));
+  const std::vector<float> row{1, 5, 5, 2};
+  const auto items = best_items(*graph, 2, row, 2);
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].item == 1);  // equal scores in the order of numbers; item 0 is known
+  CHECK(items[1].item == 2);
+}
+
+TEST_CASE("a plain graph's nodes are not offered themselves", "[links]") {
+  LinkParts parts;
+  parts.source = "here", parts.bipartite = false, parts.training = {{0, 1}, {1, 2}, {2, 3}};
+  const auto graph = make_links(parts);
+  const std::vector<float> row{4, 3, 2, 1};
+  const auto items = best_items(*graph, 1, row, 5);
+  REQUIRE(items.size() == 1);
+  CHECK(items[0].item == 3);
+}
