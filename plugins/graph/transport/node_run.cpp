@@ -10,8 +10,8 @@
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
-#include "core/parallel/agree.hpp"
 #include "core/numerics/exact_sum.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium::graph {
 namespace {

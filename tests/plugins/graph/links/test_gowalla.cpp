@@ -47,7 +47,7 @@ TEST_CASE("rivals and light_gcn on Gowalla", "[data]") {
             "{network: {type: light_gcn, width: 256, layers: 1, cosine: false, start: spectral, temperature: 0.02, "
             "negatives: 512}, dataset: {type: links, file: " +
                 file +
-                "}, batch: 32768, steps: 110, optimizer: "
+                "}, batch: 32768, steps: 40, optimizer: "
                 "adam, learning_rate: {type: constant, start: 1e-3}}");
   const auto found =
       judged(comm, scratch.file("judge"),
