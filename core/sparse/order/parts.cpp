@@ -54,6 +54,9 @@ Parts by_metis(const Neighbours& graph, int parts, std::span<const double> work)
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_OBJTYPE] = METIS_OBJTYPE_VOL;
+  options[METIS_OPTION_NCUTS] = 8;  // tries, of which the best is taken
+  options[METIS_OPTION_NITER] = 20;
+  options[METIS_OPTION_UFACTOR] = 80;  // thousandths by which the largest part may exceed the mean
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
   const int status = METIS_PartGraphKway(&nodes, &constraints, start.data(), node.data(), weight.data(), nullptr,

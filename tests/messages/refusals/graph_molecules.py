@@ -95,7 +95,6 @@ def frames(name, text, message, *overrides):
 
 
 FRAME = "1\nenergy=1 Properties=species:S:1:pos:R:3\nH 0 0 0\n"
-frames("none.xyz", "0\nenergy=1 Properties=species:S:1:pos:R:3\n", ("'none.xyz', frame 0 (line ", ") has no atoms; leave it out"))
 frames("empty.xyz", "", "'empty.xyz' holds no frame")
 frames("count.xyz", "H 0 0 0\n", "count.xyz:1: expected the number of atoms, found 'H 0 0 0'")
 frames("short.xyz", "2\nenergy=1\nH 0 0 0\n", "short.xyz:3: the file ends after 1 of the frame's 2 atoms")

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/kinds/dataset.hpp"
 #include "plugins/graph/links/propagation.hpp"
@@ -142,4 +143,20 @@ TEST_CASE("float32 gives the gradients of float64", "[gradient]") {
     size = std::max(size, std::abs(c.gradients.values<double>(0)[k]));
   }
   CHECK(worst < 1e-5 * size);
+}
+
+TEST_CASE("a state that cannot be", "[messages]") {
+  Comm comm{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Context context{comm, log, timing};
+  LightGcn network({}, context);
+  std::string said;
+  try {
+    network.restore(R"({"users": 0, "items": 5, "bipartite": true, "links": 1})");
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  CHECK(said ==
+        "the state of this light_gcn says 0 users and 5 items, which cannot be; its file is damaged or was changed");
 }

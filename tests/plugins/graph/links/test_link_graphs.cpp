@@ -2,6 +2,7 @@
 #include <fstream>
 #include <set>
 
+#include "core/base/error.hpp"
 #include "plugins/graph/links/link_files.hpp"
 #include "plugins/graph/links/link_loss.hpp"
 #include "plugins/graph/links/made_links.hpp"
@@ -89,4 +90,17 @@ TEST_CASE("lines of text are links", "[links]") {
   CHECK(pairs_of(graph->training) == std::set<std::pair<std::int32_t, std::int32_t>>{{0, 3}, {2, 1}});
   CHECK(pairs_of(graph->held_out) == std::set<std::pair<std::int32_t, std::int32_t>>{{1, 0}});
   CHECK(graph->items == 4);
+}
+
+TEST_CASE("more users and items than 32 bits tell apart", "[messages]") {
+  LinkParts parts;
+  parts.source = "huge", parts.users = parts.items = 2'000'000'000;
+  parts.training = {{0, 0}};
+  std::string said;
+  try {
+    make_links(std::move(parts));
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  CHECK(said == "huge: 4000000000 users and items; 2147483647 are the most");
 }

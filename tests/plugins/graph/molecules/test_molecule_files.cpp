@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/graph/datasets/molecules.hpp"
 #include "tests/catch.hpp"
@@ -58,6 +59,16 @@ TEST_CASE("frames of an extended XYZ file") {
   CHECK(table.molecules[0].energy == -1.5);
   CHECK(table.molecules[0].force == std::vector<double>{0.1, 0, 0, -0.1, 0, 0});
   CHECK(table.molecules[1].species == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("a molecule without atoms", "[messages]") {
+  std::string said;
+  try {
+    require_sound(Molecule{}, "'none.h5', molecule 0");
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  CHECK(said == "'none.h5', molecule 0 has no atoms; leave it out");
 }
 
 TEST_CASE("made-up molecules: functions of seed and number, forces minus the gradient of the energy") {
