@@ -1,5 +1,6 @@
 #include "plugins/graph/bench/peer_process.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,8 +15,9 @@ namespace cambium::graph {
 PeerProcess::PeerProcess(const std::vector<std::string>& words) {
   std::signal(SIGPIPE, SIG_IGN);  // a peer that died is no reason to die
   std::array<int, 2> in{}, out{};
-  if (pipe(in.data()) != 0) return;
-  if (pipe(out.data()) != 0) {
+  // Closed in whatever is started next: a second peer that held this one's input open would let it wait for ever.
+  if (pipe2(in.data(), O_CLOEXEC) != 0) return;
+  if (pipe2(out.data(), O_CLOEXEC) != 0) {
     close(in[0]), close(in[1]);
     return;
   }
