@@ -72,6 +72,10 @@ std::string cause() {
     const auto from = begin + std::strlen("error message = '");
     text = text.substr(from, text.find('\'', from) - from);
   }
+  if (text.find("required filter") != std::string::npos)
+    text +=
+        "; name the folder of the filter's library in HDF5_PLUGIN_PATH, or let the program that wrote the file unpack "
+        "it";
   return text.empty() ? "HDF5 gave no reason" : text;
 }
 
