@@ -27,21 +27,20 @@ std::uint64_t get_word(const std::byte* in, int bytes) {
   return value;
 }
 
-/// Zstandard's own frame within what pack() made, after the checksum of the header was compared.
+/// Zstandard's own frame within what pack() made, after the checksum was compared.
 std::span<const std::byte> content_of(std::span<const std::byte> packed, std::span<const std::byte> header) {
   if (packed.size() < 5 || (packed[4] & has_checksum) == std::byte{0}) return packed;
   if (packed.size() < skipped_size) throw DamagedStream{};
   const std::byte* end = packed.data() + packed.size() - skipped_size;
   if (get_word(end, 4) != skipped_magic || get_word(end + 4, 4) != sizeof(std::uint64_t) ||
-      get_word(end + skipped_head, 8) != checksum(header))
+      get_word(end + skipped_head, 8) != checksum(packed.first(packed.size() - skipped_size), checksum(header)))
     throw DamagedStream{};
   return packed.first(packed.size() - skipped_size);
 }
 
 }  // namespace
 
-std::uint64_t checksum(std::span<const std::byte> bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325ull;
+std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t sum) {
   for (auto byte : bytes) sum = (sum ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ull;
   return sum;
 }
@@ -57,7 +56,7 @@ std::vector<std::byte> pack(std::span<const std::byte> payload, std::span<const 
   out.resize(n + skipped_size);
   put_word(out.data() + n, skipped_magic, 4);
   put_word(out.data() + n + 4, sizeof(std::uint64_t), 4);
-  put_word(out.data() + n + skipped_head, checksum(header), 8);
+  put_word(out.data() + n + skipped_head, checksum(std::span(out).first(n), checksum(header)), 8);
   return out;
 }
 

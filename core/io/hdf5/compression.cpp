@@ -102,12 +102,12 @@ Dataset create_series(Group& file, const std::string& name, DType type, std::spa
                       const Compression& compress, std::span<const double> first, std::string& said) {
   auto coding = compress.coding();
   if (!coding.learned || compress.fit.value_or(Compression::Fit::every_frame) == Compression::Fit::every_frame)
-    return file.create_series(name, type, row_shape, coding);
+    return file.create_coded_series(name, type, row_shape, coding);
   const auto weights = type == DType::f32 ? fitted<float>(first, row_shape, coding, said)
                                           : fitted<double>(first, row_shape, coding, said);
   // Frames that nothing was learned for are stored plainly.
   if (!weights) coding.learned.reset();
-  return file.create_series(name, type, row_shape, coding, weights ? &*weights : nullptr);
+  return file.create_coded_series(name, type, row_shape, coding, weights ? &*weights : nullptr);
 }
 
 }  // namespace cambium::io

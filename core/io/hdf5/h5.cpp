@@ -272,8 +272,8 @@ Dataset Group::create_series(const std::string& name, DType type, std::span<cons
   return make(name, type_of(type), space, properties);
 }
 
-Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
-                             const lowp::FieldCoding& coding, const lowp::Enhancer* weights) {
+Dataset Group::create_coded_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                                   const lowp::FieldCoding& coding, const lowp::Enhancer* weights) {
   const Entered entered;
   if (type != DType::f32 && type != DType::f64)
     throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));

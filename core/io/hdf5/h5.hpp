@@ -222,13 +222,13 @@ class Group : public Object {
   /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through
   /// the lossy filter. `weights`: of an enhancer fitted before, stored once for all rows. InputError when a row is 2
   /// GiB or more.
-  Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
-                        const lowp::FieldCoding& coding, const lowp::Enhancer* weights = nullptr);
+  Dataset create_coded_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                              const lowp::FieldCoding& coding, const lowp::Enhancer* weights = nullptr);
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                         lowp::LossyBound bound) {
     lowp::FieldCoding coding;
     coding.bound = bound;
-    return create_series(name, type, row_shape, coding);
+    return create_coded_series(name, type, row_shape, coding);
   }
 
  protected:
