@@ -3,6 +3,7 @@ of the same run without it; `cambium compress` and `decompress` do the same to f
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 import program
@@ -90,6 +91,29 @@ class Compressed(unittest.TestCase):
             with h5py.File(back) as file:
                 for name in ("run/series", "single"):
                     self.assertEqual(file[name].id.get_create_plist().get_nfilters(), 0)
+
+    def test_a_filter_that_is_not_there(self):
+        """Away from a build the reader finds no filter, and says how to go on."""
+        folder = program.fresh("compress_no_filter")
+        os.makedirs(folder, exist_ok=True)
+        import h5py
+        import numpy as np
+        plain, packed = os.path.join(folder, "fields.h5"), os.path.join(folder, "packed.h5")
+        with h5py.File(plain, "w") as file:
+            file["tasks/b"] = np.sin(0.01 * np.arange(4096)).reshape(4, 32, 32)
+            file["scales/sim_time"], file["scales/x"], file["scales/z"] = np.arange(4.0), np.arange(32.0), np.arange(32.0)
+        code, _, error = program.run("compress", plain, packed, "relative=1e-3")
+        self.assertEqual(code, 0, error)
+        alone = os.path.join(folder, "a", "b", "c", "d", "e")
+        os.makedirs(alone)
+        shutil.copy(os.path.join(program.SOURCE, "apps", "python", "cambium_io.py"), alone)
+        environment = {key: value for key, value in os.environ.items() if key not in ("HDF5_PLUGIN_PATH", "PYTHONPATH")}
+        said = subprocess.run([sys.executable, "-c", f"import cambium_io; cambium_io.open_fields({packed!r})"], cwd=alone, env=environment,
+                              capture_output=True, text=True)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn(f"'{packed}' holds compressed fields, and Cambium's filter for HDF5 was not found: name its folder in HDF5_PLUGIN_PATH "
+                      "(lib/hdf5 of a build, lib/cambium/hdf5 of an installation), or make a plain file with `cambium decompress "
+                      f"{packed} OUT`", said.stderr)
 
     def test_h5dump_reads_through_the_filter(self):
         if not shutil.which("h5dump"):
