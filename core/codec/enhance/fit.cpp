@@ -13,7 +13,7 @@ namespace cambium::lowp {
 namespace {
 
 /// Linear stages may take a share of the time, at the least speed that is met on processors of today.
-constexpr double operations_a_second = 5e8, linear_share = 0.25, least_gain_of_hidden = 1.0;
+constexpr double operations_a_second = 2e9, linear_share = 0.25, least_gain_of_hidden = 1.0;
 constexpr std::size_t fewest_values = 512;
 
 double mean_square(const std::vector<float>& missing) {

@@ -112,14 +112,14 @@ EnhancerStage fit_hidden_stage(std::span<const T> original, const Correction<T>&
     }
   });
   const auto begin = Clock::now();
-  const auto share = (end - begin) / stage.groups();
+  const double share = std::chrono::duration<double>(end - begin).count() / stage.groups();
   constexpr int most_batches = 20000;
   for (std::size_t g = 0; g < samples.size(); ++g) {
     Training training(offsets, g);
-    const auto from = begin + share * static_cast<int>(g);
+    const double before = share * static_cast<double>(g);
     for (int number = 0; number < most_batches && !samples[g].place.empty(); ++number) {
-      const double spent = std::chrono::duration<double>(Clock::now() - from) / std::chrono::duration<double>(share);
-      if (spent >= 1.0) break;
+      const double spent = (std::chrono::duration<double>(Clock::now() - begin).count() - before) / share;
+      if (!(share > 0.0 && spent < 1.0)) break;
       const double left = 1.0 - std::max(spent, static_cast<double>(number) / most_batches);
       training.one_batch(samples[g], number, static_cast<float>(5e-3 * left));
     }
