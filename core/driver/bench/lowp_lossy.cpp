@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -71,6 +72,13 @@ void beside(const Field& f, double plain_psnr, const std::string& key, nlohmann:
   out[key + "_zfp_ratio_at_equal_psnr"] = 1e6 * megabytes / static_cast<double>(rival.size());
 }
 
+/// MB/s that one core reads, and writes as many, in a copy too large for caches.
+double memory_mbs() {
+  std::vector<float> from(std::size_t{1} << 25, 1.0f), to(from.size());
+  const double seconds = least_seconds(5, [&] { std::copy(from.begin(), from.end(), to.begin()); });
+  return 4e-6 * static_cast<double>(from.size()) / seconds * (to.back() == 1.0f);
+}
+
 }  // namespace
 
 std::string lossy(const std::string& path, nlohmann::json& out) {
@@ -104,6 +112,10 @@ std::string lossy(const std::string& path, nlohmann::json& out) {
   }
   out["lossy_mbs"] = 1e-6 * bytes / encode;
   out["lossy_decode_mbs"] = 1e-6 * bytes / decode;
+  const double memory = memory_mbs();
+  out["lossy_copy_mbs"] = memory;
+  out["lossy_share_of_copy"] = 1e-6 * bytes / encode / memory;
+  out["lossy_decode_share_of_copy"] = 1e-6 * bytes / decode / memory;
   return fault;
 }
 
