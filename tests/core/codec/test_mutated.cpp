@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/error.hpp"
 #include "core/codec/fields/field_codec.hpp"
 #include "core/codec/packed.hpp"
 #include "core/codec/zfp_codec.hpp"
