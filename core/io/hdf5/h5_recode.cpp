@@ -121,13 +121,22 @@ class Copy {
     const Handle type(H5Tvlen_create(H5T_STD_REF_OBJ));
     std::vector<hvl_t> rows(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.id())), hvl_t{0, nullptr});
     if (H5Aread(list.id(), type.id(), rows.data()) < 0) return;
-    std::vector<std::string> names;
-    for (const auto& row : rows) {
-      if (row.len == 0) break;
-      std::vector<char> name(1024, 0);
-      if (H5Rget_name(set.id(), H5R_OBJECT, row.p, name.data(), name.size()) > 0) names.emplace_back(name.data());
+    std::vector<std::vector<hobj_ref_t>> references(rows.size());
+    std::vector<hvl_t> fresh(rows.size(), hvl_t{0, nullptr});
+    for (std::size_t d = 0; d < rows.size(); ++d) {
+      for (std::size_t k = 0; k < rows[d].len; ++k) {
+        std::vector<char> name(1024, 0);
+        hobj_ref_t reference;
+        const auto* old = static_cast<const hobj_ref_t*>(rows[d].p) + k;
+        if (H5Rget_name(set.id(), H5R_OBJECT, old, name.data(), name.size()) > 0 &&
+            H5Rcreate(&reference, new_root(), name.data(), H5R_OBJECT, -1) >= 0)
+          references[d].push_back(reference);
+      }
+      fresh[d] = {references[d].size(), references[d].data()};
     }
-    if (names.size() == rows.size()) to_.attach_scales(path, names);
+    const Handle copy = checked(H5Dopen2(new_root(), path.c_str(), H5P_DEFAULT), "write", to_.file(), path);
+    const Handle made(H5Acreate2(copy.id(), "DIMENSION_LIST", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT));
+    checked_status(H5Awrite(made.id(), type.id(), fresh.data()), "write the scales of", to_.file(), path);
     H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, rows.data());
   }
 
