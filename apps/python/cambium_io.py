@@ -14,6 +14,7 @@ A run directory holds one folder per stage; `run.stage("simulate")` opens one, a
 last stage that wrote such a file. Needs numpy and h5py, for pictures matplotlib; nothing is kept open.
 """
 
+import contextlib
 import csv
 import os
 from pathlib import Path
@@ -38,6 +39,19 @@ def read_compressed_files():
 
 
 read_compressed_files()
+
+
+@contextlib.contextmanager
+def filter_explained(path):
+    """Says how to go on where HDF5 cannot read an array because it does not find Cambium's filter."""
+    try:
+        yield
+    except OSError as error:
+        if "filter" not in str(error) and "plugin" not in str(error):
+            raise
+        raise OSError(f"'{path}' holds compressed fields, and Cambium's filter for HDF5 was not found: name its folder in HDF5_PLUGIN_PATH "
+                      f"(lib/hdf5 of a build, lib/cambium/hdf5 of an installation), or make a plain file with `cambium decompress {path} OUT`"
+                      ) from error
 
 
 def plots():
@@ -244,7 +258,7 @@ def open_fields(path):
 
     Reads fields.h5 and reconstruction.h5 of the plugin superres: dimensions t, x, z. Everything is loaded into memory.
     """
-    with h5py.File(path, "r") as file:
+    with filter_explained(path), h5py.File(path, "r") as file:
         scales, tasks = file["scales"], file["tasks"]
         coordinates = {"t": scales["sim_time"][:], "x": scales["x"][:], "z": scales["z"][:]}
         fields = {name: tasks[name][:] for name in tasks}

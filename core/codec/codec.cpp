@@ -1,7 +1,6 @@
 #include "core/codec/codec.hpp"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,16 +10,18 @@
 #include "core/codec/huffman.hpp"
 #include "core/codec/interpolation.hpp"
 #include "core/codec/lorenzo.hpp"
+#include "core/codec/packed.hpp"
+#include "core/codec/zfp_codec.hpp"
 
 namespace cambium::lowp {
 namespace {
 
 // Stream: magic, version, bytes per value, method, rank (one byte each after the magic), bound, extents, length of the
-// payload, payload by Zstandard. The payload of method `exact` is the array with the bytes of equal rank side by side.
+// payload, payload by Zstandard (packed.hpp). The payload of method `exact` is the array with the bytes of equal rank
+// side by side.
 constexpr std::array<char, 4> magic{'C', 'L', 'S', 'Y'};
 constexpr std::uint8_t version = 1;
-enum Method : std::uint8_t { exact = 0, interpolation = 1, lorenzo = 2 };
-constexpr int zstd_level = 3;
+enum Method : std::uint8_t { exact = 0, interpolation = 1, lorenzo = 2, zfp = 3 };
 
 std::int64_t product(std::span<const std::int64_t> shape) {
   std::int64_t n = 1;
@@ -28,19 +29,14 @@ std::int64_t product(std::span<const std::int64_t> shape) {
   return n;
 }
 
-/// 0 asks for exact storage: a constant array, or one without a finite value.
+/// Largest minus smallest finite value; 0 where there are none, or where it is no finite number.
 template <class T>
-double absolute_bound(std::span<const T> values, LossyBound bound) {
-  if (!(bound.value > 0) || !std::isfinite(bound.value))
-    throw InputError(
-        fmt::format("the error bound of a compressed array is {}; give a positive number, such as 1e-4", bound.value));
-  if (bound.kind == LossyBound::Kind::absolute) return bound.value;
+double range_of(std::span<const T> values) {
   T low = std::numeric_limits<T>::infinity(), high = -low;
   for (T x : values)
     if (std::isfinite(x)) low = std::min(low, x), high = std::max(high, x);
-  if (!(low < high)) return 0.0;
-  const double absolute = bound.value * (static_cast<double>(high) - static_cast<double>(low));
-  return std::isfinite(absolute) ? absolute : 0.0;
+  const double range = low < high ? static_cast<double>(high) - static_cast<double>(low) : 0.0;
+  return std::isfinite(range) ? range : 0.0;
 }
 
 /// Byte k of every value together: exponents are alike, and Zstandard sees it.
@@ -61,6 +57,10 @@ std::vector<std::byte> payload(std::span<const T> values, const FieldShape& shap
     lorenzo_encode(values.data(), shape, bound, out);
     return out.take();
   }
+  if (method == zfp) {
+    zfp_encode(values.data(), shape, bound, out);
+    return out.take();
+  }
   std::vector<T> work(values.begin(), values.end());
   const InterpolationPlan plan(work.data(), shape, bound);
   Quantized<T> quantized;
@@ -71,20 +71,27 @@ std::vector<std::byte> payload(std::span<const T> values, const FieldShape& shap
   return out.take();
 }
 
-std::vector<std::byte> pack(std::span<const std::byte> bytes) {
-  std::vector<std::byte> out(ZSTD_compressBound(bytes.size()));
-  const auto n = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), zstd_level);
-  if (ZSTD_isError(n)) throw InternalError(fmt::format("Zstandard: {}", ZSTD_getErrorName(n)));
-  out.resize(n);
-  return out;
+Method method_of(LossyPredictor predictor) {
+  if (predictor == LossyPredictor::lorenzo) return lorenzo;
+  return predictor == LossyPredictor::zfp ? zfp : interpolation;
+}
+LossyPredictor predictor_of(Method method) {
+  constexpr LossyPredictor by_method[] = {LossyPredictor::automatic, LossyPredictor::interpolation,
+                                          LossyPredictor::lorenzo, LossyPredictor::zfp};
+  return by_method[method];
 }
 
-std::vector<std::byte> unpack(std::span<const std::byte> bytes, std::uint64_t length) {
-  // The length is that of the frame too, so that a damaged one cannot ask for any amount of memory.
-  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != length) throw DamagedStream{};
-  std::vector<std::byte> out(length);
-  if (ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size()) != length) throw DamagedStream{};
-  return out;
+/// Everything before the packed payload.
+template <class T>
+std::vector<std::byte> header(std::span<const std::int64_t> shape, double bound, Method method, std::size_t length) {
+  ByteWriter out;
+  out.put(magic);
+  for (std::uint8_t byte : {version, std::uint8_t(sizeof(T)), std::uint8_t(method), std::uint8_t(shape.size())})
+    out.put(byte);
+  out.put(method == exact ? 0.0 : bound);
+  out.put(shape);
+  out.put<std::uint64_t>(length);
+  return out.take();
 }
 
 struct Header {
@@ -107,11 +114,9 @@ Header read_header(ByteReader& in) {
     n *= extent;
     h.info.shape.push_back(extent);
   }
-  if (method > lorenzo || (h.info.bytes_per_value != 4 && h.info.bytes_per_value != 8)) throw DamagedStream{};
+  if (method > zfp || (h.info.bytes_per_value != 4 && h.info.bytes_per_value != 8)) throw DamagedStream{};
   h.method = static_cast<Method>(method);
-  h.info.predictor = method == exact     ? LossyPredictor::automatic
-                     : method == lorenzo ? LossyPredictor::lorenzo
-                                         : LossyPredictor::interpolation;
+  h.info.predictor = predictor_of(h.method);
   h.length = in.get<std::uint64_t>();
   return h;
 }
@@ -127,6 +132,7 @@ void decode_payload(const Header& h, std::span<const std::byte> bytes, std::span
   ByteReader in(bytes);
   const FieldShape shape(h.info.shape);
   if (h.method == lorenzo) return lorenzo_decode(in, shape, h.info.bound, values.data());
+  if (h.method == zfp) return zfp_decode(in, shape, values.data());
   const InterpolationPlan plan(in, shape);
   Quantized<T> quantized;
   quantized.exceptions = in.get_list<T>();
@@ -140,33 +146,77 @@ void decode_payload(const Header& h, std::span<const std::byte> bytes, std::span
 std::int64_t LossyInfo::elements() const { return product(shape); }
 
 template <class T>
+double psnr(std::span<const T> original, std::span<const T> decoded) {
+  double sum = 0.0;
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < original.size(); ++k) {
+    if (!std::isfinite(original[k])) continue;
+    const double d = static_cast<double>(original[k]) - static_cast<double>(decoded[k]);
+    sum += d * d, ++n;
+  }
+  if (sum == 0.0) return std::numeric_limits<double>::infinity();
+  return 20.0 * std::log10(range_of(original) / std::sqrt(sum / static_cast<double>(n)));
+}
+
+template <class T>
+double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
+                      LossyPredictor predictor) {
+  // Errors spread evenly within the bound have a mean square of a third of its square; prediction leaves less.
+  double bound = range_of(values) * std::sqrt(3.0) * std::pow(10.0, -decibel / 20.0), best = 0.0;
+  std::vector<T> decoded(values.size());
+  constexpr int most_trials = 8;
+  constexpr double near = 0.1, margin = 0.02;
+  for (int trial = 0; trial < most_trials && bound > 0.0; ++trial) {
+    lossy_decode<T>(lossy_encode<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor), decoded);
+    const double over = psnr<T>(values, decoded) - decibel;
+    if (over >= 0.0) best = std::max(best, bound);
+    if ((over >= 0.0 && over < near) || !std::isfinite(over)) break;
+    bound *= std::pow(10.0, std::clamp((over - margin) / 20.0, -0.5, 0.5));
+  }
+  return best;
+}
+
+template <class T>
+double absolute_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
+                      LossyPredictor predictor) {
+  const bool decibels = bound.kind == LossyBound::Kind::psnr;
+  if (!(bound.value > 0) || !std::isfinite(bound.value))
+    throw InputError(
+        decibels
+            ? fmt::format("the PSNR of a compressed array is {} dB; give a positive number, such as 80", bound.value)
+            : fmt::format("the error bound of a compressed array is {}; give a positive number, such as 1e-4",
+                          bound.value));
+  if (bound.kind == LossyBound::Kind::absolute) return bound.value;
+  if (decibels) return bound_for_psnr(values, shape, bound.value, predictor);
+  const double absolute = bound.value * range_of(values);
+  return std::isfinite(absolute) ? absolute : 0.0;
+}
+
+template <class T>
 std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound wanted,
                                     LossyPredictor predictor) {
   if (product(shape) != std::ssize(values) || shape.size() > 32)
     throw InternalError("lossy_encode: the shape does not have the number of values");
-  const double bound = absolute_bound(values, wanted);
+  const double bound = absolute_bound(values, shape, wanted, predictor);
   const FieldShape field(shape);
-  Method method = bound == 0.0 || values.empty()         ? exact
-                  : predictor == LossyPredictor::lorenzo ? lorenzo
-                                                         : interpolation;
-  auto bytes = payload(values, field, bound, method);
-  auto packed = pack(bytes);
+  auto packed = [&](Method method) {
+    const auto bytes = payload(values, field, bound, method);
+    auto out = header<T>(shape, bound, method, bytes.size());
+    const auto rest = pack(bytes, out);
+    out.insert(out.end(), rest.begin(), rest.end());
+    return out;
+  };
+  Method method = bound == 0.0 || values.empty() ? exact : method_of(predictor);
+  auto out = packed(method);
+  const auto whole_header = header<T>(shape, bound, method, 0).size();
   auto instead = [&](Method other, double factor) {
-    auto others = payload(values, field, bound, other);
-    if (auto p = pack(others); p.size() < factor * packed.size())
-      bytes = std::move(others), packed = std::move(p), method = other;
+    auto others = packed(other);
+    if (static_cast<double>(others.size() - whole_header) < factor * static_cast<double>(out.size() - whole_header))
+      out = std::move(others), method = other;
   };
   if (method == interpolation && predictor == LossyPredictor::automatic) instead(lorenzo, 0.95);
-  if (method != exact && packed.size() > values.size_bytes()) instead(exact, 1.0);
-  ByteWriter out;
-  out.put(magic);
-  for (std::uint8_t byte : {version, std::uint8_t(sizeof(T)), std::uint8_t(method), std::uint8_t(shape.size())})
-    out.put(byte);
-  out.put(method == exact ? 0.0 : bound);
-  out.put(shape);
-  out.put<std::uint64_t>(bytes.size());
-  out.put(std::span<const std::byte>(packed));
-  return out.take();
+  if (method != exact && out.size() > values.size_bytes() + whole_header) instead(exact, 1.0);
+  return out;
 }
 
 LossyInfo lossy_info(std::span<const std::byte> bytes) try {
@@ -183,14 +233,18 @@ void lossy_decode(std::span<const std::byte> bytes, std::span<T> values) try {
   if (h.info.bytes_per_value != sizeof(T) || h.info.elements() != std::ssize(values))
     throw InputError(fmt::format("the compressed array has {} values of {} bytes, expected {} of {} bytes",
                                  h.info.elements(), h.info.bytes_per_value, values.size(), sizeof(T)));
-  decode_payload(h, unpack(in.rest(), h.length), values);
+  const auto before = bytes.first(bytes.size() - in.rest().size());
+  decode_payload(h, unpack(in.rest(), before, h.length), values);
 } catch (const DamagedStream&) {
   throw InputError("a compressed array is damaged; copy it again from its source");
 }
 
-#define CAMBIUM_LOSSY_OF(T)                                                                                      \
-  template std::vector<std::byte> lossy_encode<T>(std::span<const T>, std::span<const std::int64_t>, LossyBound, \
-                                                  LossyPredictor);                                               \
+#define CAMBIUM_LOSSY_OF(T)                                                                                         \
+  template std::vector<std::byte> lossy_encode<T>(std::span<const T>, std::span<const std::int64_t>, LossyBound,    \
+                                                  LossyPredictor);                                                  \
+  template double psnr<T>(std::span<const T>, std::span<const T>);                                                  \
+  template double bound_for_psnr<T>(std::span<const T>, std::span<const std::int64_t>, double, LossyPredictor);     \
+  template double absolute_bound<T>(std::span<const T>, std::span<const std::int64_t>, LossyBound, LossyPredictor); \
   template void lossy_decode<T>(std::span<const std::byte>, std::span<T>);
 CAMBIUM_LOSSY_OF(float)
 CAMBIUM_LOSSY_OF(double)

@@ -7,25 +7,43 @@
 namespace cambium::lowp {
 
 /// How far a decoded value may lie from the original: `value`, or `value` times the range (largest minus smallest
-/// finite value) of the array that is encoded.
+/// finite value) of the array that is encoded; or, psnr, as far as the ratio of range to root mean squared error
+/// allows, `value` in decibels: 20 log10 of it.
 struct LossyBound {
-  enum class Kind { absolute, relative };
+  enum class Kind { absolute, relative, psnr };
   Kind kind = Kind::relative;
   double value = 1e-3;
 };
 
 /// What predicts a value from those before it. `automatic` tries both and takes Lorenzo's prediction where it is
-/// smaller by 5 %: at the same bound, interpolation leaves the smaller mean error.
-enum class LossyPredictor { automatic, interpolation, lorenzo };
+/// smaller by 5 %: at the same bound, interpolation leaves the smaller mean error. `zfp`: no prediction but ZFP's
+/// transform of blocks, with the values beyond the bound beside it.
+enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
 /// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other
 /// value (infinite, not a number) as it is, bit for bit. Whatever the array holds, |x - x'| <= bound holds for each
 /// element: values for which arithmetic cannot promise it are stored whole. The same bytes on every machine of the same
-/// byte order. InputError when the bound is not a positive number. Quantisation codes are packed by Huffman's code and
-/// Zstandard.
+/// byte order. InputError when the bound is not a positive number, or for zfp in a build without it. Quantisation codes
+/// are packed by Huffman's code and Zstandard; a checksum covers every byte.
 template <class T>
 std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                     LossyPredictor predictor = LossyPredictor::automatic);
+
+/// 20 log10(range / root mean squared error) of the finite values; infinite where no value differs.
+template <class T>
+double psnr(std::span<const T> original, std::span<const T> decoded);
+
+/// The absolute bound, to about a tenth of a decibel the largest one, at which the array comes back with a PSNR of at
+/// least `decibel`; 0 where only exact storage does.
+template <class T>
+double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
+                      LossyPredictor predictor);
+
+/// What `bound` means for this array, as an absolute bound (psnr: a search); 0 asks for exact storage: a constant
+/// array, or one without a finite value. InputError when it is not a positive number.
+template <class T>
+double absolute_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
+                      LossyPredictor predictor);
 
 /// What an encoded array says of itself.
 struct LossyInfo {

@@ -103,22 +103,37 @@ void traverse(T* field, const FieldShape& shape, const InterpolationPlan& plan, 
   }
 }
 
-/// Second moments of the errors of linear (d) and cubic (4 + d) interpolation along each dimension, over a sample.
+/// Errors at one point of linear (d) and cubic (4 + d) interpolation along each dimension.
+using Errors = std::array<double, 2 * dims>;
+
+/// Second moments of errors over a sample, each counted by its weight.
 struct Moments {
   double sum[2 * dims][2 * dims] = {};
-  std::int64_t samples = 0;
+  double samples = 0.0;
 };
 
-template <class T>
-Moments sample_errors(const T* field, const FieldShape& shape, std::int64_t s, unsigned set) {
+template <class Weight>
+Moments moments_of(const std::vector<Errors>& sample, Weight&& weight) {
   Moments m;
+  for (const auto& error : sample) {
+    const double w = weight(error);
+    m.samples += w;
+    for (int a = 0; a < 2 * dims; ++a)
+      for (int b = 0; b <= a; ++b) m.sum[a][b] += w * error[a] * error[b];
+  }
+  return m;
+}
+
+template <class T>
+std::vector<Errors> sample_errors(const T* field, const FieldShape& shape, std::int64_t s, unsigned set) {
+  std::vector<Errors> sample;
   std::int64_t rows = 0, row = 0, points = 0;
   for_each_row(shape, s, set, [&](std::int64_t, const auto&, std::int64_t n) { ++rows, points += n; });
   const std::int64_t every = std::max<std::int64_t>(1, points / 4096), across = every > 4 ? 2 : 1;
   for_each_row(shape, s, set, [&](std::int64_t at, auto index, std::int64_t n) {
     if (row++ % ((every + across - 1) / across) != 0) return;
     for (std::int64_t k = row % across; k < n; k += across) {
-      double error[2 * dims] = {};
+      Errors error{};
       bool usable = true;
       const T* x = field + at + 2 * s * k;
       index[dims - 1] = (set >> (dims - 1) & 1 ? s : 0) + 2 * s * k;
@@ -129,13 +144,10 @@ Moments sample_errors(const T* field, const FieldShape& shape, std::int64_t s, u
             error[4 * cubic + d] = static_cast<double>(apply(w, x, s * shape.stride[d])) - static_cast<double>(*x);
             usable = usable && std::abs(error[4 * cubic + d]) < 1e150;
           }
-      if (!usable) continue;
-      ++m.samples;
-      for (int a = 0; a < 2 * dims; ++a)
-        for (int b = 0; b <= a; ++b) m.sum[a][b] += error[a] * error[b];
+      if (usable) sample.push_back(error);
     }
   });
-  return m;
+  return sample;
 }
 
 /// Weights, of sum one, for which the mean over dimensions `chosen` has the least expected square: C w ~ 1.
@@ -162,6 +174,22 @@ void least_error_weights(const Moments& m, const std::vector<int>& chosen, doubl
   for (int a = 0; a < n; ++a) {
     const double w = c[a][n] / c[a][a] / total;
     how.weight[chosen[a] % dims] = static_cast<float>(std::isfinite(w) ? std::clamp(w, -1.0, 2.0) : 1.0 / n);
+  }
+}
+
+/// A code costs the logarithm of its error, not its square: points far off, such as those at a front, count less in
+/// each further round (iterated least squares for the mean of log(error^2 + 4 bound^2)).
+void tune_weights(const std::vector<Errors>& sample, const Moments& all, const std::vector<int>& chosen, double noise,
+                  InterpolationPlan::Between& how) {
+  least_error_weights(all, chosen, 0.6 * noise, how);
+  constexpr int rounds = 3;
+  for (int round = 0; round < rounds && chosen.size() > 1; ++round) {
+    const auto weighted = moments_of(sample, [&](const Errors& error) {
+      double e = 0.0;
+      for (int d : chosen) e += static_cast<double>(how.weight[d % dims]) * error[d];
+      return 1.0 / (e * e + 12.0 * noise + 1e-300);
+    });
+    least_error_weights(weighted, chosen, 0.6 * noise, how);
   }
 }
 
@@ -193,7 +221,8 @@ InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, do
     for (unsigned set = 1; set < 16; ++set) {
       if (!used(levels_[l], set)) continue;
       auto& how = levels_[l].between[set];
-      const Moments m = sample_errors(field, shape, levels_[l].spacing, set);
+      const auto sample = sample_errors(field, shape, levels_[l].spacing, set);
+      const Moments m = moments_of(sample, [](const Errors&) { return 1.0; });
       const double noise = std::pow(level_bound(l, bound), 2) / 3.0;  // of one reconstructed value
       std::vector<int> chosen;
       for (int d = 0; d < dims; ++d) {
@@ -207,7 +236,7 @@ InterpolationPlan::InterpolationPlan(const T* field, const FieldShape& shape, do
       if (m.samples < 16)
         for (int d : chosen) how.weight[d % dims] = 1.0f / static_cast<float>(chosen.size());
       else
-        least_error_weights(m, chosen, 0.6 * noise, how);
+        tune_weights(sample, m, chosen, noise, how);
     }
 }
 

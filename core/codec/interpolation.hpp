@@ -11,8 +11,8 @@ namespace cambium::lowp {
 /// Prediction by interpolation from coarse to fine, after SZ3 (Liang et al., IEEE Trans. Big Data 2023): the points
 /// between those of a grid of spacing 2s are predicted from reconstructed values, then the grid of spacing s is
 /// complete. A point that lies between others in several dimensions takes a mean over these dimensions, with weights
-/// for which the expected squared error on this field is least; linear or cubic is chosen in the same way. Coarse
-/// levels are kept more exactly.
+/// for which the codes of the errors on this field are expected to be shortest; linear or cubic by the least square.
+/// Coarse levels are kept more exactly.
 class InterpolationPlan {
  public:
   struct Between {

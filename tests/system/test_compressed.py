@@ -1,6 +1,9 @@
 """Fields written with `compress` are read by h5py through the filter in lib/hdf5, and lie within their bound of those
-of the same run without it."""
+of the same run without it; `cambium compress` and `decompress` do the same to files that exist."""
 import os
+import shutil
+import subprocess
+import sys
 import unittest
 
 import program
@@ -14,7 +17,8 @@ class Compressed(unittest.TestCase):
         code, out, error = program.run("run", DECK, "--test-size", f"run.directory={folder}", *options)
         self.assertEqual(code, 0, error)
         import h5py
-        with h5py.File(os.path.join(folder, "simulate", "fields.h5")) as file:
+        self.folder = os.path.join(folder, "simulate")
+        with h5py.File(os.path.join(self.folder, "fields.h5")) as file:
             return out, {field: file["tasks"][field][:].astype(float) for field in "pbuw"}
 
     def test_bound_and_reading(self):
@@ -23,11 +27,108 @@ class Compressed(unittest.TestCase):
         h5py.h5pl.prepend(os.fsencode(os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")))
         out, stored = self.fields("compressed")
         self.assertIn("times smaller", out)
+        with h5py.File(os.path.join(self.folder, "learned.h5")) as file:
+            learned = {field: file["tasks"][field][:].astype(float) for field in "pbuw"}
         _, plain = self.fields("not_compressed", "stages[0].simulate.output=[{type: fields, interval: 0.25}]")
         for field, exact in plain.items():
-            for frame, kept in zip(exact, stored[field]):
+            for frame, kept, corrected in zip(exact, stored[field], learned[field]):
                 self.assertLessEqual(abs(frame - kept).max(), 1e-4 * (frame.max() - frame.min()))
+                self.assertLessEqual(abs(frame - corrected).max(), 1e-3 * (frame.max() - frame.min()))
         self.assertGreater(max(abs(plain[f] - stored[f]).max() for f in plain), 0.0)
+
+    def fronts(self, folder):
+        """A file of another program: a series that can grow, a single field, numbers that are none, text and scales."""
+        import h5py
+        import numpy as np
+        i, j, k = np.indices((32, 40, 40)).astype(float)
+        frames = np.array([np.tanh(0.8 * (i - 14 - t + 5 * np.sin(0.25 * j) * np.cos(0.2 * k))) for t in range(3)], dtype="f4")
+        frames[1, 3, 4, 5] = np.nan
+        path = os.path.join(folder, "plain.h5")
+        with h5py.File(path, "w") as file:
+            series = file.create_dataset("run/series", data=frames, maxshape=(None, 32, 40, 40), chunks=(1, 32, 40, 40))
+            series.attrs["units"] = "m/s"
+            file["run/x"] = np.arange(40.0)
+            file["run/x"].make_scale("x")
+            series.dims[3].attach_scale(file["run/x"])
+            file["single"] = frames[0].astype("f8")
+            file["counts"] = np.arange(5000)
+            file["words"] = ["one", "two"]
+            file["again"] = file["single"]
+            file.attrs["title"] = "fronts"
+        return path, frames
+
+    def test_files_that_exist(self):
+        import h5py
+        import numpy as np
+        h5py.h5pl.prepend(os.fsencode(os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")))
+        folder = program.fresh("compress_files")
+        os.makedirs(folder, exist_ok=True)
+        path, frames = self.fronts(folder)
+        sizes = {}
+        for fit in ("every_frame", "first_frame"):
+            packed, back = (os.path.join(folder, f"{name}_{fit}.h5") for name in ("packed", "back"))
+            code, out, error = program.run("compress", path, packed, "relative=1e-3", "type=learned", f"fit={fit}")
+            self.assertEqual(code, 0, error)
+            self.assertRegex(out, "HDF5_PLUGIN_PATH=.*lib/hdf5, or after `cambium decompress")
+            code, out, error = program.run("decompress", packed, back)
+            self.assertEqual(code, 0, error)
+            for name in (packed, back):
+                with h5py.File(name) as file:
+                    series = file["run/series"]
+                    self.assertEqual(series.attrs["units"], "m/s")
+                    self.assertEqual(file.attrs["title"], "fronts")
+                    self.assertEqual(series.maxshape[0], None)
+                    self.assertEqual(series.dims[3][0].name, "/run/x")
+                    self.assertTrue(np.isnan(series[1, 3, 4, 5]))
+                    for frame, kept in zip(frames.astype(float), series[:].astype(float)):
+                        self.assertLessEqual(np.nanmax(abs(frame - kept)), 1e-3 * (np.nanmax(frame) - np.nanmin(frame)))
+                    self.assertLessEqual(abs(file["single"][:] - frames[0]).max(), 1e-3 * (frames[0].max() - frames[0].min()))
+                    self.assertTrue((file["counts"][:] == np.arange(5000)).all())
+                    self.assertEqual([word.decode() for word in file["words"][:]], ["one", "two"])
+                    self.assertEqual(file["again"], file["single"])
+            sizes[fit] = os.path.getsize(packed)
+            self.assertLess(sizes[fit] * 5, os.path.getsize(path))
+            with h5py.File(back) as file:
+                for name in ("run/series", "single"):
+                    self.assertEqual(file[name].id.get_create_plist().get_nfilters(), 0)
+
+    def test_a_filter_that_is_not_there(self):
+        """Away from a build the reader finds no filter, and says how to go on."""
+        folder = program.fresh("compress_no_filter")
+        os.makedirs(folder, exist_ok=True)
+        import h5py
+        import numpy as np
+        plain, packed = os.path.join(folder, "fields.h5"), os.path.join(folder, "packed.h5")
+        with h5py.File(plain, "w") as file:
+            file["tasks/b"] = np.sin(0.01 * np.arange(4096)).reshape(4, 32, 32)
+            file["scales/sim_time"], file["scales/x"], file["scales/z"] = np.arange(4.0), np.arange(32.0), np.arange(32.0)
+        code, _, error = program.run("compress", plain, packed, "relative=1e-3")
+        self.assertEqual(code, 0, error)
+        alone = os.path.join(folder, "a", "b", "c", "d", "e")
+        os.makedirs(alone)
+        shutil.copy(os.path.join(program.SOURCE, "apps", "python", "cambium_io.py"), alone)
+        environment = {key: value for key, value in os.environ.items() if key not in ("HDF5_PLUGIN_PATH", "PYTHONPATH")}
+        said = subprocess.run([sys.executable, "-c", f"import cambium_io; cambium_io.open_fields({packed!r})"], cwd=alone, env=environment,
+                              capture_output=True, text=True)
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn(f"'{packed}' holds compressed fields, and Cambium's filter for HDF5 was not found: name its folder in HDF5_PLUGIN_PATH "
+                      "(lib/hdf5 of a build, lib/cambium/hdf5 of an installation), or make a plain file with `cambium decompress "
+                      f"{packed} OUT`", said.stderr)
+
+    def test_h5dump_reads_through_the_filter(self):
+        if not shutil.which("h5dump"):
+            self.skipTest("h5dump is not installed")
+        folder = program.fresh("compress_dump")
+        os.makedirs(folder, exist_ok=True)
+        path, _ = self.fronts(folder)
+        packed = os.path.join(folder, "packed.h5")
+        code, _, error = program.run("compress", path, packed, "relative=1e-2", "type=learned")
+        self.assertEqual(code, 0, error)
+        plugins = os.path.join(os.path.dirname(program.PROGRAM), "..", "lib", "hdf5")
+        dump = subprocess.run(["h5dump", "-d", "/single", "-s", "0,0,0", "-c", "1,1,3", packed], capture_output=True, text=True,
+                              env={**os.environ, "HDF5_PLUGIN_PATH": plugins})
+        self.assertEqual(dump.returncode, 0, dump.stderr)
+        self.assertRegex(dump.stdout, r"\(0,0,0\): -")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include "core/base/text.hpp"
 #include "core/driver/bench/bench_lowp.hpp"
 #include "core/driver/command_line/commands.hpp"
+#include "core/driver/command_line/compress_commands.hpp"
 #include "core/driver/command_line/help/command_tree.hpp"
 #include "core/driver/failure.hpp"
 #include "core/driver/simulate.hpp"
@@ -266,6 +267,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
         .synonyms({"md", "dynamics", "simulation", "evolve", "integrate"});
     add_core_writers(registry);
     registry.add_bench(bench_lowp());
+    for (auto& command : compress_commands()) registry.add_command(std::move(command));
     register_plugins(registry);
     Commands commands(comm, registry, joined(argc, argv));
     return dispatch(argc, argv, commands, registry);

@@ -272,8 +272,8 @@ Dataset Group::create_series(const std::string& name, DType type, std::span<cons
   return make(name, type_of(type), space, properties);
 }
 
-Dataset Group::create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
-                             lowp::LossyBound bound) {
+Dataset Group::create_coded_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                                   const lowp::FieldCoding& coding, const lowp::Enhancer* weights) {
   const Entered entered;
   if (type != DType::f32 && type != DType::f64)
     throw InternalError(fmt::format("'{}': a bound of error is for real numbers of 32 or 64 bits", name));
@@ -285,7 +285,8 @@ Dataset Group::create_series(const std::string& name, DType type, std::span<cons
         fmt::format("'{}' in '{}': a frame of {:.3g} GB is too large to be compressed in one piece (at most 2); leave "
                     "out 'compress'",
                     absolute(name), file_, bytes / 1e9));
-  const auto values = lossy_filter_values(bound, static_cast<int>(size_of(type)), {chunk.begin(), chunk.end()});
+  const auto values =
+      lossy_filter_values(coding, weights, static_cast<int>(size_of(type)), {chunk.begin(), chunk.end()});
   const Handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), limit.data()));
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE));
   H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());

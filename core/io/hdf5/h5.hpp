@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
-#include "core/codec/codec.hpp"
+#include "core/codec/fields/field_codec.hpp"
 #include "core/parallel/comm.hpp"
 
 /// HDF5 files as C++ values. Identifiers are closed by destructors, numbers keep the type of the C++ variable, and
@@ -220,9 +220,16 @@ class Group : public Object {
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
                         std::int64_t rows_at_once = 1);
   /// The same for rows of real numbers that are stored within a bound of error: each row is one chunk and goes through
-  /// the lossy filter. InputError when a row is 2 GiB or more.
+  /// the lossy filter. `weights`: of an enhancer fitted before, stored once for all rows. InputError when a row is 2
+  /// GiB or more.
+  Dataset create_coded_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
+                              const lowp::FieldCoding& coding, const lowp::Enhancer* weights = nullptr);
   Dataset create_series(const std::string& name, DType type, std::span<const std::int64_t> row_shape,
-                        lowp::LossyBound bound);
+                        lowp::LossyBound bound) {
+    lowp::FieldCoding coding;
+    coding.bound = bound;
+    return create_coded_series(name, type, row_shape, coding);
+  }
 
  protected:
   using Object::Object;

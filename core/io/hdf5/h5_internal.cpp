@@ -72,6 +72,11 @@ std::string cause() {
     const auto from = begin + std::strlen("error message = '");
     text = text.substr(from, text.find('\'', from) - from);
   }
+  // HDF5 looks for the library of a filter it does not know, and may stop at the folder in which it would lie.
+  if (text.find("required filter") != std::string::npos || text.find("can't open directory") != std::string::npos)
+    text = "the filter that it was packed with is not here (" + text +
+           "); name the folder of the filter's library in HDF5_PLUGIN_PATH, or let the program that wrote the file "
+           "unpack it; what Cambium compressed becomes a plain file with `cambium decompress`";
   return text.empty() ? "HDF5 gave no reason" : text;
 }
 

@@ -1,40 +1,78 @@
 #include "core/io/lossy_filter/filter.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
+#include <optional>
 
 namespace cambium::io {
 namespace {
 
-// Stored values: version, bytes per value, kind of bound, bound (two words), extents of a chunk.
-constexpr unsigned version = 1;
-constexpr std::size_t first_extent = 5;
+// Stored values. Version 1: version, bytes per value, kind of bound, bound (two words), extents of a chunk. Version 2:
+// the same up to the bound, then predictor, how it learns, groups, seconds (a single's bits), bytes of weights, number
+// of extents, extents of a chunk, weights.
+constexpr unsigned plain_version = 1, version = 2;
+constexpr std::size_t first_extent_of_plain = 5, first_extent = 11;
+constexpr unsigned learned = 1, strict = 2, convolution = 4, weights_beside = 8;  // how it learns
 
 struct Settings {
-  lowp::LossyBound bound;
+  lowp::FieldCoding coding;
+  std::optional<lowp::Enhancer> weights;
   unsigned bytes_per_value = 4;
   std::vector<std::int64_t> chunk;
+
+  std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (auto extent : chunk) n *= extent;
+    return n;
+  }
+  const lowp::Enhancer* used_weights() const { return weights ? &*weights : nullptr; }
 };
 
+bool read_learning(std::size_t n, const unsigned* values, Settings& out) {
+  if (values[5] > static_cast<unsigned>(lowp::LossyPredictor::zfp)) return false;
+  out.coding.predictor = static_cast<lowp::LossyPredictor>(values[5]);
+  const std::size_t weight_bytes = values[9], extents = values[10], words = (weight_bytes + 3) / 4;
+  if (extents > 32 || n != first_extent + extents + words) return false;
+  out.chunk.assign(values + first_extent, values + first_extent + extents);
+  if (!(values[6] & learned)) return true;
+  auto& coding = out.coding.learned.emplace();
+  coding.strict = values[6] & strict;
+  using Network = lowp::FitSettings::Network;
+  coding.fit.network = values[6] & convolution ? Network::convolution : Network::linear;
+  coding.fit.groups = static_cast<int>(values[7]);
+  coding.fit.seconds = static_cast<double>(std::bit_cast<float>(values[8]));
+  if (values[6] & weights_beside)
+    out.weights =
+        lowp::Enhancer::from(std::as_bytes(std::span(values + first_extent + extents, words)).first(weight_bytes));
+  return true;
+}
+
 bool read_settings(std::size_t n, const unsigned* values, Settings& out) {
-  if (n <= first_extent || values[0] != version) return false;
+  if (n <= first_extent_of_plain || (values[0] != plain_version && values[0] != version)) return false;
   out.bytes_per_value = values[1];
-  out.bound.kind = values[2] == 0 ? lowp::LossyBound::Kind::absolute : lowp::LossyBound::Kind::relative;
-  std::memcpy(&out.bound.value, values + 3, sizeof(double));
-  out.chunk.assign(values + first_extent, values + n);
+  using Kind = lowp::LossyBound::Kind;
+  if (values[2] > static_cast<unsigned>(Kind::psnr)) return false;
+  out.coding.bound.kind = static_cast<Kind>(values[2]);
+  std::memcpy(&out.coding.bound.value, values + 3, sizeof(double));
+  if (values[0] == version) return n >= first_extent && read_learning(n, values, out);
+  out.chunk.assign(values + first_extent_of_plain, values + n);
   return true;
 }
 
 template <class T>
-std::vector<std::byte> encode(const Settings& settings, const void* data, std::size_t bytes) {
-  return lowp::lossy_encode<T>({static_cast<const T*>(data), bytes / sizeof(T)}, settings.chunk, settings.bound);
+std::vector<std::byte> encode(Settings& settings, const void* data, std::size_t bytes) {
+  if (settings.coding.learned) settings.coding.learned->weights = settings.used_weights();
+  lowp::FieldReport report;
+  return lowp::encode_field<T>({static_cast<const T*>(data), bytes / sizeof(T)}, settings.chunk, settings.coding,
+                               report);
 }
 
 template <class T>
-std::vector<std::byte> decode(std::span<const std::byte> stream, std::int64_t n) {
+std::vector<std::byte> decode(const Settings& settings, std::span<const std::byte> stream, std::int64_t n) {
   std::vector<std::byte> out(static_cast<std::size_t>(n) * sizeof(T));
-  lowp::lossy_decode<T>(stream, {reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(n)});
+  lowp::decode_field<T>(stream, {reinterpret_cast<T*>(out.data()), static_cast<std::size_t>(n)},
+                        settings.used_weights());
   return out;
 }
 
@@ -51,19 +89,21 @@ std::size_t hand_over(const std::vector<std::byte>& result, std::size_t* size, v
 /// Returns the number of bytes, 0 for a failure.
 std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size_t bytes, std::size_t* size,
                 void** buffer) try {
-  if (flags & H5Z_FLAG_REVERSE) {
-    const std::span<const std::byte> stream(static_cast<const std::byte*>(*buffer), bytes);
-    const auto info = lowp::lossy_info(stream);
-    return hand_over(
-        info.bytes_per_value == 4 ? decode<float>(stream, info.elements()) : decode<double>(stream, info.elements()),
-        size, buffer);
-  }
   Settings settings;
   if (!read_settings(n, values, settings)) return 0;
+  if (flags & H5Z_FLAG_REVERSE) {
+    const std::span<const std::byte> stream(static_cast<const std::byte*>(*buffer), bytes);
+    const auto info = lowp::field_info(stream).plain;
+    if (info.elements() != settings.elements()) return 0;
+    return hand_over(info.bytes_per_value == 4 ? decode<float>(settings, stream, info.elements())
+                                               : decode<double>(settings, stream, info.elements()),
+                     size, buffer);
+  }
   return hand_over(settings.bytes_per_value == 4 ? encode<float>(settings, *buffer, bytes)
                                                  : encode<double>(settings, *buffer, bytes),
                    size, buffer);
-} catch (const std::exception&) {
+} catch (...) {
+  // Nothing may leave through HDF5, which is C; it says that the filter failed.
   return 0;
 }
 
@@ -72,12 +112,31 @@ std::size_t run(unsigned flags, std::size_t n, const unsigned* values, std::size
 const H5Z_class2_t lossy_filter{H5Z_CLASS_T_VERS, lossy_filter_id, 1,  1, "Cambium error-bounded lossy",
                                 nullptr,          nullptr,         run};
 
-std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value,
-                                          const std::vector<unsigned>& chunk) {
-  std::vector<unsigned> values{version, static_cast<unsigned>(bytes_per_value),
-                               bound.kind == lowp::LossyBound::Kind::absolute ? 0u : 1u, 0, 0};
-  std::memcpy(values.data() + 3, &bound.value, sizeof(double));
+std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const lowp::Enhancer* weights,
+                                          int bytes_per_value, const std::vector<unsigned>& chunk) {
+  const bool plain = !coding.learned && coding.predictor == lowp::LossyPredictor::automatic &&
+                     coding.bound.kind != lowp::LossyBound::Kind::psnr;
+  std::vector<unsigned> values{plain ? plain_version : version, static_cast<unsigned>(bytes_per_value),
+                               static_cast<unsigned>(coding.bound.kind), 0, 0};
+  std::memcpy(values.data() + 3, &coding.bound.value, sizeof(double));
+  std::vector<std::byte> bytes;
+  if (weights) bytes = weights->bytes();
+  if (!plain) {
+    unsigned how = 0, groups = 0;
+    float seconds = 0.0f;
+    if (coding.learned) {
+      how = learned | (coding.learned->strict ? strict : 0u) | (weights ? weights_beside : 0u);
+      if (coding.learned->fit.network == lowp::FitSettings::Network::convolution) how |= convolution;
+      groups = static_cast<unsigned>(coding.learned->fit.groups);
+      seconds = static_cast<float>(coding.learned->fit.seconds);
+    }
+    values.insert(values.end(), {static_cast<unsigned>(coding.predictor), how, groups, std::bit_cast<unsigned>(seconds),
+                                 static_cast<unsigned>(bytes.size()), static_cast<unsigned>(chunk.size())});
+  }
   values.insert(values.end(), chunk.begin(), chunk.end());
+  const std::size_t at = values.size();
+  values.resize(at + (bytes.size() + 3) / 4, 0u);
+  if (!bytes.empty()) std::memcpy(values.data() + at, bytes.data(), bytes.size());
   return values;
 }
 

@@ -3,9 +3,10 @@
 
 #include <vector>
 
-#include "core/codec/codec.hpp"
+#include "core/codec/fields/field_codec.hpp"
 
-/// The lossy codec as a filter of HDF5: each chunk becomes one stream of lossy_encode(). Knows HDF5's headers, not its
+/// The lossy codec as a filter of HDF5: each chunk becomes one stream of
+/// encode_field(). Knows HDF5's headers, not its
 /// library, so that the same code is both part of Cambium and a plugin of any program that reads HDF5 files
 /// (plugin.cpp).
 namespace cambium::io {
@@ -15,8 +16,9 @@ constexpr H5Z_filter_t lossy_filter_id = 453;
 
 extern const H5Z_class2_t lossy_filter;
 
-/// What is stored with a dataset to encode its chunks.
-std::vector<unsigned> lossy_filter_values(lowp::LossyBound bound, int bytes_per_value,
-                                          const std::vector<unsigned>& chunk);
+/// What is stored with a dataset to encode its chunks, and to decode those that were encoded with `weights` (null: none
+/// were fitted before). Plain coding within an absolute or relative bound is stored as it always was.
+std::vector<unsigned> lossy_filter_values(const lowp::FieldCoding& coding, const lowp::Enhancer* weights,
+                                          int bytes_per_value, const std::vector<unsigned>& chunk);
 
 }  // namespace cambium::io

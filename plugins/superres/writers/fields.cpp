@@ -27,11 +27,15 @@ void FieldsWriter::create(const State& state, const CentredFields& fields) {
   file_->create_series("/scales/iteration", DType::i64, {});
   file_->create_series("/scales/write_number", DType::i64, {});
   const std::int64_t shape[2] = {std::ssize(fields.x), std::ssize(fields.z)};
-  for (const char* name : fields.names) {
+  for (std::size_t f = 0; f < fields.names.size(); ++f) {
+    const char* name = fields.names[f];
     const DType type = params_.single ? DType::f32 : DType::f64;
     const std::string path = std::string("/tasks/") + name;
-    auto set = params_.compress ? file_->create_series(path, type, shape, params_.compress->bound())
-                                : file_->create_series(path, type, shape);
+    std::string said;
+    auto set = params_.compress
+                   ? io::create_series(*file_, path, type, shape, *params_.compress, fields.values[f], said)
+                   : file_->create_series(path, type, shape);
+    if (!said.empty()) context_.log.info(fmt::format("{}: {} {}", params_.file, name, said));
     set.set_attribute("DIMENSION_LABELS", std::vector<std::string>{"t", "x", "z"});
     name_coordinates(*file_, name);
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/codec/zfp_codec.hpp"
 #include "core/io/hdf5/compression.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "tests/catch.hpp"
@@ -68,8 +69,19 @@ TEST_CASE("messages of compressed output") {
     return message([&] { deck::read<io::Compression>(deck::parse(deck, "deck.yaml")); });
   };
   CHECK(problem("{relative: 1e-4}") == "no error");
-  CHECK(problem("{}").find("give one of 'relative' and 'absolute', for example {relative: 1e-4}") != std::string::npos);
-  CHECK(problem("{relative: 1e-4, absolute: 1}").find("give one of 'relative' and 'absolute'") != std::string::npos);
+  const std::string one_of = "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}";
+  for (const char* deck : {"{}", "{relative: 1e-4, absolute: 1}", "{psnr: 60, absolute: 1}"})
+    CHECK(problem(deck).find(one_of) != std::string::npos);
+  CHECK(problem("{relative: 1e-4, groups: 5}")
+            .find("'groups' is for learned corrections; add type: learned, or leave it away") != std::string::npos);
+  CHECK(problem("{relative: 1e-4, type: learned, groups: 5, network: convolution, budget: 2 s, strict: false, fit: "
+                "first_frame}") == "no error");
+  CHECK(problem("{relative: 1e-4, type: learnd}").find("learned") != std::string::npos);
+  CHECK(problem("{relative: 1e-4, type: learned, groups: 40}").find("groups") != std::string::npos);
+  CHECK(problem("{psnr: -3}").find("psnr") != std::string::npos);
+  if (!lowp::has_zfp())
+    CHECK(problem("{relative: 1e-4, type: zfp}").find("this build has no ZFP; install it (Debian: libzfp-dev)") !=
+          std::string::npos);
   CHECK(problem("{relative: 0}").find("relative") != std::string::npos);
   Scratch scratch("compressed");
   auto file = io::File::create(scratch.file("b.h5"));

@@ -39,6 +39,7 @@ class Cambium(CMakePackage):
     depends_on("nlohmann-json@3.9:")
     depends_on("random123")
     depends_on("zstd@1.4:")
+    depends_on("zfp@0.5.5:")
     depends_on("openblas threads=none")
     depends_on("netcdf-c")
     depends_on("metis@5.1:")

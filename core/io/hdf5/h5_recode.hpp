@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/compression.hpp"
+
+namespace cambium::io {
+
+/// What became of one data set of a file that was written anew.
+struct Recoded {
+  std::string path;
+  std::int64_t elements = 0, bytes_per_value = 0, stored_before = 0, stored_after = 0;
+};
+
+/// Writes a copy of an HDF5 file, in which data sets of real numbers (32 or 64 bits) with at least `fewest` values are
+/// stored within the bound of `compress`: frame by frame where they can grow along their first dimension, else as a
+/// whole. Everything else, with attributes and dimension scales, is copied. InputError where `from` cannot be read, or
+/// `to` exists.
+std::vector<Recoded> compress_file(const std::string& from, const std::string& to, const Compression& compress,
+                                   std::int64_t fewest = 1024);
+
+/// Writes a copy that every HDF5 reads: what the filter of Cambium encoded is stored as plain numbers. InputError where
+/// there is nothing of it.
+std::vector<Recoded> decompress_file(const std::string& from, const std::string& to);
+
+}  // namespace cambium::io

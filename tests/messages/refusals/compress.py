@@ -1,0 +1,67 @@
+"""What is said about keys `compress` of decks, about `cambium compress` and `decompress`, and about files that were packed elsewhere."""
+import h5py
+import numpy as np
+from table import Table
+
+DECK = """
+run: {name: flow, directory: out}
+plugins: [superres]
+stages:
+  - simulate:
+      physics: rayleigh_benard
+      rayleigh: 1e5
+      width: 2
+      cells: [16, 8]
+      initial: {noise: 0.1}
+      end_time: 1
+      sample_interval: 0.25
+      output: [{type: fields, interval: 0.25, compress: {relative: 1e-3}}]
+"""
+VERIFY = """
+run: {name: verify, directory: verify}
+plugins: [superres]
+stages:
+  - verify: {data: packed.h5, equations: ["dt(b) = 0"]}
+"""
+C = "stages[0].simulate.output[0].compress"
+table = Table("compress", DECK)
+says = table.says
+table.file("verify.yaml", VERIFY)
+table.file("plain.h5", {"a": np.sin(0.01 * np.arange(5000)), "few": np.arange(10.0)})
+table.file("taken.h5", {"a": [1.0]})
+
+# Decks
+ONE_OF = "give one of 'relative', 'absolute' and 'psnr', for example {relative: 1e-4}"
+says(ONE_OF, C + "={}")
+says(ONE_OF, C + "={relative: 1e-3, psnr: 60}")
+for key, value in {"groups": 5, "network": "linear", "fit": "first_frame", "budget": "2 s", "strict": "false"}.items():
+    says(f"'{key}' is for learned corrections; add type: learned, or leave it away", C + f"={{relative: 1e-3, {key}: {value}}}")
+says(("compress.type: ", "learned"), C + "={relative: 1e-3, type: learnt}")
+says(("compress.relative: ", "0"), C + "={relative: 0}")
+says(("compress.psnr: ", "-60"), C + "={psnr: -60}")
+says(("compress.groups: ", "40"), C + "={relative: 1e-3, type: learned, groups: 40}")
+says(("compress.budget: ", "0"), C + "={relative: 1e-3, type: learned, budget: 0 s}")
+
+# Files
+says("'relative' is no key=value; write for example relative=1e-3", command=["compress", "plain.h5", "new.h5", "relative"])
+says("'relative=' is no key=value; write for example relative=1e-3", command=["compress", "plain.h5", "new.h5", "relative="])
+says(("relatve: ", "relative"), command=["compress", "plain.h5", "new.h5", "relatve=1e-3"])
+says("'taken.h5' exists; give the name of a new file, or remove it", command=["compress", "plain.h5", "taken.h5", "relative=1e-3"])
+says("'plain.h5' holds nothing that Cambium compressed; every program with HDF5 reads it as it is",
+     command=["decompress", "plain.h5", "new.h5"])
+with h5py.File(table.path("huge.h5"), "w") as file:
+    file.create_dataset("u", shape=(30000, 30000), dtype="f4", chunks=(100, 100))
+says("'/u' in 'huge.h5': a frame of 3.6 GB is too large to be compressed in one piece (at most 2); store it as a series of frames that "
+     "can grow along its first dimension", command=["compress", "huge.h5", "new.h5", "relative=1e-3"])
+
+# A filter that is not there
+with h5py.File(table.path("packed.h5"), "w") as file:
+    for name in "pbuw":
+        file.create_dataset("tasks/" + name, data=np.ones((4, 16, 8)), compression="lzf")
+    file["scales/sim_time"] = 0.5 * np.arange(4)
+    file["scales/x"], file["scales/z"] = np.arange(16) / 8, (np.arange(8) + 0.5) / 8
+says(("packed.h5", "the filter that it was packed with is not here (", "); name the folder of the filter's library in HDF5_PLUGIN_PATH, or let "
+      "the program that wrote the file unpack it; what Cambium compressed becomes a plain file with `cambium decompress`"),
+     deck="verify.yaml", command="run")
+
+table.run()
