@@ -19,9 +19,9 @@ namespace cambium::train {
 /// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
 /// divided.
 static constexpr std::string_view free_keys[] = {
-    "steps",          "epochs",         "loader",         "accumulate",        "parallel",   "tables.divide",     "reduce.group",
-    "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint", "log",
-    "explode",        "models",         "mllog"};
+    "steps",        "epochs",         "loader",         "accumulate",     "parallel",          "tables.divide",
+    "reduce.group", "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint",
+    "log",          "explode",        "models",         "mllog"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
@@ -156,7 +156,8 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   step_.weights().keep_best();
   if (step_.tables()) step_.tables()->keep_best();
   if (params_.validate.keep_best)
-    step_.weights().whole_best([&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step, true); });
+    step_.weights().whole_best(
+        [&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step, true); });
 }
 
 bool Trainer::out_of_patience() const {

@@ -103,10 +103,9 @@ void Trial::try_step(bool whole, Check& check) {
   if (Dataset* held_out = data.held_out(); held_out && whole) {
     Subset first(*held_out, some_ids(*held_out, 1));
     Validation looked(first, 1);
-    step.weights().whole(
-        [&](FlatBuffer& weights) {
-          looked.evaluate(step.network(), weights.views(), check.context().comm, step.tables());
-        });
+    step.weights().whole([&](FlatBuffer& weights) {
+      looked.evaluate(step.network(), weights.views(), check.context().comm, step.tables());
+    });
   }
   const double all = params.models * static_cast<double>(data.steps()) * static_cast<double>(data.batch());
   check.duration(each * all / check.context().comm.size(),

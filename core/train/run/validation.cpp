@@ -21,7 +21,7 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
 }
 
 std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
-                                         Tables* tables) {
+                                          Tables* tables) {
   network.begin_evaluation(data_, weights);
   const std::size_t terms = network.metrics().size();
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;

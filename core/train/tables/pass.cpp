@@ -183,7 +183,8 @@ void TablePass<T>::answer() {
   given_.assign(static_cast<std::size_t>(given_at_.back() + given_count_.back()), T(0));
   for (const Block& block : blocks())
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
-      for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, store_.row(t, row), given_.data() + at);
+      for (const auto row : rows)
+        add(tables_[static_cast<std::size_t>(t)].width, store_.row(t, row), given_.data() + at);
     });
 }
 
@@ -212,8 +213,7 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
   MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count_.data(),
                  got_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("rows", "world",
-                 (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
   slices_.clear();
   missing_ = 0;
   for (std::size_t s = 0; s < bags_.size(); ++s) {
@@ -259,8 +259,7 @@ void TablePass<T>::send_back() {
   MPI_Ialltoallv(got_.data(), got_count_.data(), got_at_.data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("row gradients", "world",
-                 (std::ssize(got_) - got_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  traffic_.count("row gradients", "world", (std::ssize(got_) - got_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
 }
 
 template <class T>

@@ -25,8 +25,8 @@ class TablePass {
   TablePass(const TablePass&) = delete;
   TablePass& operator=(const TablePass&) = delete;
 
-  /// Collective: asks for the rows of this rank's slices (any number of them, each with a bag per table and sample), and
-  /// starts sending those that others ask for. `numbers`: of these slices among those of all ranks.
+  /// Collective: asks for the rows of this rank's slices (any number of them, each with a bag per table and sample),
+  /// and starts sending those that others ask for. `numbers`: of these slices among those of all ranks.
   void fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient);
   /// Waits until the rows are there.
   void wait();
@@ -63,11 +63,11 @@ class TablePass {
   const Comm& comm_;
   Traffic& traffic_;
 
-  std::vector<std::vector<Bags>> bags_;                       ///< by slice and table
+  std::vector<std::vector<Bags>> bags_;                        ///< by slice and table
   std::vector<std::vector<std::vector<std::int64_t>>> where_;  ///< in got_: of each bag, or of each of its members
-  std::vector<std::vector<std::int64_t>> ask_;                ///< by rank: numbers that it is sent
-  std::vector<std::int64_t> got_numbers_;                     ///< that others sent
-  std::vector<int> asked_, asked_at_, heard_, heard_at_;      ///< numbers sent and received, by rank
+  std::vector<std::vector<std::int64_t>> ask_;                 ///< by rank: numbers that it is sent
+  std::vector<std::int64_t> got_numbers_;                      ///< that others sent
+  std::vector<int> asked_, asked_at_, heard_, heard_at_;       ///< numbers sent and received, by rank
   std::vector<int> got_count_, got_at_, given_count_, given_at_;
   std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
   std::vector<Slice> slices_;

@@ -25,8 +25,9 @@ std::vector<T> TablePieces<T>::exchange(Piece piece) {
     return std::pair(places_.held_below(table, rank, piece.begin), places_.held_below(table, rank, piece.end));
   };
   const auto mine = range(comm_.rank());
-  const auto own = store_.part(table, part).subspan(static_cast<std::size_t>(mine.first * width),
-                                                    static_cast<std::size_t>((mine.second - mine.first) * width));
+  const auto own = store_.part(table, part)
+                       .subspan(static_cast<std::size_t>(mine.first * width),
+                                static_cast<std::size_t>((mine.second - mine.first) * width));
   std::vector<int> counts, starts{0};
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const auto [from, to] = range(rank);

@@ -28,7 +28,8 @@ void RowStore<T>::start(std::uint64_t seed) {
       const auto row = static_cast<std::uint64_t>(table.first + i * table.stride);
       for (std::int64_t j = 0; j < table.width; ++j) {
         // Networks number their own parameters from 0 in this stream; tables come from far above.
-        const Random4 random(seed, Stream::model_weights, row, (std::uint64_t{1 + k} << 40) + static_cast<std::uint64_t>(j / 4));
+        const Random4 random(seed, Stream::model_weights, row,
+                             (std::uint64_t{1 + k} << 40) + static_cast<std::uint64_t>(j / 4));
         table.weights[static_cast<std::size_t>(i * table.width + j)] =
             static_cast<T>(table.reach * (2.0 * random.uniform(static_cast<int>(j % 4)) - 1.0));
       }
@@ -60,7 +61,8 @@ void RowStore<T>::keep_best() {
 template <class T>
 double RowStore<T>::bytes() const {
   double out = 0.0;
-  for (const auto& t : tables_) out += sizeof(T) * static_cast<double>(t.weights.size() + t.states.size() + t.best.size());
+  for (const auto& t : tables_)
+    out += sizeof(T) * static_cast<double>(t.weights.size() + t.states.size() + t.best.size());
   return out;
 }
 

@@ -132,19 +132,19 @@ std::vector<std::string> DividedTables<T>::report() {
   const double own = store_.bytes(), all = comm_.sum(own), most = comm_.max(own);
   double rows = 0.0;
   for (const auto& table : infos_) rows += static_cast<double>(table.rows);
-  std::vector<std::string> out{
-      fmt::format("tables: {} with {:.4g} rows, {}; {} on {} ranks, {} on the fullest ({:.3f} of the mean); messages of "
-                  "a step take {}",
-                  infos_.size(), rows, places_.whole() ? "whole tables by size" : "rows by turns", bytes_text(all),
-                  comm_.size(), bytes_text(most), all > 0.0 ? most * comm_.size() / all : 1.0,
-                  bytes_text(comm_.max(largest_)))};
+  std::vector<std::string> out{fmt::format(
+      "tables: {} with {:.4g} rows, {}; {} on {} ranks, {} on the fullest ({:.3f} of the mean); messages of "
+      "a step take {}",
+      infos_.size(), rows, places_.whole() ? "whole tables by size" : "rows by turns", bytes_text(all), comm_.size(),
+      bytes_text(most), all > 0.0 ? most * comm_.size() / all : 1.0, bytes_text(comm_.max(largest_)))};
   const double bare = comm_.sum(waits_.bare_seconds), behind = comm_.sum(waits_.behind_seconds);
   if (comm_.size() == 1 || waits_.bare == 0 || waits_.behind == 0 || bare <= 0.0) return out;
   const double ranks = comm_.size(), each_bare = bare / static_cast<double>(waits_.bare) / ranks,
                each = behind / static_cast<double>(waits_.behind) / ranks;
-  out.push_back(fmt::format("exchange of rows: {:.3g} ms a step with nothing to compute meanwhile, {:.3g} ms waited "
-                            "otherwise; {:.1f} % hidden",
-                            1e3 * each_bare, 1e3 * each, 100.0 * std::clamp(1.0 - each / each_bare, 0.0, 1.0)));
+  out.push_back(
+      fmt::format("exchange of rows: {:.3g} ms a step with nothing to compute meanwhile, {:.3g} ms waited "
+                  "otherwise; {:.1f} % hidden",
+                  1e3 * each_bare, 1e3 * each, 100.0 * std::clamp(1.0 - each / each_bare, 0.0, 1.0)));
   return out;
 }
 
@@ -161,11 +161,11 @@ std::unique_ptr<Tables> make_tables(std::vector<TableInfo> tables, const TableKe
     rows += static_cast<double>(info.rows);
     largest = std::max(largest, row * static_cast<double>(info.rows));
   }
-  const auto remedy = places.whole()
-                          ? fmt::format("the largest table takes {}, which more ranks do not change; take tables: "
-                                        "{{divide: rows}} and more nodes, or a smaller width",
-                                        bytes_text(largest))
-                          : std::string("run on more nodes, or take a smaller width or fewer rows");
+  const auto remedy = places.whole() ? fmt::format(
+                                           "the largest table takes {}, which more ranks do not change; take tables: "
+                                           "{{divide: rows}} and more nodes, or a smaller width",
+                                           bytes_text(largest))
+                                     : std::string("run on more nodes, or take a smaller width or fewer rows");
   require_memory(own, fmt::format("tables with {:.4g} rows", rows), remedy, context);
   if (dtype == DType::f64) return std::make_unique<DividedTables<double>>(std::move(tables), keys, context.comm);
   return std::make_unique<DividedTables<float>>(std::move(tables), keys, context.comm);

@@ -13,7 +13,7 @@
 namespace cambium::io {
 class File;
 class Group;
-}
+}  // namespace cambium::io
 
 namespace cambium::train {
 

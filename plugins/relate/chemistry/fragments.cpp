@@ -37,7 +37,8 @@ std::vector<std::int32_t> fragment_rows(const MoleculeGraph& molecule, int radiu
   std::vector<std::int32_t> out;
   for (int r = 0;; ++r) {
     for (const auto hash : now)
-      out.push_back(static_cast<std::int32_t>(mixed(hash, static_cast<std::uint64_t>(r)) % static_cast<std::uint64_t>(rows)));
+      out.push_back(
+          static_cast<std::int32_t>(mixed(hash, static_cast<std::uint64_t>(r)) % static_cast<std::uint64_t>(rows)));
     if (r == radius) break;
     for (std::size_t a = 0; a < n; ++a) {
       std::vector<std::pair<std::uint64_t, std::uint64_t>> around;

@@ -31,8 +31,8 @@ class SmilesReader {
   std::string_view text_;
   std::size_t at_ = 0;
   MoleculeGraph out_;
-  int last_ = -1;   ///< the atom that a bond begins at
-  int order_ = 0;   ///< of the next bond; 0 where nothing was written
+  int last_ = -1;  ///< the atom that a bond begins at
+  int order_ = 0;  ///< of the next bond; 0 where nothing was written
   std::vector<int> branches_;
   struct Open {
     int atom = 0, order = 0;
@@ -56,8 +56,8 @@ void SmilesReader::add_atom(MoleculeGraph::Atom atom) {
   const int number = static_cast<int>(out_.atoms.size());
   out_.atoms.push_back(std::move(atom));
   if (last_ >= 0)
-    out_.bonds.push_back({last_, number,
-                          order_between(order_, out_.atoms[static_cast<std::size_t>(last_)], out_.atoms.back())});
+    out_.bonds.push_back(
+        {last_, number, order_between(order_, out_.atoms[static_cast<std::size_t>(last_)], out_.atoms.back())});
   last_ = number, order_ = 0;
 }
 

@@ -50,11 +50,12 @@ void Pairs::Params::describe(deck::Describe<Params>& d) {
   d("radius", &Params::radius, "bonds around an atom that the pieces of compounds reach").range(0, 6).def(2);
   d("pieces", &Params::pieces, "rows of the table of pieces").range(1, 1e8).def(4096);
   d("letters", &Params::letters, "of the words of sequences").range(1, 5).def(3);
-  d.check([](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+  d.check(
+      [](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
 }
 
 std::shared_ptr<const PairTable> Pairs::read_table() const {
-  PairTable out = params_.made_up ? make_pairs(*params_.made_up)
+  PairTable out = params_.made_up                  ? make_pairs(*params_.made_up)
                   : params_.file.ends_with(".csv") ? read_pair_csv(params_.file)
                                                    : read_pair_h5(params_.file);
   if (out.unit.empty()) out.unit = params_.unit;
@@ -69,13 +70,17 @@ void Pairs::open(Context& context) {
       records_ = share(pair_records(table_, roles_, params_.part, {params_.radius, params_.pieces, params_.letters}));
     });
   });
-  const char* part = params_.part == Role::training ? "to train on" : params_.part == Role::test ? "for tests" : "to look at";
-  context.log.info(fmt::format("{} pairs {} of {} in {}: {} compounds, {} targets", size(), part, table_->entries.size(),
-                               table_->source, table_->compounds.size(), table_->targets.size()));
+  const char* part = params_.part == Role::training ? "to train on"
+                     : params_.part == Role::test   ? "for tests"
+                                                    : "to look at";
+  context.log.info(fmt::format("{} pairs {} of {} in {}: {} compounds, {} targets", size(), part,
+                               table_->entries.size(), table_->source, table_->compounds.size(),
+                               table_->targets.size()));
   if (const auto both = pairs_in_both(*table_, roles_); both > 0)
-    context.log.warn(fmt::format("{}: {} pairs of a compound and a target stand in training and in tests, too: what is "
-                                 "judged by them is known already; give each pair one line",
-                                 table_->source, both));
+    context.log.warn(
+        fmt::format("{}: {} pairs of a compound and a target stand in training and in tests, too: what is "
+                    "judged by them is known already; give each pair one line",
+                    table_->source, both));
 }
 
 std::vector<train::SamplePtr> Pairs::read(std::span<const std::int64_t> ids) {

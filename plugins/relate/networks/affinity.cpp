@@ -15,7 +15,8 @@ void Affinity::Params::describe(deck::Describe<Params>& d) {
       .def(Precision::float32);
   d.check([](const Params& p) -> std::string {
     for (const auto width : p.layers)
-      if (width < 1 || width > 1'000'000) return fmt::format("layers: a width of {} is none; widths are 1 to 1000000", width);
+      if (width < 1 || width > 1'000'000)
+        return fmt::format("layers: a width of {} is none; widths are 1 to 1000000", width);
     return "";
   });
 }
@@ -32,18 +33,19 @@ std::vector<train::ParameterInfo> Affinity::parameters() const {
 
 void Affinity::restore(const std::string& state) {
   TableNetwork::restore(state);
-  if (columns().size() != 4)
-    throw InputError(fmt::format("the state of this affinity names {} tables instead of 4; its file is damaged or was "
-                                 "changed",
-                                 columns().size()));
+  if (seen().columns.size() != 4)
+    throw InputError(
+        fmt::format("the state of this affinity names {} tables instead of 4; its file is damaged or was "
+                    "changed",
+                    seen().columns.size()));
 }
 
 /// Rows of things begin at zero, so that one never seen adds nothing; means over many rows need larger ones.
 std::vector<train::TableInfo> Affinity::tables() const {
   constexpr double reach[] = {0.0, 0.0, 1.0, 3.0};
   std::vector<train::TableInfo> out;
-  for (std::size_t c = 0; c < columns().size() && c < 4; ++c)
-    out.push_back({columns()[c].name, columns()[c].rows, params_.width + 1, reach[c]});
+  for (std::size_t c = 0; c < seen().columns.size() && c < 4; ++c)
+    out.push_back({seen().columns[c].name, seen().columns[c].rows, params_.width + 1, reach[c]});
   return out;
 }
 
@@ -51,11 +53,11 @@ std::vector<train::TableInfo> Affinity::tables() const {
 std::vector<train::TermInfo> Affinity::terms() const { return {{"error", "", train::TermInfo::Report::root_mean}}; }
 
 std::vector<train::TermInfo> Affinity::metrics() const {
-  return {{"error", unit(), train::TermInfo::Report::root_mean}};
+  return {{"error", seen().unit, train::TermInfo::Report::root_mean}};
 }
 
 TableNetwork::Loss Affinity::loss_of(double output, double answer) const {
-  const double error = output - (answer - centre()) / spread();
+  const double error = output - (answer - seen().centre) / seen().spread;
   return {error * error, 2.0 * error};
 }
 

@@ -29,7 +29,7 @@ class Affinity : public TableNetwork {
   std::unique_ptr<Passes<double>> passes64() const override { return make_affinity<double>(shape()); }
   std::unique_ptr<Passes<float>> passes32() const override { return make_affinity<float>(shape()); }
   Loss loss_of(double output, double answer) const override;
-  double prediction_of(double output) const override { return centre() + spread() * output; }
+  double prediction_of(double output) const override { return seen().centre + seen().spread * output; }
   void measure(double output, double answer, std::span<train::TermSum> metrics) const override;
 
  private:

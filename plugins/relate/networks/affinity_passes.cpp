@@ -67,8 +67,8 @@ class AffinityPasses : public Passes<T> {
         T* b = static_cast<T*>(pieces.data) + s * (width_ + 1);
         const T share = share_of(s, side);
         for (std::size_t k = 0; k <= width_; ++k) {
-          const T g = k == width_ ? by[s]
-                                  : from[side * width_ + k] + (from[2 * width_ + k] + scale_ * by[s]) * other[k];
+          const T g =
+              k == width_ ? by[s] : from[side * width_ + k] + (from[2 * width_ + k] + scale_ * by[s]) * other[k];
           a[k] += g, b[k] += share * g;
         }
       }

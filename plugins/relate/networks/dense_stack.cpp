@@ -36,13 +36,14 @@ std::vector<T> DenseStack<T>::backward(std::span<const TensorRef> weights, std::
     const std::size_t w = first_ + 2 * l, b = w + 1;
     T* by_bias = static_cast<T*>(gradients[b].data);
     for (int s = 0; s < samples_; ++s)
-      for (int k = 0; k < out; ++k) by_bias[k] += by[static_cast<std::size_t>(s) * static_cast<std::size_t>(out) + static_cast<std::size_t>(k)];
+      for (int k = 0; k < out; ++k)
+        by_bias[k] += by[static_cast<std::size_t>(s) * static_cast<std::size_t>(out) + static_cast<std::size_t>(k)];
     host_gemm<T>(true, false, in, out, samples_, T(1), values_[l].data(), in, by.data(), out, T(1),
                  static_cast<T*>(gradients[w].data), out);
     if (ready) ready(static_cast<int>(b)), ready(static_cast<int>(w));
     std::vector<T> before(static_cast<std::size_t>(samples_) * static_cast<std::size_t>(in));
-    host_gemm<T>(false, true, samples_, in, out, T(1), by.data(), out, static_cast<const T*>(weights[w].data), out, T(0),
-                 before.data(), in);
+    host_gemm<T>(false, true, samples_, in, out, T(1), by.data(), out, static_cast<const T*>(weights[w].data), out,
+                 T(0), before.data(), in);
     by = std::move(before);
   }
   return by;

@@ -12,8 +12,9 @@ namespace cambium::relate {
 
 void Dlrm::Params::describe(deck::Describe<Params>& d) {
   d("width", &Params::width, "numbers of a row of a table").range(1, 100000).def(16);
-  d("bottom", &Params::bottom, "hidden widths of the layers that the numbers of a record pass; the last one, as wide as "
-                               "a row, is added")
+  d("bottom", &Params::bottom,
+    "hidden widths of the layers that the numbers of a record pass; the last one, as wide as "
+    "a row, is added")
       .def({64})
       .example("[512, 256, 64]");
   d("top", &Params::top, "hidden widths of the layers above the products").def({64}).example("[512, 256]");
@@ -28,22 +29,24 @@ void Dlrm::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     for (const auto* widths : {&p.bottom, &p.top})
       for (const auto width : *widths)
-        if (width < 1 || width > 1'000'000) return fmt::format("a layer of width {} is none; widths are 1 to 1000000", width);
+        if (width < 1 || width > 1'000'000)
+          return fmt::format("a layer of width {} is none; widths are 1 to 1000000", width);
     return "";
   });
 }
 
 void Dlrm::require_columns(const RecordSet& records) const {
   if (records.columns.size() < 2 && (records.columns.empty() || records.numbers.empty()))
-    throw InputError(fmt::format("{}: dlrm multiplies columns with each other and with numbers; records need two "
-                                 "columns, or a column and numbers",
-                                 records.source));
+    throw InputError(
+        fmt::format("{}: dlrm multiplies columns with each other and with numbers; records need two "
+                    "columns, or a column and numbers",
+                    records.source));
 }
 
 DlrmShape Dlrm::shape() const {
   DlrmShape out;
   out.width = params_.width, out.wide = params_.wide;
-  out.numbers = numbers(), out.columns = std::ssize(columns());
+  out.numbers = std::ssize(seen().mean), out.columns = std::ssize(seen().columns);
   out.bottom = params_.bottom, out.top = params_.top;
   return out;
 }
@@ -59,7 +62,7 @@ std::vector<train::ParameterInfo> Dlrm::parameters() const {
 /// First values are uniform within 1 / sqrt(rows), as published.
 std::vector<train::TableInfo> Dlrm::tables() const {
   std::vector<train::TableInfo> out;
-  for (const auto& column : columns())
+  for (const auto& column : seen().columns)
     out.push_back({column.name, column.rows, shape().row_width(), 1.0 / std::sqrt(static_cast<double>(column.rows))});
   return out;
 }

@@ -21,8 +21,8 @@ std::vector<std::int64_t> DlrmShape::top_widths() const {
 
 namespace {
 
-/// z_0 = bottom(numbers), z_t = the sum of the bag of column t; r = [z_0, z_i . z_j for j < i]; output top(r), and where
-/// `wide` the last number of every sum added.
+/// z_0 = bottom(numbers), z_t = the sum of the bag of column t; r = [z_0, z_i . z_j for j < i]; output top(r), and
+/// where `wide` the last number of every sum added.
 template <class T>
 class DlrmPasses : public Passes<T> {
  public:

@@ -12,7 +12,7 @@ namespace cambium::relate {
 template <class T>
 struct Inputs {
   int samples = 0;
-  std::vector<T> numbers;            ///< samples x numbers, centred and scaled
+  std::vector<T> numbers;             ///< samples x numbers, centred and scaled
   std::vector<std::int64_t> lengths;  ///< of the bags, samples x columns
 };
 

@@ -39,9 +39,9 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
     for (auto k = begin; k < std::min(training.size(), begin + block); ++k) ids.push_back(k);
     for (const auto& sample : training.read(ids)) {
       const RecordSet& records = record_set_of(*sample, name_);
-      if (columns_.empty()) {
+      if (seen_.columns.empty()) {
         require_columns(records);
-        columns_ = records.columns, unit_ = records.unit;
+        seen_.columns = records.columns, seen_.unit = records.unit;
         numbers.resize(records.numbers.size());
       }
       for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -49,8 +49,8 @@ void TableNetwork::fit_statistics(train::Dataset& training, Context&) {
       answers.add(answer_of(*sample, records));
     }
   }
-  for (const auto& each : numbers) mean_.push_back(each.mean()), scale_.push_back(1.0 / each.deviation());
-  centre_ = answers.mean(), spread_ = answers.deviation();
+  for (const auto& each : numbers) seen_.mean.push_back(each.mean()), seen_.scale.push_back(1.0 / each.deviation());
+  seen_.centre = answers.mean(), seen_.spread = answers.deviation();
 }
 
 /// Normal numbers of variance 2 / (inputs + outputs) (Glorot and Bengio 2010); biases are 0.
@@ -58,12 +58,12 @@ void TableNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t 
   const auto infos = parameters();
   for (std::size_t p = 0; p < infos.size(); ++p) {
     const bool matrix = infos[p].shape.size() == 2;
-    const double deviation =
-        matrix ? std::sqrt(2.0 / static_cast<double>(infos[p].shape[0] + infos[p].shape[1])) : 0.0;
+    const double deviation = matrix ? std::sqrt(2.0 / static_cast<double>(infos[p].shape[0] + infos[p].shape[1])) : 0.0;
     for (std::int64_t k = 0; k < weights[p].elements(); ++k) {
-      const double value =
-          matrix ? deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k / 4), p).normal(static_cast<int>(k % 4))
-                 : 0.0;
+      const double value = matrix
+                               ? deviation * Random4(seed, Stream::model_weights, static_cast<std::uint64_t>(k / 4), p)
+                                                 .normal(static_cast<int>(k % 4))
+                               : 0.0;
       if (dtype() == DType::f64)
         static_cast<double*>(weights[p].data)[k] = value;
       else
@@ -73,26 +73,28 @@ void TableNetwork::initialise(std::span<const TensorRef> weights, std::uint64_t 
 }
 
 void TableNetwork::require_fit(const RecordSet& records) const {
-  if (records.columns.size() != columns_.size() || std::ssize(records.numbers) != numbers())
-    throw InputError(fmt::format("{}: records have {} columns and {} numbers, but this {} reads {} and {}; take records "
-                                 "like those that it was trained on",
-                                 records.source, records.columns.size(), records.numbers.size(), name_, columns_.size(),
-                                 numbers()));
+  if (records.columns.size() != seen_.columns.size() || std::ssize(records.numbers) != std::ssize(seen_.mean))
+    throw InputError(
+        fmt::format("{}: records have {} columns and {} numbers, but this {} reads {} and {}; take records "
+                    "like those that it was trained on",
+                    records.source, records.columns.size(), records.numbers.size(), name_, seen_.columns.size(),
+                    seen_.mean.size()));
 }
 
 std::vector<train::Bags> TableNetwork::bags(std::span<const train::SamplePtr> samples) const {
-  std::vector<train::Bags> out(columns_.size());
+  std::vector<train::Bags> out(seen_.columns.size());
   for (const auto& sample : samples) {
     const RecordSet& records = record_set_of(*sample, name_);
     require_fit(records);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (std::size_t c = 0; c < seen_.columns.size(); ++c) {
       const auto bag = records.bag_of(sample->id, c);
       for (const auto id : bag)
-        if (id < 0 || id >= columns_[c].rows)
-          throw InputError(fmt::format("{}, row {}, column {}: {} is outside its table, which has {} rows, numbered from "
-                                       "0; give records of the things that this {} was trained on",
-                                       records.source, records.place[static_cast<std::size_t>(sample->id)],
-                                       columns_[c].name, id, columns_[c].rows, name_));
+        if (id < 0 || id >= seen_.columns[c].rows)
+          throw InputError(
+              fmt::format("{}, row {}, column {}: {} is outside its table, which has {} rows, numbered from "
+                          "0; give records of the things that this {} was trained on",
+                          records.source, records.place[static_cast<std::size_t>(sample->id)], seen_.columns[c].name,
+                          id, seen_.columns[c].rows, name_));
       out[c].add(bag);
     }
   }
@@ -105,10 +107,12 @@ Inputs<T> TableNetwork::inputs_of(std::span<const train::SamplePtr> samples) con
   out.samples = static_cast<int>(samples.size());
   for (const auto& sample : samples) {
     const RecordSet& records = record_set_of(*sample, name_);
-    for (std::size_t k = 0; k < mean_.size(); ++k)
+    for (std::size_t k = 0; k < seen_.mean.size(); ++k)
       out.numbers.push_back(static_cast<T>(
-          scale_[k] * (records.number[static_cast<std::size_t>(sample->id) * mean_.size() + k] - mean_[k])));
-    for (std::size_t c = 0; c < columns_.size(); ++c) out.lengths.push_back(std::ssize(records.bag_of(sample->id, c)));
+          seen_.scale[k] *
+          (records.number[static_cast<std::size_t>(sample->id) * seen_.mean.size() + k] - seen_.mean[k])));
+    for (std::size_t c = 0; c < seen_.columns.size(); ++c)
+      out.lengths.push_back(std::ssize(records.bag_of(sample->id, c)));
   }
   return out;
 }
@@ -146,7 +150,8 @@ void TableNetwork::gradient(std::span<const train::SamplePtr> samples, std::span
   in_type(dtype(), [&]<class T>() {
     auto by_output = forward<T>(samples, weights);
     for (std::size_t s = 0; s < samples.size(); ++s) {
-      const Loss loss = loss_of(static_cast<double>(by_output[s]), answer_of(*samples[s], record_set_of(*samples[s], name_)));
+      const Loss loss =
+          loss_of(static_cast<double>(by_output[s]), answer_of(*samples[s], record_set_of(*samples[s], name_)));
       terms[0].sum += loss.value, terms[0].count += 1.0;
       by_output[s] = static_cast<T>(term_weights[0] * loss.by_output);
     }
@@ -177,28 +182,29 @@ void TableNetwork::infer(std::span<const train::SamplePtr> samples, std::span<co
 
 std::string TableNetwork::state() const {
   nlohmann::json columns = nlohmann::json::array();
-  for (const auto& column : columns_) columns.push_back({{"name", column.name}, {"rows", column.rows}});
-  return nlohmann::json{{"columns", columns}, {"mean", mean_},     {"scale", scale_},
-                        {"centre", centre_},  {"spread", spread_}, {"unit", unit_}}
+  for (const auto& column : seen_.columns) columns.push_back({{"name", column.name}, {"rows", column.rows}});
+  return nlohmann::json{{"columns", columns},     {"mean", seen_.mean},     {"scale", seen_.scale},
+                        {"centre", seen_.centre}, {"spread", seen_.spread}, {"unit", seen_.unit}}
       .dump();
 }
 
 void TableNetwork::restore(const std::string& state) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   const auto json = nlohmann::json::parse(state);
-  columns_.clear();
+  seen_.columns.clear();
   for (const auto& column : json.at("columns"))
-    columns_.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>()});
-  mean_ = json.at("mean").get<std::vector<double>>();
-  scale_ = json.at("scale").get<std::vector<double>>();
-  centre_ = json.at("centre").get<double>(), spread_ = json.at("spread").get<double>();
-  unit_ = json.at("unit").get<std::string>();
-  const bool sound = std::all_of(columns_.begin(), columns_.end(),
+    seen_.columns.push_back({column.at("name").get<std::string>(), column.at("rows").get<std::int64_t>()});
+  seen_.mean = json.at("mean").get<std::vector<double>>();
+  seen_.scale = json.at("scale").get<std::vector<double>>();
+  seen_.centre = json.at("centre").get<double>(), seen_.spread = json.at("spread").get<double>();
+  seen_.unit = json.at("unit").get<std::string>();
+  const bool sound = std::all_of(seen_.columns.begin(), seen_.columns.end(),
                                  [](const RowColumn& c) { return c.rows >= 1 && c.rows <= most; });
-  if (!sound || columns_.empty() || columns_.size() > 100'000 || mean_.size() != scale_.size())
-    throw InputError(fmt::format("the state of this {} says sizes of tables that cannot be; its file is damaged or was "
-                                 "changed",
-                                 name_));
+  if (!sound || seen_.columns.empty() || seen_.columns.size() > 100'000 || seen_.mean.size() != seen_.scale.size())
+    throw InputError(
+        fmt::format("the state of this {} says sizes of tables that cannot be; its file is damaged or was "
+                    "changed",
+                    name_));
   passes64_.reset(), passes32_.reset();
 }
 

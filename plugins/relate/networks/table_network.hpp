@@ -30,7 +30,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;
   /// The answer of each sample.
-  std::vector<train::FieldInfo> outputs() const override { return {{"output", unit_, {}, DType::f64}}; }
+  std::vector<train::FieldInfo> outputs() const override { return {{"output", seen_.unit, {}, DType::f64}}; }
   void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
              std::span<const TensorRef> outputs) override;
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
@@ -39,15 +39,16 @@ class TableNetwork : public train::Network, public train::UsesTables {
   std::string state() const override;
   void restore(const std::string& state) override;
 
-  /// What it saw: the columns of the records that it was trained on.
-  const std::vector<RowColumn>& columns() const { return columns_; }
+  /// What it was trained on: its columns, how numbers are centred and scaled, mean, deviation and unit of the answers.
+  struct Seen {
+    std::vector<RowColumn> columns;
+    std::vector<double> mean, scale;
+    double centre = 0.0, spread = 1.0;
+    std::string unit;
+  };
 
  protected:
-  std::int64_t numbers() const { return std::ssize(mean_); }
-  /// Mean and deviation of the answers, where a network standardises them.
-  double centre() const { return centre_; }
-  double spread() const { return spread_; }
-  const std::string& unit() const { return unit_; }
+  const Seen& seen() const { return seen_; }
 
   /// InputError when records of these columns are none of this network's.
   virtual void require_columns(const RecordSet&) const {}
@@ -73,10 +74,7 @@ class TableNetwork : public train::Network, public train::UsesTables {
 
   const char* name_;
   Precision precision_;
-  std::vector<RowColumn> columns_;
-  std::vector<double> mean_, scale_;  ///< of the numbers of a record
-  double centre_ = 0.0, spread_ = 1.0;
-  std::string unit_;
+  Seen seen_;
   train::TableRows* rows_ = nullptr;
   std::unique_ptr<Passes<double>> passes64_;
   std::unique_ptr<Passes<float>> passes32_;

@@ -53,7 +53,8 @@ std::map<std::int64_t, std::int32_t> numbered(const Array2<std::int64_t>& values
 
 void add_numbers(const Array2<double>& dense, RecordSet& out) {
   for (std::int64_t k = 0; k < dense.columns; ++k)
-    out.numbers.push_back(fmt::format("number {}", k + 1)), out.numbers.push_back(fmt::format("number {} missing", k + 1));
+    out.numbers.push_back(fmt::format("number {}", k + 1)),
+        out.numbers.push_back(fmt::format("number {} missing", k + 1));
   for (const double x : dense.values)
     out.number.push_back(std::isnan(x) ? 0.0 : std::log1p(std::max(x, 0.0))), out.number.push_back(std::isnan(x));
 }
@@ -68,24 +69,28 @@ RecordSet read_clicks(const ClickFile& keys) {
   out.answer = "clicked";
   const io::Group place = keys.group.empty() ? static_cast<const io::Group&>(file) : file.group(keys.group);
   out.answers = place.read<std::vector<double>>("label");
+  if (values.rows == 0) throw InputError(fmt::format("{} has no records", out.source));
   if (std::ssize(out.answers) != values.rows)
-    throw InputError(fmt::format("{}: {} labels for {} records; the file is cut short, or its parts belong to different "
-                                 "data",
-                                 out.source, out.answers.size(), values.rows));
+    throw InputError(
+        fmt::format("{}: {} labels for {} records; the file is cut short, or its parts belong to different "
+                    "data",
+                    out.source, out.answers.size(), values.rows));
   if (place.exists("dense")) add_numbers(read_2d<double>(place, "dense"), out);
   if (std::ssize(out.number) != values.rows * std::ssize(out.numbers))
     throw InputError(fmt::format("{}: dense has another number of records than label", out.source));
   const bool as_they_are = !keys.rows.empty();
   if (as_they_are && std::ssize(keys.rows) != values.columns)
-    throw InputError(fmt::format("rows has {} numbers, but {} has {} columns", keys.rows.size(), out.source, values.columns));
+    throw InputError(
+        fmt::format("rows has {} numbers, but {} has {} columns", keys.rows.size(), out.source, values.columns));
   const auto known = as_they_are ? values : read_values(file, keys.vocabulary.empty() ? keys.group : keys.vocabulary);
   if (known.columns != values.columns)
-    throw InputError(fmt::format("{}: the vocabulary has {} columns, not {}", out.source, known.columns, values.columns));
+    throw InputError(
+        fmt::format("{}: the vocabulary has {} columns, not {}", out.source, known.columns, values.columns));
   auto ids = std::make_shared<std::vector<std::int32_t>>(values.values.size(), 0);
   for (std::int64_t c = 0; c < values.columns; ++c) {
     const auto rows = as_they_are ? std::map<std::int64_t, std::int32_t>{} : numbered(known, c, keys.least);
-    out.columns.push_back({fmt::format("column {}", c + 1),
-                           as_they_are ? keys.rows[static_cast<std::size_t>(c)] : std::ssize(rows) + 1});
+    out.columns.push_back(
+        {fmt::format("column {}", c + 1), as_they_are ? keys.rows[static_cast<std::size_t>(c)] : std::ssize(rows) + 1});
     for (std::int64_t r = 0; r < values.rows; ++r) {
       auto& id = (*ids)[static_cast<std::size_t>(r * values.columns + c)];
       const auto value = values.at(r, c);
@@ -101,7 +106,8 @@ RecordSet read_clicks(const ClickFile& keys) {
       throw InputError(fmt::format("{}, row {}: a label is 0 or 1, not {:g}", out.source, r, y));
     out.place.push_back(r);
     for (std::int64_t c = 0; c < values.columns; ++c)
-      out.bag.push_back(std::span<const std::int32_t>(*ids).subspan(static_cast<std::size_t>(r * values.columns + c), 1));
+      out.bag.push_back(
+          std::span<const std::int32_t>(*ids).subspan(static_cast<std::size_t>(r * values.columns + c), 1));
   }
   require_sound(out);
   return out;

@@ -11,7 +11,8 @@ RecordSet make_clicks(const MadeClicks& keys) {
   constexpr int directions = 3;
   const auto seed = static_cast<std::uint64_t>(keys.seed);
   const auto draw = [&](std::uint64_t what, std::int64_t id, std::int64_t k) {
-    return Random4(seed, made_clicks_stream, static_cast<std::uint64_t>(id), what << 32 | static_cast<std::uint64_t>(k));
+    return Random4(seed, made_clicks_stream, static_cast<std::uint64_t>(id),
+                   what << 32 | static_cast<std::uint64_t>(k));
   };
   RecordSet out;
   out.source = "made-up clicks", out.answer = "clicked";

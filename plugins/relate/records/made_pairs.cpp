@@ -24,8 +24,8 @@ struct Draw {
 
 constexpr int factors = 4;
 constexpr std::int64_t sequence_length = 60, fragments_each = 4;
-constexpr const char* fragments[] = {"CC",    "C(=O)N", "c1ccccc1", "C(F)(F)F", "OC",    "N1CCOCC1",
-                                     "c1ccncc1", "S(=O)(=O)N", "C#N",  "CCl",   "C1CC1", "NC(=O)C"};
+constexpr const char* fragments[] = {"CC",       "C(=O)N",     "c1ccccc1", "C(F)(F)F", "OC",    "N1CCOCC1",
+                                     "c1ccncc1", "S(=O)(=O)N", "C#N",      "CCl",      "C1CC1", "NC(=O)C"};
 constexpr std::int64_t fragment_count = std::ssize(fragments);
 constexpr const char* residues = "ACDEFGHIKLMNPQRSTVWY";
 
@@ -55,7 +55,8 @@ PairTable make_pairs(const MadePairs& keys) {
     std::vector<double> own;
     for (int j = 0; j < factors; ++j) own.push_back(family.normal(f, j) + 0.2 * mutation.normal(t, 100 + j));
     for (std::int64_t k = 0; k < 3; ++k)
-      sequence[static_cast<std::size_t>(mutation.below(sequence_length, t, 2 * k))] = residues[mutation.below(20, t, 2 * k + 1)];
+      sequence[static_cast<std::size_t>(mutation.below(sequence_length, t, 2 * k))] =
+          residues[mutation.below(20, t, 2 * k + 1)];
     out.targets.id.push_back(fmt::format("T{}-{}", f + 1, t / keys.families + 1)), out.targets.text.push_back(sequence);
     of_target.push_back(own);
   }
@@ -65,7 +66,8 @@ PairTable make_pairs(const MadePairs& keys) {
       double sum = 6.0 + keys.noise * value.normal(c, 2 * t + 1);
       for (std::size_t j = 0; j < factors; ++j)
         sum += 0.6 * of_compound[static_cast<std::size_t>(c)][j] * of_target[static_cast<std::size_t>(t)][j];
-      out.entries.push_back({static_cast<std::int32_t>(c), static_cast<std::int32_t>(t), sum, -1, c * keys.targets + t});
+      out.entries.push_back(
+          {static_cast<std::int32_t>(c), static_cast<std::int32_t>(t), sum, -1, c * keys.targets + t});
     }
   return out;
 }

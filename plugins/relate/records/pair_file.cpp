@@ -23,11 +23,13 @@ Side side_of(const io::File& file, const std::string& name, const std::string& t
   for (auto& each : file.read<std::vector<std::string>>(name + "_" + text))
     out.text.push_back(without_padding(std::move(each)));
   if (std::ssize(out.text) != count)
-    throw InputError(fmt::format("'{}': /{}_{} holds {} texts, but /affinity has {} of them; its parts belong to "
-                                 "different data",
-                                 file.file(), name, text, out.text.size(), count));
+    throw InputError(
+        fmt::format("'{}': /{}_{} holds {} texts, but /affinity has {} of them; its parts belong to "
+                    "different data",
+                    file.file(), name, text, out.text.size(), count));
   if (file.exists(name + "_id"))
-    for (auto& each : file.read<std::vector<std::string>>(name + "_id")) out.id.push_back(without_padding(std::move(each)));
+    for (auto& each : file.read<std::vector<std::string>>(name + "_id"))
+      out.id.push_back(without_padding(std::move(each)));
   for (std::int64_t k = std::ssize(out.id); k < count; ++k) out.id.push_back(fmt::format("{} {}", name, k));
   if (!file.exists(name + "_similarity")) return out;
   const auto similarity = file.dataset(name + "_similarity");
@@ -118,11 +120,13 @@ PairTable read_pair_csv(const std::string& path) {
     const auto words = words_of(line);
     if (names.empty()) {
       names = words;
-      const std::vector<std::string> first(names.begin(), names.begin() + std::min<std::ptrdiff_t>(4, std::ssize(names)));
+      const std::vector<std::string> first(names.begin(),
+                                           names.begin() + std::min<std::ptrdiff_t>(4, std::ssize(names)));
       if (names.size() < 5 || first != std::vector<std::string>{"compound", "smiles", "target", "sequence"} ||
           (names.size() > 5 && names[5] != "fold") || names.size() > 6)
         throw InputError(fmt::format(
-            "{}: the first line must name the columns: compound,smiles,target,sequence,VALUE or ...,VALUE,fold", where));
+            "{}: the first line must name the columns: compound,smiles,target,sequence,VALUE or ...,VALUE,fold",
+            where));
       out.answer = names[4];
       continue;
     }

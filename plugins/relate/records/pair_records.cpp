@@ -45,8 +45,7 @@ RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std:
   const auto pieces = all_rows(*table, true, [&](const std::string& text) {
     return fragment_rows(parse_smiles(text), static_cast<int>(keys.radius), keys.pieces);
   });
-  const auto words =
-      all_rows(*table, false, [&](const std::string& text) { return word_rows(text, keys.letters); });
+  const auto words = all_rows(*table, false, [&](const std::string& text) { return word_rows(text, keys.letters); });
   const auto most = std::max(table->compounds.size(), table->targets.size());
   auto numbers = std::make_shared<std::vector<std::int32_t>>();
   for (std::int64_t k = 0; k < most; ++k) numbers->push_back(static_cast<std::int32_t>(k));
@@ -58,8 +57,8 @@ RecordSet pair_records(const std::shared_ptr<const PairTable>& table, const std:
     if (roles[k] != role) continue;
     const auto& entry = table->entries[k];
     const auto c = static_cast<std::size_t>(entry.compound), t = static_cast<std::size_t>(entry.target);
-    for (const auto bag : {std::span(*own).subspan(c, 1), std::span(*own).subspan(t, 1), std::span(*pieces[c]),
-                           std::span(*words[t])})
+    for (const auto bag :
+         {std::span(*own).subspan(c, 1), std::span(*own).subspan(t, 1), std::span(*pieces[c]), std::span(*words[t])})
       out.bag.push_back(bag);
     out.answers.push_back(entry.value), out.place.push_back(entry.place);
     out.pair.push_back(static_cast<std::int64_t>(k));

@@ -59,7 +59,8 @@ void require_sound(const RecordSet& records) {
       const auto bag = records.bag_of(r, c);
       const RowColumn& column = records.columns[c];
       if (bag.empty())
-        throw InputError(fmt::format("{}, column {}: names no row of its table; every bag needs one", where(), column.name));
+        throw InputError(
+            fmt::format("{}, column {}: names no row of its table; every bag needs one", where(), column.name));
       for (const auto id : bag)
         if (id < 0 || id >= column.rows)
           throw InputError(fmt::format("{}, column {}: {} is outside its table, which has {} rows, numbered from 0",

@@ -23,10 +23,10 @@ struct RecordSet {
   std::string answer, unit;          ///< name and unit of the answer, such as "affinity", ""
   std::vector<std::string> numbers;  ///< names of the numbers of a record
   std::vector<RowColumn> columns;
-  std::vector<double> number;                        ///< records x numbers
-  std::vector<std::span<const std::int32_t>> bag;    ///< records x columns; they point into `stored`
-  std::vector<double> answers;                       ///< of each record
-  std::vector<std::int64_t> place;                   ///< its row or line in the source, counted as the source does
+  std::vector<double> number;                      ///< records x numbers
+  std::vector<std::span<const std::int32_t>> bag;  ///< records x columns; they point into `stored`
+  std::vector<double> answers;                     ///< of each record
+  std::vector<std::int64_t> place;                 ///< its row or line in the source, counted as the source does
   std::vector<std::shared_ptr<const std::vector<std::int32_t>>> stored;
 
   std::shared_ptr<const PairTable> pairs;  ///< where records are pairs of two things

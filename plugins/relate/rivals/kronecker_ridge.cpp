@@ -22,8 +22,8 @@ class KroneckerKernel {
         b_(powers_of(m.target_similarity, choice.target_power)), half_(m.value.size()) {}
   /// y = A x B
   void apply(const std::vector<double>& x, std::vector<double>& y) {
-    host_gemm<double>(false, false, rows_, columns_, rows_, 1.0, a_.data(), rows_, x.data(), columns_, 0.0, half_.data(),
-                      columns_);
+    host_gemm<double>(false, false, rows_, columns_, rows_, 1.0, a_.data(), rows_, x.data(), columns_, 0.0,
+                      half_.data(), columns_);
     host_gemm<double>(false, false, rows_, columns_, columns_, 1.0, half_.data(), columns_, b_.data(), columns_, 0.0,
                       y.data(), columns_);
   }

@@ -6,8 +6,8 @@
 
 namespace cambium::relate {
 
-/// Logistic regression on numbers and rows: sigmoid(b + sum of w_k x_k + the weights of the rows that are named), fitted
-/// with the penalty lambda / 2 |w|^2 by limited-memory BFGS.
+/// Logistic regression on numbers and rows: sigmoid(b + sum of w_k x_k + the weights of the rows that are named),
+/// fitted with the penalty lambda / 2 |w|^2 by limited-memory BFGS.
 class LogisticRegression {
  public:
   /// Fits with the lambda, of a small grid, whose area under the curve is largest on a fifth of the records that the

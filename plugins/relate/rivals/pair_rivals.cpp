@@ -108,8 +108,8 @@ std::vector<PairPrediction> with_neighbours(const PairMatrices& m, const std::ve
     for (std::size_t k = 0; k < base.size(); ++k) to.value[k] += sum[k] / (weight[k] + 1e-3);
   };
   const auto by_compounds = [&](const std::vector<double>& x, std::vector<double>& y) {
-    host_gemm<double>(false, false, rows, columns, rows, 1.0, of_compounds.data(), rows, x.data(), columns, 0.0, y.data(),
-                      columns);
+    host_gemm<double>(false, false, rows, columns, rows, 1.0, of_compounds.data(), rows, x.data(), columns, 0.0,
+                      y.data(), columns);
   };
   const auto by_targets = [&](const std::vector<double>& x, std::vector<double>& y) {
     host_gemm<double>(false, true, rows, columns, columns, 1.0, x.data(), columns, of_targets.data(), columns, 0.0,

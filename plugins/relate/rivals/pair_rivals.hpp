@@ -26,8 +26,8 @@ struct PairPrediction {
   std::vector<double> value;
 };
 
-/// The mean of all training pairs, and for each compound and target what it adds to it, shrunk towards 0 by three pairs;
-/// by turns, 30 times.
+/// The mean of all training pairs, and for each compound and target what it adds to it, shrunk towards 0 by three
+/// pairs; by turns, 30 times.
 std::vector<double> additive_means(const PairMatrices& m);
 
 /// `base` and the mean of what it left at the most similar things of the training pairs, weighed by the eighth power of

@@ -58,7 +58,6 @@ void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, 
 /// All records of a data set.
 static const RecordSet& records_of(train::Dataset& data) {
   const std::int64_t first[] = {0};
-  if (data.size() == 0) throw InputError("the data set is empty: there is nothing to judge");
   return record_set_of(*data.read(first).front(), "judge_clicks");
 }
 
@@ -72,9 +71,11 @@ Task::Outcome JudgeClicks::run(Context& context) {
     throw InputError("training and dataset have different columns; give records of the same kind");
   const double clicked = std::accumulate(learned.answers.begin(), learned.answers.end(), 0.0);
   std::vector<Row> rows;
-  rows.push_back({"constant", std::vector<double>(records.answers.size(), clicked / static_cast<double>(learned.size()))});
+  rows.push_back(
+      {"constant", std::vector<double>(records.answers.size(), clicked / static_cast<double>(learned.size()))});
   const LogisticRegression logistic(learned);
-  rows.push_back({fmt::format("logistic regression (lambda {:g})", logistic.lambda()), logistic.probabilities(records)});
+  rows.push_back(
+      {fmt::format("logistic regression (lambda {:g})", logistic.lambda()), logistic.probabilities(records)});
   std::vector<ModelPredictions> models;
   for (const auto& path : params_.models) {
     models.push_back(predictions_of(path, *data, context));

@@ -7,8 +7,8 @@
 
 namespace cambium::relate {
 
-/// The stage `judge_clicks`: probabilities that networks give to records that they never saw, beside logistic regression
-/// on the same records.
+/// The stage `judge_clicks`: probabilities that networks give to records that they never saw, beside logistic
+/// regression on the same records.
 class JudgeClicks : public Task, public Checked {
  public:
   struct Params {

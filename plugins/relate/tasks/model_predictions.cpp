@@ -18,8 +18,8 @@ ModelPredictions predictions_of(const std::string& path, train::Dataset& data, C
   constexpr std::int64_t block = 512;
   auto model = train::load_artifact(path, context);
   if (!dynamic_cast<TableNetwork*>(model.network.get()))
-    throw InputError(fmt::format("models: '{}' holds a {}, which reads no records; dlrm and affinity do", path,
-                                 model.info.type));
+    throw InputError(
+        fmt::format("models: '{}' holds a {}, which reads no records; dlrm and affinity do", path, model.info.type));
   train::require_fields(model.info, path, data);
   ModelPredictions out;
   out.method = fmt::format("{} ({})", model.info.type, std::filesystem::path(path).parent_path().filename().string());

@@ -36,9 +36,7 @@ std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& ro
 }
 
 /// A word of a table of text: quoted where it holds a comma.
-std::string cell(const std::string& text) {
-  return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
-}
+std::string cell(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
 
 std::string with_unit(const std::string& name, const std::string& unit) {
   return unit.empty() ? name : name + " [" + unit + "]";
@@ -74,8 +72,8 @@ std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs
   for (const auto& rival : pair_rivals(matrices, held_pairs(table, pairs.roles()))) {
     out.push_back({rival.method, {}});
     for (const auto k : tested_)
-      out.back().value.push_back(rival.value[static_cast<std::size_t>(
-          table.entries[k].compound * table.targets.size() + table.entries[k].target)]);
+      out.back().value.push_back(rival.value[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() +
+                                                                      table.entries[k].target)]);
   }
   return out;
 }
@@ -110,12 +108,13 @@ void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, 
   }
   std::vector<std::size_t> order(tested_.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return shown.value[a] > shown.value[b]; });
-  std::string text = fmt::format("compound,target,{},{},{},known of compound,known of target\n",
-                                 with_unit("predicted", table.unit), with_unit("measured", table.unit),
-                                 with_unit("by neighbours", table.unit));
-  lines_.push_back(fmt::format("{:<24}{:<24}{:>11}{:>11}{:>15}{:>8}{:>8}", "highest by " + shown.method, "", "predicted",
-                               "measured", "by neighbours", "known", ""));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shown.value[a] > shown.value[b]; });
+  std::string text =
+      fmt::format("compound,target,{},{},{},known of compound,known of target\n", with_unit("predicted", table.unit),
+                  with_unit("measured", table.unit), with_unit("by neighbours", table.unit));
+  lines_.push_back(fmt::format("{:<24}{:<24}{:>11}{:>11}{:>15}{:>8}{:>8}", "highest by " + shown.method, "",
+                               "predicted", "measured", "by neighbours", "known", ""));
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t k = order[n];
     const auto& entry = table.entries[tested_[k]];
@@ -145,7 +144,8 @@ Task::Outcome PredictAffinities::run(Context& context) {
   if (std::ssize(tested_) != data->size())
     throw InputError("predict_affinities judges the pairs that are kept for tests; give the dataset part: test");
   auto rows = rivals(*pairs);
-  const auto neighbours = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });
+  const auto neighbours =
+      *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });
   std::vector<ModelPredictions> models;
   for (const auto& path : params_.models) {
     models.push_back(predictions_of(path, *data, context));

@@ -9,8 +9,8 @@
 
 namespace cambium::relate {
 
-/// The stage `predict_affinities`: what networks say of pairs of compounds and targets that they never saw, beside rivals
-/// that cost little, and a table of pairs with what is known of each.
+/// The stage `predict_affinities`: what networks say of pairs of compounds and targets that they never saw, beside
+/// rivals that cost little, and a table of pairs with what is known of each.
 class PredictAffinities : public Task, public Checked {
  public:
   struct Params {

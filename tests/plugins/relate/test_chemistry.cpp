@@ -29,9 +29,8 @@ TEST_CASE("a SMILES is read into atoms and bonds") {
 }
 
 TEST_CASE("fragments do not depend on the order in which atoms are written") {
-  const std::vector<std::pair<const char*, const char*>> same{{"CC(=O)Oc1ccccc1C(=O)O", "OC(=O)c1ccccc1OC(C)=O"},
-                                                              {"C1CC1CO", "OCC1CC1"},
-                                                              {"Clc1ccncc1", "c1cc(Cl)ccn1"}};
+  const std::vector<std::pair<const char*, const char*>> same{
+      {"CC(=O)Oc1ccccc1C(=O)O", "OC(=O)c1ccccc1OC(C)=O"}, {"C1CC1CO", "OCC1CC1"}, {"Clc1ccncc1", "c1cc(Cl)ccn1"}};
   for (const auto& [a, b] : same)
     for (const int radius : {0, 1, 2, 3})
       CHECK(fragment_rows(parse_smiles(a), radius, 100000) == fragment_rows(parse_smiles(b), radius, 100000));

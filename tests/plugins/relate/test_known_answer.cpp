@@ -1,5 +1,6 @@
-// The small DLRM that facebookresearch/dlrm (090956e) prints on its page: losses .451893, .402002, .275460 of three batches. Weights and
-// data are drawn from the Mersenne twister with seed 123, in the order in which that program drew them.
+// The small DLRM that facebookresearch/dlrm (090956e) prints on its page: losses .451893, .402002, .275460 of three
+// batches. Weights and data are drawn from the Mersenne twister with seed 123, in the order in which that program drew
+// them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -40,7 +41,8 @@ RecordPtr batch(const std::vector<double>& s, std::size_t n) {
   out.source = "known answer", out.answer = "target";
   for (int t = 0; t < 3; ++t) out.columns.push_back({fmt::format("table {}", t), table_rows[t]});
   out.numbers = {"1", "2", "3", "4"};
-  out.number.assign(s.begin() + static_cast<std::ptrdiff_t>(dense[n]), s.begin() + static_cast<std::ptrdiff_t>(dense[n]) + 8);
+  out.number.assign(s.begin() + static_cast<std::ptrdiff_t>(dense[n]),
+                    s.begin() + static_cast<std::ptrdiff_t>(dense[n]) + 8);
   for (std::size_t b = 0; b < 2; ++b) {
     out.answers.push_back(s[76 + 2 * n + b]), out.place.push_back(static_cast<std::int64_t>(b));
     for (std::size_t t = 0; t < 3; ++t) out.bag.push_back(bags[n][t][b]);
@@ -146,7 +148,8 @@ TEST_CASE("dlrm: gradients of the first step and final weights are those of the 
     }
   }
   for (std::size_t l = 0; l < layer_count; ++l) {
-    CHECK(worst(numbers(known.use->weights.values<double>(2 * l)), turned(read(fmt::format("final/weight_{}", l)), l)) < 1e-12);
+    CHECK(worst(numbers(known.use->weights.values<double>(2 * l)), turned(read(fmt::format("final/weight_{}", l)), l)) <
+          1e-12);
     CHECK(worst(numbers(known.use->weights.values<double>(2 * l + 1)), read(fmt::format("final/bias_{}", l))) < 1e-12);
   }
   for (std::size_t t = 0; t < 3; ++t)

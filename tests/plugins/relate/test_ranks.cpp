@@ -1,4 +1,5 @@
-// Training with tables: the same rows and weights on any number of ranks, in files of any other number, and after a restart.
+// Training with tables: the same rows and weights on any number of ranks, in files of any other number, and after a
+// restart.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,8 +13,8 @@ using namespace cambium::relate;
 namespace {
 
 std::string stage(const std::string& network, const std::string& data, const std::string& more) {
-  return fmt::format("{{network: {}, dataset: {}, batch: 32, learning_rate: {{type: constant, start: 0.01}}, {}}}", network,
-                     data, more);
+  return fmt::format("{{network: {}, dataset: {}, batch: 32, learning_rate: {{type: constant, start: 0.01}}, {}}}",
+                     network, data, more);
 }
 
 const std::string clicks = "{type: clicks, made_up: {records: 200, columns: 4, rows: 9}}";
@@ -27,7 +28,8 @@ struct Ranks {
 
   /// Weights, then the rows of all tables, of the model that a training has written.
   std::vector<double> trained(const std::string& keys, bool alone, const std::string& name = "") {
-    Place place(alone ? self : world, scratch.file((alone ? "alone" + std::to_string(world.rank()) : "together") + name));
+    Place place(alone ? self : world,
+                scratch.file((alone ? "alone" + std::to_string(world.rank()) : "together") + name));
     place.run("train", keys);
     return model(place.context.run_directory + "/model.h5");
   }
@@ -69,11 +71,11 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
     for (const char* divide : {"rows", "whole"})
       for (const char* optimizer : {"sgd", "adagrad", "adam"}) {
         INFO(precision << " " << divide << " " << optimizer);
-        const auto keys = stage(fmt::format("{{type: dlrm, width: 4, bottom: [6], top: [5], precision: {}}}", precision),
-                                clicks,
-                                fmt::format("steps: 6, reduce: {{mode: ordered, slices: 8}}, tables: {{divide: {}, "
-                                            "optimizer: {}}}",
-                                            divide, optimizer));
+        const auto keys =
+            stage(fmt::format("{{type: dlrm, width: 4, bottom: [6], top: [5], precision: {}}}", precision), clicks,
+                  fmt::format("steps: 6, reduce: {{mode: ordered, slices: 8}}, tables: {{divide: {}, "
+                              "optimizer: {}}}",
+                              divide, optimizer));
         CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
       }
   const auto keys = stage(affinity, pairs, "steps: 6, reduce: {mode: ordered, slices: 8}");
@@ -93,7 +95,8 @@ TEST_CASE("rows by turns and whole tables give the same bits", "[ranks]") {
 
 TEST_CASE("a training goes on from the file of another number of ranks", "[ranks]") {
   Ranks ranks;
-  const std::string held = fmt::format("validation: {}, validate: {{every: 3}}, reduce: {{mode: ordered, slices: 8}}", clicks);
+  const std::string held =
+      fmt::format("validation: {}, validate: {{every: 3}}, reduce: {{mode: ordered, slices: 8}}", clicks);
   const auto whole = ranks.trained(stage(dlrm, clicks, "steps: 12, " + held), false, "whole");
   const auto folder = ranks.scratch.file("resumed");
   if (ranks.world.root()) {
@@ -137,8 +140,8 @@ TEST_CASE("tables are refused where they cannot be") {
   CHECK(said(stage(dlrm, clicks, "steps: 1, reduce: {mode: ordered, slices: 8}, tables: {deduplicate: true}")) ==
         "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
         "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
-  CHECK(said(stage("{type: mlp, layers: [4]}",
-                   "{type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: x}}", "steps: 1, tables: {}")) ==
+  CHECK(said(stage("{type: mlp, layers: [4]}", "{type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: x}}",
+                   "steps: 1, tables: {}")) ==
         "tables says how tables of embeddings are divided and learn, but mlp has none; remove tables");
   CHECK(said(stage("{type: dlrm, width: 100000}",
                    "{type: clicks, made_up: {records: 40, columns: 3, rows: 1000000000}}", "steps: 1"))

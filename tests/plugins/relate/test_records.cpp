@@ -83,8 +83,7 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   CHECK(roles_of(table, folds) == roles);
   CHECK(pairs_in_both(table, roles) == 0);
   folds.by = FoldKeys::By::given;
-  CHECK_THROWS_WITH(roles_of(table, folds),
-                    "made-up pairs: pairs have no folds; take by: pairs, compounds or targets");
+  CHECK_THROWS_WITH(roles_of(table, folds), "made-up pairs: pairs have no folds; take by: pairs, compounds or targets");
   auto twice = table;
   for (auto& entry : twice.entries) entry.fold = 0;
   auto again = twice.entries.front();
@@ -135,7 +134,8 @@ TEST_CASE("an empty bag and a number that is none are refused") {
   RecordSet records;
   records.source = "'r.h5'", records.answer = "y", records.columns = {{"drug", 3}};
   records.answers = {1.0}, records.place = {4}, records.bag = {{}};
-  CHECK_THROWS_WITH(require_sound(records), "'r.h5', row 4, column drug: names no row of its table; every bag needs one");
+  CHECK_THROWS_WITH(require_sound(records),
+                    "'r.h5', row 4, column drug: names no row of its table; every bag needs one");
   records.answers = {std::nan("")};
   CHECK_THROWS_WITH(require_sound(records), "'r.h5', row 4: y is not a finite number");
 }

@@ -1,4 +1,5 @@
-// Rivals on real pairs and clicks: the figures that a network has to beat (CAMBIUM_DATA/relate; shared yardsticks computed with numpy).
+// Rivals on real pairs and clicks: the figures that a network has to beat (CAMBIUM_DATA/relate; shared yardsticks
+// computed with numpy).
 #include <algorithm>
 #include <cmath>
 
@@ -56,7 +57,8 @@ void compare(const std::string& path, const std::vector<Figure>& expected) {
 TEST_CASE("Davis: means, neighbours and ridge", "[data]") {
   const auto path = relate_data("davis.h5");
   if (path.empty()) return;
-  compare(path, {{"additive means", 0.792, 0.558}, {"means + 5 nearest targets", 0.886, 0.256}, {"Kronecker", 0.893, 0.253}});
+  compare(path,
+          {{"additive means", 0.792, 0.558}, {"means + 5 nearest targets", 0.886, 0.256}, {"Kronecker", 0.893, 0.253}});
 }
 
 TEST_CASE("KIBA: means, neighbours and ridge", "[data]") {
@@ -68,8 +70,10 @@ TEST_CASE("KIBA: means, neighbours and ridge", "[data]") {
 TEST_CASE("Criteo: logistic regression on names of columns, and on numbers beside", "[data]") {
   const auto path = relate_data("criteo.h5");
   if (path.empty()) return;
-  const auto coded = read_clicks({path, "coded_train", "", 4, {}}), later = read_clicks({path, "coded_test", "coded_train", 4, {}});
+  const auto coded = read_clicks({path, "coded_train", "", 4, {}}),
+             later = read_clicks({path, "coded_test", "coded_train", 4, {}});
   CHECK(area_under_curve(later.answers, LogisticRegression(coded).probabilities(later), 0.5) > 0.73);
-  const auto raw = read_clicks({path, "raw_train", "", 4, {}}), test = read_clicks({path, "raw_test", "raw_train", 4, {}});
+  const auto raw = read_clicks({path, "raw_train", "", 4, {}}),
+             test = read_clicks({path, "raw_test", "raw_train", 4, {}});
   CHECK(area_under_curve(test.answers, LogisticRegression(raw).probabilities(test), 0.5) > 0.66);
 }

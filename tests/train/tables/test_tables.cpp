@@ -125,7 +125,8 @@ TEST_CASE("first rows do not depend on the number of ranks or on who holds them"
   Ranks ranks, alone(MPI_COMM_SELF);
   TableKeys keys, whole;
   whole.divide = TableKeys::Divide::whole;
-  const auto a = make_tables(infos, keys, DType::f64, ranks.context), b = make_tables(infos, whole, DType::f64, ranks.context),
+  const auto a = make_tables(infos, keys, DType::f64, ranks.context),
+             b = make_tables(infos, whole, DType::f64, ranks.context),
              c = make_tables(infos, keys, DType::f64, alone.context);
   for (auto* tables : {a.get(), b.get(), c.get()}) tables->start(3);
   const auto first = all_tables<double>(*a);
@@ -248,6 +249,15 @@ TEST_CASE("a root that fails lets the ranks go that serve it", "[ranks]") {
                                 throw InputError("the disk is full");
                               }),
                   InputError);
+}
+
+TEST_CASE("a step whose rows no message can hold is refused") {
+  Ranks alone(MPI_COMM_SELF);
+  const auto tables = make_tables({{"wide", 2, 5'000'000, 0.1}}, {}, DType::f32, alone.context);
+  Bags bags;
+  bags.add(std::vector<std::int32_t>(500, 1));
+  CHECK_THROWS_WITH(tables->look_up({bags}),
+                    "tables: the rows of one step are more than 2147483647 numbers; lower batch");
 }
 
 TEST_CASE("tables of other sizes are refused") {
