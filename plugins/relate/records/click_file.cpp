@@ -90,7 +90,7 @@ RecordSet read_clicks(const ClickFile& keys) {
   for (std::int64_t c = 0; c < values.columns; ++c) {
     const auto rows = as_they_are ? std::map<std::int64_t, std::int32_t>{} : numbered(known, c, keys.least);
     out.columns.push_back(
-        {fmt::format("column {}", c + 1), as_they_are ? keys.rows[static_cast<std::size_t>(c)] : std::ssize(rows) + 1});
+        {fmt::format("C{}", c + 1), as_they_are ? keys.rows[static_cast<std::size_t>(c)] : std::ssize(rows) + 1});
     for (std::int64_t r = 0; r < values.rows; ++r) {
       auto& id = (*ids)[static_cast<std::size_t>(r * values.columns + c)];
       const auto value = values.at(r, c);

@@ -16,7 +16,7 @@ RecordSet make_clicks(const MadeClicks& keys) {
   };
   RecordSet out;
   out.source = "made-up clicks", out.answer = "clicked";
-  for (std::int64_t c = 0; c < keys.columns; ++c) out.columns.push_back({fmt::format("column {}", c + 1), keys.rows});
+  for (std::int64_t c = 0; c < keys.columns; ++c) out.columns.push_back({fmt::format("C{}", c + 1), keys.rows});
   for (std::int64_t k = 0; k < keys.numbers; ++k) out.numbers.push_back(fmt::format("number {}", k + 1));
   auto ids = std::make_shared<std::vector<std::int32_t>>();
   for (std::int64_t n = 0; n < keys.records; ++n) {

@@ -125,7 +125,7 @@ TEST_CASE("values of columns become rows by the vocabulary, numbers their logari
   CHECK(test.bag_of(1, 0)[0] == 0);
   const auto where = "'" + path + "' train";
   CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6, 10}}),
-                    where + ", row 2, column column 1: 7 is outside its table, which has 6 rows, numbered from 0");
+                    where + ", row 2, column C1: 7 is outside its table, which has 6 rows, numbered from 0");
   CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}), "rows has 1 numbers, but " + where + " has 2 columns");
   CHECK_THROWS_WITH(read_clicks({path, "nothing", "", 2, {}}), "'" + path + "' has no group 'nothing'");
 }
