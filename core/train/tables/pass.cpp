@@ -183,8 +183,7 @@ void TablePass<T>::answer() {
   given_.assign(static_cast<std::size_t>(given_at_.back() + given_count_.back()), T(0));
   for (const Block& block : blocks())
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
-      for (const auto row : rows)
-        add(tables_[static_cast<std::size_t>(t)].width, store_.row(t, row), given_.data() + at);
+      for (const auto row : rows) store_.add_row(t, row, given_.data() + at);
     });
 }
 

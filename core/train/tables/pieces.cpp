@@ -25,9 +25,8 @@ std::vector<T> TablePieces<T>::exchange(Piece piece) {
     return std::pair(places_.held_below(table, rank, piece.begin), places_.held_below(table, rank, piece.end));
   };
   const auto mine = range(comm_.rank());
-  const auto own = store_.part(table, part)
-                       .subspan(static_cast<std::size_t>(mine.first * width),
-                                static_cast<std::size_t>((mine.second - mine.first) * width));
+  std::vector<T> own(static_cast<std::size_t>((mine.second - mine.first) * width));
+  store_.copy_out(table, part, mine.first, mine.second - mine.first, own.data());
   std::vector<int> counts, starts{0};
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const auto [from, to] = range(rank);
@@ -102,8 +101,7 @@ void TablePieces<T>::read(const io::File& file, Part into, const std::string& fr
           file.file(), info.name, name, info.rows, width,
           file.exists(name) ? fmt::format("[{}]", fmt::join(file.dataset(name).shape(), ", ")) : "no such array"));
     const auto array = file.dataset(name);
-    const auto own = store_.part(table, into);
-    std::vector<T> rows;
+    std::vector<T> rows, own;
     for (std::int64_t begin = 0; begin < info.rows; begin += block_of(width)) {
       const std::int64_t end = std::min(info.rows, begin + block_of(width));
       const std::int64_t first = places_.held_below(table, comm_.rank(), begin),
@@ -112,9 +110,11 @@ void TablePieces<T>::read(const io::File& file, Part into, const std::string& fr
       rows.resize(static_cast<std::size_t>((end - begin) * width));
       const std::int64_t at[] = {begin, 0};
       array.read_block(at, io::tensor_of(rows.data(), {end - begin, width}));
+      own.resize(static_cast<std::size_t>((last - first) * width));
       for (auto k = first; k < last; ++k)
         std::copy_n(rows.data() + (places_.first(table, comm_.rank()) + k * places_.stride() - begin) * width, width,
-                    own.data() + k * width);
+                    own.data() + (k - first) * width);
+      store_.copy_in(table, into, first, last - first, own.data());
     }
   }
 }

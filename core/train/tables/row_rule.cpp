@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/train/step/optimizers/split.hpp"
+
 namespace cambium::train {
 
 std::int64_t state_width(TableKeys::Rule rule, std::int64_t width) {
@@ -9,6 +11,7 @@ std::int64_t state_width(TableKeys::Rule rule, std::int64_t width) {
     case TableKeys::Rule::sgd:
       return 0;
     case TableKeys::Rule::adagrad:
+    case TableKeys::Rule::split_sgd:
       return width;
     case TableKeys::Rule::adam:
       return width + 2;
@@ -42,6 +45,7 @@ void update_row(const TableKeys& keys, double rate, std::int64_t width, const T*
   const T step = static_cast<T>(rate), epsilon = static_cast<T>(keys.epsilon);
   switch (keys.optimizer) {
     case TableKeys::Rule::sgd:
+    case TableKeys::Rule::split_sgd:
       for (std::int64_t k = 0; k < width; ++k) w[k] = std::fma(-step, g[k], w[k]);
       return;
     case TableKeys::Rule::adagrad:
@@ -59,6 +63,7 @@ template void update_row<double>(const TableKeys&, double, std::int64_t, const d
 template void update_row<float>(const TableKeys&, double, std::int64_t, const float*, float*, float*);
 
 std::vector<Citation> citations_of(TableKeys::Rule rule) {
+  if (rule == TableKeys::Rule::split_sgd) return {split_citation};
   if (rule != TableKeys::Rule::adagrad) return {};
   return {{"duchi2011",
            "@article{duchi2011,\n  author = {Duchi, John and Hazan, Elad and Singer, Yoram},\n  title = {Adaptive "

@@ -12,6 +12,7 @@ std::int64_t state_width(TableKeys::Rule rule, std::int64_t width);
 /// One step of a row whose gradient is g; w and g are `width` numbers, `state` is state_width() numbers, zeros at
 /// first. Rows that a step does not touch do not change: memories fade with a row's own steps, not with the run's.
 ///   sgd      w <- w - rate g
+///   split_sgd  the same on float32 numbers in two halves (Kalamkar et al., SC20); update_row() is given them joined
 ///   adagrad  s <- s + g^2, w <- w - rate g / (sqrt(s) + epsilon), element by element (Duchi et al. 2011)
 ///   adam     m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) mean(g^2), one v for the row,
 ///            w <- w - rate m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon), t counting the row's steps

@@ -12,8 +12,10 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
     "a row that a rank needs several times in a step travels once, and its gradients are added before they travel")
       .def(false);
   d("optimizer", &TableKeys::optimizer,
-    "how the rows that a step touched change: sgd, adagrad, or adam with one mean square for a row")
-      .options({{"sgd", Rule::sgd}, {"adagrad", Rule::adagrad}, {"adam", Rule::adam}})
+    "how the rows that a step touched change: sgd; adagrad; adam with one mean square for a row; or split_sgd, where "
+    "the "
+    "network sees bfloat16 rows, the lower halves of whose float32 numbers are kept beside them")
+      .options({{"sgd", Rule::sgd}, {"adagrad", Rule::adagrad}, {"adam", Rule::adam}, {"split_sgd", Rule::split_sgd}})
       .def(Rule::adagrad);
   d("rate", &TableKeys::rate, "learning rate of the tables over that of the network").positive().def(1.0);
   d("epsilon", &TableKeys::epsilon, "added to the root of the squares, of adagrad and adam").positive().def(1e-8);

@@ -6,7 +6,7 @@ namespace cambium::train {
 /// How a deck says where tables of embeddings lie and how they learn.
 struct TableKeys {
   enum class Divide { rows, whole };
-  enum class Rule { sgd, adagrad, adam };
+  enum class Rule { sgd, adagrad, adam, split_sgd };
   Divide divide = Divide::rows;
   bool deduplicate = false;
   Rule optimizer = Rule::adagrad;

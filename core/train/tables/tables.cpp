@@ -60,7 +60,7 @@ class DividedTables : public Tables {
     pass_.touched([&](int table, std::int64_t index, T* gradient) {
       const std::int64_t width = infos_[static_cast<std::size_t>(table)].width;
       for (std::int64_t k = 0; k < width; ++k) gradient[k] *= static_cast<T>(factor);
-      update_row<T>(keys_, rate * keys_.rate, width, gradient, store_.row(table, index), store_.state(table, index));
+      store_.update(table, index, keys_, rate * keys_.rate, gradient);
     });
   }
 
@@ -156,7 +156,9 @@ std::unique_ptr<Tables> make_tables(std::vector<TableInfo> tables, const TableKe
   double own = 0.0, rows = 0.0, largest = 0.0;
   for (int t = 0; t < static_cast<int>(tables.size()); ++t) {
     const TableInfo& info = tables[static_cast<std::size_t>(t)];
-    const double row = static_cast<double>((info.width + state_width(keys.optimizer, info.width)) * size_of(dtype));
+    const double numbers = static_cast<double>(info.width + state_width(keys.optimizer, info.width));
+    const double row =
+        numbers * (keys.optimizer == TableKeys::Rule::split_sgd ? 2.0 : static_cast<double>(size_of(dtype)));
     own += row * static_cast<double>(places.held(t, context.comm.rank()));
     rows += static_cast<double>(info.rows);
     largest = std::max(largest, row * static_cast<double>(info.rows));

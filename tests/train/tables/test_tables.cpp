@@ -1,4 +1,5 @@
 // Tables divided among ranks against whole ones: sums, changed rows, bytes, shares and files.
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -6,6 +7,7 @@
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/step/optimizers/split.hpp"
 #include "core/train/tables/tables.hpp"
 #include "tests/catch.hpp"
 #include "tests/shared_scratch.hpp"
@@ -119,6 +121,53 @@ TEST_CASE("divided tables give the bits of whole ones, on any number of ranks", 
       keys.deduplicate = true;
       compare<double>(keys, false);
     }
+}
+
+TEST_CASE("split rows are those of float32 bit for bit, and the network sees their upper halves", "[ranks]") {
+  Ranks ranks;
+  SharedScratch scratch(ranks.comm);
+  TableKeys keys, split;
+  keys.optimizer = TableKeys::Rule::sgd, split.optimizer = TableKeys::Rule::split_sgd;
+  const auto whole = make_tables(infos, keys, DType::f32, ranks.context),
+             halves = make_tables(infos, split, DType::f32, ranks.context);
+  for (auto* tables : {whole.get(), halves.get()}) {
+    tables->start(4);
+    for (std::uint64_t n = 0; n < 5; ++n)
+      step<float>(*tables, {n, infos}, ranks, 0.03, [](int, std::size_t, std::vector<float>) {});
+  }
+  {
+    ServingRows serving(halves.get(), ranks.comm);
+    io::on_root(ranks.comm, [&] {
+      const ServingRows::Root root(serving);
+      io::write_sealed_h5(scratch.file("split.h5"), [&](io::File& file) { halves->write(file, Tables::For::restart); });
+    });
+  }
+  ranks.comm.barrier();
+  const auto file = io::File::open(scratch.file("split.h5"));
+  for (std::size_t t = 0; t < infos.size(); ++t) {
+    const auto expected = all_rows<float>(*whole, t), seen = all_rows<float>(*halves, t);
+    const auto low = file.read<std::vector<float>>("/rows/" + infos[t].name + "/states");
+    REQUIRE(low.size() == expected.size());
+    int different = 0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      different += seen[k] != high_half(expected[k]);
+      different += std::bit_cast<std::uint32_t>(join(seen[k], static_cast<std::uint16_t>(low[k]))) !=
+                   std::bit_cast<std::uint32_t>(expected[k]);
+    }
+    CHECK(different == 0);
+  }
+  const auto again = make_tables(infos, split, DType::f32, ranks.context);
+  again->read(file, Tables::For::restart);
+  for (auto* tables : {halves.get(), again.get()})
+    step<float>(*tables, {9, infos}, ranks, 0.03, [](int, std::size_t, std::vector<float>) {});
+  CHECK(all_tables<float>(*again) == all_tables<float>(*halves));
+}
+
+TEST_CASE("split rows are refused in float64") {
+  Ranks alone(MPI_COMM_SELF);
+  TableKeys keys;
+  keys.optimizer = TableKeys::Rule::split_sgd;
+  CHECK_THROWS_AS(make_tables(infos, keys, DType::f64, alone.context), InputError);
 }
 
 TEST_CASE("first rows do not depend on the number of ranks or on who holds them", "[ranks]") {
