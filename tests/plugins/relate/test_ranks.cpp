@@ -143,7 +143,7 @@ TEST_CASE("tables are refused where they cannot be") {
   CHECK(said(stage("{type: mlp, layers: [4]}", "{type: expression, samples: 40, box: {x: [-1, 1]}, target: {z: x}}",
                    "steps: 1, tables: {}")) ==
         "tables says how tables of embeddings are divided and learn, but mlp has none; remove tables");
-  CHECK(said(stage("{type: dlrm, width: 10000}",
-                   "{type: clicks, made_up: {records: 40, columns: 3, rows: 1000000000}}", "steps: 1"))
+  CHECK(said(stage("{type: dlrm, width: 10000}", "{type: clicks, made_up: {records: 40, columns: 3, rows: 1000000000}}",
+                   "steps: 1"))
             .find("run on more nodes, or take a smaller width or fewer rows") != std::string::npos);
 }
