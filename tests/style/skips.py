@@ -10,7 +10,8 @@ import unittest
 tree, programs = pathlib.Path(sys.argv[1]), sys.argv[2:]
 helpers = {"anchor_file": tree / "tests/plugins/podlstm/stage.hpp",  # headers that look for the data on behalf of the cases
            "gdb1k_file": tree / "tests/plugins/graph/molecules/molecule_case.hpp",
-           "real_graph": tree / "tests/plugins/graph/nodes/learning.hpp"}
+           "real_graph": tree / "tests/plugins/graph/nodes/learning.hpp",
+           "relate_data": tree / "tests/plugins/relate/relate_case.hpp"}
 
 
 def without_data(*command):

@@ -24,6 +24,8 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "classify_nodes": ("share of nodes that are right", ["scores.csv", "nodes.csv", "cite.bib"]),
           "predict_links": ("held-out links that are found", ["scores.csv", "predictions.csv", "cite.bib"]),
+          "predict_affinities": ("pairs never seen", ["scores.csv", "affinities.csv", "cite.bib"]),
+          "judge_clicks": ("records never seen", ["scores.csv", "clicks.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
@@ -31,6 +33,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("transformer", "train"): "vaswani2017", ("transformer", "evaluate"): "vaswani2017", ("super_resolution", "train"): "jiang2020",
          ("super_resolution", "reconstruct"): "jiang2020", ("train", "train"): "Hochreiter1997", ("tune", "tune"): "Real2019",
          ("nodes", "train"): "kipf2017", ("recommend", "train"): "he2020", ("recommend", "predict_links"): "shen2021",
+         ("clicks", "train"): "naumov2019", ("affinity", "train"): "duchi2011", ("affinity", "predict_affinities"): "pahikkala2015",
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("any_sampling", "train"): "loshchilov2017sgdr"}

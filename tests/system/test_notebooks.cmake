@@ -42,6 +42,7 @@ notebook(06_plasma_waves kinetic)
 notebook(07_write_a_plugin md)
 notebook(08_train_on_many_ranks deepmd)
 notebook(09_graphs graph)
+notebook(10_pairs relate)
 
 add_test(NAME system.notebooks COMMAND ${CMAKE_COMMAND} -E env
   "CAMBIUM_PROGRAM=$<TARGET_FILE:cambium>" "CAMBIUM_SOURCE=${PROJECT_SOURCE_DIR}"

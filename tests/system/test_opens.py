@@ -45,6 +45,8 @@ RUNS = {
     "learning": ("deepmd/active_learning.yaml", "deepmd", []),
     "nodes": ("graph/nodes.yaml", "graph", []),
     "recommend": ("graph/recommend.yaml", "graph", []),
+    "affinity": ("relate/affinity.yaml", "relate", []),
+    "clicks": ("relate/clicks.yaml", "relate", []),
 }
 folders = {}
 
@@ -300,6 +302,7 @@ class Tables(unittest.TestCase):
              "scores.csv": ("search", "search", "test_r2"), "residuals.csv": ("verify", "verify", "rms"),
              "spin_up.csv": ("coarse_to_fine", "spin_up", "nusselt_bottom_steady"), "trials.csv": ("tune", "tune", "error"),
              "nodes.csv": ("nodes", "classify_nodes", "predicted"), "predictions.csv": ("recommend", "predict_links", "score"),
+             "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
              "parity_0_force.csv": ("learning", "test", "predicted_x [eV/angstrom]")}

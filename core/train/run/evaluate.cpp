@@ -100,7 +100,7 @@ struct Table {
 
 Row row_of(std::span<const TermInfo> metrics, Validation& samples, LoadedModel& model, const Comm& comm) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto sums = samples.evaluate(*model.network, model.weights.views(), comm);
+  const auto sums = samples.evaluate(*model.network, model.weights.views(), comm, model.tables.get());
   Row out;
   out.seconds = comm.max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   for (std::size_t k = 0; k < metrics.size(); ++k) out.errors.push_back(reported(metrics[k], sums[k]));

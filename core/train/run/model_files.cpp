@@ -8,7 +8,7 @@
 
 namespace cambium::train {
 
-void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::int64_t step) {
+void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best) {
   if (ranges_.empty() && context_.comm.root()) ranges_ = field_ranges(data_.training(), 256);
   auto info = step_.model_info();
   info.fields = ranges_;
@@ -25,13 +25,14 @@ void ModelFiles::write(const std::string& name, const FlatBuffer& weights, std::
   const auto metrics = step_.network().metrics();
   for (std::size_t k = 0; k < errors_.size(); ++k)
     info.card.push_back({"validation_" + metrics[k].name, metrics[k].unit, errors_[k]});
-  write_artifact((std::filesystem::path(context_.run_directory) / name).string(), info, weights, context_);
+  write_artifact((std::filesystem::path(context_.run_directory) / name).string(), info, weights, context_,
+                 step_.tables(), best);
 }
 
 std::vector<std::string> ModelFiles::write_final(bool best, std::int64_t step) {
   std::vector<std::string> files{"model.h5"}, more;
   const auto write_all = [&](FlatBuffer& weights) {
-    write("model.h5", weights, step);
+    write("model.h5", weights, step, best);
     io::on_root(context_.comm,
                 [&] { more = step_.network().export_model(context_.run_directory, weights.views(), context_); });
   };

@@ -17,8 +17,8 @@ class ModelFiles {
 
   /// Errors of the best validation, one per metric: what the model's card says.
   void set_errors(const std::vector<double>& errors) { errors_ = errors; }
-  /// Collective. `step`: of these weights.
-  void write(const std::string& name, const FlatBuffer& weights, std::int64_t step);
+  /// Collective. `step`: of these weights; `best`: rows of tables are those of the best step, too.
+  void write(const std::string& name, const FlatBuffer& weights, std::int64_t step, bool best);
   /// Collective: the best model of `step`, or the last one. Returns the files' names.
   std::vector<std::string> write_final(bool best, std::int64_t step);
 

@@ -72,6 +72,8 @@ void Train::Params::describe(deck::Describe<Params>& d) {
     "how weights, gradients and the optimizer's states are divided among ranks; whole on every rank when absent");
   d("direct", &Params::direct,
     "matrices of linear layers are kept in few bits and changed in place, without a copy in full");
+  d("tables", &Params::tables,
+    "how tables of embeddings are divided among ranks and learn, of networks that have them");
   d("activations", &Params::activations,
     "what becomes of activations between forward and backward pass; whole when absent");
   d("validate", &Params::validate, "validation, best model, early stopping");

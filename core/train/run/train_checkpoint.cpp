@@ -87,12 +87,15 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
 
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
                             const CheckpointKey& key, const std::string& network_state, const Context& context,
-                            std::span<const io::TableFile* const> tables) {
+                            std::span<const io::TableFile* const> tables, Tables* rows) {
   // Collective, as what is marked is on the root's disk only: in memory first.
   io::File marks = io::File::in_memory(path);
   for (const auto* table : tables) table->save_mark(marks);
+  ServingRows serving(rows, context.comm);
   io::on_root(context.comm, [&] {
+    const ServingRows::Root root(serving);
     io::write_sealed_h5(path, [&](io::File& file) {
+      if (rows) rows->write(file, weights.has_best ? Tables::For::restart_with_best : Tables::For::restart);
       io::write_provenance(file, io::provenance_of(context));
       auto head = file.create_group("/train");
       write_head(head, progress, key, context.comm.size());

@@ -6,6 +6,7 @@
 #include "core/train/kinds/network.hpp"
 #include "core/train/run/progress.hpp"
 #include "core/train/step/checkpoint_key.hpp"
+#include "core/train/tables/tables.hpp"
 #include "core/train/weights/weights.hpp"
 
 namespace cambium::io {
@@ -18,12 +19,13 @@ namespace cambium::train {
 ///   /cambium                provenance and the resolved deck
 ///   /train                  step, key, best step and metric (attributes), network_state (text), window; with `direct`
 ///   grids /weights, /average, /best, /states/<name>   tensors one after the other, without padding /tensors names in
-///   order /tables                 what the tables held (io::table_mark), where there are any
+///   order /rows                   rows of tables of embeddings (Tables), where the network has any
+///   /tables                       what the tables held (io::table_mark), where there are any
 /// with a checksum behind the end (core/io/hdf5/seal.hpp). InputError, on every rank, when the disk refuses; an older
 /// file of that name then stays.
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
                             const CheckpointKey& key, const std::string& network_state, const Context& context,
-                            std::span<const io::TableFile* const> tables = {});
+                            std::span<const io::TableFile* const> tables = {}, Tables* rows = nullptr);
 
 /// The network's state in a checkpoint, needed before buffers can be made.
 std::string network_state_in(const std::string& path);

@@ -19,9 +19,9 @@ namespace cambium::train {
 /// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
 /// divided.
 static constexpr std::string_view free_keys[] = {
-    "steps",          "epochs",         "loader",         "accumulate",        "parallel",   "reduce.group",
-    "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint", "log",
-    "explode",        "models",         "mllog"};
+    "steps",        "epochs",         "loader",         "accumulate",     "parallel",          "tables.divide",
+    "reduce.group", "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint",
+    "log",          "explode",        "models",         "mllog"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
@@ -131,8 +131,9 @@ void Trainer::validate() {
   const nlohmann::json where = {{"step", progress_.step}};
   mllog_.start("eval_start", where);
   std::vector<TermSum> sums;
-  step_.weights().whole(
-      [&](FlatBuffer& weights) { sums = validation_->evaluate(step_.network(), weights.views(), context_.comm); });
+  step_.weights().whole([&](FlatBuffer& weights) {
+    sums = validation_->evaluate(step_.network(), weights.views(), context_.comm, step_.tables());
+  });
   const auto metrics = step_.network().metrics();
   std::vector<double> errors;
   for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
@@ -153,8 +154,10 @@ void Trainer::keep_best(double measure, const std::vector<double>& errors) {
   progress_.best_step = progress_.step;
   models_.set_errors(errors);
   step_.weights().keep_best();
+  if (step_.tables()) step_.tables()->keep_best();
   if (params_.validate.keep_best)
-    step_.weights().whole_best([&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step); });
+    step_.weights().whole_best(
+        [&](FlatBuffer& weights) { models_.write("best.h5", weights, progress_.best_step, true); });
 }
 
 bool Trainer::out_of_patience() const {
@@ -168,7 +171,7 @@ void Trainer::write_checkpoint() {
   });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(data_.batch()),
-                         step_.network().state(), context_, log_.tables());
+                         step_.network().state(), context_, log_.tables(), step_.tables());
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

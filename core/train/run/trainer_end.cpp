@@ -37,14 +37,20 @@ Task::Work Trainer::work() const {
 void Trainer::add_communication(std::vector<std::string>& lines) {
   for (auto& line : step_.weights().report()) lines.push_back(std::move(line));
   auto& communication = step_.weights().communication();
-  const auto& rows = communication.traffic().rows();
+  auto rows = communication.traffic().rows();
+  if (Tables* tables = step_.tables()) {
+    for (auto& line : tables->report()) lines.push_back(std::move(line));
+    for (const auto& row : tables->traffic().rows()) rows.push_back(row);
+  }
   if (!rows.empty())
     lines.push_back(fmt::format("{:<18}{:>10}{:>10}{:>12}", "collective", "level", "calls", "MB/rank"));
   for (const auto& row : rows)
     lines.push_back(fmt::format("{:<18}{:>10}{:>10}{:>12.3f}", row.collective, row.level, row.calls,
                                 1e-6 * static_cast<double>(row.bytes)));
   if (context_.comm.size() == 1) return;
-  const double exposed = context_.comm.sum(communication.exposed_seconds()) / context_.comm.size();
+  const double exposed =
+      context_.comm.sum(communication.exposed_seconds() + (step_.tables() ? step_.tables()->exposed_seconds() : 0.0)) /
+      context_.comm.size();
   lines.push_back(fmt::format("exposed communication: {:.3f} s, {:.1f} % of the loop", exposed,
                               100.0 * exposed / std::max(seconds_, 1e-9)));
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
@@ -8,7 +9,7 @@
 namespace cambium::train {
 
 StepKeys step_keys(const Train::Params& p) {
-  return {p.optimizer, p.learning_rate, p.warm_up, p.clip, p.average, p.reduce, p.parallel, p.direct};
+  return {p.optimizer, p.learning_rate, p.warm_up, p.clip, p.average, p.reduce, p.parallel, p.direct, p.tables};
 }
 
 static std::uint64_t seed_of(const Train::Params& params, const Context& context) {
@@ -102,6 +103,8 @@ void Trainer::start_from_model() {
   step_.weights().start([&](FlatBuffer& whole) {
     with_real(whole.dtype(), [&]<class T>() { unpack<T>(packed<T>(model.weights), whole); });
   });
+  if (Tables* tables = step_.tables())
+    io::on_every_rank(context_.comm, [&] { tables->read(io::File::open(params_.start_from), Tables::For::model); });
   context_.log.info(fmt::format("weights and statistics from {}", params_.start_from));
 }
 
@@ -112,6 +115,9 @@ void Trainer::resume(const std::string& path) {
   io::on_every_rank(context_.comm, [&] {
     step_.weights().load(
         [&](Snapshot& weights) { ranks = read_train_checkpoint(path, progress_, weights, step_.key(data_.batch())); });
+    if (Tables* tables = step_.tables())
+      tables->read(io::File::open(path),
+                   progress_.best_step >= 0 ? Tables::For::restart_with_best : Tables::For::restart);
   });
   log_.open(validation_ != nullptr, progress_.step, path);
   const bool same = ranks == context_.comm.size() || params_.reduce.mode == ReduceParams::Mode::ordered;

@@ -8,6 +8,7 @@
 #include "core/train/run/trainer.hpp"
 #include "core/train/run/training_data.hpp"
 #include "core/train/run/validation.hpp"
+#include "core/train/tables/fetch_rows.hpp"
 
 namespace cambium::train {
 
@@ -34,11 +35,17 @@ double bytes_of(const Network& network, const Optimizer& optimizer) {
 }
 
 /// Seconds of a sample's gradient, by the second of two calls.
-double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samples) {
+double seconds_per_sample(TrainingStep& step, const std::vector<SamplePtr>& samples, const Comm& comm) {
   Network& network = step.network();
   std::vector<TermSum> terms(network.terms().size());
   const auto weights_of_terms = network.term_weights(0, 1.0);
   double seconds = 0.0;
+  if (step.tables()) {
+    const std::span<const SamplePtr> slice[] = {samples};
+    const std::int64_t number[] = {comm.rank()};
+    fetch_rows(network, step.tables(), slice, number, comm);
+    dynamic_cast<UsesTables&>(network).use_rows(&step.tables()->rows(0));
+  }
   step.weights().whole([&](FlatBuffer& weights) {
     FlatBuffer gradients(step.weights().layout(), network.dtype());
     for (int k = 0; k < 2; ++k) {
@@ -92,12 +99,13 @@ void Trial::try_step(bool whole, Check& check) {
   step.start();
   Dataset& training = data.training();
   const auto samples = training.read(some_ids(training, std::min<std::int64_t>(4, data.batch())));
-  const double each = seconds_per_sample(step, samples);
+  const double each = seconds_per_sample(step, samples, check.context().comm);
   if (Dataset* held_out = data.held_out(); held_out && whole) {
     Subset first(*held_out, some_ids(*held_out, 1));
     Validation looked(first, 1);
-    step.weights().whole(
-        [&](FlatBuffer& weights) { looked.evaluate(step.network(), weights.views(), check.context().comm); });
+    step.weights().whole([&](FlatBuffer& weights) {
+      looked.evaluate(step.network(), weights.views(), check.context().comm, step.tables());
+    });
   }
   const double all = params.models * static_cast<double>(data.steps()) * static_cast<double>(data.batch());
   check.duration(each * all / check.context().comm.size(),

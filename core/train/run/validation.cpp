@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/train/kinds/term_sums.hpp"
+#include "core/train/tables/fetch_rows.hpp"
 
 namespace cambium::train {
 
@@ -19,14 +20,20 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
   return samples;
 }
 
-std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm) {
+std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
+                                          Tables* tables) {
   network.begin_evaluation(data_, weights);
   const std::size_t terms = network.metrics().size();
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(static_cast<std::size_t>(blocks));
   std::vector<TermSum> table(static_cast<std::size_t>(blocks) * terms);
-  for (std::int64_t k = comm.rank(); k < blocks; k += comm.size())
-    network.evaluate(block(k), weights, std::span(table).subspan(static_cast<std::size_t>(k) * terms, terms));
+  for (std::int64_t turn = 0; turn < blocks; turn += comm.size()) {
+    const std::int64_t k = turn + comm.rank();
+    const auto samples = k < blocks ? block(k) : std::vector<SamplePtr>{};
+    look_up_rows(network, tables, samples, comm);
+    if (!samples.empty())
+      network.evaluate(samples, weights, std::span(table).subspan(static_cast<std::size_t>(k) * terms, terms));
+  }
   comm.sum(numbers_of(table));
   return add_rows(table, terms);
 }

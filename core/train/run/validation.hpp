@@ -4,6 +4,7 @@
 
 #include "core/train/kinds/dataset.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/tables/tables.hpp"
 
 namespace cambium::train {
 
@@ -13,7 +14,9 @@ class Validation {
  public:
   Validation(Dataset& data, std::int64_t batch) : data_(data), batch_(batch) {}
   /// Collective: sums of the network's metrics over all samples, the same bits for any number of ranks.
-  std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm);
+  /// `tables`: those of a network that has some.
+  std::vector<TermSum> evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
+                                Tables* tables = nullptr);
 
  private:
   std::vector<SamplePtr> block(std::int64_t k);

@@ -6,6 +6,7 @@
 #include "core/train/step/optimizers/optimizer.hpp"
 #include "core/train/step/rates/learning_rate.hpp"
 #include "core/train/step/reduce/reducer.hpp"
+#include "core/train/tables/table_keys.hpp"
 #include "core/train/weights/direct/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
 
@@ -21,6 +22,7 @@ struct StepKeys {
   ReduceParams reduce = {};
   std::optional<ParallelParams> parallel = {};
   std::optional<DirectParams> direct = {};
+  std::optional<TableKeys> tables = {};
 };
 
 }  // namespace cambium::train

@@ -1,10 +1,13 @@
 #include "core/train/step/training_step.hpp"
 
+#include <fmt/format.h>
+
 #include "core/base/error.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/step/make_weights.hpp"
+#include "core/train/tables/fetch_rows.hpp"
 
 namespace cambium::train {
 
@@ -22,14 +25,33 @@ double TrainingStep::rate(std::int64_t step, std::int64_t total) const {
   return keys_.warm_up ? keys_.warm_up->at(*rate_, step, total) : rate_->at(step, total);
 }
 
+/// What a network's tables cannot go with.
+static void require_tables_fit(const StepKeys& keys, const std::string& network, bool has_tables) {
+  if (!has_tables && !keys.tables) return;
+  if (!has_tables)
+    throw InputError(fmt::format(
+        "tables says how tables of embeddings are divided and learn, but {} has none; remove tables", network));
+  if (keys.average)
+    throw InputError(fmt::format(
+        "average keeps means of weights, but not of the rows of tables, which {} learns; remove average", network));
+  if (keys.reduce.mode == ReduceParams::Mode::ordered && keys.tables && keys.tables->deduplicate)
+    throw InputError(
+        "tables.deduplicate adds a row's gradients on each rank before they travel, so that the sum depends on the "
+        "number of ranks, which reduce.mode ordered promises it does not; remove one of them");
+}
+
 void TrainingStep::prepare(std::int64_t total) {
   total_ = total;
   terms_ = network_->terms().size();
   weights_ = make_weights(keys_, seed_, *network_, *optimizer_, context_);
+  const auto* user = dynamic_cast<const UsesTables*>(network_.get());
+  require_tables_fit(keys_, model_.type, user != nullptr);
+  if (user) tables_ = make_tables(user->tables(), keys_.tables.value_or(TableKeys{}), network_->dtype(), context_);
 }
 
 void TrainingStep::start() {
   weights_->start([&](FlatBuffer& whole) { network_->initialise(whole.views(), seed_); });
+  if (tables_) tables_->start(seed_);
 }
 
 std::vector<double> TrainingStep::term_weights(std::int64_t step) const {
@@ -40,6 +62,10 @@ std::vector<double> TrainingStep::term_weights(std::int64_t step) const {
 Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* problem) {
   const auto weights_of_terms = term_weights(step);
   network_->begin_step(seed_, step);
+  {
+    const auto timer = context_.timing.scope("tables");
+    fetch_rows(*network_, tables_.get(), share.slices, share.numbers, context_.comm);
+  }
   std::vector<TermSum> table(share.slices.size() * static_cast<std::size_t>(context_.comm.size()) * terms_);
   const auto compute = [&](int slice, std::span<const TensorRef> weights, std::span<const TensorRef> gradients,
                            const ReadyCallback& ready) {
@@ -48,6 +74,7 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
     if (samples.empty()) return false;
     const auto row = static_cast<std::size_t>(share.numbers[static_cast<std::size_t>(slice)]);
     const auto terms = std::span(table).subspan(row * terms_, terms_);
+    if (tables_) dynamic_cast<UsesTables&>(*network_).use_rows(&tables_->rows(slice));
     try {
       network_->gradient(samples, weights, weights_of_terms, gradients, terms, ready);
     } catch (const InputError& error) {
@@ -59,6 +86,7 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
   const auto timer = context_.timing.scope("reduce");
   weights_->communication().begin_step(seed_, step);
   weights_->sum(static_cast<int>(share.slices.size()), compute);
+  if (tables_) tables_->send_back();
   weights_->communication().sum_small(numbers_of(table), context_.comm);
   auto sums = add_rows(table, terms_);
   return {weighted_loss(weights_of_terms, sums), std::move(sums)};
@@ -67,6 +95,7 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
 void TrainingStep::update(std::int64_t samples, std::int64_t step) {
   const auto timer = context_.timing.scope("optimizer");
   weights_->step({1.0 / static_cast<double>(samples), keys_.clip, rate(step), step + 1});
+  if (tables_) tables_->step(1.0 / static_cast<double>(samples), rate(step));
 }
 
 CheckpointKey TrainingStep::key(std::int64_t batch) const {
@@ -93,6 +122,8 @@ std::vector<Citation> TrainingStep::citations() const {
   std::vector<Citation> out = network_->citations();
   for (const auto& work : optimizer_->citations()) out.push_back(work);
   for (const auto& work : rate_->citations()) out.push_back(work);
+  if (tables_)
+    for (const auto& work : tables_->citations()) out.push_back(work);
   return out;
 }
 

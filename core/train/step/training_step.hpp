@@ -7,6 +7,7 @@
 #include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/step/checkpoint_key.hpp"
 #include "core/train/step/step_keys.hpp"
+#include "core/train/tables/tables.hpp"
 #include "core/train/weights/weights.hpp"
 
 namespace cambium::train {
@@ -45,6 +46,8 @@ class TrainingStep {
   double rate(std::int64_t step) const { return rate(step, total_); }
   Weights& weights() { return *weights_; }
   const Weights& weights() const { return *weights_; }
+  /// Rows that the network learns beside its weights; null for networks without tables.
+  Tables* tables() { return tables_.get(); }
   /// The network's own first weights.
   void start();
 
@@ -73,6 +76,7 @@ class TrainingStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<LearningRate> rate_;
   std::unique_ptr<Weights> weights_;
+  std::unique_ptr<Tables> tables_;
   std::size_t terms_ = 0;
 };
 

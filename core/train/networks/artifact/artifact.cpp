@@ -33,8 +33,10 @@ static void write_fields(io::File& file, const ArtifactInfo& info) {
 }
 
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
-                    const Context& context) {
+                    const Context& context, Tables* tables, bool best) {
+  ServingRows serving(tables, context.comm);
   io::on_root(context.comm, [&] {
+    const ServingRows::Root root(serving);
     io::write_sealed_h5(path, [&](io::File& file) {
       io::write_provenance(file, io::provenance_of(context));
       auto model = file.create_group("/model");
@@ -56,6 +58,7 @@ void write_artifact(const std::string& path, const ArtifactInfo& info, const Fla
           file.write("/weights/" + tensors[k].info.name, tensor);
         }
       });
+      if (tables) tables->write(file, best ? Tables::For::best_model : Tables::For::model);
     });
   });
 }
@@ -118,6 +121,12 @@ LoadedModel load_artifact(const std::string& path, Context& context) {
     out.layout = std::make_unique<FlatLayout>(out.network->parameters(), 1'000'000);
     out.weights = FlatBuffer(*out.layout, out.network->dtype());
     read_weights(file, out.weights);
+    if (const auto* user = dynamic_cast<const UsesTables*>(out.network.get())) {
+      TableKeys keys;
+      keys.optimizer = TableKeys::Rule::sgd;  // no states
+      out.tables = make_tables(user->tables(), keys, out.network->dtype(), context);
+      out.tables->read(file, Tables::For::model);
+    }
   });
   if (!sealed) context.log.info(io::no_checksum_note(path));
   return out;

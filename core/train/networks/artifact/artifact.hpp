@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/parallel/context.hpp"
+#include "core/train/tables/tables.hpp"
 #include "core/train/weights/flat/buffer.hpp"
 
 namespace cambium::train {
@@ -31,15 +32,17 @@ struct ArtifactInfo {
   std::string chosen_by;        ///< of the data set whose errors chose it among its steps; empty when none did
 };
 
-/// On rank 0, complete or not at all: one HDF5 file,
+/// Collective: one HDF5 file, complete or not at all, by rank 0; rows of `tables` come from all ranks, those that were
+/// kept as the best where `best`,
 ///   /cambium          provenance and the resolved deck (attributes)
 ///   /model            format, type (attributes), config (YAML), state (JSON), training, chosen_by (YAML, where known)
 ///   /weights/<name>   one array per parameter, in float32 or float64
 ///   /fields/<name>    name, unit, shape, lowest and highest value seen in training (attributes)
 ///   /card/<name>      figures with their unit
+///   /rows/<table>     weights (rows, width), of networks with tables
 ///   32 bytes          behind the end: a checksum of all before
 void write_artifact(const std::string& path, const ArtifactInfo& info, const FlatBuffer& weights,
-                    const Context& context);
+                    const Context& context, Tables* tables = nullptr, bool best = false);
 
 /// A trained network as it was written.
 struct LoadedModel {
@@ -47,10 +50,12 @@ struct LoadedModel {
   std::unique_ptr<Network> network;
   std::unique_ptr<FlatLayout> layout;
   FlatBuffer weights;
+  std::unique_ptr<Tables> tables;  ///< null for networks without
 };
 
 /// InputError for a file that is none, in which a byte has changed, of another version, of a type that this build does
-/// not have, or whose arrays are not those of its network.
+/// not have, or whose arrays are not those of its network. Collective for a network with tables, which are divided
+/// among the ranks of the context.
 LoadedModel load_artifact(const std::string& path, Context& context);
 
 /// InputError when a data set lacks a field of the model or has it in another unit.

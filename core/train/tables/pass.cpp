@@ -1,0 +1,335 @@
+#include "core/train/tables/pass.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "core/base/error.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+template <class T>
+MPI_Datatype mpi_type() {
+  return sizeof(T) == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
+}
+
+/// Sums of all before each.
+std::vector<int> starts_of(const std::vector<int>& counts) {
+  std::vector<int> out(counts.size(), 0);
+  for (std::size_t k = 1; k < counts.size(); ++k) out[k] = out[k - 1] + counts[k - 1];
+  return out;
+}
+
+template <class T>
+void add(std::int64_t width, const T* from, T* to) {
+  for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
+}
+
+}  // namespace
+
+/// What one rank asked for one slice: its place among the slices of all ranks, where its numbers begin, and where its
+/// rows do in given_.
+template <class T>
+struct TablePass<T>::Block {
+  std::int64_t slice = 0;
+  const std::int64_t* numbers = nullptr;
+  std::int64_t from = 0;
+};
+
+template <class T>
+TablePass<T>::TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store,
+                        bool deduplicate, const Comm& comm, Traffic& traffic)
+    : tables_(tables), places_(places), store_(store), deduplicate_(deduplicate),
+      summed_there_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic) {
+  for (const auto& table : tables) sums_.emplace_back(table.width);
+}
+
+template <class T>
+TablePass<T>::~TablePass() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+/// Numbers for each rank: for every slice its number, then for every table how many sums are asked for, how many rows
+/// each of them has where it is not one, and the rows' numbers at their owner.
+template <class T>
+void TablePass<T>::ask_for_all(std::span<const std::int64_t> numbers) {
+  std::vector<std::int64_t> count(ask_.size());
+  for (std::size_t s = 0; s < bags_.size(); ++s) {
+    for (auto& to : ask_) to.push_back(numbers[s]);
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+      const Bags& bags = bags_[s][t];
+      auto& where = where_[s][t];
+      std::fill(count.begin(), count.end(), 0);
+      if (summed_there_)
+        count[static_cast<std::size_t>(owner(t, 0))] = bags.size();
+      else
+        for (const auto row : bags.ids) ++count[static_cast<std::size_t>(owner(t, row))];
+      for (std::size_t q = 0; q < ask_.size(); ++q) ask_[q].push_back(count[q]);
+      if (summed_there_) {
+        auto& to = ask_[static_cast<std::size_t>(owner(t, 0))];
+        for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) to.push_back(bags.first[b + 1] - bags.first[b]);
+        to.insert(to.end(), bags.ids.begin(), bags.ids.end());
+      } else {
+        for (const auto row : bags.ids) ask_[static_cast<std::size_t>(owner(t, row))].push_back(places_.index(row));
+      }
+      where.resize(summed_there_ ? static_cast<std::size_t>(bags.size()) : bags.ids.size());
+      for (std::size_t k = 0; k < where.size(); ++k) {
+        auto& next = got_count_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags.ids[k]))];
+        where[k] = next;
+        next += static_cast<int>(width(t));
+      }
+    }
+  }
+}
+
+/// The same as one slice in which every row stands once.
+template <class T>
+void TablePass<T>::ask_for_different(std::span<const std::int64_t> numbers) {
+  if (bags_.empty()) return;
+  for (auto& to : ask_) to.push_back(numbers[0]);
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    std::unordered_map<std::int64_t, std::int64_t> known;
+    std::vector<std::vector<std::int64_t>> rows(ask_.size());
+    for (std::size_t s = 0; s < bags_.size(); ++s) {
+      for (const auto row : bags_[s][t].ids) {
+        const auto q = static_cast<std::size_t>(owner(t, row));
+        const auto [found, fresh] = known.try_emplace(row, got_count_[q]);
+        if (fresh) rows[q].push_back(places_.index(row)), got_count_[q] += static_cast<int>(width(t));
+        where_[s][t].push_back(found->second);
+      }
+    }
+    for (std::size_t q = 0; q < ask_.size(); ++q) {
+      ask_[q].push_back(std::ssize(rows[q]));
+      ask_[q].insert(ask_[q].end(), rows[q].begin(), rows[q].end());
+    }
+  }
+}
+
+/// Places counted within each rank's answer become places in all answers.
+template <class T>
+void TablePass<T>::start_of_answers() {
+  got_at_ = starts_of(got_count_);
+  for (std::size_t s = 0; s < bags_.size(); ++s)
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      for (std::size_t k = 0; k < where_[s][t].size(); ++k)
+        where_[s][t][k] += got_at_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags_[s][t].ids[k]))];
+}
+
+/// How much each rank will hear and give, then the numbers of rows.
+template <class T>
+void TablePass<T>::send_numbers() {
+  const auto ranks = ask_.size();
+  std::vector<int> mine(2 * ranks), theirs(2 * ranks);
+  std::vector<std::int64_t> numbers;
+  std::int64_t to_others = 0;
+  asked_.resize(ranks);
+  for (std::size_t q = 0; q < ranks; ++q) {
+    mine[2 * q] = asked_[q] = static_cast<int>(ask_[q].size());
+    mine[2 * q + 1] = got_count_[q];
+    numbers.insert(numbers.end(), ask_[q].begin(), ask_[q].end());
+    if (static_cast<int>(q) != comm_.rank()) to_others += asked_[q];
+  }
+  MPI_Alltoall(mine.data(), 2, MPI_INT, theirs.data(), 2, MPI_INT, comm_.handle());
+  heard_.resize(ranks), given_count_.resize(ranks);
+  for (std::size_t p = 0; p < ranks; ++p) heard_[p] = theirs[2 * p], given_count_[p] = theirs[2 * p + 1];
+  asked_at_ = starts_of(asked_), heard_at_ = starts_of(heard_), given_at_ = starts_of(given_count_);
+  got_numbers_.resize(static_cast<std::size_t>(heard_at_.back() + heard_.back()));
+  MPI_Alltoallv(numbers.data(), asked_.data(), asked_at_.data(), MPI_INT64_T, got_numbers_.data(), heard_.data(),
+                heard_at_.data(), MPI_INT64_T, comm_.handle());
+  traffic_.count("row numbers", "world", to_others * static_cast<std::int64_t>(sizeof(std::int64_t)));
+}
+
+/// Goes through one block: use(table, rows of one sum, where it lies in given_). Returns the place behind it.
+template <class T>
+template <class F>
+const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from, F&& use) const {
+  ++at;  // the slice
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    const std::int64_t count = *at++;
+    const std::int64_t* lengths = at;
+    if (summed_there_) at += count;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto length = summed_there_ ? static_cast<std::size_t>(lengths[k]) : std::size_t{1};
+      use(static_cast<int>(t), {at, length}, from);
+      at += length, from += width(t);
+    }
+  }
+  return at;
+}
+
+/// All blocks that were asked for, in the order of slices.
+template <class T>
+std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
+  std::vector<Block> out;
+  for (std::size_t p = 0; p < heard_.size(); ++p) {
+    const std::int64_t* at = got_numbers_.data() + heard_at_[p];
+    const std::int64_t* const end = at + heard_[p];
+    std::int64_t from = given_at_[p];
+    while (at < end) {
+      out.push_back({*at, at, from});
+      at = walk(at, from, [&](int t, std::span<const std::int64_t>, std::int64_t here) {
+        from = here + tables_[static_cast<std::size_t>(t)].width;
+      });
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Block& a, const Block& b) { return a.slice < b.slice; });
+  return out;
+}
+
+template <class T>
+void TablePass<T>::answer() {
+  given_.assign(static_cast<std::size_t>(given_at_.back() + given_count_.back()), T(0));
+  for (const Block& block : blocks())
+    walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
+      for (const auto row : rows) store_.add_row(t, row, given_.data() + at);
+    });
+}
+
+template <class T>
+void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient) {
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  wait_back();  // of a step that was given up
+  bags_ = std::move(slices);
+  where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
+  ask_.assign(ranks, {});
+  got_count_.assign(ranks, 0);
+  double most = 0.0;
+  for (const auto& slice : bags_)
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      most += static_cast<double>(slice[t].ids.size()) * static_cast<double>(width(t));
+  if (comm_.sum(most) > std::numeric_limits<int>::max())
+    throw InputError("tables: the rows of one step are more than 2147483647 numbers; lower batch");
+  if (deduplicate_)
+    ask_for_different(numbers);
+  else
+    ask_for_all(numbers);
+  start_of_answers();
+  send_numbers();
+  answer();
+  got_.resize(static_cast<std::size_t>(got_at_.back() + got_count_.back()));
+  MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count_.data(),
+                 got_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
+  const auto own = static_cast<std::size_t>(comm_.rank());
+  traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  slices_.clear();
+  missing_ = 0;
+  for (std::size_t s = 0; s < bags_.size(); ++s) {
+    slices_.emplace_back(*this, s);
+    if (bags_[s].front().size() > 0) ++missing_;
+  }
+  arrived_ = false, sent_back_ = !with_gradient;
+}
+
+template <class T>
+void TablePass<T>::wait() {
+  if (arrived_) return;
+  MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  arrived_ = true;
+}
+
+template <class T>
+TableRows& TablePass<T>::rows(int slice) {
+  return slices_[static_cast<std::size_t>(slice)];
+}
+
+template <class T>
+void TablePass<T>::send_back() {
+  if (sent_back_) return;
+  sent_back_ = true;
+  wait();
+  std::fill(got_.begin(), got_.end(), T(0));
+  for (std::size_t s = 0; s < bags_.size(); ++s)
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+      const auto& gradient = slices_[s].gradient_of(t);
+      if (gradient.empty()) continue;
+      const Bags& bags = bags_[s][t];
+      const auto& where = where_[s][t];
+      for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
+        const T* from = gradient.data() + static_cast<std::int64_t>(b) * width(t);
+        if (summed_there_)
+          add(width(t), from, got_.data() + where[b]);
+        else
+          for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k)
+            add(width(t), from, got_.data() + where[static_cast<std::size_t>(k)]);
+      }
+    }
+  MPI_Ialltoallv(got_.data(), got_count_.data(), got_at_.data(), mpi_type<T>(), given_.data(), given_count_.data(),
+                 given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
+  const auto own = static_cast<std::size_t>(comm_.rank());
+  traffic_.count("row gradients", "world", (std::ssize(got_) - got_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+}
+
+template <class T>
+void TablePass<T>::wait_back() {
+  if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+}
+
+template <class T>
+void TablePass<T>::touched(const Use& use) {
+  wait_back();
+  for (const Block& block : blocks())
+    walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
+      auto& sums = sums_[static_cast<std::size_t>(t)];
+      for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
+    });
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    for (std::size_t k = 0; k < sums_[t].size(); ++k) use(static_cast<int>(t), sums_[t].row(k), sums_[t].values(k));
+    sums_[t].clear();
+  }
+}
+
+template <class T>
+double TablePass<T>::bytes() const {
+  return static_cast<double>(sizeof(T) * (got_.size() + given_.size()) + sizeof(std::int64_t) * got_numbers_.size());
+}
+
+template <class T>
+TensorRef TablePass<T>::Slice::view(std::vector<T>& values, std::size_t table) const {
+  TensorRef out;
+  out.data = values.data(), out.rank = 2, out.dtype = dtype_of<T>();
+  out.shape[0] = pass_->bags_[number_][table].size(), out.shape[1] = pass_->width(table);
+  out.stride[0] = out.shape[1], out.stride[1] = 1;
+  return out;
+}
+
+template <class T>
+TensorRef TablePass<T>::Slice::pooled(int table) {
+  const auto t = static_cast<std::size_t>(table);
+  const Bags& bags = pass_->bags_[number_][t];
+  const std::int64_t width = pass_->width(t);
+  auto& out = pooled_[t];
+  if (out.empty()) {
+    pass_->wait();
+    out.assign(static_cast<std::size_t>(bags.size() * width), T(0));
+    const auto& where = pass_->where_[number_][t];
+    for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
+      T* sum = out.data() + static_cast<std::int64_t>(b) * width;
+      if (pass_->summed_there_)
+        add(width, pass_->got_.data() + where[b], sum);
+      else
+        for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k)
+          add(width, pass_->got_.data() + where[static_cast<std::size_t>(k)], sum);
+    }
+  }
+  return view(out, t);
+}
+
+template <class T>
+TensorRef TablePass<T>::Slice::gradient(int table) {
+  const auto t = static_cast<std::size_t>(table);
+  auto& out = gradient_[t];
+  if (out.empty()) out.assign(static_cast<std::size_t>(pass_->bags_[number_][t].size() * pass_->width(t)), T(0));
+  return view(out, t);
+}
+
+template <class T>
+void TablePass<T>::Slice::ready() {
+  if (--pass_->missing_ == 0) pass_->send_back();
+}
+
+template class TablePass<double>;
+template class TablePass<float>;
+
+}  // namespace cambium::train

@@ -1,0 +1,101 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/parallel/comm.hpp"
+#include "core/train/step/reduce/traffic.hpp"
+#include "core/train/tables/row_store.hpp"
+#include "core/train/tables/touched_rows.hpp"
+
+namespace cambium::train {
+
+/// One exchange of rows between the ranks that need them and those that hold them, in T. The numbers of rows go first;
+/// rows, or sums of whole bags where a rank holds whole tables, come back while the network computes; the gradients of
+/// what came go the other way, and are added row by row in the order of the slices of the global batch and of the
+/// samples in them, so that sums do not depend on the number of ranks.
+template <class T>
+class TablePass {
+ public:
+  /// All of these outlive this.
+  TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store, bool deduplicate,
+            const Comm& comm, Traffic& traffic);
+  ~TablePass();
+  TablePass(const TablePass&) = delete;
+  TablePass& operator=(const TablePass&) = delete;
+
+  /// Collective: asks for the rows of this rank's slices (any number of them, each with a bag per table and sample),
+  /// and starts sending those that others ask for. `numbers`: of these slices among those of all ranks.
+  void fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient);
+  /// Waits until the rows are there.
+  void wait();
+  /// What a network sees of slice k.
+  TableRows& rows(int slice);
+  /// Collective, once after fetch(): starts sending the gradients, unless the last slice that called ready() did.
+  void send_back();
+  void wait_back();
+  /// Each row of this rank that the step touched, with the sum of its gradients; after send_back().
+  using Use = std::function<void(int table, std::int64_t index, T* gradient)>;
+  void touched(const Use& use);
+
+  /// Bytes of the buffers of the last fetch().
+  double bytes() const;
+
+ private:
+  class Slice;
+  struct Block;
+  void ask_for_all(std::span<const std::int64_t> numbers);
+  void ask_for_different(std::span<const std::int64_t> numbers);
+  void start_of_answers();
+  void send_numbers();
+  void answer();
+  std::vector<Block> blocks() const;
+  template <class F>
+  const std::int64_t* walk(const std::int64_t* at, std::int64_t from, F&& use) const;
+  int owner(std::size_t table, std::int64_t row) const { return places_.owner(static_cast<int>(table), row); }
+  std::int64_t width(std::size_t table) const { return tables_[table].width; }
+
+  std::span<const TableInfo> tables_;
+  const TablePlaces& places_;
+  RowStore<T>& store_;
+  bool deduplicate_, summed_there_;  ///< a rank adds up bags before it sends them
+  const Comm& comm_;
+  Traffic& traffic_;
+
+  std::vector<std::vector<Bags>> bags_;                        ///< by slice and table
+  std::vector<std::vector<std::vector<std::int64_t>>> where_;  ///< in got_: of each bag, or of each of its members
+  std::vector<std::vector<std::int64_t>> ask_;                 ///< by rank: numbers that it is sent
+  std::vector<std::int64_t> got_numbers_;                      ///< that others sent
+  std::vector<int> asked_, asked_at_, heard_, heard_at_;       ///< numbers sent and received, by rank
+  std::vector<int> got_count_, got_at_, given_count_, given_at_;
+  std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
+  std::vector<Slice> slices_;
+  std::vector<TouchedRows<T>> sums_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool arrived_ = true, sent_back_ = true;
+  int missing_ = 0;  ///< slices whose gradients are not final
+};
+
+/// A slice's view of a pass.
+template <class T>
+class TablePass<T>::Slice : public TableRows {
+ public:
+  Slice(TablePass& pass, std::size_t number)
+      : pass_(&pass), number_(number), pooled_(pass.tables_.size()), gradient_(pass.tables_.size()) {}
+  TensorRef pooled(int table) override;
+  TensorRef gradient(int table) override;
+  void ready() override;
+  const std::vector<T>& gradient_of(std::size_t table) const { return gradient_[table]; }
+
+ private:
+  TensorRef view(std::vector<T>& values, std::size_t table) const;
+  TablePass* pass_;
+  std::size_t number_;
+  std::vector<std::vector<T>> pooled_, gradient_;
+};
+
+extern template class TablePass<double>;
+extern template class TablePass<float>;
+
+}  // namespace cambium::train

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/train/kinds/tables.hpp"
+#include "core/train/tables/table_keys.hpp"
+
+namespace cambium::train {
+
+/// Which rank holds which row. By rows, ranks take turns through all rows of all tables, so that each holds its share
+/// to within one row, and rows that many samples name (they are often neighbours) are spread. Whole tables go, the
+/// largest first, to the rank that has least.
+class TablePlaces {
+ public:
+  TablePlaces(std::span<const TableInfo> tables, TableKeys::Divide divide, int ranks);
+
+  int ranks() const { return ranks_; }
+  bool whole() const { return whole_; }
+  int owner(int table, std::int64_t row) const {
+    const Table& t = tables_[static_cast<std::size_t>(table)];
+    return whole_ ? t.owner : static_cast<int>((row + t.turn) % ranks_);
+  }
+  /// Number of a row among those of its table that its owner holds.
+  std::int64_t index(std::int64_t row) const { return whole_ ? row : row / ranks_; }
+  /// The first row of a table that a rank holds; its next ones follow at distance stride().
+  std::int64_t first(int table, int rank) const {
+    return whole_ ? 0 : ((rank - tables_[static_cast<std::size_t>(table)].turn) % ranks_ + ranks_) % ranks_;
+  }
+  std::int64_t stride() const { return whole_ ? 1 : ranks_; }
+  /// How many of a table's rows below `end` a rank holds.
+  std::int64_t held_below(int table, int rank, std::int64_t end) const;
+  std::int64_t held(int table, int rank) const {
+    return held_below(table, rank, tables_[static_cast<std::size_t>(table)].rows);
+  }
+
+ private:
+  struct Table {
+    std::int64_t rows = 0;
+    int owner = 0;  ///< of a whole table
+    int turn = 0;   ///< of its row 0, when ranks take turns
+  };
+  bool whole_;
+  int ranks_;
+  std::vector<Table> tables_;
+};
+
+}  // namespace cambium::train

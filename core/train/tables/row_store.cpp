@@ -1,0 +1,142 @@
+#include "core/train/tables/row_store.hpp"
+
+#include <algorithm>
+
+#include "core/parallel/random.hpp"
+#include "core/train/step/optimizers/split.hpp"
+#include "core/train/tables/row_rule.hpp"
+
+namespace cambium::train {
+
+template <class T>
+RowStore<T>::RowStore(std::span<const TableInfo> tables, const TablePlaces& places, TableKeys::Rule rule, int rank)
+    : split_(rule == TableKeys::Rule::split_sgd) {
+  if (split_) require_float32("split_sgd", dtype_of<T>());
+  for (int k = 0; k < static_cast<int>(tables.size()); ++k) {
+    const TableInfo& info = tables[static_cast<std::size_t>(k)];
+    Table table;
+    table.width = info.width, table.state_width = state_width(rule, info.width), table.reach = info.reach;
+    table.first = places.first(k, rank), table.stride = places.stride(), table.held = places.held(k, rank);
+    const auto numbers = static_cast<std::size_t>(table.held * table.width);
+    if (split_) {
+      table.high.assign(numbers, 0), table.low.assign(numbers, 0);
+    } else {
+      table.weights.assign(numbers, T(0));
+      table.states.assign(static_cast<std::size_t>(table.held * table.state_width), T(0));
+    }
+    tables_.push_back(std::move(table));
+  }
+}
+
+template <class T>
+void RowStore<T>::set(Table& table, std::size_t number, double value) {
+  if (!split_) return static_cast<void>(table.weights[number] = static_cast<T>(value));
+  const auto single = static_cast<float>(value);
+  set_high(table.high[number], single);
+  table.low[number] = low_half(single);
+}
+
+template <class T>
+void RowStore<T>::start(std::uint64_t seed) {
+  for (std::size_t k = 0; k < tables_.size(); ++k) {
+    Table& table = tables_[k];
+    for (std::int64_t i = 0; i < table.held; ++i) {
+      const auto row = static_cast<std::uint64_t>(table.first + i * table.stride);
+      for (std::int64_t j = 0; j < table.width; ++j) {
+        // Networks number their own parameters from 0 in this stream; tables come from far above.
+        const Random4 random(seed, Stream::model_weights, row,
+                             (std::uint64_t{1 + k} << 40) + static_cast<std::uint64_t>(j / 4));
+        set(table, static_cast<std::size_t>(i * table.width + j),
+            table.reach * (2.0 * random.uniform(static_cast<int>(j % 4)) - 1.0));
+      }
+    }
+    std::fill(table.states.begin(), table.states.end(), T(0));
+  }
+}
+
+template <class T>
+void RowStore<T>::add_row(int table, std::int64_t index, T* to) const {
+  const Table& t = at(table);
+  if (split_)
+    for (std::int64_t k = 0; k < t.width; ++k)
+      to[k] += static_cast<T>(join(t.high[static_cast<std::size_t>(index * t.width + k)], std::uint16_t{0}));
+  else
+    for (std::int64_t k = 0; k < t.width; ++k) to[k] += t.weights[static_cast<std::size_t>(index * t.width + k)];
+}
+
+template <class T>
+void RowStore<T>::update(int table, std::int64_t index, const TableKeys& keys, double rate, const T* gradient) {
+  Table& t = at(table);
+  const auto begin = static_cast<std::size_t>(index * t.width);
+  if (!split_)
+    return update_row<T>(keys, rate, t.width, gradient, t.weights.data() + begin,
+                         t.states.data() + index * t.state_width);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(t.width); ++k) {
+    T value = static_cast<T>(join(t.high[begin + k], t.low[begin + k]));
+    update_row<T>(keys, rate, 1, gradient + k, &value, nullptr);
+    set(t, begin + k, static_cast<double>(value));
+  }
+}
+
+template <class T>
+std::int64_t RowStore<T>::width(int table, Part which) const {
+  return which == Part::states ? at(table).state_width : at(table).width;
+}
+
+template <class T>
+void RowStore<T>::copy_out(int table, Part which, std::int64_t first, std::int64_t rows, T* out) const {
+  const Table& t = at(table);
+  const std::int64_t width = this->width(table, which), count = rows * width;
+  if (split_) {
+    const auto& from = which == Part::states                         ? t.low
+                       : which == Part::best && !t.best_high.empty() ? t.best_high
+                                                                     : t.high;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto bits = from[static_cast<std::size_t>(first * width + k)];
+      out[k] = which == Part::states ? static_cast<T>(bits) : static_cast<T>(join(bits, std::uint16_t{0}));
+    }
+    return;
+  }
+  const auto& from = which == Part::states ? t.states : which == Part::best && !t.best.empty() ? t.best : t.weights;
+  std::copy_n(from.data() + first * width, count, out);
+}
+
+template <class T>
+void RowStore<T>::copy_in(int table, Part which, std::int64_t first, std::int64_t rows, const T* in) {
+  Table& t = at(table);
+  const std::int64_t width = this->width(table, which), count = rows * width;
+  if (split_) {
+    if (which == Part::best) t.best_high.resize(t.high.size());
+    auto& to = which == Part::states ? t.low : which == Part::best ? t.best_high : t.high;
+    for (std::int64_t k = 0; k < count; ++k) {
+      auto& bits = to[static_cast<std::size_t>(first * width + k)];
+      if (which == Part::states)
+        bits = static_cast<std::uint16_t>(in[k]);
+      else
+        set_high(bits, static_cast<float>(in[k]));
+    }
+    return;
+  }
+  if (which == Part::best) t.best.resize(t.weights.size());
+  auto& to = which == Part::states ? t.states : which == Part::best ? t.best : t.weights;
+  std::copy_n(in, count, to.data() + first * width);
+}
+
+template <class T>
+void RowStore<T>::keep_best() {
+  for (auto& table : tables_) table.best = table.weights, table.best_high = table.high;
+}
+
+template <class T>
+double RowStore<T>::bytes() const {
+  double out = 0.0;
+  for (const auto& t : tables_)
+    out += sizeof(T) * static_cast<double>(t.weights.size() + t.states.size() + t.best.size()) +
+           2.0 * static_cast<double>(t.high.size() + t.low.size() + t.best_high.size());
+  return out;
+}
+
+template class RowStore<double>;
+template class RowStore<float>;
+
+}  // namespace cambium::train

@@ -1,0 +1,18 @@
+#pragma once
+#include "core/deck/describe.hpp"
+
+namespace cambium::train {
+
+/// How a deck says where tables of embeddings lie and how they learn.
+struct TableKeys {
+  enum class Divide { rows, whole };
+  enum class Rule { sgd, adagrad, adam, split_sgd };
+  Divide divide = Divide::rows;
+  bool deduplicate = false;
+  Rule optimizer = Rule::adagrad;
+  double rate = 1.0;  ///< times the learning rate
+  double epsilon = 1e-8, beta1 = 0.9, beta2 = 0.999;
+  static void describe(deck::Describe<TableKeys>& d);
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,74 @@
+#include "plugins/relate/datasets/clicks.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::relate {
+
+void Clicks::Made::describe(deck::Describe<Made>& d) {
+  d("records", &Made::records, "how many").at_least(2).def(4000);
+  d("columns", &Made::columns, "columns of values").range(1, 1000).def(6);
+  d("rows", &Made::rows, "different values of a column").range(1, 1e9).def(30);
+  d("numbers", &Made::numbers, "numbers of a record").range(0, 1000).def(4);
+  d("first", &Made::first, "number of the first record; records of other numbers are new ones by the same rule")
+      .at_least(0)
+      .def(0);
+  d("seed", &Made::seed, "of the rule").at_least(0).def(1);
+}
+
+static std::string clicks_problem(const Clicks::Params& p) {
+  if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+  if (p.made_up && (!p.group.empty() || !p.vocabulary.empty() || !p.rows.empty()))
+    return "group, vocabulary and rows go with file; made-up records say all this themselves";
+  if (!p.rows.empty() && !p.vocabulary.empty())
+    return "rows takes values as numbers of rows, which need no vocabulary; remove one of them";
+  for (const auto rows : p.rows)
+    if (rows < 1) return fmt::format("rows: a table of {} rows is none; give 1 or more", rows);
+  return "";
+}
+
+void Clicks::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "HDF5 file with label, categorical (or code) and dense").def("").example("clicks.h5");
+  d("group", &Params::group, "group of the file that holds them").def("").example("raw_train");
+  d("vocabulary", &Params::vocabulary,
+    "group whose values get rows of their own, the one to train on; `group` itself when absent")
+      .def("")
+      .example("raw_train");
+  d("least", &Params::least, "how often a value must stand in the vocabulary for a row of its own; others share row 0")
+      .at_least(1)
+      .def(2);
+  d("rows", &Params::rows, "rows of each column's table, where the file's values are numbers of rows already").def({});
+  d("made_up", &Params::made_up, "records by a known rule, instead of a file");
+  d.check(clicks_problem);
+}
+
+void Clicks::open(Context& context) {
+  io::on_every_rank(context.comm, [&] {
+    if (params_.made_up) {
+      records_ = share(make_clicks(*params_.made_up));
+    } else {
+      io::reading(params_.file, [&] {
+        records_ = share(read_clicks({params_.file, params_.group, params_.vocabulary, params_.least, params_.rows}));
+      });
+    }
+  });
+  std::int64_t rows = 0;
+  for (const auto& column : records_->columns) rows += column.rows;
+  const double yes = std::accumulate(records_->answers.begin(), records_->answers.end(), 0.0);
+  context.log.info(fmt::format("{} records of {}, {:.1f} % clicked; {} columns with {} rows, {} numbers", size(),
+                               records_->source, 100.0 * yes / static_cast<double>(std::max<std::int64_t>(1, size())),
+                               records_->columns.size(), rows, records_->numbers.size()));
+}
+
+std::vector<train::SamplePtr> Clicks::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (const auto id : ids) out.push_back(sample_of(records_, id));
+  return out;
+}
+
+}  // namespace cambium::relate

@@ -1,0 +1,92 @@
+#include "plugins/relate/datasets/pairs.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::relate {
+
+void Pairs::Made::describe(deck::Describe<Made>& d) {
+  d("compounds", &Made::compounds, "how many").range(2, 100000).def(60);
+  d("targets", &Made::targets, "how many").range(2, 100000).def(40);
+  d("families", &Made::families, "of targets that are mutants of each other").range(1, 1000).def(5);
+  d("known", &Made::known, "share of all pairs that was measured").range(0.01, 1.0).def(0.6);
+  d("noise", &Made::noise, "deviation of a measurement").non_negative().def(0.3);
+  d("seed", &Made::seed, "of compounds, targets and values").at_least(0).def(1);
+}
+
+void Pairs::Folds::describe(deck::Describe<Folds>& d) {
+  d("by", &Folds::by,
+    "what is kept together: single pairs; all pairs of a compound, or of a target, so that tests meet new ones; or the "
+    "folds that the file gives")
+      .options({{"pairs", By::pairs}, {"compounds", By::compounds}, {"targets", By::targets}, {"given", By::given}})
+      .def(By::pairs);
+  d("folds", &Folds::folds, "how many are drawn").range(2, 1000).def(6);
+  d("fold", &Folds::fold, "number of the fold that is kept for tests, from 0").at_least(0).def(5);
+  d("validation", &Folds::validation, "number of a fold that is only looked at while training; -1 for none")
+      .at_least(-1)
+      .def(-1);
+  d("seed", &Folds::seed, "of the folds").at_least(0).def(1);
+  d.check([](const Folds& f) -> std::string {
+    if (f.fold == f.validation) return "fold and validation are the same; give different ones";
+    if (f.by != By::given && (f.fold >= f.folds || f.validation >= f.folds))
+      return fmt::format("folds are counted from 0 to {}", f.folds - 1);
+    return "";
+  });
+}
+
+void Pairs::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "HDF5 file of a matrix of values, or text (.csv) with a line for each pair")
+      .def("")
+      .example("pairs.csv");
+  d("unit", &Params::unit, "unit of the values, where the file does not say so itself").def("");
+  d("made_up", &Params::made_up, "compounds and targets by a known rule, instead of a file");
+  d("folds", &Params::folds, "which pairs are kept for tests");
+  d("part", &Params::part, "the pairs to train on, to look at, or to test on")
+      .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
+      .def(Role::training);
+  d("radius", &Params::radius, "bonds around an atom that the pieces of compounds reach").range(0, 6).def(2);
+  d("pieces", &Params::pieces, "rows of the table of pieces").range(1, 1e8).def(4096);
+  d("letters", &Params::letters, "of the words of sequences").range(1, 5).def(3);
+  d.check(
+      [](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+}
+
+std::shared_ptr<const PairTable> Pairs::read_table() const {
+  PairTable out = params_.made_up                  ? make_pairs(*params_.made_up)
+                  : params_.file.ends_with(".csv") ? read_pair_csv(params_.file)
+                                                   : read_pair_h5(params_.file);
+  if (out.unit.empty()) out.unit = params_.unit;
+  return std::make_shared<const PairTable>(std::move(out));
+}
+
+void Pairs::open(Context& context) {
+  io::on_every_rank(context.comm, [&] {
+    io::reading(params_.file.empty() ? "made-up pairs" : params_.file, [&] {
+      table_ = read_table();
+      roles_ = roles_of(*table_, params_.folds);
+      records_ = share(pair_records(table_, roles_, params_.part, {params_.radius, params_.pieces, params_.letters}));
+    });
+  });
+  const char* part = params_.part == Role::training ? "to train on"
+                     : params_.part == Role::test   ? "for tests"
+                                                    : "to look at";
+  context.log.info(fmt::format("{} pairs {} of {} in {}: {} compounds, {} targets", size(), part,
+                               table_->entries.size(), table_->source, table_->compounds.size(),
+                               table_->targets.size()));
+  if (const auto both = pairs_in_both(*table_, roles_); both > 0)
+    context.log.warn(
+        fmt::format("{}: {} pairs of a compound and a target stand in training and in tests, too: what is "
+                    "judged by them is known already; give each pair one line",
+                    table_->source, both));
+}
+
+std::vector<train::SamplePtr> Pairs::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (const auto id : ids) out.push_back(sample_of(records_, id));
+  return out;
+}
+
+}  // namespace cambium::relate

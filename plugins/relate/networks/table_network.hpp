@@ -1,0 +1,83 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/train/kinds/network.hpp"
+#include "core/train/kinds/tables.hpp"
+#include "plugins/relate/networks/passes.hpp"
+#include "plugins/relate/records/record_set.hpp"
+
+namespace cambium::relate {
+
+/// A network on rows of tables, trained on records: what the networks of this plugin share. Host memory, float64 or
+/// float32, one thread per call.
+class TableNetwork : public train::Network, public train::UsesTables {
+ public:
+  TableNetwork(const char* name, Precision precision) : name_(name), precision_(precision) {}
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  DType dtype() const override { return precision_ == Precision::float64 ? DType::f64 : DType::f32; }
+  void initialise(std::span<const TensorRef> weights, std::uint64_t seed) override;
+
+  std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override;
+  void use_rows(train::TableRows* rows) override { rows_ = rows; }
+
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  /// The answer of each sample.
+  std::vector<train::FieldInfo> outputs() const override { return {{"output", seen_.unit, {}, DType::f64}}; }
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  /// What it was trained on: its columns, how numbers are centred and scaled, mean, deviation and unit of the answers.
+  struct Seen {
+    std::vector<RowColumn> columns;
+    std::vector<double> mean, scale;
+    double centre = 0.0, spread = 1.0;
+    std::string unit;
+  };
+
+ protected:
+  const Seen& seen() const { return seen_; }
+
+  /// InputError when records of these columns are none of this network's.
+  virtual void require_columns(const RecordSet&) const {}
+  virtual std::unique_ptr<Passes<double>> passes64() const = 0;
+  virtual std::unique_ptr<Passes<float>> passes32() const = 0;
+  /// What is trained on and told of an output: loss and its derivative by the output, and what it predicts.
+  struct Loss {
+    double value = 0.0, by_output = 0.0;
+  };
+  virtual Loss loss_of(double output, double answer) const = 0;
+  virtual double prediction_of(double output) const = 0;
+  /// Adds one sample to the metrics.
+  virtual void measure(double output, double answer, std::span<train::TermSum> metrics) const = 0;
+
+ private:
+  template <class T>
+  Inputs<T> inputs_of(std::span<const train::SamplePtr> samples) const;
+  template <class T>
+  std::vector<T> forward(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights);
+  template <class T>
+  Passes<T>& passes();
+  void require_fit(const RecordSet& records) const;
+
+  const char* name_;
+  Precision precision_;
+  Seen seen_;
+  train::TableRows* rows_ = nullptr;
+  std::unique_ptr<Passes<double>> passes64_;
+  std::unique_ptr<Passes<float>> passes32_;
+};
+
+}  // namespace cambium::relate

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::relate {
+
+struct PairTable;
+
+/// A column whose entries name rows of a table.
+struct RowColumn {
+  std::string name;
+  std::int64_t rows = 0;
+};
+
+/// Records: each has some numbers, a bag of rows for every column, and one answer.
+struct RecordSet {
+  std::string source;                ///< for messages: "'clicks.h5'" or "made-up clicks"
+  std::string answer, unit;          ///< name and unit of the answer, such as "affinity", ""
+  std::vector<std::string> numbers;  ///< names of the numbers of a record
+  std::vector<RowColumn> columns;
+  std::vector<double> number;                      ///< records x numbers
+  std::vector<std::span<const std::int32_t>> bag;  ///< records x columns; they point into `stored`
+  std::vector<double> answers;                     ///< of each record
+  std::vector<std::int64_t> place;                 ///< its row or line in the source, counted as the source does
+  std::vector<std::shared_ptr<const std::vector<std::int32_t>>> stored;
+
+  std::shared_ptr<const PairTable> pairs;  ///< where records are pairs of two things
+  std::vector<std::int64_t> pair;          ///< then: number of each record's pair in the table
+
+  std::int64_t size() const { return std::ssize(answers); }
+  std::span<const std::int32_t> bag_of(std::int64_t record, std::size_t column) const {
+    return bag[static_cast<std::size_t>(record) * columns.size() + column];
+  }
+};
+
+using RecordPtr = std::shared_ptr<const RecordSet>;
+
+/// Gives a finished set of records to samples, so that record_set_of() knows it again.
+RecordPtr share(RecordSet records);
+/// The records that a sample is one of: number sample.id. InputError when it is of another data set; it names who asks.
+const RecordSet& record_set_of(const train::Sample& sample, const std::string& asks);
+
+/// Sample `id` of a set.
+train::SamplePtr sample_of(const RecordPtr& records, std::int64_t id);
+/// What data sets of records say of their fields: "numbers", where there are any, and the answer.
+std::vector<train::FieldInfo> fields_of(const RecordSet& records);
+
+/// InputError that names source, row and column: an id outside its table, an empty bag, a number that is not finite.
+void require_sound(const RecordSet& records);
+
+}  // namespace cambium::relate

@@ -1,0 +1,11 @@
+#pragma once
+#include "core/parallel/random.hpp"
+
+namespace cambium::relate {
+
+// Streams of random numbers of this plugin, beside those that core numbers.
+inline constexpr auto made_clicks_stream = static_cast<Stream>(60);
+inline constexpr auto made_pairs_stream = static_cast<Stream>(61);
+inline constexpr auto fold_stream = static_cast<Stream>(62);
+
+}  // namespace cambium::relate

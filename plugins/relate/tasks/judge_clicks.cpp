@@ -1,0 +1,91 @@
+#include "plugins/relate/tasks/judge_clicks.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/relate/rivals/logistic.hpp"
+#include "plugins/relate/rivals/scores.hpp"
+
+namespace cambium::relate {
+
+void JudgeClicks::Params::describe(deck::Describe<Params>& d) {
+  d("models", &Params::models, "model files of stages train; of several their mean is shown, too")
+      .def({})
+      .example("[\"{run}/train/model.h5\"]");
+  d("training", &Params::training, "the records that logistic regression is fitted to, of a data set clicks");
+  d("dataset", &Params::dataset, "the records that are judged");
+}
+
+void JudgeClicks::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.training, context);
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("clicks by {} model file{}, and by logistic regression", params_.models.size(),
+                               params_.models.size() == 1 ? "" : "s"));
+}
+
+void JudgeClicks::examine(Check& check) {
+  for (const char* name : {"scores.csv", "clicks.csv"}) check.will_write({name, "stage judge_clicks"});
+  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+}
+
+void JudgeClicks::write(const std::vector<Row>& rows, const RecordSet& records, Context& context) {
+  lines_.push_back(
+      fmt::format("{:<44}{:>10}{:>12}", fmt::format("{} records never seen", records.size()), "AUC", "log loss"));
+  std::string scores = "method,auc,log_loss\n";
+  for (const auto& row : rows) {
+    const double area = area_under_curve(records.answers, row.value, 0.5), loss = log_loss(records.answers, row.value);
+    lines_.push_back(fmt::format("{:<44}{:>10.4f}{:>12.4f}", row.method, area, loss));
+    scores += fmt::format("{},{},{}\n", row.method, number_text(area), number_text(loss));
+  }
+  std::string clicks = "record,clicked,probability\n";
+  for (std::int64_t r = 0; r < records.size(); ++r)
+    clicks += fmt::format("{},{:g},{}\n", records.place[static_cast<std::size_t>(r)],
+                          records.answers[static_cast<std::size_t>(r)],
+                          number_text(rows.back().value[static_cast<std::size_t>(r)]));
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), scores);
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "clicks.csv").string(), clicks);
+  });
+}
+
+/// All records of a data set.
+static const RecordSet& records_of(train::Dataset& data) {
+  const std::int64_t first[] = {0};
+  return record_set_of(*data.read(first).front(), "judge_clicks");
+}
+
+Task::Outcome JudgeClicks::run(Context& context) {
+  lines_.clear(), citations_.clear();
+  const auto training = context.registry->make<train::Dataset>(params_.training, context);
+  const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
+  training->open(context), data->open(context);
+  const RecordSet &learned = records_of(*training), &records = records_of(*data);
+  if (learned.columns.size() != records.columns.size() || learned.numbers.size() != records.numbers.size())
+    throw InputError("training and dataset have different columns; give records of the same kind");
+  const double clicked = std::accumulate(learned.answers.begin(), learned.answers.end(), 0.0);
+  std::vector<Row> rows;
+  rows.push_back(
+      {"constant", std::vector<double>(records.answers.size(), clicked / static_cast<double>(learned.size()))});
+  const LogisticRegression logistic(learned);
+  rows.push_back(
+      {fmt::format("logistic regression (lambda {:g})", logistic.lambda()), logistic.probabilities(records)});
+  std::vector<ModelPredictions> models;
+  for (const auto& path : params_.models) {
+    models.push_back(predictions_of(path, *data, context));
+    rows.push_back({models.back().method, models.back().value});
+    for (const auto& work : models.back().citations) citations_.push_back(work);
+  }
+  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models)});
+  write(rows, records, context);
+  work_ = {records.size(), "record"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::relate

@@ -1,0 +1,168 @@
+#include "plugins/relate/tasks/predict_affinities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/parallel/random.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/relate/records/streams.hpp"
+#include "plugins/relate/rivals/pair_rivals.hpp"
+#include "plugins/relate/rivals/scores.hpp"
+
+namespace cambium::relate {
+
+namespace {
+
+constexpr std::string_view shown_rival = "means + both";
+
+/// Training pairs by which the ridge chooses its keys: those of the validation fold, or a sixth.
+std::vector<char> held_pairs(const PairTable& table, const std::vector<Role>& roles) {
+  std::vector<char> out(static_cast<std::size_t>(table.compounds.size() * table.targets.size()), 0);
+  const bool fold = std::find(roles.begin(), roles.end(), Role::validation) != roles.end();
+  for (std::size_t k = 0; k < roles.size(); ++k) {
+    if (roles[k] == Role::test) continue;
+    const bool drawn = Random4(1, fold_stream, k, 98).uniform(0) < 1.0 / 6.0;
+    if (fold ? roles[k] == Role::validation : drawn)
+      out[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() + table.entries[k].target)] = 1;
+  }
+  return out;
+}
+
+/// A word of a table of text: quoted where it holds a comma.
+std::string cell(const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; }
+
+std::string with_unit(const std::string& name, const std::string& unit) {
+  return unit.empty() ? name : name + " [" + unit + "]";
+}
+
+}  // namespace
+
+void PredictAffinities::Params::describe(deck::Describe<Params>& d) {
+  d("models", &Params::models, "model files of stages train; of several their mean is shown, too")
+      .def({})
+      .example("[\"{run}/train/model.h5\"]");
+  d("dataset", &Params::dataset, "the pairs that are judged, of a data set pairs with part: test");
+  d("strong", &Params::strong,
+    "value above which a pair counts as a hit, for the area under the curve; the median of the pairs when absent");
+  d("show", &Params::show, "pairs of highest prediction on the last page").at_least(0).def(10);
+}
+
+void PredictAffinities::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("pairs by {} model file{}, and by rivals that cost little", params_.models.size(),
+                               params_.models.size() == 1 ? "" : "s"));
+}
+
+void PredictAffinities::examine(Check& check) {
+  for (const char* name : {"scores.csv", "affinities.csv"}) check.will_write({name, "stage predict_affinities"});
+  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+}
+
+std::vector<PredictAffinities::Row> PredictAffinities::rivals(const Pairs& pairs) const {
+  const PairTable& table = pairs.table();
+  const auto matrices = matrices_of(table, pairs.roles());
+  std::vector<Row> out;
+  for (const auto& rival : pair_rivals(matrices, held_pairs(table, pairs.roles()))) {
+    out.push_back({rival.method, {}});
+    for (const auto k : tested_)
+      out.back().value.push_back(rival.value[static_cast<std::size_t>(table.entries[k].compound * table.targets.size() +
+                                                                      table.entries[k].target)]);
+  }
+  return out;
+}
+
+void PredictAffinities::write_scores(const std::vector<Row>& rows, Context& context) {
+  auto sorted = truth_;
+  std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
+  const double strong = params_.strong.value_or(sorted[sorted.size() / 2]);
+  lines_.push_back(fmt::format("{:<44}{:>13}{:>10}{:>10}", fmt::format("{} pairs never seen", truth_.size()),
+                               "concordance", "MSE", "AUC"));
+  std::string text = "method,concordance,mse,auc\n";
+  for (const auto& row : rows) {
+    const double order = concordance(truth_, row.value), error = mean_squared_error(truth_, row.value),
+                 area = area_under_curve(truth_, row.value, strong);
+    lines_.push_back(fmt::format("{:<44}{:>13.4f}{:>10.4f}{:>10.4f}", row.method, order, error, area));
+    text += fmt::format("{},{},{},{}\n", cell(row.method), number_text(order), number_text(error), number_text(area));
+  }
+  lines_.push_back(fmt::format("AUC: a hit is a value above {:.4g}", strong));
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), text);
+  });
+}
+
+void PredictAffinities::write_predictions(const Pairs& pairs, const Row& shown, const Row& neighbours,
+                                          Context& context) {
+  const PairTable& table = pairs.table();
+  std::vector<std::int64_t> of_compound(table.compounds.id.size(), 0), of_target(table.targets.id.size(), 0);
+  for (std::size_t k = 0; k < pairs.roles().size(); ++k) {
+    if (pairs.roles()[k] == Role::test) continue;
+    ++of_compound[static_cast<std::size_t>(table.entries[k].compound)];
+    ++of_target[static_cast<std::size_t>(table.entries[k].target)];
+  }
+  std::vector<std::size_t> order(tested_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shown.value[a] > shown.value[b]; });
+  std::string text =
+      fmt::format("compound,target,{},{},{},known of compound,known of target\n", with_unit("predicted", table.unit),
+                  with_unit("measured", table.unit), with_unit("by neighbours", table.unit));
+  lines_.push_back(fmt::format("{:<24}{:<24}{:>11}{:>11}{:>15}{:>8}{:>8}", "highest by " + shown.method, "",
+                               "predicted", "measured", "by neighbours", "known", ""));
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const std::size_t k = order[n];
+    const auto& entry = table.entries[tested_[k]];
+    const auto& compound = table.compounds.id[static_cast<std::size_t>(entry.compound)];
+    const auto& target = table.targets.id[static_cast<std::size_t>(entry.target)];
+    const auto known_c = of_compound[static_cast<std::size_t>(entry.compound)];
+    const auto known_t = of_target[static_cast<std::size_t>(entry.target)];
+    text += fmt::format("{},{},{},{},{},{},{}\n", cell(compound), cell(target), number_text(shown.value[k]),
+                        number_text(truth_[k]), number_text(neighbours.value[k]), known_c, known_t);
+    if (static_cast<std::int64_t>(n) < params_.show)
+      lines_.push_back(fmt::format("  {:<22}{:<24}{:>11.3f}{:>11.3f}{:>15.3f}{:>8}{:>8}", compound, target,
+                                   shown.value[k], truth_[k], neighbours.value[k], known_c, known_t));
+  }
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "affinities.csv").string(), text);
+  });
+}
+
+Task::Outcome PredictAffinities::run(Context& context) {
+  lines_.clear(), tested_.clear(), truth_.clear(), citations_.clear();
+  const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
+  data->open(context);
+  const auto* pairs = dynamic_cast<const Pairs*>(data.get());
+  if (!pairs) throw InputError("predict_affinities judges pairs of things; give a dataset of type pairs");
+  for (std::size_t k = 0; k < pairs->roles().size(); ++k)
+    if (pairs->roles()[k] == Role::test) tested_.push_back(k), truth_.push_back(pairs->table().entries[k].value);
+  if (std::ssize(tested_) != data->size())
+    throw InputError("predict_affinities judges the pairs that are kept for tests; give the dataset part: test");
+  auto rows = rivals(*pairs);
+  const auto neighbours =
+      *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.method == shown_rival; });
+  std::vector<ModelPredictions> models;
+  for (const auto& path : params_.models) {
+    models.push_back(predictions_of(path, *data, context));
+    rows.push_back({models.back().method, models.back().value});
+    for (const auto& work : models.back().citations) citations_.push_back(work);
+  }
+  if (models.size() > 1) rows.push_back({fmt::format("mean of {} networks", models.size()), mean_of(models)});
+  citations_.push_back(
+      {"pahikkala2015",
+       "@article{pahikkala2015,\n  author = {Pahikkala, Tapio and Airola, Antti and Pietil{\\\"a}, Sami and Shakyawar, "
+       "Sushil and Szwajda, Agnieszka and Tang, Jing and Aittokallio, Tero},\n  title = {Toward more realistic "
+       "drug-target interaction predictions},\n  journal = {Briefings in Bioinformatics},\n  volume = {16},\n  pages = "
+       "{325--337},\n  year = {2015}\n}\n"});
+  write_scores(rows, context);
+  write_predictions(*pairs, models.empty() ? neighbours : rows.back(), neighbours, context);
+  work_ = {std::ssize(tested_), "pair"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::relate

@@ -1,0 +1,123 @@
+"""What the plugin relate says about decks, files of pairs and clicks, and models."""
+import numpy as np
+
+from table import Table
+
+DECK = """
+run: {name: clicks, directory: clicks}
+plugins: [relate]
+stages:
+  - train:
+      network: {type: dlrm, width: 2, bottom: [2], top: [2]}
+      dataset: {type: clicks, made_up: {records: 40, columns: 3, rows: 5, numbers: 2}}
+      batch: 10
+      steps: 2
+      learning_rate: {type: constant, start: 0.01}
+"""
+PAIRS = """
+run: {name: pairs, directory: pairs}
+plugins: [relate]
+stages:
+  - train:
+      network: {type: affinity, width: 2, layers: [2]}
+      dataset: {type: pairs, made_up: {compounds: 8, targets: 6}, pieces: 50, letters: 1}
+      batch: 4
+      steps: 2
+      learning_rate: {type: constant, start: 0.01}
+"""
+JUDGE = """
+run: {name: judge, directory: judge}
+plugins: [relate]
+stages:
+  - judge_clicks:
+      training: {type: clicks, made_up: {records: 40, columns: 3, rows: 5, numbers: 2}}
+      dataset: {type: clicks, made_up: {records: 10, columns: 3, rows: 5, numbers: 2, first: 40}}
+"""
+PREDICT = """
+run: {name: predict, directory: predict}
+plugins: [relate]
+stages:
+  - predict_affinities:
+      dataset: {type: pairs, made_up: {compounds: 8, targets: 6}, pieces: 50, letters: 1, part: test}
+"""
+BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
+T, J, P = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities."
+
+table = Table("relate", DECK)
+for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT)):
+    table.file(name, text)
+says = table.says
+
+
+def clicks(**changes):
+    """Three records; None takes an array away."""
+    parts = {"label": [0, 1, 0], "categorical": [[1, 7], [2, 7], [1, 8]], "dense": [[0.5], [1.0], [2.0]]} | changes
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def reads(message, content, *more):
+    """Training on a file of clicks with this content."""
+    name = table.file(f"clicks_{len(table.cases)}.h5", content)
+    says(message.replace("FILE", name), T + f"dataset={{type: clicks, file: {name}}}", T + "batch=2", *more, command="run")
+
+
+# Clicks
+says("give one of: file, made_up", T + "dataset={type: clicks}")
+says("group, vocabulary and rows go with file; made-up records say all this themselves", T + "dataset.group=a")
+says("rows takes values as numbers of rows, which need no vocabulary; remove one of them",
+     T + "dataset={type: clicks, file: a.h5, rows: [3], vocabulary: b}")
+says("rows: a table of 0 rows is none; give 1 or more", T + "dataset={type: clicks, file: a.h5, rows: [0]}")
+reads("'FILE' has neither categorical nor code in '/': is it a file of clicks?", clicks(categorical=None))
+reads("'FILE' has no records", {"label": np.zeros(0, int), "categorical": np.zeros((0, 2), int)})
+reads("'FILE': /categorical must be records x columns", clicks(categorical=[1, 2, 3]))
+reads("'FILE': 2 labels for 3 records; the file is cut short, or its parts belong to different data", clicks(label=[0, 1]))
+reads("'FILE': dense has another number of records than label", clicks(dense=[[1.0], [2.0]]))
+reads("'FILE', row 1: a label is 0 or 1, not 3", clicks(label=[0, 3, 1]))
+other = clicks() | {"more/categorical": [[1], [2]]}
+name = table.file("vocabulary.h5", other)
+says(f"'{name}': the vocabulary has 1 columns, not 2", T + f"dataset={{type: clicks, file: {name}, vocabulary: more}}", command="run")
+
+# Pairs
+says("fold and validation are the same; give different ones", T + "dataset.folds={fold: 1, validation: 1}", deck="pairs.yaml")
+says("folds are counted from 0 to 2", T + "dataset.folds={folds: 3, fold: 3}", deck="pairs.yaml")
+MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"], "target_sequence": [b"MKL", b"MKV"]}
+
+
+def reads_pairs(message, **changes):
+    parts = {name: value for name, value in (MATRIX | changes).items() if value is not None}
+    name = table.file(f"pairs_{len(table.cases)}.h5", parts)
+    says(message.replace("FILE", name), T + f"dataset={{type: pairs, file: {name}, letters: 1}}", deck="pairs.yaml", command="run")
+
+
+reads_pairs("'FILE' has no array affinity (compounds, targets); is it a file of pairs?", affinity=None)
+reads_pairs("'FILE': /affinity must be compounds x targets", affinity=[1.0, 2.0])
+reads_pairs("'FILE': /drug_smiles holds 1 texts, but /affinity has 2 of them; its parts belong to different data", drug_smiles=[b"CCO"])
+reads_pairs("'FILE': /target_similarity must be 2 x 2", target_similarity=[[1.0]])
+reads_pairs("'FILE': /fold must have the shape of /affinity", fold=[[0, 1]])
+reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at letter 3: a branch is not closed", drug_smiles=[b"C(", b"C"])
+
+# Networks
+says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
+says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
+says("dlrm reads rows of tables; give a dataset of type clicks or pairs", T + "dataset=" + BOX, command="run")
+says("made-up clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
+     T + "dataset.made_up={records: 40, columns: 1, numbers: 0}", command="run")
+
+# Judging
+table.begins("run.directory=trained")
+table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4], input: x, target: z}")
+says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm and affinity do", J + "models=[other/train/model.h5]",
+     deck="judge.yaml", command="run")
+says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
+says("judge_clicks reads rows of tables; give a dataset of type clicks or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
+says("predict_affinities judges pairs of things; give a dataset of type pairs",
+     P + "dataset={type: clicks, made_up: {records: 40}}", deck="predict.yaml", command="run")
+says("predict_affinities judges the pairs that are kept for tests; give the dataset part: test", P + "dataset.part=training",
+     deck="predict.yaml", command="run")
+
+# Tables
+says("average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average", T + "average={decay: 0.9}", command="run")
+says("tables says how tables of embeddings are divided and learn, but mlp has none; remove tables", T + "dataset=" + BOX,
+     T + "network={type: mlp, layers: [4], input: x, target: z}", T + "tables={divide: rows}", command="run")
+
+table.run()

@@ -1,0 +1,141 @@
+// Files of pairs and clicks, folds, and what is refused.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "plugins/relate/datasets/clicks.hpp"
+#include "plugins/relate/datasets/pairs.hpp"
+#include "tests/plugins/relate/relate_case.hpp"
+
+using namespace cambium;
+using namespace cambium::relate;
+
+namespace {
+
+struct Files {
+  Comm comm{MPI_COMM_SELF};
+  SharedScratch scratch{comm};
+  std::string text(const std::string& name, const std::string& content) {
+    std::ofstream(scratch.file(name)) << content;
+    return scratch.file(name);
+  }
+};
+
+const std::string head = "compound,smiles,target,sequence,pKd";
+
+/// What reading says, with the folder left away.
+std::string refusal(Files& files, const std::string& content) {
+  const auto path = files.text("pairs.csv", content);
+  try {
+    const auto table = std::make_shared<const PairTable>(read_pair_csv(path));
+    pair_records(table, std::vector<Role>(table->entries.size(), Role::test), Role::test, {});
+  } catch (const InputError& error) {
+    std::string said = error.what();
+    for (std::size_t at; (at = said.find(files.scratch.folder + "/")) != std::string::npos;)
+      said.erase(at, files.scratch.folder.size() + 1);
+    return said;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("text of pairs is read, and what cannot be is refused with its line") {
+  Files files;
+  const auto table = read_pair_csv(
+      files.text("good.csv", head + ",fold\nA,CCO,P1,MKLV,5.5,0\nB,\"CC(=O)O\",P1,MKLV,6,1\n\nA,CCO,P2,MKLA,7.25,1\n"));
+  REQUIRE(table.entries.size() == 3);
+  CHECK(table.answer == "pKd");
+  CHECK(table.compounds.id == std::vector<std::string>{"A", "B"});
+  CHECK(table.targets.text == std::vector<std::string>{"MKLV", "MKLA"});
+  CHECK(table.entries[2].value == 7.25);
+  CHECK(table.entries[2].fold == 1);
+  CHECK(table.entries[2].place == 5);
+  CHECK(refusal(files, "name,smiles\n") ==
+        "pairs.csv:1: the first line must name the columns: compound,smiles,target,sequence,VALUE or ...,VALUE,fold");
+  CHECK(refusal(files, head + "\nA,CCO,P1,MKL\n") ==
+        "pairs.csv:2: 5 columns were expected, but the line has 4; is the file cut short?");
+  CHECK(refusal(files, head + "\nA,CCO,P1,MKL,strong\n") == "pairs.csv:2: 'strong' is no number");
+  CHECK(refusal(files, head + ",fold\nA,CCO,P1,MKL,1,x\n") == "pairs.csv:2: the fold 'x' is no number");
+  CHECK(refusal(files, head + "\nA,CCO,P1,MKL,1\nA,CCC,P2,MKV,1\n") ==
+        "pairs.csv:3: 'A' had another SMILES before; give things of different SMILES different names");
+  CHECK(refusal(files, head + "\n") == "'pairs.csv' holds no pairs");
+  CHECK(refusal(files, head + "\nA,CC(,P1,MKL,1\n") ==
+        "'pairs.csv', row 2, compound 'A': the SMILES 'CC(' cannot be read at letter 4: a branch is not closed");
+  CHECK(refusal(files, head + "\nA,CC,P1,M-L,1\n") ==
+        "'pairs.csv', row 2, target 'P1': letter 2 of the sequence is '-'; residues are letters");
+}
+
+TEST_CASE("folds of compounds keep their pairs together, and the same seed gives the same folds") {
+  MadePairs keys;
+  const auto table = make_pairs(keys);
+  FoldKeys folds;
+  folds.by = FoldKeys::By::compounds, folds.fold = 2, folds.validation = 3;
+  const auto roles = roles_of(table, folds);
+  std::set<int> tested, learned;
+  for (std::size_t k = 0; k < roles.size(); ++k)
+    (roles[k] == Role::test ? tested : learned).insert(table.entries[k].compound);
+  for (const int compound : tested) CHECK_FALSE(learned.contains(compound));
+  CHECK(tested.size() == 10);
+  CHECK(roles_of(table, folds) == roles);
+  CHECK(pairs_in_both(table, roles) == 0);
+  folds.by = FoldKeys::By::given;
+  CHECK_THROWS_WITH(roles_of(table, folds), "made-up pairs: pairs have no folds; take by: pairs, compounds or targets");
+  auto twice = table;
+  for (auto& entry : twice.entries) entry.fold = 0;
+  auto again = twice.entries.front();
+  again.fold = 1;
+  twice.entries.push_back(again);
+  folds.fold = 1;
+  CHECK(pairs_in_both(twice, roles_of(twice, folds)) == 1);
+  folds.fold = 7;
+  CHECK_THROWS_WITH(roles_of(twice, folds), "made-up pairs: fold 7 leaves no pairs for tests; choose another fold");
+}
+
+TEST_CASE("values of columns become rows by the vocabulary, numbers their logarithm") {
+  Files files;
+  const auto path = files.scratch.file("clicks.h5");
+  {
+    auto file = io::File::create(path);
+    const std::vector<double> dense{1.0, std::nan(""), -3.0, 7.0};
+    const std::vector<std::int64_t> learned{5, 9, 5, 9, 7, 9, 5, 8}, later{7, 9, 1, 9};
+    const std::vector<std::int32_t> yes{0, 1, 1, 0}, last{1, 0};
+    file.write("train/dense", io::tensor_of(dense.data(), {4, 1}));
+    file.write("train/categorical", io::tensor_of(learned.data(), {4, 2}));
+    file.write("train/label", yes);
+    const std::vector<double> few{0.0, 2.0};
+    file.write("test/dense", io::tensor_of(few.data(), {2, 1}));
+    file.write("test/categorical", io::tensor_of(later.data(), {2, 2}));
+    file.write("test/label", last);
+  }
+  const auto training = read_clicks({path, "train", "", 2, {}});
+  CHECK(training.columns[0].rows == 2);  // 5 three times; 7 once
+  CHECK(training.columns[1].rows == 2);  // 9 three times; 8 once
+  CHECK(training.bag_of(0, 0)[0] == 1);
+  CHECK(training.bag_of(2, 0)[0] == 0);
+  CHECK(training.number[0] == Approx(std::log(2.0)));
+  CHECK(training.number[3] == 1.0);  // missing
+  CHECK(training.number[4] == 0.0);
+  const auto test = read_clicks({path, "test", "train", 1, {}});
+  CHECK(test.columns[0].rows == 3);  // 5 and 7
+  CHECK(test.bag_of(0, 0)[0] == 2);
+  CHECK(test.bag_of(1, 0)[0] == 0);
+  const auto where = "'" + path + "' train";
+  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6, 10}}),
+                    where + ", row 2, column C1: 7 is outside its table, which has 6 rows, numbered from 0");
+  CHECK_THROWS_WITH(read_clicks({path, "train", "", 2, {6}}), "rows has 1 numbers, but " + where + " has 2 columns");
+  CHECK_THROWS_WITH(read_clicks({path, "nothing", "", 2, {}}), "'" + path + "' has no group 'nothing'");
+}
+
+TEST_CASE("an empty bag and a number that is none are refused") {
+  RecordSet records;
+  records.source = "'r.h5'", records.answer = "y", records.columns = {{"drug", 3}};
+  records.answers = {1.0}, records.place = {4}, records.bag = {{}};
+  CHECK_THROWS_WITH(require_sound(records),
+                    "'r.h5', row 4, column drug: names no row of its table; every bag needs one");
+  records.answers = {std::nan("")};
+  CHECK_THROWS_WITH(require_sound(records), "'r.h5', row 4: y is not a finite number");
+}

@@ -1,0 +1,124 @@
+// Rivals against plain forms of themselves.
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel/random.hpp"
+#include "plugins/relate/records/click_file.hpp"
+#include "plugins/relate/rivals/logistic.hpp"
+#include "plugins/relate/rivals/pair_rivals.hpp"
+#include "plugins/relate/rivals/scores.hpp"
+#include "tests/catch.hpp"
+
+using namespace cambium;
+using namespace cambium::relate;
+
+namespace {
+
+PairMatrices small() {
+  MadePairs keys;
+  keys.compounds = 7, keys.targets = 5, keys.families = 2;
+  const auto table = make_pairs(keys);
+  return matrices_of(table, std::vector<Role>(table.entries.size(), Role::training));
+}
+
+/// x of A x = b by elimination.
+std::vector<double> solved(std::vector<std::vector<double>> a, std::vector<double> b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double f = a[i][k] / a[k][k];
+      for (std::size_t j = k; j < n; ++j) a[i][j] -= f * a[k][j];
+      b[i] -= f * b[k];
+    }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k][j] * b[j];
+    b[k] /= a[k][k];
+  }
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("additive means leave nothing of what adds up") {
+  PairMatrices m;
+  m.compounds = 300, m.targets = 200;
+  for (std::int64_t i = 0; i < m.compounds; ++i)
+    for (std::int64_t j = 0; j < m.targets; ++j) {
+      m.value.push_back(5.0 + 0.01 * static_cast<double>(i % 17) - 0.02 * static_cast<double>(j % 13));
+      m.known.push_back(1);
+    }
+  const auto means = additive_means(m);
+  for (std::size_t k = 0; k < means.size(); k += 997) CHECK(means[k] == Approx(m.value[k]).margin(2e-3));
+}
+
+TEST_CASE("the ridge of conjugate gradients is that of a dense solve") {
+  const auto m = small();
+  const auto base = additive_means(m);
+  std::vector<char> held(m.known.size(), 0);
+  for (std::size_t k = 0; k < held.size(); k += 4) held[k] = m.known[k];
+  KroneckerChoice choice;
+  const auto found = kronecker_ridge(m, base, held, choice);
+  std::vector<std::size_t> known;
+  for (std::size_t k = 0; k < m.known.size(); ++k)
+    if (m.known[k]) known.push_back(k);
+  const auto columns = static_cast<std::size_t>(m.targets), rows = static_cast<std::size_t>(m.compounds);
+  const auto kernel = [&](std::size_t a, std::size_t b) {
+    return std::pow(m.compound_similarity[a / columns * rows + b / columns], choice.compound_power) *
+           std::pow(m.target_similarity[a % columns * columns + b % columns], choice.target_power);
+  };
+  std::vector<std::vector<double>> a;
+  std::vector<double> left;
+  for (const auto i : known) {
+    a.emplace_back();
+    for (const auto j : known) a.back().push_back(kernel(i, j) + (i == j ? choice.lambda : 0.0));
+    left.push_back(m.value[i] - base[i]);
+  }
+  const auto x = solved(a, left);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    double expected = base[k];
+    for (std::size_t n = 0; n < known.size(); ++n) expected += kernel(k, known[n]) * x[n];
+    CHECK(found[k] == Approx(expected).margin(2e-3));
+  }
+}
+
+TEST_CASE("neighbours weigh what the means leave by similarity") {
+  const auto m = small();
+  const auto base = additive_means(m);
+  const auto found = with_neighbours(m, base, 2);
+  REQUIRE(found.size() == 3);
+  const auto columns = static_cast<std::size_t>(m.targets);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(m.compounds); ++i)
+    for (std::size_t j = 0; j < columns; ++j) {
+      std::vector<double> others;
+      for (std::size_t t = 0; t < columns; ++t) others.push_back(t == j ? 0.0 : m.target_similarity[j * columns + t]);
+      auto sorted = others;
+      std::sort(sorted.rbegin(), sorted.rend());
+      double sum = 0.0, weight = 1e-3;
+      for (std::size_t t = 0; t < columns; ++t) {
+        if (others[t] < sorted[1] || !m.known[i * columns + t]) continue;
+        const double w = std::pow(others[t], 8.0);
+        sum += w * (m.value[i * columns + t] - base[i * columns + t]), weight += w;
+      }
+      CHECK(found[1].value[i * columns + j] == Approx(base[i * columns + j] + sum / weight).epsilon(1e-10));
+    }
+}
+
+TEST_CASE("logistic regression finds weights by which clicks were drawn") {
+  MadeClicks keys;
+  keys.records = 4000, keys.columns = 3, keys.rows = 8;
+  const LogisticRegression logistic(make_clicks(keys));
+  keys.first = 4000;
+  const auto fresh = make_clicks(keys);
+  CHECK(area_under_curve(fresh.answers, logistic.probabilities(fresh), 0.5) > 0.58);
+}
+
+TEST_CASE("L-BFGS finds the minimum of a valley") {
+  const auto valley = [](const std::vector<double>& x, std::vector<double>& g) {
+    const double a = 1.0 - x[0], b = x[1] - x[0] * x[0];
+    g[0] = -2.0 * a - 400.0 * x[0] * b, g[1] = 200.0 * b;
+    return a * a + 100.0 * b * b;
+  };
+  const auto x = minimise({-1.2, 1.0}, valley, 500);
+  CHECK(x[0] == Approx(1.0).margin(1e-3));
+  CHECK(x[1] == Approx(1.0).margin(2e-3));
+}
