@@ -29,7 +29,7 @@ constexpr int waves = 6;
 /// Adds one moment.
 void add_moment(const MadeUpFields& keys, std::int64_t run, std::int64_t moment, Simulation& out) {
   const auto nx = keys.cells[0], nz = keys.cells[1];
-  const double slope = out.parameters[0], drift = out.parameters[1], time = 0.1 * static_cast<double>(moment);
+  const double drift = out.parameters[0], slope = out.parameters[1], time = 0.1 * static_cast<double>(moment);
   const auto seed = static_cast<std::uint64_t>(keys.seed), id = static_cast<std::uint64_t>(run);
   std::vector<double> b, u, w;
   for (std::int64_t i = 0; i < nx; ++i)
@@ -61,14 +61,14 @@ void add_moment(const MadeUpFields& keys, std::int64_t run, std::int64_t moment,
 Archive make_fields(const MadeUpFields& keys) {
   Archive out;
   out.layout = {{"b", "u", "w"}, {keys.cells[0], keys.cells[1]}, {1, 0}};
-  out.parameters = {"slope", "drift"};
+  out.parameters = {"drift", "slope"};
   for (std::int64_t run = 0; run < keys.simulations; ++run) {
     Simulation simulation;
     simulation.source = fmt::format("made-up run {}", run);
     // Points of a lattice that fills the square evenly, whatever their number.
     const double k = static_cast<double>(run) + 0.5;
-    simulation.parameters = {0.5 + 2.0 * k / static_cast<double>(keys.simulations),
-                             std::fmod(k * 0.6180339887498949, 1.0)};
+    simulation.parameters = {std::fmod(k * 0.6180339887498949, 1.0),
+                             0.5 + 2.0 * k / static_cast<double>(keys.simulations)};
     for (std::int64_t moment = 0; moment < keys.moments; ++moment) add_moment(keys, run, moment, simulation);
     out.simulations.push_back(std::move(simulation));
   }

@@ -37,7 +37,27 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d.check(archive_problem);
 }
 
+/// What lies in a span of times.
+static Archive within(Archive archive, double first, double last) {
+  const auto numbers = archive.layout.numbers();
+  for (auto& simulation : archive.simulations) {
+    Simulation kept{simulation.source, {}, simulation.parameters, {}};
+    for (std::size_t m = 0; m < simulation.time.size(); ++m) {
+      if (simulation.time[m] < first || simulation.time[m] > last) continue;
+      kept.time.push_back(simulation.time[m]);
+      const auto from = simulation.values.begin() + static_cast<std::ptrdiff_t>(m) * numbers;
+      kept.values.insert(kept.values.end(), from, from + numbers);
+    }
+    if (kept.time.empty())
+      throw InputError(fmt::format("{} has no moment between {:g} and {:g}; change 'times'", kept.source, first, last));
+    simulation = std::move(kept);
+  }
+  return archive;
+}
+
 Archive FieldArchive::archive() const {
+  if (params_.made_up && params_.times)
+    return within(make_fields(*params_.made_up), (*params_.times)[0], (*params_.times)[1]);
   if (params_.made_up) return make_fields(*params_.made_up);
   FieldSource source{params_.files, params_.fields, params_.array, params_.periodic, 0.0, 0.0};
   if (params_.times) source.first_time = (*params_.times)[0], source.last_time = (*params_.times)[1];

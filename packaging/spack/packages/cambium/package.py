@@ -21,7 +21,7 @@ class Cambium(CMakePackage):
 
     variant("torch", default=False, description="Networks written with Torch")
     variant("training", default=True, description="The training layer and the plugins that train")
-    variant("plugins", default="all", values=("all", "md", "deepmd", "podlstm", "submatrix", "superres", "kinetic", "graph"),
+    variant("plugins", default="all", values=("all", "md", "deepmd", "podlstm", "submatrix", "superres", "kinetic", "graph", "pretrain"),
             multi=True, description="Plugins that are built")
 
     conflicts("+torch", when="~training", msg="Torch is for networks: +training")
