@@ -16,8 +16,7 @@ bool add_row(const train::Sample& sample, const char* name, Matrix& to) {
   const auto count = found->second.elements();
   if (to.rows == 0) to.columns = count;
   if (count != to.columns)
-    throw InputError(std::string("samples differ in how many numbers their ") + name +
-                     " has; fields that are compared have one shape");
+    throw InternalError("samples of a data set of fields differ in shape");
   to.values.resize(static_cast<std::size_t>((to.rows + 1) * count));
   train::copy_numbers<double>(found->second, std::span(to.values).last(static_cast<std::size_t>(count)));
   ++to.rows;
@@ -60,7 +59,7 @@ Table read_table(train::Dataset& data) {
       add_number(*sample, "time", out.time);
     }
   }
-  if (out.rows() == 0) throw InputError("the data set is empty: there is nothing to compare");
+  if (out.rows() == 0) throw InternalError("a data set of fields is empty");
   return out;
 }
 
