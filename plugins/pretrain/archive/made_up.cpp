@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "plugins/pretrain/streams.hpp"
+#include "plugins/pretrain/augment/streams.hpp"
 
 namespace cambium::pretrain {
 

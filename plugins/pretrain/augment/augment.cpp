@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/base/error.hpp"
-#include "plugins/pretrain/streams.hpp"
+#include "plugins/pretrain/augment/streams.hpp"
 
 namespace cambium::pretrain {
 

@@ -38,7 +38,7 @@ LoadedEncoder::Vectors LoadedEncoder::vectors_of(train::Dataset& data, std::int6
 }
 
 Matrix LoadedEncoder::vectors_of(const Matrix& parameters) {
-  if (!encoder_->knows_parameters())
+  if (encoder_->parameters_count() == 0)
     throw InputError(
         fmt::format("model: '{}' was not trained with parameters, so that runs that are not there yet have no vector; "
                     "train it with "

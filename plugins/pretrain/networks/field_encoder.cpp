@@ -80,99 +80,80 @@ void FieldEncoder::restore(const std::string& state) {
   make_loss();
 }
 
-/// So that a step of the optimizer turns the temperature `rate` times as far as it turns a weight.
-double FieldEncoder::temperature_unit() const { return params_.loss.temperature_rate(); }
-
-namespace {
-
-/// Both trunks, the layers of parameters and the temperature.
-struct EncoderModule : torch::nn::Module {};
-
-}  // namespace
-
 std::shared_ptr<torch::nn::Module> FieldEncoder::build() {
-  auto module = std::make_shared<EncoderModule>();
   const auto seen = params_.pool == Pool::cells ? scales_.shape : augmented_shape(params_.augment, scales_.shape);
-  const TrunkShape shape{seen.channels,    seen.cells,    seen.periodic,
-                         params_.channels, params_.width, params_.pool == Pool::mean};
-  first_ = module->register_module("field", ConvTrunk(shape));
-  if (params_.partner == Partner::parameters)
-    parameter_layers_ = module->register_module(
-        "parameters", ParameterLayers(parameters_count(), params_.parameter_encoder.hidden, params_.width));
-  else if (!params_.shared)
-    second_ = module->register_module("partner", ConvTrunk(shape));
-  if (params_.loss.learns_one_temperature())
-    temperature_ = module->register_parameter("temperature", torch::zeros({1}));
-  return module;
+  EncoderShape shape;
+  shape.trunk = {seen.channels, seen.cells, seen.periodic, params_.channels, params_.width, params_.pool == Pool::mean};
+  shape.shared = params_.shared, shape.hidden = params_.parameter_encoder.hidden;
+  shape.parameters = parameters_count();
+  shape.temperature = params_.loss.learns_one_temperature();
+  return module_ = std::make_shared<EncoderModule>(shape);
 }
 
+/// The temperature's weight has a unit, so that a step of the optimizer turns it `rate` times as far as other weights.
 void FieldEncoder::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                            std::uint64_t seed) const {
   if (info.name == "temperature")
-    return train::fill_constant(weights, params_.loss.first_temperature() / temperature_unit());
+    return train::fill_constant(weights, params_.loss.first_temperature() / params_.loss.temperature_rate());
   TorchNetwork::initial(info, index, weights, seed);
 }
 
-/// Scaled fields of all samples, changed where asked for.
-Tensor FieldEncoder::view(const TorchBatch& batch, const char* field, int view, std::int64_t step, bool changed) const {
-  const auto& shape = scales_.shape;
-  const auto out_shape = changed ? augmented_shape(params_.augment, shape) : shape;
-  std::vector<std::int64_t> sizes{batch.size(), out_shape.channels};
-  sizes.insert(sizes.end(), out_shape.cells.begin(), out_shape.cells.end());
-  Tensor out = torch::empty(sizes, torch::kFloat32);
-  for (std::int64_t s = 0; s < batch.size(); ++s) {
-    const auto& sample = *batch.samples()[static_cast<std::size_t>(s)];
-    const auto numbers = numbers_of(sample, field, shape);
-    float* to = out.data_ptr<float>() + s * out_shape.numbers();
-    if (!changed) {
-      std::copy(numbers.begin(), numbers.end(), to);
-      continue;
+namespace {
+
+/// How samples become what the layers read.
+struct View {
+  const AugmentKeys* changes = nullptr;  ///< none: as they are
+  std::uint64_t seed = 1;
+  std::int64_t step = 0;
+};
+
+/// Scaled fields of all samples.
+Tensor fields_of(const TorchBatch& batch, const char* name, int number, const View& view, const Scales& scales,
+                 torch::Dtype real) {
+  const auto& shape = scales.shape;
+  const auto seen = view.changes ? augmented_shape(*view.changes, shape) : shape;
+  std::vector<std::int64_t> sizes{batch.size(), seen.channels};
+  sizes.insert(sizes.end(), seen.cells.begin(), seen.cells.end());
+  const Tensor out = torch::empty(sizes, torch::kFloat32);
+  float* to = out.data_ptr<float>();
+  for (const auto& sample : batch.samples()) {
+    const auto numbers = numbers_of(*sample, name, shape);
+    if (view.changes) {
+      const AugmentAddress address{view.seed, sample->id, view.step, number};
+      const auto made = augmented(numbers, shape, *view.changes, scales.deviation, address);
+      to = std::copy(made.begin(), made.end(), to);
+    } else {
+      to = std::copy(numbers.begin(), numbers.end(), to);
     }
-    const auto made = augmented(numbers, shape, params_.augment, scales_.deviation, {seed_, sample.id, step, view});
-    std::copy(made.begin(), made.end(), to);
   }
   std::vector<std::int64_t> by_channel(sizes.size(), 1);
   by_channel[1] = -1;
   const auto options = torch::TensorOptions().dtype(torch::kFloat64);
-  return ((out - torch::tensor(scales_.mean, options).reshape(by_channel)) /
-          torch::tensor(scales_.deviation, options).reshape(by_channel))
-      .to(real());
+  return ((out - torch::tensor(scales.mean, options).reshape(by_channel)) /
+          torch::tensor(scales.deviation, options).reshape(by_channel))
+      .to(real);
 }
 
-static Tensor unit_rows(const Tensor& x) {
-  return torch::nn::functional::normalize(x, torch::nn::functional::NormalizeFuncOptions().dim(1).eps(1e-8));
-}
-
-Tensor FieldEncoder::encoded(const Tensor& fields, bool second) {
-  return unit_rows((second && second_ ? second_ : first_)->forward(fields));
-}
-
-Tensor FieldEncoder::encoded_parameters(const Tensor& parameters) {
+Tensor scaled_parameters(const Tensor& parameters, const Scales& scales, torch::Dtype real) {
   std::vector<Tensor> columns;
-  for (std::size_t p = 0; p < scales_.parameters.size(); ++p) {
-    const auto& scale = scales_.parameters[p];
+  for (std::size_t p = 0; p < scales.parameters.size(); ++p) {
+    const auto& scale = scales.parameters[p];
     Tensor column = parameters.select(1, static_cast<std::int64_t>(p)).to(torch::kFloat64);
     if (scale.logarithm) column = torch::log10(column.clamp_min(1e-300));
     columns.push_back((column - scale.mean) / scale.deviation);
   }
-  return unit_rows(parameter_layers_(torch::stack(columns, 1).to(real())));
+  return torch::stack(columns, 1).to(real);
 }
+
+}  // namespace
 
 FieldEncoder::Pair FieldEncoder::pair(const TorchBatch& batch, std::int64_t step, bool changed) {
-  const Tensor first = encoded(view(batch, "field", 0, step, changed), false);
-  switch (params_.partner) {
-    case Partner::view:
-      return {first, encoded(view(batch, "field", 1, step, changed), true)};
-    case Partner::field:
-      return {first, encoded(view(batch, "partner", 1, step, changed), true)};
-    case Partner::parameters:
-      break;
-  }
-  return {first, encoded_parameters(batch.stored("parameters"))};
-}
-
-double FieldEncoder::raw_temperature() const {
-  return temperature_.defined() ? temperature_.item<double>() * temperature_unit() : params_.loss.first_temperature();
+  const View view{changed ? &params_.augment : nullptr, seed_, step};
+  const Tensor first = module_->fields(fields_of(batch, "field", 0, view, scales_, real()), false);
+  if (params_.partner == Partner::parameters)
+    return {first, module_->parameters_of(scaled_parameters(batch.stored("parameters"), scales_, real()))};
+  const char* name = params_.partner == Partner::field ? "partner" : "field";
+  return {first, module_->fields(fields_of(batch, name, 1, view, scales_, real()), true)};
 }
 
 /// Derivatives come from the loss over all ranks; Torch takes them on to the weights.
@@ -183,17 +164,20 @@ std::vector<train::TorchNetwork::Term> FieldEncoder::loss_of(const Pair& pair, c
     return std::span<const T>(x.data_ptr<T>(), static_cast<std::size_t>(x.numel()));
   };
   const auto& bounds = params_.loss.temperature;
-  const double raw = raw_temperature(), temperature = std::clamp(raw, bounds.least, bounds.most);
+  const Tensor& learnt = module_->temperature();
+  const double unit = params_.loss.temperature_rate();
+  const double raw = learnt.defined() ? learnt.item<double>() * unit : params_.loss.first_temperature();
+  const double temperature = std::clamp(raw, bounds.least, bounds.most);
   auto result = loss_->compute(train::TwoViews<T>{span(first), span(second), params_.width, ids}, temperature);
   const auto tensor = [&](std::vector<T>& values) {
     return torch::from_blob(values.data(), first.sizes(), torch::TensorOptions().dtype(first.dtype())).clone();
   };
   Tensor sum = (first * tensor(result.first)).sum() + (second * tensor(result.second)).sum();
   const auto n = static_cast<double>(ids.size());
-  if (temperature_.defined()) {
+  if (learnt.defined()) {
     // Beyond its bounds a spring brings it back; each rank pulls for its samples, and all ranks see the same excess.
     constexpr double spring = 1e4;
-    sum = sum + (temperature_ * ((result.temperature + spring * n * (raw - temperature)) * temperature_unit())).sum();
+    sum = sum + (learnt * ((result.temperature + spring * n * (raw - temperature)) * unit)).sum();
   }
   const auto value = [&](double x) { return torch::full({}, x, first.options().requires_grad(false)); };
   return {{sum - sum.detach() + value(result.infonce), n},
@@ -266,17 +250,15 @@ std::vector<train::FieldInfo> FieldEncoder::outputs() const {
 }
 
 std::vector<Tensor> FieldEncoder::predict(const TorchBatch& batch) {
-  std::vector<Tensor> out{encoded(view(batch, "field", 0, 0, false), false)};
-  if (params_.partner == Partner::view) return out;
-  const char* needed = params_.partner == Partner::field ? "partner" : "parameters";
   const auto& fields = batch.samples().front()->fields;
-  if (fields.find(needed) == fields.end())
-    out.push_back(torch::zeros_like(out.front()));
-  else if (params_.partner == Partner::field)
-    out.push_back(encoded(view(batch, "partner", 1, 0, false), true));
-  else
-    out.push_back(encoded_parameters(batch.stored("parameters")));
-  return out;
+  const bool known = params_.partner == Partner::field ? fields.contains("partner") : fields.contains("parameters");
+  if (params_.partner != Partner::view && known) {
+    const auto both = pair(batch, 0, false);
+    return {both.first, both.second};
+  }
+  const Tensor first = module_->fields(fields_of(batch, "field", 0, {}, scales_, real()), false);
+  if (params_.partner == Partner::view) return {first};
+  return {first, torch::zeros_like(first)};
 }
 
 std::vector<double> FieldEncoder::vectors_of(std::span<const double> parameters, std::span<const TensorRef> weights) {
@@ -284,7 +266,8 @@ std::vector<double> FieldEncoder::vectors_of(std::span<const double> parameters,
   with_weights(weights, [&] {
     const auto rows = std::ssize(parameters) / parameters_count();
     const Tensor in = torch::tensor(std::vector<double>(parameters.begin(), parameters.end()), torch::kFloat64);
-    const Tensor vectors = encoded_parameters(in.reshape({rows, parameters_count()})).to(torch::kFloat64).contiguous();
+    const auto scaled = scaled_parameters(in.reshape({rows, parameters_count()}), scales_, real());
+    const Tensor vectors = module_->parameters_of(scaled).to(torch::kFloat64).contiguous();
     out.assign(vectors.data_ptr<double>(), vectors.data_ptr<double>() + vectors.numel());
   });
   return out;

@@ -9,7 +9,7 @@
 #include "plugins/pretrain/augment/augment.hpp"
 #include "plugins/pretrain/networks/encoder.hpp"
 #include "plugins/pretrain/networks/scales.hpp"
-#include "plugins/pretrain/train/conv_trunk.hpp"
+#include "plugins/pretrain/train/encoder_module.hpp"
 
 namespace cambium::pretrain {
 
@@ -56,8 +56,9 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
   void take(const train::KeptNumbers& kept) override { loss_->take(kept); }
 
   std::int64_t width() const override { return params_.width; }
-  bool knows_parameters() const override { return params_.partner == Partner::parameters; }
-  std::int64_t parameters_count() const override { return std::ssize(scales_.parameters); }
+  std::int64_t parameters_count() const override {
+    return params_.partner == Partner::parameters ? std::ssize(scales_.parameters) : 0;
+  }
   std::vector<double> vectors_of(std::span<const double> parameters, std::span<const TensorRef> weights) override;
 
  private:
@@ -72,14 +73,8 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
                std::uint64_t seed) const override;
 
   Pair pair(const train::TorchBatch& batch, std::int64_t step, bool changed);
-  torch::Tensor view(const train::TorchBatch& batch, const char* field, int view, std::int64_t step,
-                     bool changed) const;
-  torch::Tensor encoded(const torch::Tensor& fields, bool second);
-  torch::Tensor encoded_parameters(const torch::Tensor& parameters);
   template <class T>
   std::vector<Term> loss_of(const Pair& pair, const std::vector<std::int64_t>& ids);
-  double temperature_unit() const;
-  double raw_temperature() const;
   void make_loss();
 
   Params params_;
@@ -91,9 +86,7 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
   std::unique_ptr<train::ContrastiveLoss> loss_;
   std::vector<std::pair<std::int64_t, std::int64_t>> places_;  ///< of begin_evaluation: sample, place of its partner
 
-  ConvTrunk first_{nullptr}, second_{nullptr};
-  ParameterLayers parameter_layers_{nullptr};
-  torch::Tensor temperature_;  ///< in units of temperature_unit(); undefined where it is not learnt with the weights
+  std::shared_ptr<EncoderModule> module_;
 };
 
 }  // namespace cambium::pretrain

@@ -15,7 +15,7 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/encode.hpp"
 #include "plugins/pretrain/features/table.hpp"
-#include "plugins/pretrain/streams.hpp"
+#include "plugins/pretrain/augment/streams.hpp"
 
 namespace cambium::pretrain {
 
