@@ -15,7 +15,9 @@ void register_types(Registry& registry) {
   registry.add<Images>("images", "pictures with labels, whole or cut into halves, from HDF5 or made up")
       .synonyms({"pictures", "digits", "mnist", "image_pairs"});
   registry.add<Embed>("embed", "an archive of fields as vectors").synonyms({"encode", "vectors", "embedding"});
-  registry.add<Neighbours>("neighbours", "the fields of an archive that look most like a field, beside cheap ways to compare")
+  registry
+      .add<Neighbours>("neighbours",
+                       "the fields of an archive that look most like a field, beside cheap ways to compare")
       .synonyms({"retrieve", "retrieval", "similar", "nearest", "look_up"});
   registry.add<Probe>("probe", "how far labels carry: neighbours and linear fits on vectors, beside pixels")
       .synonyms({"linear_probe", "knn", "few_labels"});

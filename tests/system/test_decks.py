@@ -23,6 +23,10 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "roll_out": ("error_network = ", ["roll_out.csv", "roll_out.h5", "cite.bib"]),
           "spin_up": ("settled at t =", ["spin_up.csv"]),
           "classify_nodes": ("share of nodes that are right", ["scores.csv", "nodes.csv", "cite.bib"]),
+          "embed": ("components, which spread over", ["vectors.h5", "cite.bib"]),
+          "neighbours": ("the right one is", ["scores.csv", "neighbours.csv", "pictures.h5", "cite.bib"]),
+          "probe": ("share that is right", ["scores.csv", "cite.bib"]),
+          "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
@@ -32,6 +36,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("nodes", "train"): "kipf2017",
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
+         ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
          ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.

@@ -8,8 +8,8 @@ namespace cambium::train {
 /// Arrays by their names.
 using KeptNumbers = std::map<std::string, std::vector<double>>;
 
-/// A network that keeps numbers beside its weights which a resumed training needs and a finished model does not, such as
-/// estimates for each sample. Optimizers never see them.
+/// A network that keeps numbers beside its weights which a resumed training needs and a finished model does not, such
+/// as estimates for each sample. Optimizers never see them.
 class KeepsNumbers {
  public:
   virtual ~KeepsNumbers() = default;

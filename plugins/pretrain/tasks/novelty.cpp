@@ -13,9 +13,9 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
+#include "plugins/pretrain/augment/streams.hpp"
 #include "plugins/pretrain/features/encode.hpp"
 #include "plugins/pretrain/features/table.hpp"
-#include "plugins/pretrain/augment/streams.hpp"
 
 namespace cambium::pretrain {
 
