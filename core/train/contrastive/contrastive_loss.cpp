@@ -221,14 +221,14 @@ KeptNumbers ContrastiveLoss::kept() const {
 
 void ContrastiveLoss::take(const KeptNumbers& kept) {
   const auto seen = kept.find("seen"), rows = kept.find("estimates");
-  if (seen == kept.end() || rows == kept.end() || seen->second.size() != 2)
+  if (seen == kept.end() || seen->second.size() != 2)
     throw InputError("the checkpoint holds no estimates of a contrastive loss; resume with the model that wrote it");
   if (static_cast<int>(seen->second[1]) != rows_.columns())
     throw InputError(fmt::format(
         "the checkpoint holds {} numbers per sample, the loss of the deck keeps {}; resume with the same loss.scheme",
         seen->second[1], rows_.columns()));
   seen_ = static_cast<std::int64_t>(seen->second[0]);
-  rows_.set_whole(rows->second);
+  if (rows != kept.end()) rows_.set_whole(rows->second);
 }
 
 template ContrastiveResult<double> ContrastiveLoss::compute(const TwoViews<double>&, double);

@@ -106,7 +106,8 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       head.write("window", window);
       if (!weights.grids.empty()) head.write("grids", weights.grids);
       copy_marks(marks, file);
-      for (const auto& [name, numbers] : kept) file.write("/kept/" + name, numbers);
+      for (const auto& [name, numbers] : kept)
+        if (!numbers.empty()) file.write("/kept/" + name, numbers);
       file.write("/tensors", tensor_names(weights.weights.layout()));
       write_buffer(file, "/weights", weights.weights);
       if (weights.average.bytes() > 0) write_buffer(file, "/average", weights.average);

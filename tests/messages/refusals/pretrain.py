@@ -45,7 +45,7 @@ run: {name: embed, directory: embed}
 plugins: [pretrain]
 stages:
   - embed:
-      model: out/train/model.h5
+      model: views/train/model.h5
       dataset: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
 """
 FORMULA = """
@@ -155,12 +155,12 @@ says("the samples hold no fields; give a dataset of type field_archive or images
 
 # Models
 table.begins(deck="formula.yaml")
-table.begins(N + "augment={noise: 0.1}", N + "partner=view")
+table.begins(N + "augment={noise: 0.1}", N + "partner=view", "run.directory=views")
 says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
 says("the encoder reads fields of 2 x 6 x 4 numbers, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
 ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, apart: 1}"
-says("by is partner, but 'out/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
-     "something else", J + "model=out/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
+says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
+     "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
 # Probe
 says("by is simulation, but the samples have no simulation; judge by what both data sets have", P + "by=simulation", deck="probe.yaml")
@@ -173,8 +173,8 @@ says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="pr
 says("'candidates' names no parameter", X + "candidates={}", deck="next.yaml", command="check")
 says("choose is 9, but there are 4 candidates; give more values, or choose fewer", X + "choose=9", deck="next.yaml", command="check")
 says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
-says("model: 'out/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
-     X + "model=out/train/model.h5", deck="next.yaml")
+says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
+     X + "model=views/train/model.h5", deck="next.yaml")
 table.begins(N + "partner=parameters", "run.directory=one")
 says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
 
