@@ -40,7 +40,7 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
-ALONE = {"landau_sweep": ["sweep=null"]}
+ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"]}
 
 BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 

@@ -142,6 +142,8 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
     text += fmt::format("{},{},{},{},{}\n", methods[k].name, number_text(s.first), number_text(s.among_ten),
                         number_text(s.place), s.asked);
   }
+  for (std::size_t k = 0; k < methods.size(); ++k)  // for tables of runs
+    lines_.push_back(fmt::format("nearest_{} = {:.6g}", io::plain_name(methods[k].name), scores[k].first));
   io::on_root(context.comm, [&] {
     io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), text);
     write_neighbours(methods.front(), context);

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/features/labels.hpp"
@@ -112,6 +113,7 @@ Task::Outcome Probe::run(Context& context) {
   const std::string few = params_.few > 0 ? fmt::format("{} labels a class", params_.few) : "";
   lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>24}{:>20}", "share that is right", "neighbours", "linear",
                                few.empty() ? "" : "nearest, " + few, few.empty() ? "" : "linear"));
+  std::vector<std::string> results;
   std::string text = "method,neighbours,linear,few_nearest,few_nearest_deviation,few_linear,few_linear_deviation\n";
   for (const auto& method : methods_for(known, asked, known_vectors, asked_vectors)) {
     const Row row = judged(method, classes, truth, context);
@@ -121,10 +123,15 @@ Task::Outcome Probe::run(Context& context) {
       line += fmt::format("{:>16.4f} +- {:.4f}{:>12.4f} +- {:.4f}", nearest.mean, nearest.deviation, linear.mean,
                           linear.deviation);
     lines_.push_back(line);
+    const auto name = io::plain_name(method.name);  // for tables of runs
+    results.push_back(fmt::format("neighbours_{} = {:.6g}", name, row.neighbours));
+    if (params_.few > 0) results.push_back(fmt::format("few_nearest_{} = {:.6g}", name, nearest.mean));
+    if (params_.few > 0) results.push_back(fmt::format("few_linear_{} = {:.6g}", name, linear.mean));
     text += fmt::format("{},{},{},{},{},{},{}\n", method.name, number_text(row.neighbours), number_text(row.linear),
                         number_text(nearest.mean), number_text(nearest.deviation), number_text(linear.mean),
                         number_text(linear.deviation));
   }
+  lines_.insert(lines_.end(), results.begin(), results.end());
   io::on_root(context.comm, [&] {
     io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), text);
   });
