@@ -26,6 +26,10 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "predict_links": ("held-out links that are found", ["scores.csv", "predictions.csv", "cite.bib"]),
           "predict_affinities": ("pairs never seen", ["scores.csv", "affinities.csv", "cite.bib"]),
           "judge_clicks": ("records never seen", ["scores.csv", "clicks.csv", "cite.bib"]),
+          "embed": ("components, which spread over", ["vectors.h5", "cite.bib"]),
+          "neighbours": ("the right one is", ["scores.csv", "neighbours.csv", "pictures.h5", "cite.bib"]),
+          "probe": ("share that is right", ["scores.csv", "cite.bib"]),
+          "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
@@ -36,10 +40,11 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("clicks", "train"): "naumov2019", ("affinity", "train"): "duchi2011", ("affinity", "predict_affinities"): "pahikkala2015",
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
+         ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
          ("any_sampling", "train"): "loshchilov2017sgdr"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
-ALONE = {"landau_sweep": ["sweep=null"]}
+ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"]}
 
 BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 

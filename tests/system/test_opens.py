@@ -47,6 +47,7 @@ RUNS = {
     "recommend": ("graph/recommend.yaml", "graph", []),
     "affinity": ("relate/affinity.yaml", "relate", []),
     "clicks": ("relate/clicks.yaml", "relate", []),
+    "archive": ("pretrain/archive.yaml", "superres pretrain", []),
 }
 folders = {}
 
@@ -128,6 +129,13 @@ class Xarray(unittest.TestCase):
         self.assertIn("step", data.coords)
         np.testing.assert_array_equal(data.temperature, table["temperature"])
         self.assertEqual(float(data.potential.sel(time=table["time"][2])), table["potential"][2])
+
+    def test_vectors(self):
+        data = self.dataset("vectors.h5", "archive", "embed")
+        self.assertEqual((data.vector.dims, data.parameters.dims), (("sample", "component"), ("sample", "parameter")))
+        np.testing.assert_allclose((data.vector ** 2).sum("component"), 1.0, atol=1e-5)
+        pictures = self.dataset("pictures.h5", "archive", "neighbours")
+        self.assertEqual(pictures.field.dims, ("query", "shown", "axis0", "axis1"))
 
     def test_training(self):
         data = self.dataset("training.h5", "levels", "train")
@@ -303,6 +311,8 @@ class Tables(unittest.TestCase):
              "spin_up.csv": ("coarse_to_fine", "spin_up", "nusselt_bottom_steady"), "trials.csv": ("tune", "tune", "error"),
              "nodes.csv": ("nodes", "classify_nodes", "predicted"), "predictions.csv": ("recommend", "predict_links", "score"),
              "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
+             "neighbours.csv": ("archive", "neighbours", "similarity"),
+             "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
              "parity_0_force.csv": ("learning", "test", "predicted_x [eV/angstrom]")}

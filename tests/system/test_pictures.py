@@ -60,6 +60,7 @@ RUNS = {
     "search": ("podlstm/search.yaml", "podlstm", [], ["field.h5"]),
     "levels": ("submatrix/diamond_levels.yaml", "submatrix", ["stages[4].density_matrix.output=[density, charges, sizes]"], []),
     "copper": ("deepmd/copper.yaml", "deepmd", [], []),
+    "archive": ("pretrain/archive.yaml", "superres pretrain", [], []),
 }
 folders = {}
 

@@ -10,6 +10,7 @@
 #include "core/io/run/provenance.hpp"
 #include "core/io/tables/table_file.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/kinds/keeps_numbers.hpp"
 
 namespace cambium::train {
 
@@ -86,8 +87,11 @@ void require_same(const io::Group& head, const char* name, const char* key, cons
 }  // namespace
 
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
-                            const CheckpointKey& key, const std::string& network_state, const Context& context,
+                            const CheckpointKey& key, const Network& network, const Context& context,
                             std::span<const io::TableFile* const> tables, Tables* rows) {
+  const std::string network_state = network.state();
+  const auto* keeper = dynamic_cast<const KeepsNumbers*>(&network);
+  const KeptNumbers kept = keeper ? keeper->kept() : KeptNumbers{};
   // Collective, as what is marked is on the root's disk only: in memory first.
   io::File marks = io::File::in_memory(path);
   for (const auto* table : tables) table->save_mark(marks);
@@ -105,6 +109,8 @@ void write_train_checkpoint(const std::string& path, const Progress& progress, c
       head.write("window", window);
       if (!weights.grids.empty()) head.write("grids", weights.grids);
       copy_marks(marks, file);
+      for (const auto& [name, numbers] : kept)
+        if (!numbers.empty()) file.write("/kept/" + name, numbers);
       file.write("/tensors", tensor_names(weights.weights.layout()));
       write_buffer(file, "/weights", weights.weights);
       if (weights.average.bytes() > 0) write_buffer(file, "/average", weights.average);
@@ -119,10 +125,23 @@ std::string network_state_in(const std::string& path) {
   return io::File::open(path).read<std::string>("/train/network_state");
 }
 
+static KeptNumbers kept_in(const std::string& path) {
+  const auto file = io::File::open(path);
+  KeptNumbers out;
+  if (!file.is_group("/kept")) return out;
+  for (const auto& name : file.group("/kept").list()) out[name] = file.read<std::vector<double>>("/kept/" + name);
+  return out;
+}
+
 void restore_network(Network& network, const std::string& path, const Context& context) {
   if (!io::require_sound(path, context.comm))
     context.log.info(fmt::format("{} has no checksum: an earlier version wrote it, or it was changed since", path));
-  io::on_every_rank(context.comm, [&] { io::reading(path, [&] { network.restore(network_state_in(path)); }); });
+  io::on_every_rank(context.comm, [&] {
+    io::reading(path, [&] {
+      network.restore(network_state_in(path));
+      if (auto* keeper = dynamic_cast<KeepsNumbers*>(&network)) keeper->take(kept_in(path));
+    });
+  });
 }
 
 std::int64_t read_train_checkpoint(const std::string& path, Progress& p, Snapshot& w, const CheckpointKey& key) {

@@ -19,19 +19,21 @@ namespace cambium::train {
 ///   /cambium                provenance and the resolved deck
 ///   /train                  step, key, best step and metric (attributes), network_state (text), window; with `direct`
 ///   grids /weights, /average, /best, /states/<name>   tensors one after the other, without padding /tensors names in
-///   order /rows                   rows of tables of embeddings (Tables), where the network has any
-///   /tables                       what the tables held (io::table_mark), where there are any
+///   order
+///   /rows                   rows of tables of embeddings (Tables), where the network has any
+///   /tables                 what the tables held (io::table_mark), where there are any
+///   /kept/<name>            what a network with KeepsNumbers keeps beside its weights
 /// with a checksum behind the end (core/io/hdf5/seal.hpp). InputError, on every rank, when the disk refuses; an older
 /// file of that name then stays.
 void write_train_checkpoint(const std::string& path, const Progress& progress, const Snapshot& weights,
-                            const CheckpointKey& key, const std::string& network_state, const Context& context,
+                            const CheckpointKey& key, const Network& network, const Context& context,
                             std::span<const io::TableFile* const> tables = {}, Tables* rows = nullptr);
 
 /// The network's state in a checkpoint, needed before buffers can be made.
 std::string network_state_in(const std::string& path);
 
-/// Collective: the network's state from a file that is looked at first: InputError when its bytes are not those that
-/// were written, or the state is not one of this network.
+/// Collective: the network's state, and what it keeps beside its weights, from a file that is looked at first:
+/// InputError when its bytes are not those that were written, or the state is not one of this network.
 void restore_network(Network& network, const std::string& path, const Context& context);
 
 /// Fills the progress and a snapshot whose buffers have their layout. InputError says what the deck changed that cannot

@@ -171,7 +171,7 @@ void Trainer::write_checkpoint() {
   });
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(progress_.step)).string();
   write_train_checkpoint(path, progress_, step_.weights().save(progress_.best_step >= 0), step_.key(data_.batch()),
-                         step_.network().state(), context_, log_.tables(), step_.tables());
+                         step_.network(), context_, log_.tables(), step_.tables());
   if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
 }
 

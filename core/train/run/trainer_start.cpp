@@ -3,6 +3,7 @@
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/train/kinds/joins_ranks.hpp"
 #include "core/train/run/train_checkpoint.hpp"
 #include "core/train/run/trainer.hpp"
 
@@ -54,12 +55,31 @@ void require_measure(const Train::Params& params, const std::vector<TermInfo>& m
                                params.network.type, metrics.size(), names));
 }
 
+/// Every rank has one slice with samples at every step: each asks all others once.
+static void require_joined(const std::string& network, const BatchPlan& plan) {
+  if (plan.ordered)
+    throw InputError(fmt::format(
+        "reduce.mode is ordered, but {} compares all samples of a step with each other; remove reduce.mode", network));
+  if (plan.slices != 1)
+    throw InputError(
+        fmt::format("accumulate is {}, but {} compares all samples of a step with each other, which parts "
+                    "of it cannot; remove accumulate",
+                    plan.slices, network));
+  const auto last = plan.samples % plan.batch;
+  if (plan.batch >= plan.ranks && (last == 0 || last >= plan.ranks)) return;
+  throw InputError(fmt::format(
+      "a step of {} samples leaves some of {} ranks without one, but {} needs them all; take a batch that leaves "
+      "none or at least {} of the {} samples over, or fewer ranks",
+      plan.batch < plan.ranks ? plan.batch : last, plan.ranks, network, plan.ranks, plan.samples));
+}
+
 /// The network knows its sizes now.
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
   step_.prepare(data_.steps());
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());
+  if (dynamic_cast<const JoinsRanks*>(&step_.network())) require_joined(params_.network.type, data_.plan());
   auto* held_out = data_.held_out();
   if (held_out) validation_ = std::make_unique<Validation>(*held_out, params_.validate.batch);
   const auto& layout = step_.weights().layout();

@@ -200,8 +200,7 @@ void Session::infer(std::span<const HostArray> inputs, std::span<const HostArray
 
 void Session::save(const std::string& path) {
   require_ready("save");
-  write_train_checkpoint(path, progress_, step_->weights().save(false), step_->key(0), step_->network().state(),
-                         context_);
+  write_train_checkpoint(path, progress_, step_->weights().save(false), step_->key(0), step_->network(), context_);
 }
 
 void Session::load(const std::string& path) {

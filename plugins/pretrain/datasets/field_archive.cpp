@@ -1,0 +1,103 @@
+#include "plugins/pretrain/datasets/field_archive.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::pretrain {
+
+static std::string archive_problem(const FieldArchive::Params& p) {
+  if (p.files.empty() == !p.made_up) return "give one of: files, made_up";
+  if (!p.files.empty() && p.fields.empty() && p.array.empty()) return "give one of: fields, array";
+  if (p.times && !((*p.times)[1] > (*p.times)[0]))
+    return fmt::format("times goes from {:g} to {:g}; give an earlier and a later one", (*p.times)[0], (*p.times)[1]);
+  if (!p.array.empty() || p.made_up) return "";
+  for (const auto& [name, values] : p.parameters)
+    if (values.size() != p.files.size())
+      return fmt::format("parameters.{} has {} values for {} files; give one for each", name, values.size(),
+                         p.files.size());
+  return "";
+}
+
+void FieldArchive::Params::describe(deck::Describe<Params>& d) {
+  d("files", &Params::files, "files of the output fields, one for each run")
+      .def({})
+      .example("[\"{run}/simulate/fields.h5\"]");
+  d("fields", &Params::fields, "names of the quantities, which become channels").def({}).example("[b, u, w]");
+  d("array", &Params::array, "instead of fields: one array over simulations, moments and axes").def("");
+  d("periodic", &Params::periodic, "of an array, 1 for each axis that closes on itself and 0 for others; 0 when absent")
+      .def({});
+  d("parameters", &Params::parameters, "of the runs, one value for each file (or each simulation of an array)")
+      .def({})
+      .example("{rayleigh: [1e5, 1e6]}");
+  d("made_up", &Params::made_up, "drifting rolls, instead of files");
+  d("apart", &Params::apart, "moments between a field and its partner; 0: no partners").at_least(0).def(0);
+  d("times", &Params::times, "span of times that is taken; all when absent").example("[10, 50]");
+  d.check(archive_problem);
+}
+
+/// What lies in a span of times.
+static Archive within(Archive archive, double first, double last) {
+  const auto numbers = archive.layout.numbers();
+  for (auto& simulation : archive.simulations) {
+    Simulation kept{simulation.source, {}, simulation.parameters, {}};
+    for (std::size_t m = 0; m < simulation.time.size(); ++m) {
+      if (simulation.time[m] < first || simulation.time[m] > last) continue;
+      kept.time.push_back(simulation.time[m]);
+      const auto from = simulation.values.begin() + static_cast<std::ptrdiff_t>(m) * numbers;
+      kept.values.insert(kept.values.end(), from, from + numbers);
+    }
+    if (kept.time.empty())
+      throw InputError(fmt::format("{} has no moment between {:g} and {:g}; change 'times'", kept.source, first, last));
+    simulation = std::move(kept);
+  }
+  return archive;
+}
+
+Archive FieldArchive::archive() const {
+  if (params_.made_up && params_.times)
+    return within(make_fields(*params_.made_up), (*params_.times)[0], (*params_.times)[1]);
+  if (params_.made_up) return make_fields(*params_.made_up);
+  FieldSource source{params_.files, params_.fields, params_.array, params_.periodic, 0.0, 0.0};
+  if (params_.times) source.first_time = (*params_.times)[0], source.last_time = (*params_.times)[1];
+  Archive out = read_fields(source);
+  for (const auto& [name, values] : params_.parameters) {
+    if (values.size() != out.simulations.size())
+      throw InputError(fmt::format("parameters.{} has {} values, but '{}' holds {} simulations; give one for each",
+                                   name, values.size(), params_.files.front(), out.simulations.size()));
+    out.parameters.push_back(name);
+    for (std::size_t s = 0; s < values.size(); ++s) out.simulations[s].parameters.push_back(values[s]);
+  }
+  return out;
+}
+
+void FieldArchive::open(Context& context) {
+  moments_.clear();
+  io::on_every_rank(context.comm, [&] { archive_ = std::make_shared<const Archive>(archive()); });
+  for (std::size_t s = 0; s < archive_->simulations.size(); ++s) {
+    const auto& simulation = archive_->simulations[s];
+    const auto count = std::ssize(simulation.time);
+    if (params_.apart >= count)
+      throw InputError(fmt::format(
+          "'{}' has {} moments, so that none has a partner {} later; take a smaller 'apart', or leave the run out",
+          simulation.source, count, params_.apart));
+    for (std::int64_t m = 0; m + params_.apart < count; ++m) {
+      Moment moment{static_cast<std::int64_t>(s), m, {}};
+      if (params_.apart > 0) moment.partner = m + params_.apart;
+      moments_.push_back(moment);
+    }
+  }
+  const auto& layout = archive_->layout;
+  context.log.info(fmt::format("{} moments of {} simulations, {} quantities on {} cells{}", moments_.size(),
+                               archive_->simulations.size(), layout.channels.size(), layout.cells(),
+                               params_.apart > 0 ? fmt::format(", each with the one {} later", params_.apart) : ""));
+}
+
+std::vector<train::SamplePtr> FieldArchive::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (const auto id : ids) out.push_back(field_sample(id, moments_.at(static_cast<std::size_t>(id)), archive_));
+  return out;
+}
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,39 @@
+#pragma once
+#include <array>
+#include <map>
+#include <optional>
+
+#include "plugins/pretrain/archive/field_sample.hpp"
+#include "plugins/pretrain/archive/made_up.hpp"
+
+namespace cambium::pretrain {
+
+/// Moments of simulated fields, of files that a stage wrote or made up. With `apart` each moment comes with the one so
+/// many later of the same run; the last ones of a run, which have no partner, are left out. Held in memory.
+class FieldArchive : public train::Dataset {
+ public:
+  struct Params {
+    std::vector<std::string> files, fields;
+    std::string array;
+    std::vector<std::int64_t> periodic;
+    std::map<std::string, std::vector<double>> parameters;
+    std::optional<MadeUpFields> made_up;
+    std::int64_t apart = 0;
+    std::optional<std::array<double, 2>> times;
+    static void describe(deck::Describe<Params>& d);
+  };
+  FieldArchive(const Params& params, Context&) : params_(params) {}
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return std::ssize(moments_); }
+  std::vector<train::FieldInfo> fields() const override { return field_infos(*archive_, params_.apart > 0); }
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  Archive archive() const;
+  Params params_;
+  std::shared_ptr<const Archive> archive_;
+  std::vector<Moment> moments_;
+};
+
+}  // namespace cambium::pretrain

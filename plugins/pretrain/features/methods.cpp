@@ -1,0 +1,83 @@
+#include "plugins/pretrain/features/methods.hpp"
+
+#include <map>
+
+#include "core/base/error.hpp"
+#include "plugins/pretrain/features/cca.hpp"
+#include "plugins/pretrain/features/pca.hpp"
+#include "plugins/pretrain/features/physics.hpp"
+
+namespace cambium::pretrain {
+
+namespace {
+
+constexpr std::int64_t components = 64, most_numbers = 400;
+
+/// Fields minus the archive's mean over simulations at their moment; moments that the archive lacks lose the mean of
+/// all.
+Matrix centred(const Table& table, const Table& archive) {
+  std::map<std::int64_t, std::vector<std::int64_t>> rows;
+  for (std::size_t k = 0; k < archive.moment.size(); ++k)
+    rows[archive.moment[k]].push_back(static_cast<std::int64_t>(k));
+  std::map<std::int64_t, std::vector<double>> means;
+  for (const auto& [moment, of] : rows) means[moment] = column_means(rows_of(archive.field, of));
+  const auto all = column_means(archive.field);
+  Matrix out = table.field;
+  for (std::int64_t k = 0; k < out.rows; ++k) {
+    const auto found = table.moment.empty() ? means.end() : means.find(table.moment[static_cast<std::size_t>(k)]);
+    const auto& mean = found == means.end() ? all : found->second;
+    for (std::size_t c = 0; c < mean.size(); ++c) out.row(k)[c] -= mean[c];
+  }
+  return out;
+}
+
+void require_same_shape(const Table& archive, const Table& queries) {
+  if (archive.field.columns != queries.field.columns)
+    throw InputError("archive and queries hold fields of other shapes; give both the same channels and cells");
+}
+
+}  // namespace
+
+std::vector<Method> methods_for(const Table& archive, const Table& queries, const Matrix& archive_vectors,
+                                const Matrix& query_vectors) {
+  require_same_shape(archive, queries);
+  std::vector<Method> out;
+  if (!archive_vectors.empty()) out.push_back({"encoder", archive_vectors, query_vectors});
+  out.push_back({"pixels", archive.field, queries.field});
+  out.push_back({"pixels - mean", centred(archive, archive), centred(queries, archive)});
+  const PrincipalComponents pca(archive.field, components);
+  out.push_back({"PCA", pca(archive.field), pca(queries.field)});
+  const Matrix known = physics_features(archive.field, archive.shape);
+  out.push_back(
+      {"physicist", standardised(known, known), standardised(physics_features(queries.field, queries.shape), known)});
+  return out;
+}
+
+std::vector<Method> methods_for_partners(const Table& training, const Table& queries, const Matrix& partner_vectors,
+                                         const Matrix& query_vectors) {
+  require_same_shape(training, queries);
+  const bool fields = !queries.partner.empty();
+  const Matrix& partners = fields ? queries.partner : queries.parameters;
+  const Matrix& known = fields ? training.partner : training.parameters;
+  if (partners.empty() || known.empty())
+    throw InputError(
+        "by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another "
+        "'by'");
+  std::vector<Method> out;
+  if (!partner_vectors.empty()) out.push_back({"encoder", partner_vectors, query_vectors});
+  const auto short_rows = [](const Matrix& of, const Matrix& rows) {
+    return of.columns > most_numbers ? PrincipalComponents(of, most_numbers)(rows) : rows;
+  };
+  const Matrix scaled_known = fields ? known : standardised(known, known);
+  const Matrix scaled = fields ? partners : standardised(partners, known);
+  const CanonicalCorrelations cca(short_rows(training.field, training.field), short_rows(known, scaled_known));
+  out.push_back(
+      {"CCA", cca.of_second(short_rows(known, scaled)), cca.of_first(short_rows(training.field, queries.field))});
+  if (!fields) return out;
+  out.push_back({"pixels", queries.partner, queries.field});
+  out.push_back({"pixels - mean", minus(queries.partner, column_means(training.partner)),
+                 minus(queries.field, column_means(training.field))});
+  return out;
+}
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,28 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "plugins/pretrain/features/encode.hpp"
+#include "plugins/pretrain/features/table.hpp"
+
+namespace cambium::pretrain {
+
+/// One way to compare: rows whose cosines say how alike two samples are.
+struct Method {
+  std::string name;
+  Matrix archive, queries;
+};
+
+/// The encoder's vectors, where there are any, and those ways that need no training: pixels, pixels minus the mean over
+/// simulations at each moment (over all samples where there are none), 64 principal components, a physicist's numbers.
+/// What is fitted is fitted to the archive.
+std::vector<Method> methods_for(const Table& archive, const Table& queries, const Matrix& archive_vectors,
+                                const Matrix& query_vectors);
+
+/// The same for the search of a partner among all partners: the encoder, and canonical correlations fitted to the pairs
+/// of `training` (rows longer than 400 numbers as that many principal components), and where both sides are fields of
+/// one shape, their pixels as they are and minus their means.
+std::vector<Method> methods_for_partners(const Table& training, const Table& queries, const Matrix& partner_vectors,
+                                         const Matrix& query_vectors);
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,27 @@
+#pragma once
+#include <functional>
+
+#include "core/parallel/context.hpp"
+#include "plugins/pretrain/features/methods.hpp"
+
+namespace cambium::pretrain {
+
+/// How often a search is right, over all that was asked.
+struct SearchScore {
+  double first = 0.0;      ///< share whose nearest is a right one
+  double among_ten = 0.0;  ///< share with a right one among the ten nearest
+  double place = 0.0;      ///< mean place of the nearest right one, 1 being the best
+  std::int64_t asked = 0;
+};
+
+/// Which entries of the archive a query is compared with: one or several lists, each a question of its own; and which
+/// of them are right.
+struct Questions {
+  std::function<std::vector<std::vector<std::int64_t>>(std::int64_t query)> lists;
+  std::function<bool(std::int64_t query, std::int64_t entry)> right;
+};
+
+/// Collective: ranks share the queries. Lists without a right entry are not asked.
+SearchScore judge_search(const Method& method, const Questions& questions, Context& context);
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,220 @@
+#include "plugins/pretrain/tasks/neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/pretrain/features/similar.hpp"
+
+namespace cambium::pretrain {
+
+namespace fs = std::filesystem;
+
+void Neighbours::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "model file of a field_encoder; without it only what needs no training is compared")
+      .example("\"{run}/train/model.h5\"");
+  d("archive", &Params::archive,
+    "what is searched; with by: partner, the pairs that canonical correlations are fitted to");
+  d("queries", &Params::queries, "what is looked for; with by: partner, each among the partners of all of them");
+  d("by", &Params::by,
+    "what makes an entry a right one: the same run, the same parameters, the same label, the partner")
+      .options({{"simulation", By::simulation},
+                {"parameters", By::parameters},
+                {"label", By::label},
+                {"partner", By::partner}})
+      .def(By::simulation);
+  d("compare", &Params::compare,
+    "with all entries; those of other moments; or with those of each other moment by itself, one question each")
+      .options({{"all", Compare::all},
+                {"other_moments", Compare::other_moments},
+                {"pairs_of_moments", Compare::pairs_of_moments}})
+      .def(Compare::all);
+  d("neighbours", &Params::neighbours, "entries that are written for each query").at_least(1).def(5);
+  d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
+  d.check([](const Params& p) {
+    return p.by == By::partner && p.compare != Compare::all ? "by: partner compares with all partners; remove 'compare'"
+                                                            : "";
+  });
+}
+
+void Neighbours::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.archive, context);
+  context.registry->make<train::Dataset>(params_.queries, context);
+  context.log.info(fmt::format("{} of data set {} for queries of {}",
+                               params_.model ? "vectors by " + *params_.model : "without a model: cheap comparisons",
+                               params_.archive.type, params_.queries.type));
+}
+
+void Neighbours::examine(Check& check) {
+  for (const char* name : {"scores.csv", "neighbours.csv", "pictures.h5"}) check.will_write({name, "stage neighbours"});
+  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+}
+
+/// Also reads both tables.
+std::vector<Method> Neighbours::methods(train::Dataset& archive, train::Dataset& queries, Context& context) {
+  archive_ = read_table(archive), queries_ = read_table(queries);
+  Matrix known, asked;
+  if (params_.model) {
+    LoadedEncoder encoder(*params_.model, context);
+    auto of_queries = encoder.vectors_of(queries, params_.batch);
+    asked = std::move(of_queries.field);
+    if (params_.by != By::partner) {
+      known = encoder.vectors_of(archive, params_.batch).field;
+    } else {
+      if (of_queries.partner.empty())
+        throw InputError(fmt::format(
+            "by is partner, but '{}' was trained with views of the same field; train it with partner: field "
+            "or parameters, or judge it by something else",
+            *params_.model));
+      known = std::move(of_queries.partner);
+    }
+    citations_ = encoder.citations();
+  }
+  return params_.by == By::partner ? methods_for_partners(archive_, queries_, known, asked)
+                                   : methods_for(archive_, queries_, known, asked);
+}
+
+static void require_known(bool known, const char* what) {
+  if (!known)
+    throw InputError(
+        fmt::format("by is {}, but the samples of archive or queries have none; judge by something that both "
+                    "have",
+                    what));
+}
+
+Questions Neighbours::questions() const {
+  Questions out;
+  const Table &a = archive_, &q = queries_;
+  const auto at = [](const std::vector<std::int64_t>& values, std::int64_t k) {
+    return values[static_cast<std::size_t>(k)];
+  };
+  switch (params_.by) {
+    case By::simulation:
+      require_known(!a.simulation.empty() && !q.simulation.empty(), "simulation");
+      out.right = [&a, &q, at](auto query, auto entry) { return at(q.simulation, query) == at(a.simulation, entry); };
+      break;
+    case By::label:
+      require_known(!a.label.empty() && !q.label.empty(), "label");
+      out.right = [&a, &q, at](auto query, auto entry) { return at(q.label, query) == at(a.label, entry); };
+      break;
+    case By::parameters:
+      require_known(!a.parameters.empty() && !q.parameters.empty(), "parameters");
+      out.right = [&a, &q](auto query, auto entry) {
+        return std::ranges::equal(q.parameters.row(query), a.parameters.row(entry));
+      };
+      break;
+    case By::partner:
+      out.right = [](auto query, auto entry) { return query == entry; };
+      break;
+  }
+  const auto entries = params_.by == By::partner ? q.rows() : a.rows();
+  if (params_.compare != Compare::all) require_known(!a.moment.empty() && !q.moment.empty(), "compared over moments");
+  out.lists = [this, &a, &q, at, entries](std::int64_t query) {
+    std::map<std::int64_t, std::vector<std::int64_t>> lists;
+    for (std::int64_t k = 0; k < entries; ++k) {
+      if (params_.compare != Compare::all && at(a.moment, k) == at(q.moment, query)) continue;
+      lists[params_.compare == Compare::pairs_of_moments ? at(a.moment, k) : 0].push_back(k);
+    }
+    std::vector<std::vector<std::int64_t>> all;
+    for (auto& [moment, list] : lists) all.push_back(std::move(list));
+    return all;
+  };
+  return out;
+}
+
+void Neighbours::write(const std::vector<Method>& methods, const std::vector<SearchScore>& scores, Context& context) {
+  lines_.push_back(fmt::format("{:<18}{:>12}{:>14}{:>14}{:>10}", "the right one is", "nearest", "in the ten",
+                               "mean place", "asked"));
+  std::string text = "method,nearest,among_ten,mean_place,asked\n";
+  for (std::size_t k = 0; k < methods.size(); ++k) {
+    const auto& s = scores[k];
+    lines_.push_back(fmt::format("{:<18}{:>12.4f}{:>14.4f}{:>14.2f}{:>10}", methods[k].name, s.first, s.among_ten,
+                                 s.place, s.asked));
+    text += fmt::format("{},{},{},{},{}\n", methods[k].name, number_text(s.first), number_text(s.among_ten),
+                        number_text(s.place), s.asked);
+  }
+  for (std::size_t k = 0; k < methods.size(); ++k)  // for tables of runs
+    lines_.push_back(fmt::format("nearest_{} = {:.6g}", io::plain_name(methods[k].name), scores[k].first));
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), text);
+    write_neighbours(methods.front(), context);
+  });
+}
+
+/// By the first method; entries that a query may not be compared with are left out.
+void Neighbours::write_neighbours(const Method& method, Context& context) const {
+  constexpr std::int64_t shown = 6;
+  const auto asked = questions();
+  const Table& from = params_.by == By::partner ? queries_ : archive_;
+  const bool pictures = params_.by != By::partner || !queries_.partner.empty();
+  const Matrix& fields = params_.by == By::partner && pictures ? from.partner : from.field;
+  const auto cells = queries_.field.columns / queries_.shape.channels;
+  std::string text = "query,place,entry,similarity,right\n";
+  std::vector<double> drawn;  // (queries, 1 + neighbours, cells): the first channel
+  std::int64_t rows = 0;
+  for_each_query(
+      method.archive, method.queries, 0, method.queries.rows, [&](std::int64_t query, std::span<const double> s) {
+        std::vector<std::int64_t> allowed;
+        for (const auto& list : asked.lists(query)) allowed.insert(allowed.end(), list.begin(), list.end());
+        std::vector<double> values;
+        for (const auto entry : allowed) values.push_back(s[static_cast<std::size_t>(entry)]);
+        const auto found = largest(values, params_.neighbours);
+        const bool draw = query % std::max<std::int64_t>(1, method.queries.rows / shown) == 0 && rows < shown &&
+                          std::ssize(found) == params_.neighbours;
+        const auto add = [&](std::span<const double> field) {
+          drawn.insert(drawn.end(), field.begin(), field.begin() + cells);
+        };
+        if (draw) add(queries_.field.row(query)), ++rows;
+        for (std::size_t k = 0; k < found.size(); ++k) {
+          const auto entry = allowed[static_cast<std::size_t>(found[k])];
+          text += fmt::format("{},{},{},{},{}\n", query, k + 1, entry, number_text(s[static_cast<std::size_t>(entry)]),
+                              asked.right(query, entry) ? 1 : 0);
+          if (draw) add(fields.row(entry));
+        }
+      });
+  io::write_file_atomically((fs::path(context.run_directory) / "neighbours.csv").string(), text);
+  io::write_h5_atomically((fs::path(context.run_directory) / "pictures.h5").string(), [&](io::File& file) {
+    io::follow_cf(file);
+    if (rows == 0) return;  // no query has that many entries to be compared with
+    io::write_dimension(file, "query", rows);
+    io::write_dimension(file, "shown", 1 + params_.neighbours);
+    std::vector<std::string> scales{"query", "shown"};
+    TensorRef all = io::tensor_of(drawn.data(), {rows, 1 + params_.neighbours});
+    for (std::size_t a = 0; a < queries_.shape.cells.size(); ++a) {
+      scales.push_back("axis" + std::to_string(a));
+      io::write_dimension(file, scales.back(), queries_.shape.cells[a]);
+      all.shape[all.rank++] = queries_.shape.cells[a];
+    }
+    std::int64_t stride = 1;
+    for (int k = all.rank - 1; k >= 0; --k) all.stride[k] = stride, stride *= all.shape[k];
+    io::labelled(file.write("field", all), "", "first quantity of a query, and of the entries most like it")
+        .set_attribute("method", method.name);
+    file.attach_scales("field", scales);
+  });
+}
+
+Task::Outcome Neighbours::run(Context& context) {
+  lines_.clear(), citations_.clear();
+  const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
+  const auto queries = context.registry->make<train::Dataset>(params_.queries, context);
+  archive->open(context), queries->open(context);
+  const auto compared = methods(*archive, *queries, context);
+  const auto asked = questions();
+  std::vector<SearchScore> scores;
+  for (const auto& method : compared) scores.push_back(judge_search(method, asked, context));
+  write(compared, scores, context);
+  for (const auto& citation : archive->citations()) citations_.push_back(citation);
+  work_ = {queries_.rows(), "query"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,193 @@
+#include "plugins/pretrain/tasks/novelty.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/features/encode.hpp"
+#include "plugins/pretrain/features/table.hpp"
+
+namespace cambium::pretrain {
+
+namespace fs = std::filesystem;
+
+void Novelty::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model,
+    "model file of a field_encoder trained with partner: parameters; without it only parameters are compared")
+      .example("\"{run}/train/model.h5\"");
+  d("archive", &Params::archive, "what is known, with the parameters of its runs");
+  d("candidates", &Params::candidates, "values of each parameter, all combinations of which could be run")
+      .example("{rayleigh: [1e4, 1e5, 1e6]}");
+  d("choose", &Params::choose, "runs that are chosen").at_least(1).def(10);
+  d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
+  d.check([](const Params& p) -> std::string {
+    if (p.candidates.empty()) return "'candidates' names no parameter";
+    std::int64_t count = 1;
+    for (const auto& [name, values] : p.candidates) count *= std::ssize(values);
+    if (count >= p.choose) return "";
+    return fmt::format("choose is {}, but there are {} candidates; give more values, or choose fewer", p.choose, count);
+  });
+}
+
+void Novelty::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.archive, context);
+  context.log.info(
+      fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose, candidates().rows));
+}
+
+void Novelty::examine(Check& check) {
+  for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, "stage novelty"});
+  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+}
+
+Matrix Novelty::candidates() const {
+  std::int64_t rows = 1;
+  for (const auto& [name, values] : params_.candidates) rows *= std::ssize(values);
+  Matrix out(rows, std::ssize(params_.candidates));
+  for (std::int64_t k = 0; k < rows; ++k) {
+    std::int64_t rest = k, column = out.columns;
+    for (auto it = params_.candidates.rbegin(); it != params_.candidates.rend(); ++it) {
+      out(k, --column) = it->second[static_cast<std::size_t>(rest % std::ssize(it->second))];
+      rest /= std::ssize(it->second);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+double distance_of(std::span<const double> a, std::span<const double> b) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return std::sqrt(sum);
+}
+
+/// Of each row to the nearest known one.
+std::vector<double> distances(const Matrix& rows, const Matrix& known) {
+  std::vector<double> out(static_cast<std::size_t>(rows.rows), std::numeric_limits<double>::infinity());
+  for (std::int64_t k = 0; k < rows.rows; ++k)
+    for (std::int64_t j = 0; j < known.rows; ++j)
+      out[static_cast<std::size_t>(k)] =
+          std::min(out[static_cast<std::size_t>(k)], distance_of(rows.row(k), known.row(j)));
+  return out;
+}
+
+/// Both sets of parameters with deviations of 1, as logarithms where they are above 0 and span more than a decade.
+std::pair<Matrix, Matrix> comparable(Matrix candidates, Matrix known) {
+  Matrix all(candidates.rows + known.rows, candidates.columns);
+  std::copy(candidates.values.begin(), candidates.values.end(), all.values.begin());
+  std::copy(known.values.begin(), known.values.end(),
+            all.values.begin() + static_cast<std::ptrdiff_t>(candidates.values.size()));
+  for (std::int64_t c = 0; c < all.columns; ++c) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (std::int64_t k = 0; k < all.rows; ++k) low = std::min(low, all(k, c)), high = std::max(high, all(k, c));
+    if (!(low > 0.0 && high > 10.0 * low)) continue;
+    for (Matrix* part : {&candidates, &known, &all})
+      for (std::int64_t k = 0; k < part->rows; ++k) (*part)(k, c) = std::log10((*part)(k, c));
+  }
+  return {standardised(candidates, all), standardised(known, all)};
+}
+
+}  // namespace
+
+/// The farthest one, then the farthest from what is known and from that one, and so on.
+static std::pair<std::vector<std::int64_t>, std::vector<double>> farthest(const Matrix& rows,
+                                                                          std::vector<double> distance,
+                                                                          std::int64_t count) {
+  std::pair<std::vector<std::int64_t>, std::vector<double>> out;
+  for (std::int64_t n = 0; n < count; ++n) {
+    const auto next = std::max_element(distance.begin(), distance.end()) - distance.begin();
+    out.first.push_back(next), out.second.push_back(distance[static_cast<std::size_t>(next)]);
+    for (std::int64_t k = 0; k < rows.rows; ++k) {
+      auto& d = distance[static_cast<std::size_t>(k)];
+      d = std::min(d, distance_of(rows.row(k), rows.row(next)));
+    }
+    distance[static_cast<std::size_t>(next)] = -1.0;
+  }
+  return out;
+}
+
+void Novelty::write(const Matrix& candidates, const std::vector<double>& distance, const std::vector<Choice>& choices,
+                    Context& context) {
+  std::string names;
+  for (const auto& [name, values] : params_.candidates) names += name + ",";
+  const auto row = [&](std::int64_t k) {
+    std::string out;
+    for (const double x : candidates.row(k)) out += number_text(x) + ",";
+    return out;
+  };
+  std::string all = names + "distance\n", chosen = "method,order," + names + "distance\n";
+  for (std::int64_t k = 0; k < candidates.rows; ++k)
+    all += row(k) + number_text(distance[static_cast<std::size_t>(k)]) + "\n";
+  for (const auto& choice : choices)
+    for (std::size_t n = 0; n < choice.order.size(); ++n)
+      chosen +=
+          fmt::format("{},{},{}{}\n", choice.method, n + 1, row(choice.order[n]), number_text(choice.distance[n]));
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((fs::path(context.run_directory) / "candidates.csv").string(), all);
+    io::write_file_atomically((fs::path(context.run_directory) / "chosen.csv").string(), chosen);
+  });
+  for (const auto& choice : choices) {
+    lines_.push_back(fmt::format("chosen by {}:", choice.method));
+    std::size_t column = 0;
+    for (const auto& [name, values] : params_.candidates) {
+      std::string list;
+      for (const auto k : choice.order) list += (list.empty() ? "" : ", ") + number_text(candidates.row(k)[column]);
+      lines_.push_back(fmt::format("  {} = [{}]", name, list));
+      ++column;
+    }
+  }
+  lines_.push_back("to run them: cambium sweep DECK --zip --over \"KEY=[...]\" for each parameter");
+}
+
+Task::Outcome Novelty::run(Context& context) {
+  lines_.clear(), citations_.clear();
+  const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
+  archive->open(context);
+  const Table known = read_table(*archive);
+  const Matrix could = candidates();
+  if (known.parameters.columns != could.columns || known.parameters.empty())
+    throw InputError(
+        fmt::format("candidates name {} parameters, but the archive's runs have {}; give both the same 'parameters'",
+                    could.columns, known.parameters.columns));
+  std::vector<Choice> choices;
+  std::vector<double> distance;
+  if (params_.model) {
+    LoadedEncoder encoder(*params_.model, context);
+    const Matrix vectors = encoder.vectors_of(could);
+    distance = distances(vectors, encoder.vectors_of(*archive, params_.batch).field);
+    auto [order, far] = farthest(vectors, distance, params_.choose);
+    choices.push_back({"the encoder", order, far});
+    citations_ = encoder.citations();
+  }
+  const auto [scaled, scaled_known] = comparable(could, known.parameters);
+  const auto gaps = distances(scaled, scaled_known);
+  if (distance.empty()) distance = gaps;
+  auto [order, far] = farthest(scaled, gaps, params_.choose);
+  choices.push_back({"gaps in the parameters", order, far});
+  std::vector<std::pair<double, std::int64_t>> keys;
+  for (std::int64_t k = 0; k < could.rows; ++k)
+    keys.emplace_back(Random4(context.seed, draws_stream, static_cast<std::uint64_t>(k), 1u << 20).uniform(0), k);
+  std::sort(keys.begin(), keys.end());
+  Choice random{"chance", {}, {}};
+  for (std::int64_t n = 0; n < params_.choose; ++n) {
+    random.order.push_back(keys[static_cast<std::size_t>(n)].second);
+    random.distance.push_back(distance[static_cast<std::size_t>(random.order.back())]);
+  }
+  choices.push_back(std::move(random));
+  write(could, distance, choices, context);
+  work_ = {could.rows, "candidate"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,142 @@
+#include "plugins/pretrain/tasks/probe.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/labels.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "plugins/pretrain/features/labels.hpp"
+
+namespace cambium::pretrain {
+
+void Probe::Params::describe(deck::Describe<Params>& d) {
+  d("model", &Params::model, "model file of a field_encoder; without it only what needs no training is judged")
+      .example("\"{run}/train/model.h5\"");
+  d("training", &Params::training, "samples whose classes are known");
+  d("test", &Params::test, "samples whose classes are guessed");
+  d("by", &Params::by, "what the classes are")
+      .options({{"label", By::label}, {"simulation", By::simulation}})
+      .def(By::label);
+  d("neighbours", &Params::neighbours, "that vote, with all labels").at_least(1).def(20);
+  d("few", &Params::few, "labels of each class that are drawn; 0: none are").at_least(0).def(10);
+  d("draws", &Params::draws, "times that they are drawn").at_least(1).def(10);
+  d("ridge", &Params::ridge, "of the linear fit, in units of the number of samples").positive().def(1e-2);
+  d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
+}
+
+void Probe::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.training, context);
+  context.registry->make<train::Dataset>(params_.test, context);
+  context.log.info(fmt::format("classes of data set {} from those of {}", params_.test.type, params_.training.type));
+}
+
+void Probe::examine(Check& check) {
+  check.will_write({"scores.csv", "stage probe"});
+  if (params_.model) check.require_written_by(*params_.model, {"network *"});
+}
+
+struct Probe::Row {
+  double neighbours = 0.0, linear = 0.0;
+  std::vector<double> few_nearest, few_linear;  ///< of each draw
+};
+
+namespace {
+
+struct Spread {
+  double mean = 0.0, deviation = 0.0;
+};
+
+Spread spread(const std::vector<double>& values) {
+  Spread out;
+  for (const double x : values) out.mean += x / static_cast<double>(values.size());
+  for (const double x : values) out.deviation += (x - out.mean) * (x - out.mean) / static_cast<double>(values.size());
+  out.deviation = std::sqrt(out.deviation);
+  return out;
+}
+
+std::vector<std::int64_t> chosen(const std::vector<std::int64_t>& values, const std::vector<std::int64_t>& rows) {
+  std::vector<std::int64_t> out;
+  for (const auto k : rows) out.push_back(values[static_cast<std::size_t>(k)]);
+  return out;
+}
+
+}  // namespace
+
+/// Ranks take the draws in turn.
+Probe::Row Probe::judged(const Method& method, const std::vector<std::int64_t>& known,
+                         const std::vector<std::int64_t>& truth, Context& context) const {
+  Row out;
+  out.neighbours = share_right(nearest_classes(method.archive, known, method.queries, params_.neighbours), truth);
+  out.linear = share_right(linear_classes(method.archive, known, method.queries, params_.ridge), truth);
+  if (params_.few == 0) return out;
+  out.few_nearest.assign(static_cast<std::size_t>(params_.draws), 0.0), out.few_linear = out.few_nearest;
+  for (std::int64_t draw = 0; draw < params_.draws; ++draw) {
+    const auto rows = few_of_each(known, params_.few, context.seed, draw);
+    if (draw % context.comm.size() != context.comm.rank()) continue;
+    const Matrix some = rows_of(method.archive, rows);
+    const auto classes = chosen(known, rows);
+    const auto at = static_cast<std::size_t>(draw);
+    out.few_nearest[at] = share_right(nearest_classes(some, classes, method.queries, 1), truth);
+    out.few_linear[at] = share_right(linear_classes(some, classes, method.queries, params_.ridge), truth);
+  }
+  context.comm.sum(out.few_nearest), context.comm.sum(out.few_linear);
+  return out;
+}
+
+Task::Outcome Probe::run(Context& context) {
+  lines_.clear(), citations_.clear();
+  const auto training = context.registry->make<train::Dataset>(params_.training, context);
+  const auto test = context.registry->make<train::Dataset>(params_.test, context);
+  training->open(context), test->open(context);
+  const Table known = read_table(*training), asked = read_table(*test);
+  const bool labels = params_.by == By::label;
+  const auto &classes = labels ? known.label : known.simulation, &truth = labels ? asked.label : asked.simulation;
+  if (classes.empty() || truth.empty())
+    throw InputError(fmt::format("by is {0}, but the samples have no {0}; judge by what both data sets have",
+                                 labels ? "label" : "simulation"));
+  for (const auto c : classes)
+    if (c < 0)
+      throw InputError("classes count from 0, but a training sample has a negative one; leave it out with 'range'");
+  Matrix known_vectors, asked_vectors;
+  if (params_.model) {
+    LoadedEncoder encoder(*params_.model, context);
+    known_vectors = encoder.vectors_of(*training, params_.batch).field;
+    asked_vectors = encoder.vectors_of(*test, params_.batch).field;
+    citations_ = encoder.citations();
+  }
+  const std::string few = params_.few > 0 ? fmt::format("{} labels a class", params_.few) : "";
+  lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>24}{:>20}", "share that is right", "neighbours", "linear",
+                               few.empty() ? "" : "nearest, " + few, few.empty() ? "" : "linear"));
+  std::vector<std::string> results;
+  std::string text = "method,neighbours,linear,few_nearest,few_nearest_deviation,few_linear,few_linear_deviation\n";
+  for (const auto& method : methods_for(known, asked, known_vectors, asked_vectors)) {
+    const Row row = judged(method, classes, truth, context);
+    const auto nearest = spread(row.few_nearest), linear = spread(row.few_linear);
+    std::string line = fmt::format("{:<18}{:>12.4f}{:>10.4f}", method.name, row.neighbours, row.linear);
+    if (params_.few > 0)
+      line += fmt::format("{:>16.4f} +- {:.4f}{:>12.4f} +- {:.4f}", nearest.mean, nearest.deviation, linear.mean,
+                          linear.deviation);
+    lines_.push_back(line);
+    const auto name = io::plain_name(method.name);  // for tables of runs
+    results.push_back(fmt::format("neighbours_{} = {:.6g}", name, row.neighbours));
+    if (params_.few > 0) results.push_back(fmt::format("few_nearest_{} = {:.6g}", name, nearest.mean));
+    if (params_.few > 0) results.push_back(fmt::format("few_linear_{} = {:.6g}", name, linear.mean));
+    text += fmt::format("{},{},{},{},{},{},{}\n", method.name, number_text(row.neighbours), number_text(row.linear),
+                        number_text(nearest.mean), number_text(nearest.deviation), number_text(linear.mean),
+                        number_text(linear.deviation));
+  }
+  lines_.insert(lines_.end(), results.begin(), results.end());
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), text);
+  });
+  work_ = {asked.rows(), "sample"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::pretrain

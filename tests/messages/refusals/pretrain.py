@@ -1,0 +1,181 @@
+"""What the plugin pretrain and the losses over all ranks say about decks and files that cannot work."""
+import numpy as np
+
+from table import Table
+
+DECK = """
+run: {name: pretrain, directory: out}
+plugins: [pretrain]
+stages:
+  - train:
+      network: {type: field_encoder, channels: [2], width: 2, partner: field}
+      dataset: {type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, apart: 1}
+      batch: 4
+      steps: 1
+      optimizer: adam
+      learning_rate: {type: constant, start: 1e-3}
+"""
+JUDGE = """
+run: {name: judge, directory: judge}
+plugins: [pretrain]
+stages:
+  - neighbours:
+      archive: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
+      queries: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8], seed: 2}}
+"""
+PROBE = """
+run: {name: probe, directory: probe}
+plugins: [pretrain]
+stages:
+  - probe:
+      training: {type: images, made_up: {samples: 40, size: 8}}
+      test: {type: images, made_up: {samples: 20, size: 8, seed: 2}}
+"""
+NEXT = """
+run: {name: next, directory: next}
+plugins: [pretrain]
+stages:
+  - novelty:
+      archive: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
+      candidates: {drift: [0, 1], slope: [1, 2]}
+      choose: 2
+"""
+EMBED = """
+run: {name: embed, directory: embed}
+plugins: [pretrain]
+stages:
+  - embed:
+      model: views/train/model.h5
+      dataset: {type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}
+"""
+FORMULA = """
+run: {name: formula, directory: formula}
+plugins: [pretrain]
+stages:
+  - train:
+      network: {type: mlp, layers: [2]}
+      dataset: &plain {type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+"""
+T, J, P, X, E = "stages[0].train.", "stages[0].neighbours.", "stages[0].probe.", "stages[0].novelty.", "stages[0].embed."
+D, N = T + "dataset.", T + "network."
+PLAIN = "{type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}"
+table = Table("pretrain", DECK)
+for name, text in {"judge": JUDGE, "probe": PROBE, "next": NEXT, "embed": EMBED, "formula": FORMULA}.items():
+    table.file(name + ".yaml", text)
+
+
+def says(message, *overrides, **how):
+    table.says(message, *overrides, command=how.pop("command", "run"), **how)
+
+
+def run_file(name, moments=4, cells=(6, 4), periodic=1, **changed):
+    values = np.arange(moments * cells[0] * cells[1], dtype="f4").reshape(moments, *cells)
+    arrays = {"/scales/sim_time": np.arange(float(moments)), "/scales/x": (np.zeros(cells[0]), {"periodic": periodic}),
+              "/scales/z": np.zeros(cells[1]), "/tasks/b": values, "/tasks/w": np.sin(values), **changed}
+    table.file(name, {key: value for key, value in arrays.items() if value is not None})
+
+
+run_file("a.h5"), run_file("b.h5")
+
+# Keys of the loss
+says("temperature.least (0.5) must not be greater than temperature.most (0.1)", N + "loss={temperature: {least: 0.5, most: 0.1}}", command="check")
+says("temperature.start (2) must lie between least (0.01) and most (1)", N + "loss={temperature: {start: 2}}", command="check")
+says("scheme v1 keeps its temperature, but temperature.rate is not 0; take v3, or remove rate", N + "loss={scheme: v1, temperature: {rate: 0.1}}",
+     command="check")
+
+# How samples are shared among ranks
+says("reduce.mode is ordered, but field_encoder compares all samples of a step with each other; remove reduce.mode", T + "reduce={mode: ordered, slices: 2}")
+says("accumulate is 2, but field_encoder compares all samples of a step with each other, which parts of it cannot; remove accumulate", T + "accumulate=2")
+says("a step of 1 samples leaves some of 2 ranks without one, but field_encoder needs them all; take a batch that leaves none or at least 2 of the 6 "
+     "samples over, or fewer ranks", T + "batch=5", ranks=2)
+
+# The encoder
+says("'channels' names no stage", N + "channels=[]", command="check")
+says("a field and an unchanged copy of it teach nothing; give 'augment', or another 'partner'", N + "partner=view", command="check")
+says("pool: cells reads whole fields, but 'augment.crop' cuts them; take pool: mean, or remove the crop", N + "pool=cells", N + "augment={crop: [6, 2]}",
+     command="check")
+says("partner is field, but the samples have none; give the data set 'apart' (field_archive) or 'halves' (images)", D + "apart=0")
+says("partner is parameters, but the data set has none; give it 'parameters', one value for each run", N + "partner=parameters", D + "parameters={}")
+says("field_encoder reads fields over two or three axes: give a dataset of type field_archive or images", T + "dataset=" + PLAIN)
+says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'apart' (field_archive) or 'halves' (images)",
+     T + "validation={type: field_archive, files: [a.h5], fields: [b, w]}", T + "validate={every: 1}")
+says("augment.crop is 6 x 9, but fields have 6 x 4 cells; take at most those", N + "augment={crop: [6, 9]}")
+says("augment.shift names axis 1, which is not periodic: a shifted field would not be one of this system; remove it, or crop along it",
+     N + "augment={shift: [1]}")
+
+# Fields
+says("give one of: files, made_up", D + "made_up={simulations: 4}", command="check")
+says("give one of: fields, array", D + "fields=[]", command="check")
+says("times goes from 3 to 1; give an earlier and a later one", D + "times=[3, 1]", command="check")
+says("parameters.rayleigh has 1 values for 2 files; give one for each", D + "parameters={rayleigh: [1]}", command="check")
+says("'cells' must be at least 4 along both axes", T + "dataset={type: field_archive, made_up: {cells: [2, 8]}}", command="check")
+says("'a.h5' has no field 'q'; it has: b, w", D + "fields=[q]")
+run_file("other.h5", cells=(5, 4))
+says("'other.h5' has fields of 5 x 4 cells, 'a.h5' of 6 x 4; an archive has one shape: resample one of them", D + "files=[a.h5, other.h5]")
+run_file("open.h5", periodic=0)
+says("'open.h5' and 'a.h5' differ in which axes are periodic; leave one of them out", D + "files=[a.h5, open.h5]")
+bad = np.zeros((4, 6, 4), "f4")
+bad[2, 1, 1] = np.nan
+run_file("nan.h5", **{"/tasks/w": bad})
+says("'nan.h5': w is not finite in moment 2; leave the file out, or end before it with 'times'", D + "files=[a.h5, nan.h5]")
+run_file("axes.h5", **{"/tasks/b": np.zeros((4, 6), "f4")})
+says("'axes.h5': /tasks/b has 2 axes; a time and two or three axes of space are read", D + "files=[axes.h5, b.h5]")
+run_file("two.h5", **{"/tasks/w": np.zeros((4, 3, 4), "f4")})
+says("'two.h5': w has 3 x 4 cells, b has 6 x 4", D + "files=[two.h5, b.h5]")
+says("'a.h5' has no moment between 8 and 9, its times go from 0 to 3; change 'times'", D + "times=[8, 9]")
+says("'a.h5' has 4 moments, so that none has a partner 4 later; take a smaller 'apart', or leave the run out", D + "apart=4")
+MADE = "{type: field_archive, made_up: {simulations: 4, moments: 3}, times: [8, 9]}"
+says("made-up run 0 has no moment between 8 and 9; change 'times'", T + "dataset=" + MADE)
+table.file("array.h5", {"frames": np.zeros((2, 3, 4, 5), "f4"), "flat": np.zeros((2, 3, 4), "f4")})
+ARRAY = "{type: field_archive, files: [array.h5], array: %s, periodic: %s, parameters: %s}"
+says("'array.h5': flat has 3 axes; simulations, moments and two or three axes of space are read", T + "dataset=" + ARRAY % ("flat", "[]", "{}"))
+says("periodic names 1 axes, but the fields of 'array.h5' have 2", T + "dataset=" + ARRAY % ("frames", "[1]", "{}"))
+says("parameters.a has 3 values, but 'array.h5' holds 2 simulations; give one for each", T + "dataset=" + ARRAY % ("frames", "[]", "{a: [1, 2, 3]}"))
+
+# Images
+I = "{type: images, file: images.h5, %s}"
+table.file("images.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.arange(4), "few": np.arange(3), "flat": np.zeros((4, 8), "u1"),
+                         "bad": np.where(np.arange(4)[:, None, None] == 1, np.nan, np.zeros((4, 8, 8)))})
+says("give one of: file, made_up", T + "dataset={type: images}", command="check")
+says("'images.h5': flat has 2 axes; samples, rows and columns are read", T + "dataset=" + I % "images: flat")
+says("'images.h5': bad is not finite in sample 1; leave it out with 'range'", T + "dataset=" + I % "images: bad")
+says("'images.h5' has 3 labels for 4 images", T + "dataset=" + I % "labels: few")
+says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2, 9]")
+
+# Neighbours
+says("by: partner compares with all partners; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
+says("by is label, but the samples of archive or queries have none; judge by something that both have", J + "by=label", deck="judge.yaml")
+says("by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another 'by'", J + "by=partner",
+     J + "archive={type: images, made_up: {samples: 40, size: 8}}", J + "queries={type: images, made_up: {samples: 20, size: 8}}", deck="judge.yaml")
+says("archive and queries hold fields of other shapes; give both the same channels and cells", J + "queries.made_up.cells=[8, 10]", deck="judge.yaml")
+says("the samples hold no fields; give a dataset of type field_archive or images", J + "archive=" + PLAIN, deck="judge.yaml")
+
+# Models
+table.begins(deck="formula.yaml")
+table.begins(N + "augment={noise: 0.1}", N + "partner=view", "run.directory=views")
+says("model: 'formula/train/model.h5' holds a mlp, which gives no vectors; train a field_encoder", E + "model=formula/train/model.h5", deck="embed.yaml")
+says("the encoder reads fields of 2 x 6 x 4 numbers, sample 0 has 3 x 8 x 8 of field", deck="embed.yaml")
+ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: {rayleigh: [1e4, 1e5]}, apart: 1}"
+says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
+     "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
+
+# Probe
+says("by is simulation, but the samples have no simulation; judge by what both data sets have", P + "by=simulation", deck="probe.yaml")
+table.file("negative.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.array([0, 1, -1, 1])})
+says("classes count from 0, but a training sample has a negative one; leave it out with 'range'", P + "training={type: images, file: negative.h5}",
+     deck="probe.yaml")
+says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
+
+# Novelty
+says("'candidates' names no parameter", X + "candidates={}", deck="next.yaml", command="check")
+says("choose is 9, but there are 4 candidates; give more values, or choose fewer", X + "choose=9", deck="next.yaml", command="check")
+says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
+says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
+     X + "model=views/train/model.h5", deck="next.yaml")
+table.begins(N + "partner=parameters", "run.directory=one")
+says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
+
+table.run()
