@@ -161,6 +161,27 @@ TEST_CASE("a rank that does not come back is named once all is done") {
   comm.barrier();
 }
 
+TEST_CASE("a piece whose ranks hang has failed once there are no retries left") {
+  const Comm comm;
+  if (comm.size() != 2) return;
+  Log log;
+  Farm farm(comm, log, {.retries = 0, .hang_limit = 0.2, .root_works = false}, [&](const Piece&, const Breathe&) {
+    wait(1.0);
+    return answer(0.0);
+  });
+  ListSource source(1);
+  comm.barrier();
+  if (comm.root()) {
+    CHECK_THROWS_WITH(farm.run(&source),
+                      "rank 1 hung and did not come back; all 1 pieces are finished and recorded. Look at its machine, "
+                      "then run this again");
+    CHECK(source.results.at(0).problem == "the ranks that had it hung");
+  } else {
+    CHECK_THROWS_AS(farm.run(nullptr), InputError);
+  }
+  comm.barrier();
+}
+
 TEST_CASE("groups of ranks evaluate a piece together") {
   const Comm comm;
   if (comm.size() % 2 != 0) {
