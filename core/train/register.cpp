@@ -16,6 +16,7 @@
 #include "core/train/step/optimizers/sgd.hpp"
 #include "core/train/step/optimizers/split.hpp"
 #include "core/train/step/rates/learning_rate.hpp"
+#include "core/train/suite/suite_command.hpp"
 
 namespace cambium::train {
 
@@ -23,6 +24,7 @@ void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add_command(plan_command(registry));
+  registry.add_command(suite_command());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
   registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")

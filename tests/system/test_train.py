@@ -348,6 +348,28 @@ class Training(unittest.TestCase):
                     "global_batch_size", "train_samples", "eval_samples", "opt_name", "seed"):
             self.assertIn(key, keys)
         self.assertEqual([line["event_type"] for line in lines if line["key"] == "run_start"], ["INTERVAL_START"])
+        self.assertEqual([line["metadata"]["status"] for line in lines if line["key"] == "run_stop"], ["aborted"])
+
+    def test_rules_of_mlperf_hpc(self):
+        """A target that is reached, one that is not, and a log without what the rules ask for."""
+        said = "stages[0].train.submission={organisation: mine, platform: laptop, caches_cleared: true}"
+        for target, words, status in (("1e9", "or less, reached at step", "success"), ("1e-12", "or less, not reached: ", "aborted")):
+            folder = program.fresh("train_rules_" + status)
+            code, out, error = program.run("run", deck(folder), "stages[0].train.mllog=true", said, f"stages[0].train.validate.target={target}")
+            self.assertEqual(code, 0, error)
+            self.assertIn(words, out)
+            self.assertIn(f'"status":"{status}"', out)
+            code, out, error = program.run("suite", "check", os.path.join(folder, "run"))
+            self.assertEqual(code, 0, out + error)
+            self.assertIn("logged by the rules of MLPerf HPC 3.0", out)
+        folder = program.fresh("train_rules_none")
+        code, out, error = program.run("run", deck(folder), "stages[0].train.mllog=true")
+        self.assertEqual(code, 0, error)
+        code, out, error = program.run("suite", "check", os.path.join(folder, "run"))
+        self.assertEqual(code, 2)
+        for key in ("submission_org", "submission_platform", "submission_division", "submission_status"):
+            self.assertIn(f"there is no {key}; exactly one is asked for", out)
+        self.assertIn("there is no cache_clear; at least one is asked for", out)
 
 
 if __name__ == "__main__":

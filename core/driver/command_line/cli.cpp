@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/driver/bench/bench_lowp.hpp"
+#include "core/driver/bench/task_bench/bench_task_bench.hpp"
 #include "core/driver/command_line/commands.hpp"
 #include "core/driver/command_line/compress_commands.hpp"
 #include "core/driver/command_line/help/command_tree.hpp"
@@ -268,6 +269,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     add_core_writers(registry);
     registry.add_bench(bench_lowp());
     for (auto& command : compress_commands()) registry.add_command(std::move(command));
+    registry.add_bench(bench_task_bench());
     register_plugins(registry);
     Commands commands(comm, registry, joined(argc, argv));
     return dispatch(argc, argv, commands, registry);

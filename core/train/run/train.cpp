@@ -26,6 +26,9 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
       .at_least(0)
       .def(0);
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
+  d("target", &Validate::target,
+    "training ends when the first validation error is at most this; on the last page, and "
+    "in the log (mllog), it has succeeded only then");
 }
 
 static std::string conflict_of(const Train::Params& p) {
@@ -38,6 +41,9 @@ static std::string conflict_of(const Train::Params& p) {
       p.activations->keep == ActivationParams::Keep::compressed && p.activations->bound == 0.0)
     return "bounds of compressed activations follow from what each rank computes, but ordered mode promises equal bits "
            "for any number of ranks; give activations one bound, or remove it";
+  if (p.submission && !p.mllog) return "submission stands in the lines of mllog; set mllog: true, or remove submission";
+  if (p.validate.target && !p.validation && p.hold_out == 0.0)
+    return "validate.target is judged by validations; give validation (a data set) or hold_out";
   if (p.parallel && p.reduce.lossy)
     return "parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not "
            "know; take reduce.codec bf16, int8 or int4";
@@ -88,7 +94,9 @@ void Train::Params::describe(deck::Describe<Params>& d) {
     "networks that are trained one after the other with seeds seed, seed + 1, ..., in model_1, model_2, ...")
       .at_least(1)
       .def(1);
-  d("mllog", &Params::mllog, "print :::MLLOG lines").def(false);
+  d("mllog", &Params::mllog, "print :::MLLOG lines, which `cambium suite check` compares with the rules of MLPerf HPC")
+      .def(false);
+  d("submission", &Params::submission, "what those lines say of who measured, where and for what");
   d.check(conflict_of);
 }
 

@@ -14,6 +14,7 @@
 #include "core/train/step/optimizers/optimizer.hpp"
 #include "core/train/step/rates/learning_rate.hpp"
 #include "core/train/step/reduce/reducer.hpp"
+#include "core/train/suite/submission.hpp"
 #include "core/train/tables/table_keys.hpp"
 #include "core/train/weights/direct/direct_tensors.hpp"
 #include "core/train/weights/divided/partition.hpp"
@@ -35,6 +36,7 @@ class Train : public Task, public Checked {
     std::vector<double> measure = {1.0};
     std::int64_t patience = 0;
     std::int64_t batch = 8;
+    std::optional<double> target;
     static void describe(deck::Describe<Validate>& d);
   };
   using Checkpoint = io::CheckpointKeys;
@@ -66,6 +68,7 @@ class Train : public Task, public Checked {
     std::optional<std::int64_t> seed;
     int models = 1;
     bool mllog = false;
+    std::optional<Submission> submission;
     static void describe(deck::Describe<Params>& d);
   };
 

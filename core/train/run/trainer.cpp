@@ -21,10 +21,11 @@ namespace cambium::train {
 static constexpr std::string_view free_keys[] = {
     "steps",        "epochs",         "loader",         "accumulate",     "parallel",          "tables.divide",
     "reduce.group", "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint",
-    "log",          "explode",        "models",         "mllog"};
+    "log",          "explode",        "models",         "mllog",          "submission",        "validate.target"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
+  log_submission();
   mllog_.start("init_start");
   data_.open();
   const auto checkpoint =
@@ -46,7 +47,7 @@ Task::Outcome Trainer::run() {
     keep_best_and_rethrow(error);
   }
   seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
-  mllog_.stop("run_stop", {{"status", outcome == Task::Outcome::done ? "success" : "aborted"}});
+  log_run_stop();
   write_files();
   return outcome;
 }
@@ -54,7 +55,9 @@ Task::Outcome Trainer::run() {
 Task::Outcome Trainer::loop(LoopCadence& cadence) {
   mllog_.start("run_start");
   while (progress_.step < data_.steps() && !ended()) {
+    log_epoch_start();
     advance();
+    log_epoch_stop();
     if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
     if (context_.stop) context_.stop->require_directory();
@@ -128,7 +131,7 @@ static double measure_of(const std::vector<double>& weights, const std::vector<d
 
 void Trainer::validate() {
   const auto timer = context_.timing.scope("validate");
-  const nlohmann::json where = {{"step", progress_.step}};
+  const nlohmann::json where = {{"step", progress_.step}, {"epoch_num", data_.epochs(progress_.step)}};
   mllog_.start("eval_start", where);
   std::vector<TermSum> sums;
   step_.weights().whole([&](FlatBuffer& weights) {
@@ -142,6 +145,7 @@ void Trainer::validate() {
   log_.validation(progress_.step, errors, better);
   mllog_.event("eval_error", errors.front(), where);
   mllog_.stop("eval_stop", where);
+  judge(errors.front());
   ++progress_.without_improvement;
   if (better) keep_best(measure, errors);
   if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))

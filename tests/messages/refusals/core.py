@@ -56,6 +56,17 @@ says("bench compare takes two programs: `cambium bench compare OLD NEW`, for exa
 says("bench compare has no option 'turn'; did you mean 'turns'? It takes names=a,b turns=5 ranks=1 limit=0.03", command=["bench", "compare", "old", "new", "turn=3"])
 says("bench compare: turns is 'many'; give a number from 1 to 1000", command=["bench", "compare", "old", "new", "turns=many"])
 says("bench lowp: size is 32; give 64 to 16384", command=["bench", "lowp", "size=32"])
+
+# The bench of tasks
+BENCH = ["bench", "task_bench"]
+says("bench task_bench: patterns names 'fftt'; did you mean 'fft'?", command=[*BENCH, "patterns=fftt"])
+says("bench task_bench: back_ends names 'task'; did you mean 'tasks'?", command=[*BENCH, "back_ends=task"])
+says("bench task_bench: steps is 1; give 2 or more", command=[*BENCH, "steps=1"])
+says("bench task_bench: efficiency is 1; give a share between 0 and 1", command=[*BENCH, "efficiency=1"])
+says("bench task_bench: imbalance is 3; give 0 to 2", command=[*BENCH, "imbalance=3"])
+says("bench task_bench: output_bytes is 24; give a multiple of 16", command=[*BENCH, "output_bytes=24"])
+says("bench task_bench: hide_bytes is 8; give a multiple of 16, or 0",
+     command=[*BENCH, "hide_bytes=8", "patterns=trivial", "back_ends=messages", "iterations=1", "steps=2"])
 says("key 'steps' is missing: physics 'md' has no end of its own", S + "steps=null")
 TIMES = 'write HH:MM:SS ("00:10:00"), days before it ("1-12:00:00"), or units (12h, 90m, 1d 6h)'
 says(f"walltime 'soon' is not a time; {TIMES}", "run.walltime=soon", command="run")

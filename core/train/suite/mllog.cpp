@@ -1,4 +1,4 @@
-#include "core/train/run/mllog.hpp"
+#include "core/train/suite/mllog.hpp"
 
 #include <chrono>
 

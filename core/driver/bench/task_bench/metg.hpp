@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace cambium::task_bench {
+
+/// One size of the tasks.
+struct GrainPoint {
+  std::int64_t iterations = 0;
+  double seconds = 0.0;      ///< of all steps
+  double granularity = 0.0;  ///< seconds times cores over tasks
+  double efficiency = 0.0;   ///< of the machine's rate at this kernel
+};
+
+/// The smallest granularity with at least this efficiency; between it and the next smaller size, which is less
+/// efficient, the granularity that a line through both gives, where that is smaller. Nothing when no size is efficient
+/// enough. `points` in falling order of iterations.
+std::optional<double> metg(const std::vector<GrainPoint>& points, double efficiency);
+
+/// How much of the time that messages take alone was hidden behind work: 1 when both together take as long as the
+/// longer one, 0 when they take their sum.
+double hidden_share(double work, double messages, double together);
+
+}  // namespace cambium::task_bench

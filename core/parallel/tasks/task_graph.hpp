@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cambium::tasks {
+
+/// What another task made, read where it lies.
+using Input = std::span<const std::byte>;
+
+/// Work cut into tasks, numbered from 0, that read what others have made. The same on every rank; run() may be called
+/// by several threads at once, each time for another task.
+class TaskGraph {
+ public:
+  virtual ~TaskGraph() = default;
+  virtual std::int64_t size() const = 0;
+  /// Replaces `out` by the tasks whose values `task` reads, in the order in which run() gets them.
+  virtual void inputs(std::int64_t task, std::vector<std::int64_t>& out) const = 0;
+  virtual std::size_t output_bytes(std::int64_t task) const = 0;
+  /// In any unit, by which tasks without a home are dealt and the dearest handed out first.
+  virtual double cost(std::int64_t) const { return 1.0; }
+  /// The rank that runs it in a TaskRun; negative: it is dealt by cost.
+  virtual int home(std::int64_t /*task*/, int /*ranks*/) const { return -1; }
+  /// Fills `output`, from `inputs` and the number alone.
+  virtual void run(std::int64_t task, std::span<const Input> inputs, std::span<std::byte> output) const = 0;
+};
+
+/// An order in which every task follows its inputs, lower numbers first where there is a choice. InputError for tasks
+/// that wait for each other, with the way around, and for inputs that are no tasks.
+std::vector<std::int64_t> order_of(const TaskGraph& graph);
+
+/// Where each task runs: its own home, else the rank with the least cost so far, the dearest task first. InputError for
+/// a home that is no rank.
+std::vector<int> deal(const TaskGraph& graph, int ranks);
+
+/// All values, computed one after the other in this order: what every other way to run the graph must give.
+std::vector<std::vector<std::byte>> run_serially(const TaskGraph& graph);
+
+}  // namespace cambium::tasks

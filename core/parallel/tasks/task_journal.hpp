@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cambium::tasks {
+
+/// Values of finished tasks in a file that only grows: what add() has returned from survives the death of the process,
+/// what synchronise() has returned from that of the machine. A record torn by either is cut off when the file is opened
+/// again. Owned by one rank.
+class TaskJournal {
+ public:
+  /// `key` names what must not change when the work goes on. `resume`: takes up an existing file, or begins one;
+  /// otherwise begins anew. InputError when the file holds results of other work, or cannot be written.
+  TaskJournal(std::string path, const std::string& key, bool resume);
+  ~TaskJournal();
+  TaskJournal(const TaskJournal&) = delete;
+  TaskJournal& operator=(const TaskJournal&) = delete;
+
+  /// What was finished when it was opened.
+  const std::map<std::int64_t, std::vector<std::byte>>& finished() const { return finished_; }
+  /// InputError when the disk takes no more.
+  void add(std::int64_t task, std::span<const std::byte> value);
+  void synchronise() const;
+  const std::string& path() const { return path_; }
+
+ private:
+  void read(const std::string& head);
+  void write(std::span<const std::byte> bytes) const;
+  [[noreturn]] void refuse(int reason) const;
+
+  std::string path_;
+  int file_ = -1;
+  std::map<std::int64_t, std::vector<std::byte>> finished_;
+};
+
+}  // namespace cambium::tasks

@@ -1,0 +1,140 @@
+#include "core/train/suite/suite_command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/train/suite/reference_points.hpp"
+#include "core/train/suite/rules.hpp"
+#include "core/train/suite/score.hpp"
+
+namespace cambium::train {
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Given {
+  std::vector<std::string> logs;
+  std::string points;
+  int runs = 0;
+  bool json = false;
+};
+
+/// A run directory stands for its log.
+std::string log_path(const std::string& given) {
+  const std::filesystem::path path = given;
+  return std::filesystem::is_directory(path) ? (path / "log.txt").string() : given;
+}
+
+/// True when the log keeps the rules.
+bool report_log(const MlLogFile& log, Json& out, Log& say) {
+  const auto findings = check_log(log);
+  const auto failures = std::count_if(findings.begin(), findings.end(), [](const auto& f) { return f.fails; });
+  Json list = Json::array();
+  say.info(failures == 0 ? fmt::format("{}: logged by the rules of MLPerf HPC 3.0", log.path)
+                         : fmt::format("{}: {} point{} against the rules of MLPerf HPC 3.0", log.path, failures,
+                                       failures == 1 ? "" : "s"));
+  for (const Finding& f : findings) {
+    say.info(fmt::format("  {}{}{}", f.fails ? "" : "warning: ", f.line > 0 ? fmt::format("line {}: ", f.line) : "",
+                         f.text));
+    list.push_back({{"line", f.line}, {"text", f.text}, {"fails", f.fails}});
+  }
+  out["logs"].push_back({{"path", log.path}, {"failures", failures}, {"findings", std::move(list)}});
+  return failures == 0;
+}
+
+bool report_score(const Score& score, Json& out, Log& say) {
+  for (const auto& problem : score.problems) say.info("no score: " + problem);
+  if (score.seconds)
+    say.info(fmt::format("score{}: {:.3f} s, the mean of {} runs without the fastest and the slowest (batch {})",
+                         score.benchmark.empty() ? "" : " of " + score.benchmark, *score.seconds, score.runs,
+                         score.batch));
+  out["score"] = {{"runs", score.runs},         {"reached", score.reached},
+                  {"batch", score.batch},       {"fastest", score.fastest},
+                  {"slowest", score.slowest},   {"epochs", score.epochs},
+                  {"problems", score.problems}, {"seconds", score.seconds ? Json(*score.seconds) : Json()}};
+  return score.problems.empty();
+}
+
+/// Epochs to the target beside those of the reference.
+bool report_convergence(const Score& score, const Given& given, Json& out, Log& say) {
+  const int runs = given.runs > 0 ? given.runs : runs_of(score.benchmark);
+  if (runs < 3)
+    throw InputError(
+        fmt::format("the logs name no benchmark of {}; say with --runs how many runs make a score", benchmark_names()));
+  const auto points = read_reference_points(given.points, runs);
+  if (score.epochs.empty()) {
+    say.info("no convergence: no run reached its target");
+    return false;
+  }
+  const auto point = point_at(points, score.batch, runs);
+  if (!point) {
+    say.info(fmt::format("no convergence: batch {} lies outside of the reference points, {} to {}", score.batch,
+                         points.front().batch, points.back().batch));
+    return false;
+  }
+  const Convergence found = compare_convergence(score.epochs, *point);
+  say.info(fmt::format("convergence: {:.4f} epochs, the reference {:.4f} and at least {:.4f} ({}): {}", found.mean,
+                       point->mean, point->least_mean, point->name,
+                       found.too_fast ? "faster than chance allows"
+                       : found.time_factor > 1.0
+                           ? fmt::format("faster within chance, times are scaled by {:.4f}", found.time_factor)
+                           : std::string("as the reference or slower")));
+  out["convergence"] = {{"mean", found.mean},
+                        {"reference_mean", point->mean},
+                        {"least_mean", point->least_mean},
+                        {"deviation", point->deviation},
+                        {"too_fast", found.too_fast},
+                        {"time_factor", found.time_factor}};
+  return !found.too_fast;
+}
+
+ExitCode check(const Given& given, Log& say) {
+  std::vector<MlLogFile> logs;
+  for (const auto& path : given.logs) logs.push_back(read_mllog(log_path(path)));
+  Json out;
+  bool good = true;
+  for (const MlLogFile& log : logs) good = report_log(log, out, say) && good;
+  if (logs.size() > 1 || given.runs > 0 || !given.points.empty()) {
+    const Score score = score_of(logs, given.runs);
+    good = report_score(score, out, say) && good;
+    if (!given.points.empty()) good = report_convergence(score, given, out, say) && good;
+  }
+  if (given.json) say.info(out.dump());
+  return good ? ExitCode::done : ExitCode::bad_input;
+}
+
+int suite(std::vector<std::string> arguments, Context& context) {
+  CLI::App app("Trainings measured by the rules of MLPerf HPC 3.0", "cambium suite");
+  app.require_subcommand(1);
+  Given given;
+  auto* verb = app.add_subcommand(
+      "check", "logs against the rules; of several, their score; exit code 2 when one breaks a rule");
+  verb->add_option("logs", given.logs, "logs (log.txt), or run directories")->required();
+  verb->add_option("--points", given.points, "reference convergence points, a file rcps_BENCHMARK.json");
+  verb->add_option("--runs", given.runs, "runs of a score, where the logs name no benchmark")
+      ->check(CLI::Range(3, 1000));
+  verb->add_flag("--json", given.json, "one JSON object as the last line");
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (context.comm.root()) app.exit(error);
+    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
+  }
+  return static_cast<int>(check(given, context.log));
+}
+
+}  // namespace
+
+Command suite_command() {
+  return {"core", "suite", "trainings by the rules of MLPerf HPC: check LOG... (keys, score, convergence)",
+          [](std::vector<std::string> arguments, Context& context) { return suite(std::move(arguments), context); }};
+}
+
+}  // namespace cambium::train

@@ -1,0 +1,65 @@
+// Scores of sets of runs, and why some sets have none.
+#include "core/train/suite/score.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/suite/log_text.hpp"
+
+using namespace cambium::train;
+using namespace cambium::train::test;
+
+namespace {
+
+/// Runs of 1, 2, ... epochs, each with its seed; an epoch takes 5 s.
+std::vector<MlLogFile> runs(int count) {
+  std::vector<MlLogFile> out;
+  for (int k = 1; k <= count; ++k) out.push_back(good_log("open", k, k).log("run" + std::to_string(k)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a score is the mean without the fastest and the slowest run") {
+  const Score score = score_of(runs(10));
+  CHECK(score.problems.empty());
+  CHECK(score.benchmark == "cosmoflow");
+  CHECK(score.batch == 32);
+  REQUIRE(score.seconds);
+  CHECK(*score.seconds == Approx(5.0 * 5.5 + 1.0));  // run_stop comes a second after the last epoch
+  CHECK(score.fastest == Approx(6.0));
+  CHECK(score.slowest == Approx(51.0));
+  CHECK(score.epochs.size() == 10);
+}
+
+TEST_CASE("one run may miss its target and then is the slowest, two may not") {
+  auto logs = runs(10);
+  logs[4] = good_log("open", 5, 40, false).log("run5");
+  const Score one = score_of(logs);
+  REQUIRE(one.seconds);
+  CHECK(*one.seconds == Approx(5.0 * (2 + 3 + 4 + 6 + 7 + 8 + 9 + 10) / 8.0 + 1.0));
+  logs[6] = good_log("open", 7, 40, false).log("run7");
+  const Score two = score_of(logs);
+  CHECK_FALSE(two.seconds);
+  CHECK(two.problems == std::vector<std::string>{"2 of 10 runs did not reach their target; one may"});
+}
+
+TEST_CASE("sets that make no score say why") {
+  CHECK(score_of(runs(3)).problems == std::vector<std::string>{"there are 3 runs, and a score of cosmoflow takes 10"});
+  CHECK(score_of(runs(3), 3).problems.empty());
+  auto mixed = runs(10);
+  LogText other = good_log("open", 2, 2);
+  other.of("global_batch_size")["value"] = 64;
+  mixed[1] = other.log("run2");
+  CHECK(score_of(mixed).problems ==
+        std::vector<std::string>{"global_batch_size is 32 in run1 and 64 in run2; a score takes runs of one"});
+  auto same = runs(10);
+  same[2] = good_log("open", 1, 3).log("run3");
+  CHECK(score_of(same).problems ==
+        std::vector<std::string>{"seed is 1 in run1 and in run3; runs of a score have seeds of their own"});
+  LogText own = good_log();
+  own.of("submission_benchmark")["value"] = "other";
+  CHECK(
+      score_of({own.log()}).problems ==
+      std::vector<std::string>{"the logs name no benchmark of cosmoflow, deepcam, oc20, openfold; say with --runs how "
+                               "many runs make a score"});
+  CHECK(score_of({own.log()}, 3).problems ==
+        std::vector<std::string>{"there are 1 runs, and a score of other takes 3"});
+}
