@@ -105,14 +105,14 @@ static LayoutKeys checked(const LayoutKeys& keys, const Context& context) {
 }
 
 RowsLayout::RowsLayout(const Params& params, Context& context)
-    : keys_(checked({Scheme::rows, 1, params.codec, params.ordered}, context)) {}
+    : Layout(checked({Scheme::rows, 1, params.codec, params.ordered}, context)) {}
 NeededRowsLayout::NeededRowsLayout(const Params& params, Context& context)
-    : keys_(checked({Scheme::needed_rows, 1, params.codec, params.ordered}, context)) {}
+    : Layout(checked({Scheme::needed_rows, 1, params.codec, params.ordered}, context)) {}
 CopiedRowsLayout::CopiedRowsLayout(const Params& params, Context& context)
-    : keys_(checked({Scheme::rows_1_5d, params.copies, params.codec, false}, context)) {}
+    : Layout(checked({Scheme::rows_1_5d, params.copies, params.codec, false}, context)) {}
 Grid2dLayout::Grid2dLayout(const Params& params, Context& context)
-    : keys_(checked({Scheme::grid_2d, 1, params.codec, false}, context)) {}
+    : Layout(checked({Scheme::grid_2d, 1, params.codec, false}, context)) {}
 Grid3dLayout::Grid3dLayout(const Params& params, Context& context)
-    : keys_(checked({Scheme::grid_3d, 1, params.codec, false}, context)) {}
+    : Layout(checked({Scheme::grid_3d, 1, params.codec, false}, context)) {}
 
 }  // namespace cambium::sparse

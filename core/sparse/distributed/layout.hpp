@@ -44,9 +44,15 @@ class Layout {
   using Kind = Layout;
   static constexpr std::string_view kind = "layout";
   virtual ~Layout() = default;
-  virtual LayoutKeys keys() const = 0;
+  const LayoutKeys& keys() const { return keys_; }
   /// Works that the layout rests on.
   std::vector<Citation> citations() const;
+
+ protected:
+  explicit Layout(const LayoutKeys& keys) : keys_(keys) {}
+
+ private:
+  LayoutKeys keys_;
 };
 
 /// Rows of every rank, whole or as needed.
@@ -60,20 +66,12 @@ class RowsLayout : public Layout {
  public:
   using Params = RowLayoutParams;
   RowsLayout(const Params& params, Context& context);
-  LayoutKeys keys() const override { return keys_; }
-
- private:
-  LayoutKeys keys_;
 };
 
 class NeededRowsLayout : public Layout {
  public:
   using Params = RowLayoutParams;
   NeededRowsLayout(const Params& params, Context& context);
-  LayoutKeys keys() const override { return keys_; }
-
- private:
-  LayoutKeys keys_;
 };
 
 class CopiedRowsLayout : public Layout {
@@ -84,10 +82,6 @@ class CopiedRowsLayout : public Layout {
     static void describe(deck::Describe<Params>& d);
   };
   CopiedRowsLayout(const Params& params, Context& context);
-  LayoutKeys keys() const override { return keys_; }
-
- private:
-  LayoutKeys keys_;
 };
 
 /// Params of both grids.
@@ -100,20 +94,12 @@ class Grid2dLayout : public Layout {
  public:
   using Params = GridLayoutParams;
   Grid2dLayout(const Params& params, Context& context);
-  LayoutKeys keys() const override { return keys_; }
-
- private:
-  LayoutKeys keys_;
 };
 
 class Grid3dLayout : public Layout {
  public:
   using Params = GridLayoutParams;
   Grid3dLayout(const Params& params, Context& context);
-  LayoutKeys keys() const override { return keys_; }
-
- private:
-  LayoutKeys keys_;
 };
 
 }  // namespace cambium::sparse

@@ -1,25 +1,13 @@
 #include "plugins/graph/links/link_engine.hpp"
 
 #include <cmath>
-#include <cstring>
 
+#include "plugins/graph/layers/weights_hash.hpp"
 #include "plugins/graph/links/propagation.hpp"
 
 namespace cambium::graph {
 
 namespace {
-
-std::uint64_t hash_of(const TensorRef& table) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto* bytes = static_cast<const char*>(table.data);
-  const auto size = static_cast<std::size_t>(table.elements() * size_of(table.dtype));
-  for (std::size_t k = 0; k < size; k += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes + k, 4);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 template <class T>
 class PairEngine : public LinkEngine {
@@ -125,7 +113,7 @@ void PairEngine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, 
 
 template <class T>
 void PairEngine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
-  const auto hash = hash_of(table) | 1;
+  const auto hash = hash_of({&table, 1}) | 1;
   if (graph_ && graph_->fingerprint == graph->fingerprint && looked_at_ == hash) return;
   propagate(graph, static_cast<const T*>(table.data));
   propagated_ = false, looked_at_ = hash;

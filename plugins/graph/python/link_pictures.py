@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
+import node_pictures
 from cambium_style import COLOURS, MUTED, STYLE, legend
 
 HEADS = {"method,recall,ndcg,auc,deviation,networks,k": "scores", "user,place,item,score,held_out": "predictions"}
@@ -63,15 +64,4 @@ def figure_of(path):
 
 def draw(folder, scratch):
     """Paths of the pictures of a stage's folder, written into `scratch`."""
-    out = []
-    for name in ("scores", "predictions"):
-        path = Path(folder) / f"{name}.csv"
-        figure = figure_of(path)
-        if figure is None:
-            continue
-        made = figure(path)
-        target = Path(scratch) / f"links_{name}.png"
-        made.savefig(target, dpi=120, bbox_inches="tight")
-        plt.close(made)
-        out.append(target)
-    return out
+    return node_pictures.draw_tables(folder, scratch, "links", ("scores", "predictions"), figure_of)

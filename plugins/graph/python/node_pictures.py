@@ -68,17 +68,22 @@ def figure_of(path):
     return {"scores": scores_figure, "nodes": nodes_figure}.get(kind(path))
 
 
-def draw(folder, scratch):
-    """Paths of the pictures of a stage's folder, written into `scratch`."""
+def draw_tables(folder, scratch, prefix, names, choose):
+    """Pictures of the tables NAME.csv of a stage's folder for which choose(path) gives a function that draws them."""
     out = []
-    for name in ("scores", "nodes"):
+    for name in names:
         path = Path(folder) / f"{name}.csv"
-        figure = figure_of(path)
+        figure = choose(path)
         if figure is None:
             continue
         made = figure(path)
-        target = Path(scratch) / f"classify_{name}.png"
+        target = Path(scratch) / f"{prefix}_{name}.png"
         made.savefig(target, dpi=120, bbox_inches="tight")
         plt.close(made)
         out.append(target)
     return out
+
+
+def draw(folder, scratch):
+    """Paths of the pictures of a stage's folder, written into `scratch`."""
+    return draw_tables(folder, scratch, "classify", ("scores", "nodes"), figure_of)

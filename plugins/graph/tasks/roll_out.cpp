@@ -180,7 +180,9 @@ void RollOut::finish_rows() {
 std::string RollOut::verdict(const Row& row) const {
   const Row& network = *find("network");
   const bool nearer = row.error.back() <= network.error.back();
-  if (row.per_step() <= 0.0) return "";
+  if (row.per_step() <= 0.0)
+    return fmt::format("{} is nearer to the truth; its file does not say how long '{}' took",
+                       nearer ? fmt::format("'{}'", row.name) : "the network", row.name);
   const double times = network.per_step() / row.per_step();
   if (nearer && times >= 1.0)
     return fmt::format("'{}' is nearer to the truth than the network and {:.3g} times faster: simulate with it",
@@ -241,7 +243,6 @@ std::vector<std::string> RollOut::lines() const {
   if (solver_seconds_ > 0.0) out.push_back(fmt::format("  {:<12}  {:.3g} ms", "solver", 1e3 * solver_seconds_));
   for (const auto& [name, runs] : coarse_) out.push_back(verdict(*find("solver_" + name)));
   for (const auto& row : rows_) out.push_back(fmt::format("error_{} = {:.6g}", row.name, row.error.back()));
-  std::erase(out, "");
   return out;
 }
 
