@@ -22,7 +22,7 @@ class PairEngine : public LinkEngine {
   std::vector<float> rows() const override { return {rows_.begin(), rows_.end()}; }
 
  private:
-  void propagate(const LinkGraphPtr& graph, const T* table);
+  void propagate(const LinkGraphPtr& graph, const T* table, bool cosine);
   void back_to_products(T* slopes) const;
   double add_squares(const LinkBatch& batch, const T* table, double factor, T* gradient) const;
 
@@ -36,14 +36,14 @@ class PairEngine : public LinkEngine {
 
 /// rows_ and, for cosines, their lengths before they were divided by them.
 template <class T>
-void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table) {
+void PairEngine<T>::propagate(const LinkGraphPtr& graph, const T* table, bool cosine) {
   if (!graph_ || graph_->fingerprint != graph->fingerprint)
     propagation_ = std::make_unique<Propagation<T>>(*graph, shape_.layers);
   graph_ = graph, looked_at_ = 0;
   const auto width = shape_.width;
   rows_.resize(static_cast<std::size_t>(graph->nodes() * width));
   propagation_->apply(table, rows_.data(), width);
-  if (!shape_.loss.cosine) return;
+  if (!cosine) return;
   lengths_.resize(static_cast<std::size_t>(graph->nodes()));
   for (std::int64_t i = 0; i < graph->nodes(); ++i) {
     T* row = rows_.data() + i * width;
@@ -100,7 +100,7 @@ void PairEngine<T>::gradient(const LinkGraphPtr& graph, const LinkBatch& batch, 
                              std::span<train::TermSum> terms) {
   const auto* weights = static_cast<const T*>(table.data);
   auto* out = static_cast<T*>(gradient.data);
-  if (!propagated_) propagate(graph, weights);
+  if (!propagated_) propagate(graph, weights, shape_.loss.cosine);
   propagated_ = true;
   slopes_.assign(rows_.size(), T(0)), back_.resize(rows_.size());
   terms[0].sum += add_link_loss(*graph_, shape_.loss, batch, rows_.data(), shape_.width, factors[0], slopes_.data());
@@ -115,7 +115,7 @@ template <class T>
 void PairEngine<T>::look_at(const LinkGraphPtr& graph, const TensorRef& table) {
   const auto hash = hash_of({&table, 1}) | 1;
   if (graph_ && graph_->fingerprint == graph->fingerprint && looked_at_ == hash) return;
-  propagate(graph, static_cast<const T*>(table.data));
+  propagate(graph, static_cast<const T*>(table.data), shape_.loss.cosine && !shape_.judge_products);
   propagated_ = false, looked_at_ = hash;
 }
 

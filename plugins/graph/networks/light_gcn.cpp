@@ -29,6 +29,9 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
       .options({{"items", LinkLossKeys::Draw::items}, {"links", LinkLossKeys::Draw::links}})
       .def(LinkLossKeys::Draw::items);
   d("cosine", &Params::cosine, "scores are cosines of embeddings; false: products").def(true);
+  d("judge_products", &Params::judge_products,
+    "links are judged by products of embeddings though `cosine` trains them: how often an item is linked counts again")
+      .def(false);
   d("temperature", &Params::temperature, "by which scores are divided in the loss").greater_than(0.0).def(0.1);
   d("squares", &Params::squares, "weight of half the squares of the embeddings that a link names")
       .non_negative()
@@ -42,8 +45,10 @@ void LightGcn::Params::describe(deck::Describe<Params>& d) {
 }
 
 LightGcn::LightGcn(const Params& params, Context&) : params_(params) {
-  const LinkShape shape{
-      params.width, params.layers, {params.loss, params.cosine, params.temperature, params.negatives, params.draw}};
+  const LinkShape shape{params.width,
+                        params.layers,
+                        {params.loss, params.cosine, params.temperature, params.negatives, params.draw},
+                        params.judge_products};
   engine_ = dtype() == DType::f64 ? make_link_engine<double>(shape) : make_link_engine<float>(shape);
 }
 

@@ -1,4 +1,5 @@
 // light_gcn: its gradient against finite differences, its start, its scores.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -86,7 +87,7 @@ TEST_CASE("gradients of light_gcn are those of finite differences", "[gradient]"
        {"width: 5, layers: 3, loss: bpr, cosine: false, temperature: 1, squares: 0.1", "width: 5, loss: bpr",
         "width: 5, layers: 1, negatives: 7", "width: 6, layers: 2, negatives: 30, draw: links, temperature: 0.3",
         "width: 5, layers: 0, cosine: false, temperature: 0.5, negatives: 400, squares: 0.01",
-        "width: 4, start: spectral, negatives: 9"}) {
+        "width: 4, start: spectral, negatives: 9", "width: 5, negatives: 7, judge_products: true"}) {
     INFO(keys);
     Case c(keys);
     CHECK(c.error() < 1e-6);
@@ -122,6 +123,20 @@ TEST_CASE("propagation is the mean of the embeddings and their spreads", "[links
   CHECK_THAT(out[1], Catch::Matchers::WithinRel(0.5 * (2.0 + 8.0 * root), 1e-14));
   CHECK_THAT(out[2], Catch::Matchers::WithinRel(0.5 * (4.0 + 1.0 * root), 1e-14));
   CHECK_THAT(out[3], Catch::Matchers::WithinRel(0.5 * (8.0 + 1.0 * 0.5 + 2.0 * root), 1e-14));
+}
+
+TEST_CASE("what cosines trained may be judged by products", "[links]") {
+  Case cosine("width: 6, negatives: 9"), judged("width: 6, negatives: 9, judge_products: true"),
+      product("width: 6, negatives: 9, cosine: false");
+  cosine.loss(), judged.loss();
+  CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
+  const auto rows = [](Case& c) {
+    return c.network->rows_of(storage_of<LinkSamples>(*c.samples.front())->graph, c.weights.views());
+  };
+  CHECK(rows(judged) == rows(product));
+  CHECK(rows(judged) != rows(cosine));
+  judged.loss();  // what judging left does not go into the next step
+  CHECK(std::ranges::equal(cosine.gradients.values<double>(0), judged.gradients.values<double>(0)));
 }
 
 TEST_CASE("float32 gives the gradients of float64", "[gradient]") {
