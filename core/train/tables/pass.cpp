@@ -40,9 +40,9 @@ struct TablePass<T>::Block {
 
 template <class T>
 TablePass<T>::TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store,
-                        bool deduplicate, const Comm& comm, Traffic& traffic)
+                        bool deduplicate, const Comm& comm, Traffic& traffic, RowCoding<T>* coding)
     : tables_(tables), places_(places), store_(store), deduplicate_(deduplicate),
-      summed_there_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic) {
+      summed_there_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic), coding_(coding) {
   for (const auto& table : tables) sums_.emplace_back(table.width);
 }
 
@@ -188,6 +188,65 @@ void TablePass<T>::answer() {
 }
 
 template <class T>
+void TablePass<T>::send_rows() {
+  MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count_.data(),
+                 got_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
+  const auto own = static_cast<std::size_t>(comm_.rank());
+  traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+}
+
+/// Where the rows of each table lie that one rank asks for by numbers [at, end), the first of them at `from`.
+template <class T>
+typename RowCoding<T>::Found TablePass<T>::found(const std::int64_t* at, const std::int64_t* end,
+                                                 std::int64_t from) const {
+  typename RowCoding<T>::Found out(tables_.size());
+  while (at < end)
+    at = walk(at, from, [&](int t, std::span<const std::int64_t>, std::int64_t here) {
+      out[static_cast<std::size_t>(t)].push_back(here);
+      from = here + width(static_cast<std::size_t>(t));
+    });
+  return out;
+}
+
+template <class T>
+void TablePass<T>::send_coded() {
+  coding_->begin_step(store_, places_, comm_);
+  const auto ranks = ask_.size(), own = static_cast<std::size_t>(comm_.rank());
+  std::vector<int> count(ranks, 0);
+  lowp::ByteWriter all;
+  for (std::size_t p = 0; p < ranks; ++p) {
+    const std::int64_t* begin = got_numbers_.data() + heard_at_[p];
+    lowp::ByteWriter out;
+    coding_->encode(found(begin, begin + heard_[p], given_at_[p]), given_.data(), out);
+    if (p == own) {
+      std::copy_n(given_.data() + given_at_[p], given_count_[p], got_.data() + got_at_[p]);
+    } else {
+      count[p] = static_cast<int>(out.bytes().size());
+      all.put(std::span<const std::byte>(out.bytes()));
+    }
+  }
+  coded_given_ = all.take();
+  coded_count_.resize(ranks);
+  MPI_Alltoall(count.data(), 1, MPI_INT, coded_count_.data(), 1, MPI_INT, comm_.handle());
+  coded_at_ = starts_of(coded_count_);
+  coded_got_.resize(static_cast<std::size_t>(coded_at_.back() + coded_count_.back()));
+  sent_at_ = starts_of(count), sent_count_ = std::move(count);
+  MPI_Ialltoallv(coded_given_.data(), sent_count_.data(), sent_at_.data(), MPI_BYTE, coded_got_.data(),
+                 coded_count_.data(), coded_at_.data(), MPI_BYTE, comm_.handle(), &request_);
+  traffic_.count("rows", "world", std::ssize(coded_given_));
+}
+
+template <class T>
+void TablePass<T>::decode() {
+  for (std::size_t q = 0; q < ask_.size(); ++q) {
+    if (static_cast<int>(q) == comm_.rank()) continue;
+    const auto bytes = std::span(coded_got_)
+                           .subspan(static_cast<std::size_t>(coded_at_[q]), static_cast<std::size_t>(coded_count_[q]));
+    coding_->decode(found(ask_[q].data(), ask_[q].data() + ask_[q].size(), got_at_[q]), bytes, got_.data());
+  }
+}
+
+template <class T>
 void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient) {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   wait_back();  // of a step that was given up
@@ -209,17 +268,17 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
   send_numbers();
   answer();
   got_.resize(static_cast<std::size_t>(got_at_.back() + got_count_.back()));
-  MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count_.data(),
-                 got_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
-  const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  if (coding_ && with_gradient)
+    send_coded();
+  else
+    send_rows();
   slices_.clear();
   missing_ = 0;
   for (std::size_t s = 0; s < bags_.size(); ++s) {
     slices_.emplace_back(*this, s);
     if (bags_[s].front().size() > 0) ++missing_;
   }
-  arrived_ = false, sent_back_ = !with_gradient;
+  arrived_ = false, sent_back_ = !with_gradient, coded_ = coding_ && with_gradient;
 }
 
 template <class T>
@@ -227,6 +286,7 @@ void TablePass<T>::wait() {
   if (arrived_) return;
   MPI_Wait(&request_, MPI_STATUS_IGNORE);
   arrived_ = true;
+  if (coded_) decode();
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/train/step/reduce/traffic.hpp"
+#include "core/train/tables/row_coding.hpp"
 #include "core/train/tables/row_store.hpp"
 #include "core/train/tables/touched_rows.hpp"
 
@@ -18,9 +19,9 @@ namespace cambium::train {
 template <class T>
 class TablePass {
  public:
-  /// All of these outlive this.
+  /// All of these outlive this. Rows are coded where there is a `coding`.
   TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store, bool deduplicate,
-            const Comm& comm, Traffic& traffic);
+            const Comm& comm, Traffic& traffic, RowCoding<T>* coding = nullptr);
   ~TablePass();
   TablePass(const TablePass&) = delete;
   TablePass& operator=(const TablePass&) = delete;
@@ -50,6 +51,10 @@ class TablePass {
   void start_of_answers();
   void send_numbers();
   void answer();
+  void send_rows();
+  void send_coded();
+  void decode();
+  typename RowCoding<T>::Found found(const std::int64_t* at, const std::int64_t* end, std::int64_t from) const;
   std::vector<Block> blocks() const;
   template <class F>
   const std::int64_t* walk(const std::int64_t* at, std::int64_t from, F&& use) const;
@@ -62,6 +67,7 @@ class TablePass {
   bool deduplicate_, summed_there_;  ///< a rank adds up bags before it sends them
   const Comm& comm_;
   Traffic& traffic_;
+  RowCoding<T>* coding_;
 
   std::vector<std::vector<Bags>> bags_;                        ///< by slice and table
   std::vector<std::vector<std::vector<std::int64_t>>> where_;  ///< in got_: of each bag, or of each of its members
@@ -70,10 +76,12 @@ class TablePass {
   std::vector<int> asked_, asked_at_, heard_, heard_at_;       ///< numbers sent and received, by rank
   std::vector<int> got_count_, got_at_, given_count_, given_at_;
   std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
+  std::vector<std::byte> coded_got_, coded_given_;
+  std::vector<int> coded_count_, coded_at_, sent_count_, sent_at_;  ///< in coded_got_ and coded_given_, by rank
   std::vector<Slice> slices_;
   std::vector<TouchedRows<T>> sums_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  bool arrived_ = true, sent_back_ = true;
+  bool arrived_ = true, sent_back_ = true, coded_ = false;
   int missing_ = 0;  ///< slices whose gradients are not final
 };
 

@@ -1,7 +1,19 @@
 #pragma once
+#include <optional>
+
 #include "core/deck/describe.hpp"
 
 namespace cambium::train {
+
+/// How a deck says by how much the rows that a step fetches may change on their way.
+struct RowCodeKeys {
+  enum class By { same, homogenisation };
+  double bound = 1e-2;
+  By by = By::same;
+  double start = 1.0;  ///< times the bound, at first
+  std::int64_t steps = 1000;
+  static void describe(deck::Describe<RowCodeKeys>& d);
+};
 
 /// How a deck says where tables of embeddings lie and how they learn.
 struct TableKeys {
@@ -9,6 +21,7 @@ struct TableKeys {
   enum class Rule { sgd, adagrad, adam, split_sgd };
   Divide divide = Divide::rows;
   bool deduplicate = false;
+  std::optional<RowCodeKeys> code = {};
   Rule optimizer = Rule::adagrad;
   double rate = 1.0;  ///< times the learning rate
   double epsilon = 1e-8, beta1 = 0.9, beta2 = 0.999;

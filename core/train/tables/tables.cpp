@@ -34,7 +34,8 @@ class DividedTables : public Tables {
   DividedTables(std::vector<TableInfo> tables, const TableKeys& keys, const Comm& world)
       : keys_(keys), infos_(std::move(tables)), comm_(world.handle()), places_(infos_, keys.divide, comm_.size()),
         store_(infos_, places_, keys.optimizer, comm_.rank()), pieces_(infos_, places_, store_, comm_),
-        pass_(infos_, places_, store_, keys.deduplicate, comm_, traffic_),
+        coding_(keys.code ? std::make_unique<RowCoding<T>>(infos_, *keys.code) : nullptr),
+        pass_(infos_, places_, store_, keys.deduplicate, comm_, traffic_, coding_.get()),
         look_(infos_, places_, store_, keys.deduplicate, comm_, looked_traffic_) {}
 
   const std::vector<TableInfo>& infos() const override { return infos_; }
@@ -78,6 +79,7 @@ class DividedTables : public Tables {
     pieces_.write(file, what == For::best_model ? Part::best : Part::weights, "weights");
     if (what == For::model || what == For::best_model) return;
     pieces_.write(file, Part::states, "states");
+    if (coding_) file.write("/row_code", coding_->state());
     if (what == For::restart_with_best) pieces_.write(file, Part::best, "best");
   }
   void serve() override { pieces_.serve(); }
@@ -87,6 +89,7 @@ class DividedTables : public Tables {
     pieces_.read(file, Part::weights, "weights");
     if (what == For::model || what == For::best_model) return;
     pieces_.read(file, Part::states, "states");
+    if (coding_ && file.exists("/row_code")) coding_->restore(file.read<std::vector<double>>("/row_code"));
     if (what == For::restart_with_best) pieces_.read(file, Part::best, "best");
   }
 
@@ -121,6 +124,7 @@ class DividedTables : public Tables {
   RowStore<T> store_;
   TablePieces<T> pieces_;
   Traffic traffic_, looked_traffic_;
+  std::unique_ptr<RowCoding<T>> coding_;
   TablePass<T> pass_, look_;
   Waits waits_;
   Timed timed_;
@@ -137,6 +141,11 @@ std::vector<std::string> DividedTables<T>::report() {
       "a step take {}",
       infos_.size(), rows, places_.whole() ? "whole tables by size" : "rows by turns", bytes_text(all), comm_.size(),
       bytes_text(most), all > 0.0 ? most * comm_.size() / all : 1.0, bytes_text(comm_.max(largest_)))};
+  if (coding_) {
+    const double before = comm_.sum(coding_->bytes_before()), after = comm_.sum(coding_->bytes_after());
+    out.push_back(fmt::format("rows coded: {} became {}, ratio {:.2f}; {}", bytes_text(before), bytes_text(after),
+                              after > 0.0 ? before / after : 1.0, coding_->text()));
+  }
   const double bare = comm_.sum(waits_.bare_seconds), behind = comm_.sum(waits_.behind_seconds);
   if (comm_.size() == 1 || waits_.bare == 0 || waits_.behind == 0 || bare <= 0.0) return out;
   const double ranks = comm_.size(), each_bare = bare / static_cast<double>(waits_.bare) / ranks,

@@ -75,7 +75,7 @@ def figure_of(path):
 def pictures(folder, scratch):
     """Scores of all methods; predicted against measured values."""
     made = []
-    for name in ("scores", "predictions"):
+    for name in ("scores", "affinities"):
         figure = figure_of(Path(folder) / f"{name}.csv")
         if figure is None:
             continue
