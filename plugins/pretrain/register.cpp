@@ -6,6 +6,7 @@
 #include "plugins/pretrain/tasks/neighbours.hpp"
 #include "plugins/pretrain/tasks/novelty.hpp"
 #include "plugins/pretrain/tasks/probe.hpp"
+#include "plugins/pretrain/tasks/surrogate.hpp"
 
 namespace cambium::pretrain {
 
@@ -23,6 +24,8 @@ void register_types(Registry& registry) {
       .synonyms({"linear_probe", "knn", "few_labels"});
   registry.add<Novelty>("novelty", "which runs next: those least like what is known")
       .synonyms({"next_runs", "active_learning", "acquisition"});
+  registry.add<Surrogate>("surrogate", "what parameters alone tell of runs that were not made")
+      .synonyms({"emulator", "gaussian_process", "kernel_fit"});
 }
 
 }  // namespace cambium::pretrain

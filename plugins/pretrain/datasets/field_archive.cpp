@@ -4,6 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
+#include "plugins/pretrain/archive/run_table.hpp"
 
 namespace cambium::pretrain {
 
@@ -12,6 +13,8 @@ static std::string archive_problem(const FieldArchive::Params& p) {
   if (!p.files.empty() && p.fields.empty() && p.array.empty()) return "give one of: fields, array";
   if (p.times && !((*p.times)[1] > (*p.times)[0]))
     return fmt::format("times goes from {:g} to {:g}; give an earlier and a later one", (*p.times)[0], (*p.times)[1]);
+  if (!p.runs.empty() && (!p.array.empty() || p.made_up))
+    return "runs adds to files of fields; remove 'runs', or take files and fields";
   if (!p.array.empty() || p.made_up) return "";
   for (const auto& [name, values] : p.parameters)
     if (values.size() != p.files.size())
@@ -31,6 +34,9 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d("parameters", &Params::parameters, "of the runs, one value for each file (or each simulation of an array)")
       .def({})
       .example("{rayleigh: [1e5, 1e6]}");
+  d("runs", &Params::runs, "table of further runs with their parameters, which the stage novelty made; beside files")
+      .def("")
+      .example("\"{run}/novelty/made.csv\"");
   d("made_up", &Params::made_up, "drifting rolls, instead of files");
   d("apart", &Params::apart, "moments between a field and its partner; 0: no partners").at_least(0).def(0);
   d("times", &Params::times, "span of times that is taken; all when absent").example("[10, 50]");
@@ -55,14 +61,31 @@ static Archive within(Archive archive, double first, double last) {
   return archive;
 }
 
+FieldSource FieldArchive::source() const {
+  FieldSource out{params_.files, params_.fields, params_.array, params_.periodic, 0.0, 0.0};
+  if (!params_.runs.empty())
+    for (const auto& file : read_runs(params_.runs).files) out.files.push_back(file);
+  if (params_.times) out.first_time = (*params_.times)[0], out.last_time = (*params_.times)[1];
+  return out;
+}
+
 Archive FieldArchive::archive() const {
   if (params_.made_up && params_.times)
     return within(make_fields(*params_.made_up), (*params_.times)[0], (*params_.times)[1]);
   if (params_.made_up) return make_fields(*params_.made_up);
-  FieldSource source{params_.files, params_.fields, params_.array, params_.periodic, 0.0, 0.0};
-  if (params_.times) source.first_time = (*params_.times)[0], source.last_time = (*params_.times)[1];
-  Archive out = read_fields(source);
-  for (const auto& [name, values] : params_.parameters) {
+  Archive out = read_fields(source());
+  auto parameters = params_.parameters;
+  if (!params_.runs.empty()) {
+    const RunTable runs = read_runs(params_.runs);
+    for (auto& [name, values] : parameters) {
+      const auto found = runs.parameters.find(name);
+      if (found == runs.parameters.end())
+        throw InputError(fmt::format("'{}' has no column '{}'; give 'parameters' those that novelty chose among",
+                                     params_.runs, name));
+      values.insert(values.end(), found->second.begin(), found->second.end());
+    }
+  }
+  for (const auto& [name, values] : parameters) {
     if (values.size() != out.simulations.size())
       throw InputError(fmt::format("parameters.{} has {} values, but '{}' holds {} simulations; give one for each",
                                    name, values.size(), params_.files.front(), out.simulations.size()));

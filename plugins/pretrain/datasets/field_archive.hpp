@@ -14,7 +14,7 @@ class FieldArchive : public train::Dataset {
  public:
   struct Params {
     std::vector<std::string> files, fields;
-    std::string array;
+    std::string array, runs;
     std::vector<std::int64_t> periodic;
     std::map<std::string, std::vector<double>> parameters;
     std::optional<MadeUpFields> made_up;
@@ -31,6 +31,7 @@ class FieldArchive : public train::Dataset {
 
  private:
   Archive archive() const;
+  FieldSource source() const;
   Params params_;
   std::shared_ptr<const Archive> archive_;
   std::vector<Moment> moments_;

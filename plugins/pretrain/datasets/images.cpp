@@ -46,16 +46,20 @@ void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std
   const Random4 own(seed, made_up_stream, id, 1);
   const double angle = 0.5 * own.normal(0), shift = 0.08, dx = shift * own.normal(2), dy = shift * own.normal(3);
   const auto n = keys.size;
+  std::array<std::array<double, 2>, 5> spots;
+  for (std::uint64_t spot = 0; spot < spots.size(); ++spot) {
+    const Random4 place(7, made_up_stream, static_cast<std::uint64_t>(label), 100 + spot);
+    const double px = 0.8 * (place.uniform(0) - 0.5), py = 0.8 * (place.uniform(1) - 0.5);
+    spots[spot] = {std::cos(angle) * px - std::sin(angle) * py, std::sin(angle) * px + std::cos(angle) * py};
+  }
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       const double y = (static_cast<double>(i) + 0.5) / static_cast<double>(n) - 0.5 - dy;
       const double x = (static_cast<double>(j) + 0.5) / static_cast<double>(n) - 0.5 - dx;
       double value = 0.0;
-      for (std::uint64_t spot = 0; spot < 5; ++spot) {
-        const Random4 place(7, made_up_stream, static_cast<std::uint64_t>(label), 100 + spot);
-        const double px = 0.8 * (place.uniform(0) - 0.5), py = 0.8 * (place.uniform(1) - 0.5);
-        const double qx = std::cos(angle) * px - std::sin(angle) * py, qy = std::sin(angle) * px + std::cos(angle) * py;
-        value += std::exp(-60.0 * ((x - qx) * (x - qx) + (y - qy) * (y - qy)));
+      for (const auto& [qx, qy] : spots) {
+        const double distance = (x - qx) * (x - qx) + (y - qy) * (y - qy);
+        if (distance < 0.5) value += std::exp(-60.0 * distance);  // beyond: below 1e-13
       }
       const Random4 noise(seed, noise_stream, id, static_cast<std::uint64_t>(i * n + j));
       out.push_back(static_cast<float>(value + keys.noise * noise.normal(0)));

@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "plugins/pretrain/networks/field_batch.hpp"
 
 namespace cambium::pretrain {
 
@@ -100,40 +101,6 @@ void FieldEncoder::initial(const train::ParameterInfo& info, std::int64_t index,
 
 namespace {
 
-/// How samples become what the layers read.
-struct View {
-  const AugmentKeys* changes = nullptr;  ///< none: as they are
-  std::uint64_t seed = 1;
-  std::int64_t step = 0;
-};
-
-/// Scaled fields of all samples.
-Tensor fields_of(const TorchBatch& batch, const char* name, int number, const View& view, const Scales& scales,
-                 torch::Dtype real) {
-  const auto& shape = scales.shape;
-  const auto seen = view.changes ? augmented_shape(*view.changes, shape) : shape;
-  std::vector<std::int64_t> sizes{batch.size(), seen.channels};
-  sizes.insert(sizes.end(), seen.cells.begin(), seen.cells.end());
-  const Tensor out = torch::empty(sizes, torch::kFloat32);
-  float* to = out.data_ptr<float>();
-  for (const auto& sample : batch.samples()) {
-    const auto numbers = numbers_of(*sample, name, shape);
-    if (view.changes) {
-      const AugmentAddress address{view.seed, sample->id, view.step, number};
-      const auto made = augmented(numbers, shape, *view.changes, scales.deviation, address);
-      to = std::copy(made.begin(), made.end(), to);
-    } else {
-      to = std::copy(numbers.begin(), numbers.end(), to);
-    }
-  }
-  std::vector<std::int64_t> by_channel(sizes.size(), 1);
-  by_channel[1] = -1;
-  const auto options = torch::TensorOptions().dtype(torch::kFloat64);
-  return ((out - torch::tensor(scales.mean, options).reshape(by_channel)) /
-          torch::tensor(scales.deviation, options).reshape(by_channel))
-      .to(real);
-}
-
 Tensor scaled_parameters(const Tensor& parameters, const Scales& scales, torch::Dtype real) {
   std::vector<Tensor> columns;
   for (std::size_t p = 0; p < scales.parameters.size(); ++p) {
@@ -148,7 +115,7 @@ Tensor scaled_parameters(const Tensor& parameters, const Scales& scales, torch::
 }  // namespace
 
 FieldEncoder::Pair FieldEncoder::pair(const TorchBatch& batch, std::int64_t step, bool changed) {
-  const View view{changed ? &params_.augment : nullptr, seed_, step};
+  const FieldView view{changed ? &params_.augment : nullptr, seed_, step};
   const Tensor first = module_->fields(fields_of(batch, "field", 0, view, scales_, real()), false);
   if (params_.partner == Partner::parameters)
     return {first, module_->parameters_of(scaled_parameters(batch.stored("parameters"), scales_, real()))};

@@ -40,9 +40,13 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
       .def(Compare::all);
   d("neighbours", &Params::neighbours, "entries that are written for each query").at_least(1).def(5);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
-  d.check([](const Params& p) {
-    return p.by == By::partner && p.compare != Compare::all ? "by: partner compares with all partners; remove 'compare'"
-                                                            : "";
+  d("index", &Params::index, "the entries written for each query are found by an approximate index of this recall")
+      .example("{recall: 0.99}");
+  d.check([](const Params& p) -> std::string {
+    if (p.by == By::partner && p.compare != Compare::all)
+      return "by: partner compares with all partners; remove 'compare'";
+    if (p.index && p.compare != Compare::all) return "an index searches all entries; remove 'compare', or 'index'";
+    return "";
   });
 }
 
@@ -150,8 +154,37 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
   });
 }
 
-/// By the first method; entries that a query may not be compared with are left out.
-void Neighbours::write_neighbours(const Method& method, Context& context) const {
+/// Entries that a query may not be compared with are left out.
+void Neighbours::search(const Method& method, const Found& found) const {
+  const auto asked = questions();
+  for_each_query(method.archive, method.queries, 0, method.queries.rows,
+                 [&](std::int64_t query, std::span<const double> s) {
+                   std::vector<std::int64_t> allowed, entries;
+                   for (const auto& list : asked.lists(query)) allowed.insert(allowed.end(), list.begin(), list.end());
+                   std::vector<double> values;
+                   for (const auto entry : allowed) values.push_back(s[static_cast<std::size_t>(entry)]);
+                   for (const auto k : largest(values, params_.neighbours))
+                     entries.push_back(allowed[static_cast<std::size_t>(k)]);
+                   found(query, entries);
+                 });
+}
+
+void Neighbours::search_index(const Method& method, const Found& found) {
+  const InvertedLists index(FloatRows::unit(method.archive), params_.index->lists);
+  const FloatRows queries = FloatRows::unit(method.queries);
+  const auto stated = stated_recall(index, queries, params_.neighbours, params_.index->recall);
+  lines_.push_back(
+      fmt::format("index: {} of {} lists are looked at, {:.1f} % of all entries, and {:.4f} of the {} nearest are "
+                  "found ({} queries "
+                  "that it was not chosen by)",
+                  stated.probes, index.lists(), 100.0 * stated.compared / static_cast<double>(method.archive.rows),
+                  stated.recall, params_.neighbours, stated.queries));
+  for (std::int64_t query = 0; query < queries.rows; ++query)
+    found(query, index.nearest(queries.row(query), params_.neighbours, stated.probes));
+}
+
+/// By the first method.
+void Neighbours::write_neighbours(const Method& method, Context& context) {
   constexpr std::int64_t shown = 6;
   const auto asked = questions();
   const Table& from = params_.by == By::partner ? queries_ : archive_;
@@ -161,26 +194,22 @@ void Neighbours::write_neighbours(const Method& method, Context& context) const 
   std::string text = "query,place,entry,similarity,right\n";
   std::vector<double> drawn;  // (queries, 1 + neighbours, cells): the first channel
   std::int64_t rows = 0;
-  for_each_query(
-      method.archive, method.queries, 0, method.queries.rows, [&](std::int64_t query, std::span<const double> s) {
-        std::vector<std::int64_t> allowed;
-        for (const auto& list : asked.lists(query)) allowed.insert(allowed.end(), list.begin(), list.end());
-        std::vector<double> values;
-        for (const auto entry : allowed) values.push_back(s[static_cast<std::size_t>(entry)]);
-        const auto found = largest(values, params_.neighbours);
-        const bool draw = query % std::max<std::int64_t>(1, method.queries.rows / shown) == 0 && rows < shown &&
-                          std::ssize(found) == params_.neighbours;
-        const auto add = [&](std::span<const double> field) {
-          drawn.insert(drawn.end(), field.begin(), field.begin() + cells);
-        };
-        if (draw) add(queries_.field.row(query)), ++rows;
-        for (std::size_t k = 0; k < found.size(); ++k) {
-          const auto entry = allowed[static_cast<std::size_t>(found[k])];
-          text += fmt::format("{},{},{},{},{}\n", query, k + 1, entry, number_text(s[static_cast<std::size_t>(entry)]),
-                              asked.right(query, entry) ? 1 : 0);
-          if (draw) add(fields.row(entry));
-        }
-      });
+  const auto add = [&](std::span<const double> field) {
+    drawn.insert(drawn.end(), field.begin(), field.begin() + cells);
+  };
+  const auto take = [&](std::int64_t query, std::span<const std::int64_t> entries) {
+    const bool draw = query % std::max<std::int64_t>(1, method.queries.rows / shown) == 0 && rows < shown &&
+                      std::ssize(entries) == params_.neighbours;
+    if (draw) add(queries_.field.row(query)), ++rows;
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      const auto entry = entries[k];
+      text += fmt::format("{},{},{},{},{}\n", query, k + 1, entry,
+                          number_text(cosine(method.queries.row(query), method.archive.row(entry))),
+                          asked.right(query, entry) ? 1 : 0);
+      if (draw) add(fields.row(entry));
+    }
+  };
+  params_.index ? search_index(method, take) : search(method, take);
   io::write_file_atomically((fs::path(context.run_directory) / "neighbours.csv").string(), text);
   io::write_h5_atomically((fs::path(context.run_directory) / "pictures.h5").string(), [&](io::File& file) {
     io::follow_cf(file);
@@ -213,7 +242,7 @@ Task::Outcome Neighbours::run(Context& context) {
   for (const auto& method : compared) scores.push_back(judge_search(method, asked, context));
   write(compared, scores, context);
   for (const auto& citation : archive->citations()) citations_.push_back(citation);
-  work_ = {queries_.rows(), "query"};
+  work_ = {queries_.rows(), "question"};
   return Outcome::done;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
+#include <functional>
 #include <optional>
+#include <span>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "plugins/pretrain/features/index.hpp"
 #include "plugins/pretrain/tasks/judgement.hpp"
 
 namespace cambium::pretrain {
@@ -23,6 +26,7 @@ class Neighbours : public Task, public Checked {
     By by = By::simulation;
     Compare compare = Compare::all;
     std::int64_t neighbours = 5, batch = 64;
+    std::optional<IndexKeys> index;
     static void describe(deck::Describe<Params>& d);
   };
   Neighbours(const Params& params, Context&) : params_(params) {}
@@ -38,7 +42,11 @@ class Neighbours : public Task, public Checked {
   std::vector<Method> methods(train::Dataset& archive, train::Dataset& queries, Context& context);
   Questions questions() const;
   void write(const std::vector<Method>& methods, const std::vector<SearchScore>& scores, Context& context);
-  void write_neighbours(const Method& method, Context& context) const;
+  /// Asks a query's entries, the most similar first, one query after the other.
+  using Found = std::function<void(std::int64_t query, std::span<const std::int64_t> entries)>;
+  void search(const Method& method, const Found& found) const;
+  void search_index(const Method& method, const Found& found);
+  void write_neighbours(const Method& method, Context& context);
 
   Params params_;
   Table archive_, queries_;

@@ -15,7 +15,9 @@
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/augment/streams.hpp"
 #include "plugins/pretrain/features/encode.hpp"
+#include "plugins/pretrain/features/scaled_parameters.hpp"
 #include "plugins/pretrain/features/table.hpp"
+#include "plugins/pretrain/tasks/made_runs.hpp"
 
 namespace cambium::pretrain {
 
@@ -30,7 +32,15 @@ void Novelty::Params::describe(deck::Describe<Params>& d) {
       .example("{rayleigh: [1e4, 1e5, 1e6]}");
   d("choose", &Params::choose, "runs that are chosen").at_least(1).def(10);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
+  d("run", &Params::run,
+    "a stage that is run for every chosen one, with its parameters as the stage's keys; it writes fields")
+      .example("{type: simulate, physics: rayleigh_benard, output: [{type: fields}]}");
+  d("by", &Params::by, "whose choice is run")
+      .options({{"encoder", By::encoder}, {"gaps", By::gaps}, {"chance", By::chance}})
+      .def(By::encoder);
   d.check([](const Params& p) -> std::string {
+    if (p.run && p.by == By::encoder && !p.model)
+      return "by is encoder, but there is no 'model'; give one, or by: gaps";
     if (p.candidates.empty()) return "'candidates' names no parameter";
     std::int64_t count = 1;
     for (const auto& [name, values] : p.candidates) count *= std::ssize(values);
@@ -43,11 +53,32 @@ void Novelty::check(Context& context) {
   context.registry->make<train::Dataset>(params_.archive, context);
   context.log.info(
       fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose, candidates().rows));
+  if (params_.run) check_runs(*params_.run, parameters_of(candidates().row(0)), context);
 }
 
 void Novelty::examine(Check& check) {
   for (const char* name : {"candidates.csv", "chosen.csv"}) check.will_write({name, "stage novelty"});
+  if (params_.run) check.will_write({"made.csv", "stage novelty"});
   if (params_.model) check.require_written_by(*params_.model, {"network *"});
+}
+
+std::vector<std::string> Novelty::files() const {
+  std::vector<std::string> out{"candidates.csv", "chosen.csv"};
+  if (params_.run) out.push_back("made.csv");
+  return out;
+}
+
+std::map<std::string, double> Novelty::parameters_of(std::span<const double> candidate) const {
+  std::map<std::string, double> out;
+  std::size_t column = 0;
+  for (const auto& [name, values] : params_.candidates) out[name] = candidate[column++];
+  return out;
+}
+
+Task::Outcome Novelty::make(const Choice& choice, const Matrix& candidates, Context& context) const {
+  std::vector<std::map<std::string, double>> runs;
+  for (const auto k : choice.order) runs.push_back(parameters_of(candidates.row(k)));
+  return make_runs(*params_.run, runs, context);
 }
 
 Matrix Novelty::candidates() const {
@@ -80,22 +111,6 @@ std::vector<double> distances(const Matrix& rows, const Matrix& known) {
       out[static_cast<std::size_t>(k)] =
           std::min(out[static_cast<std::size_t>(k)], distance_of(rows.row(k), known.row(j)));
   return out;
-}
-
-/// Both sets of parameters with deviations of 1, as logarithms where they are above 0 and span more than a decade.
-std::pair<Matrix, Matrix> comparable(Matrix candidates, Matrix known) {
-  Matrix all(candidates.rows + known.rows, candidates.columns);
-  std::copy(candidates.values.begin(), candidates.values.end(), all.values.begin());
-  std::copy(known.values.begin(), known.values.end(),
-            all.values.begin() + static_cast<std::ptrdiff_t>(candidates.values.size()));
-  for (std::int64_t c = 0; c < all.columns; ++c) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::int64_t k = 0; k < all.rows; ++k) low = std::min(low, all(k, c)), high = std::max(high, all(k, c));
-    if (!(low > 0.0 && high > 10.0 * low)) continue;
-    for (Matrix* part : {&candidates, &known, &all})
-      for (std::int64_t k = 0; k < part->rows; ++k) (*part)(k, c) = std::log10((*part)(k, c));
-  }
-  return {standardised(candidates, all), standardised(known, all)};
 }
 
 }  // namespace
@@ -147,7 +162,7 @@ void Novelty::write(const Matrix& candidates, const std::vector<double>& distanc
       ++column;
     }
   }
-  lines_.push_back("to run them: cambium sweep DECK --zip --over \"KEY=[...]\" for each parameter");
+  if (!params_.run) lines_.push_back("to run them: cambium sweep DECK --zip --over \"KEY=[...]\" for each parameter");
 }
 
 Task::Outcome Novelty::run(Context& context) {
@@ -187,7 +202,9 @@ Task::Outcome Novelty::run(Context& context) {
   choices.push_back(std::move(random));
   write(could, distance, choices, context);
   work_ = {could.rows, "candidate"};
-  return Outcome::done;
+  if (!params_.run) return Outcome::done;
+  const std::size_t back = params_.by == By::chance ? 1 : params_.by == By::gaps ? 2 : 3;  // of the list of choices
+  return make(choices[choices.size() - back], could, context);
 }
 
 }  // namespace cambium::pretrain

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 
 #include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
@@ -13,14 +14,17 @@ namespace cambium::pretrain {
 /// The stage `novelty`: of runs that could be made, those least like what an archive holds. One after the other the
 /// candidate is taken that is farthest from everything known and from those taken before; far by the encoder's vectors
 /// of parameters and fields, beside far in the parameters themselves and a random choice. Writes candidates.csv,
-/// chosen.csv.
+/// chosen.csv; with `run` the chosen ones are made at once, and made.csv lists them.
 class Novelty : public Task, public Checked {
  public:
+  enum class By { encoder, gaps, chance };
   struct Params {
     std::optional<std::string> model;
     deck::Choice<train::Dataset> archive;
     std::map<std::string, std::vector<double>> candidates;
     std::int64_t choose = 10, batch = 64;
+    std::optional<deck::Choice<Task>> run;
+    By by = By::encoder;
     static void describe(deck::Describe<Params>& d);
   };
   Novelty(const Params& params, Context&) : params_(params) {}
@@ -29,7 +33,7 @@ class Novelty : public Task, public Checked {
   Outcome run(Context&) override;
   Work work() const override { return work_; }
   std::vector<std::string> lines() const override { return lines_; }
-  std::vector<std::string> files() const override { return {"candidates.csv", "chosen.csv"}; }
+  std::vector<std::string> files() const override;
   std::vector<Citation> citations() const override { return citations_; }
 
  private:
@@ -40,6 +44,8 @@ class Novelty : public Task, public Checked {
     std::vector<double> distance;
   };
   Matrix candidates() const;
+  std::map<std::string, double> parameters_of(std::span<const double> candidate) const;
+  Outcome make(const Choice& choice, const Matrix& candidates, Context& context) const;
   void write(const Matrix& candidates, const std::vector<double>& distance, const std::vector<Choice>& choices,
              Context& context);
 

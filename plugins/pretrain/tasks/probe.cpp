@@ -111,7 +111,7 @@ Task::Outcome Probe::run(Context& context) {
     citations_ = encoder.citations();
   }
   const std::string few = params_.few > 0 ? fmt::format("{} labels a class", params_.few) : "";
-  lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>24}{:>20}", "share that is right", "neighbours", "linear",
+  lines_.push_back(fmt::format("{:<18}{:>12}{:>10}{:>28}{:>20}", "share that is right", "neighbours", "linear",
                                few.empty() ? "" : "nearest, " + few, few.empty() ? "" : "linear"));
   std::vector<std::string> results;
   std::string text = "method,neighbours,linear,few_nearest,few_nearest_deviation,few_linear,few_linear_deviation\n";
@@ -120,7 +120,7 @@ Task::Outcome Probe::run(Context& context) {
     const auto nearest = spread(row.few_nearest), linear = spread(row.few_linear);
     std::string line = fmt::format("{:<18}{:>12.4f}{:>10.4f}", method.name, row.neighbours, row.linear);
     if (params_.few > 0)
-      line += fmt::format("{:>16.4f} +- {:.4f}{:>12.4f} +- {:.4f}", nearest.mean, nearest.deviation, linear.mean,
+      line += fmt::format("{:>18.4f} +- {:.4f}{:>10.4f} +- {:.4f}", nearest.mean, nearest.deviation, linear.mean,
                           linear.deviation);
     lines_.push_back(line);
     const auto name = io::plain_name(method.name);  // for tables of runs

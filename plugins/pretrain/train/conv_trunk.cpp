@@ -48,15 +48,19 @@ ConvTrunkImpl::ConvTrunkImpl(const TrunkShape& shape) : shape_(shape) {
     in = out;
   }
   for (const auto n : extents) cells *= n;
-  out_ = register_module("out", torch::nn::Linear(shape.mean ? in : in * cells, shape.width));
+  if (shape.width > 0) out_ = register_module("out", torch::nn::Linear(shape.mean ? in : in * cells, shape.width));
 }
 
-Tensor ConvTrunkImpl::forward(Tensor x) {
+Tensor ConvTrunkImpl::cells(Tensor x) {
   for (std::size_t s = 0; s < down_.size(); ++s) {
     x = torch::relu(norm_[s](down_[s](x)));
     x = x + torch::relu(norm_beside_[s](beside_[s](x)));
   }
-  x = x.flatten(2);
+  return x.flatten(2);
+}
+
+Tensor ConvTrunkImpl::forward(Tensor x) {
+  x = cells(x);
   return out_(shape_.mean ? x.mean(2) : x.flatten(1));
 }
 

@@ -10,7 +10,7 @@ struct TrunkShape {
   std::int64_t channels = 1;
   std::vector<std::int64_t> cells, periodic;  ///< along two or three axes
   std::vector<std::int64_t> stages;           ///< channels behind each halving
-  std::int64_t width = 64;                    ///< of the vector
+  std::int64_t width = 64;                    ///< of the vector; 0: there is no linear layer, only cells()
   bool mean =
       true;  ///< over all cells at the end, which no shift along periodic axes changes much; else all cells count
 };
@@ -33,6 +33,8 @@ TORCH_MODULE(WrappedConv);
 struct ConvTrunkImpl : torch::nn::Module {
   explicit ConvTrunkImpl(const TrunkShape& shape);
   torch::Tensor forward(torch::Tensor x);
+  /// (samples, channels of the last stage, cells that are left).
+  torch::Tensor cells(torch::Tensor x);
 
  private:
   TrunkShape shape_;

@@ -44,6 +44,9 @@ struct Stages {
 };
 
 std::string network(const std::string& scheme, const std::string& partner) {
+  if (scheme == "mugs")
+    return "network: {type: mugs_encoder, channels: [4, 6], width: 6, queue: 20, prototypes: 8, precision: float64, "
+           "augment: {shift: [0], noise: 0.05}, small: {views: 1, crop: [8, 6]}}\n";
   return "network: {type: field_encoder, channels: [4, 6], width: 6, precision: float64, partner: " + partner +
          ", augment: {shift: [0], noise: 0.05}, loss: {scheme: " + scheme +
          ", inner_rate: {least: 0.5, epochs: 2}, temperature: {start: 0.2}}}\n";
@@ -80,7 +83,7 @@ std::string text_of(const std::string& path) {
 TEST_CASE("an encoder trained on ranks has the weights of one rank, with every scheme") {
   const Comm world;
   const SharedScratch scratch(world);
-  for (const std::string scheme : {"infonce", "v0", "v1", "v2", "v3"}) {
+  for (const std::string scheme : {"infonce", "v0", "v1", "v2", "v3", "mugs"}) {
     CAPTURE(scheme);
     Stages together(scratch, MPI_COMM_WORLD);
     together.run("train", training(scheme, 5), "all_" + scheme);
@@ -99,7 +102,7 @@ TEST_CASE("an encoder trained on ranks has the weights of one rank, with every s
 TEST_CASE("a training goes on from its checkpoint with estimates and temperatures, bit for bit") {
   const Comm world;
   const SharedScratch scratch(world);
-  for (const std::string scheme : {"v2", "v3"}) {
+  for (const std::string scheme : {"v2", "v3", "mugs"}) {
     CAPTURE(scheme);
     Stages stages(scratch, MPI_COMM_WORLD);
     stages.run("train", training(scheme, 6), "whole_" + scheme);

@@ -1,0 +1,11 @@
+#pragma once
+#include <utility>
+
+#include "plugins/pretrain/features/matrix.hpp"
+
+namespace cambium::pretrain {
+
+/// Both sets of parameters with deviations of 1, as logarithms where they are above 0 and span more than a decade.
+std::pair<Matrix, Matrix> comparable(Matrix candidates, Matrix known);
+
+}  // namespace cambium::pretrain

@@ -1,0 +1,277 @@
+#include "plugins/pretrain/networks/mugs_encoder.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "plugins/pretrain/networks/field_batch.hpp"
+
+namespace cambium::pretrain {
+
+using torch::Tensor;
+using train::TermInfo;
+using train::TorchBatch;
+
+namespace {
+
+constexpr double student_sharpness = 0.1, teacher_sharpness = 0.04, centre_memory = 0.9;
+
+/// -sum over rows of log of the share of the partner among itself and all rows of the queue.
+Tensor told_apart(const Tensor& x, const Tensor& partner, const Tensor& queue, double temperature) {
+  const Tensor own = (x * partner).sum(1, true);
+  const Tensor all = torch::cat({own, x.matmul(queue.t())}, 1) / temperature;
+  return -torch::log_softmax(all, 1).select(1, 0).sum();
+}
+
+}  // namespace
+
+struct MugsEncoder::Taught {
+  Tensor y, instance, local, similar, group;  ///< similar: with prototypes; group: shares of them
+};
+
+void MugsEncoder::Weights::describe(deck::Describe<Weights>& d) {
+  d("instance", &Weights::instance, "of telling a view from all others; 0: not at all").non_negative().def(1.0);
+  d("local", &Weights::local, "of the same after a look at its neighbours").non_negative().def(1.0);
+  d("group", &Weights::group, "of falling into the same groups").non_negative().def(1.0);
+}
+
+void MugsEncoder::Small::describe(deck::Describe<Small>& d) {
+  d("views", &Small::views, "small views of each sample, which the student alone sees").range(0, 20).def(0);
+  d("crop", &Small::crop, "cells along each axis of a small view").def({});
+}
+
+void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
+  d("channels", &Params::channels, "channels behind each halving of the axes; the last is the vector's width")
+      .def({16, 32, 64});
+  d("width", &Params::width, "of the projections that are compared").at_least(2).def(64);
+  d("queue", &Params::queue, "rows kept of former samples, for each of both queues and the memory")
+      .at_least(2)
+      .def(1024);
+  d("neighbours", &Params::neighbours, "looked at in the memory").at_least(1).def(8);
+  d("prototypes", &Params::prototypes, "groups").at_least(2).def(64);
+  d("momentum", &Params::momentum, "share of its weights that the teacher keeps in a step").range(0.0, 1.0).def(0.99);
+  d("temperature", &Params::temperature, "by which similarities are divided").positive().def(0.2);
+  d("augment", &Params::augment, "changes that do not matter, made anew for each of two large views");
+  d("small", &Params::small, "further views of a part of each field");
+  d("weights", &Params::weights, "of the three terms");
+  d("precision", &Params::precision, "of weights and all arithmetic")
+      .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
+      .def(Precision::float32);
+  d.check([](const Params& p) -> std::string {
+    if (p.channels.empty()) return "'channels' names no stage";
+    if (p.augment.nothing()) return "two unchanged copies of a field teach nothing; give 'augment'";
+    if (p.small.views > 0 && p.small.crop.empty()) return "small views have no extents; give 'small.crop'";
+    const auto& w = p.weights;
+    return w.instance + w.local + w.group > 0.0 ? "" : "all weights are 0; leave one term at least";
+  });
+}
+
+MugsEncoder::MugsEncoder(const Params& params, Context& context)
+    : TorchNetwork(params.precision), params_(params), context_(context) {}
+
+static AugmentKeys small_changes(const MugsEncoder::Params& params) {
+  AugmentKeys out = params.augment;
+  out.crop = params.small.crop;
+  return out;
+}
+
+void MugsEncoder::fit_statistics(train::Dataset& training, Context&) {
+  scales_ = Scales::of(training);
+  samples_ = training.size();
+  require_fitting(params_.augment, scales_.shape);
+  if (params_.small.views > 0) require_fitting(small_changes(params_), scales_.shape);
+}
+
+std::string MugsEncoder::state() const {
+  return nlohmann::json{{"scales", nlohmann::json::parse(scales_.text())}, {"samples", samples_}}.dump();
+}
+
+void MugsEncoder::restore(const std::string& state) {
+  const auto in = nlohmann::json::parse(state);
+  scales_ = Scales::from(in.at("scales").dump());
+  in.at("samples").get_to(samples_);
+}
+
+std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
+  const MugsShape shape{
+      {scales_.shape.channels, scales_.shape.cells, scales_.shape.periodic, params_.channels, 0, true},
+      params_.width,
+      params_.prototypes};
+  student_ = std::make_shared<MugsModule>(shape), teacher_ = std::make_shared<MugsModule>(shape);
+  teacher_->to(real());
+  for (auto& weights : teacher_->parameters()) weights.set_requires_grad(false);
+  instance_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
+  local_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
+  memory_ = std::make_unique<RowQueue>(params_.queue, params_.channels.back(), real());
+  centre_ = torch::zeros({params_.prototypes}, torch::TensorOptions().dtype(real()));
+  return student_;
+}
+
+/// The teacher's weights follow the student's; in the first step they are the student's.
+void MugsEncoder::follow() {
+  const torch::NoGradGuard none;
+  const auto from = student_->parameters(), to = teacher_->parameters();
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    auto weights = to[k];
+    if (seen_ == 0)
+      weights.copy_(from[k]);
+    else
+      weights.mul_(params_.momentum).add_(from[k].detach(), 1.0 - params_.momentum);
+  }
+}
+
+Tensor MugsEncoder::view(const TorchBatch& batch, int number, bool large) const {
+  const AugmentKeys changes = large ? params_.augment : small_changes(params_);
+  // Both views of a step have numbers of their own; further ones take those of steps that no training reaches.
+  const FieldView how{&changes, seed_, step_ + (static_cast<std::int64_t>(number / 2) << 32)};
+  return fields_of(batch, "field", number % 2, how, scales_, real());
+}
+
+/// (n, neighbours, width): the rows of the memory that are most like these; as many zeros where it is empty.
+Tensor MugsEncoder::neighbours_of(const Tensor& y) const {
+  const Tensor known = memory_->rows();
+  const std::int64_t count = std::min(params_.neighbours, known.size(0));
+  if (count == 0) return torch::zeros({y.size(0), 1, y.size(1)}, y.options().requires_grad(false));
+  const Tensor similar = unit_rows_of(y.detach()).matmul(unit_rows_of(known).t());
+  const Tensor best = std::get<1>(similar.topk(count, 1));
+  return known.index_select(0, best.flatten()).reshape({y.size(0), count, y.size(1)});
+}
+
+MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields) {
+  const torch::NoGradGuard none;
+  Taught out;
+  out.y = teacher_->trunk(fields);
+  out.instance = teacher_->instance(out.y, false);
+  out.local = teacher_->local(out.y, neighbours_of(out.y), false);
+  out.similar = teacher_->group(out.y, false);
+  out.group = torch::softmax((out.similar - centre_) / teacher_sharpness, 1);
+  return out;
+}
+
+/// One student's view beside what the teacher made of all large views but `without`.
+void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers, int without, double weight,
+                      Pull& sum) {
+  const Tensor y = student_->trunk(fields);
+  const auto& w = params_.weights;
+  const bool learn_prototypes = seen_ >= samples_;  // the first epoch keeps them
+  const auto put = [&](Tensor& to, const Tensor& value) { to = to.defined() ? to + weight * value : weight * value; };
+  Tensor instance, local, group;
+  if (w.instance > 0.0) instance = student_->instance(y, true);
+  if (w.local > 0.0) local = student_->local(y, neighbours_of(y), true);
+  if (w.group > 0.0) group = torch::log_softmax(student_->group(y, learn_prototypes) / student_sharpness, 1);
+  for (int t = 0; t < static_cast<int>(teachers.size()); ++t) {
+    if (t == without) continue;
+    const auto& teacher = teachers[static_cast<std::size_t>(t)];
+    if (w.instance > 0.0)
+      put(sum.instance, told_apart(instance, teacher.instance, instance_queue_->rows(), params_.temperature));
+    if (w.local > 0.0) put(sum.local, told_apart(local, teacher.local, local_queue_->rows(), params_.temperature));
+    if (w.group > 0.0) put(sum.group, -(teacher.group * group).sum());
+  }
+}
+
+/// Teachers' rows of all ranks enter the queues; the centre moves to the mean of all.
+void MugsEncoder::remember(const std::vector<Taught>& teachers, const std::vector<std::int64_t>& ids) {
+  const torch::NoGradGuard none;
+  Tensor mean = torch::zeros_like(centre_);
+  for (const auto& teacher : teachers) {
+    const auto all = [&](const Tensor& rows) { return gathered_by_sample(rows, ids, "rows", context_.comm, traffic_); };
+    instance_queue_->put(all(teacher.instance)), local_queue_->put(all(teacher.local)), memory_->put(all(teacher.y));
+    mean += all(teacher.similar).mean(0) / static_cast<double>(teachers.size());
+  }
+  centre_ = seen_ == 0 ? mean : centre_memory * centre_ + (1.0 - centre_memory) * mean;
+  seen_ += train::rank_rows(std::ssize(ids), context_.comm).all;
+}
+
+std::vector<train::TorchNetwork::Term> MugsEncoder::loss(const TorchBatch& batch) {
+  if (!waiting_.empty()) take(train::KeptNumbers(std::move(waiting_)));
+  follow();
+  std::vector<Tensor> large;
+  std::vector<Taught> teachers;
+  for (int k = 0; k < 2; ++k) large.push_back(view(batch, k, true)), teachers.push_back(taught(large.back()));
+  Pull sum;
+  const double share = params_.small.views > 0 ? 0.5 : 1.0;
+  for (int k = 0; k < 2; ++k) add(large[static_cast<std::size_t>(k)], teachers, k, 0.5 * share, sum);
+  const auto pairs = static_cast<double>(2 * params_.small.views);
+  for (int k = 0; k < params_.small.views; ++k) add(view(batch, 2 + k, false), teachers, -1, share / pairs, sum);
+  remember(teachers, batch.ids());
+  const auto n = static_cast<double>(batch.size());
+  const auto term = [&](const Tensor& value) {
+    return Term{value.defined() ? value : torch::zeros({}, torch::TensorOptions().dtype(real())), n};
+  };
+  return {term(sum.instance), term(sum.local), term(sum.group)};
+}
+
+std::vector<double> MugsEncoder::term_weights(std::int64_t, double) const {
+  return {params_.weights.instance, params_.weights.local, params_.weights.group};
+}
+
+std::vector<TermInfo> MugsEncoder::terms() const {
+  return {{"instance", "", TermInfo::Report::mean},
+          {"local", "", TermInfo::Report::mean},
+          {"group", "", TermInfo::Report::mean}};
+}
+
+std::vector<TermInfo> MugsEncoder::metrics() const { return {{"unlike", "", TermInfo::Report::mean}}; }
+
+/// 1 - the cosine between the vectors of two views of a field.
+std::vector<train::TorchNetwork::Term> MugsEncoder::measure(const TorchBatch& batch) {
+  const Tensor a = unit_rows_of(student_->trunk(view(batch, 0, true)));
+  const Tensor b = unit_rows_of(student_->trunk(view(batch, 1, true)));
+  const auto n = static_cast<double>(batch.size());
+  return {{n - (a * b).sum(), n}};
+}
+
+std::vector<train::FieldInfo> MugsEncoder::outputs() const { return {{"vector", "", {width()}, DType::f64}}; }
+
+std::vector<Tensor> MugsEncoder::predict(const TorchBatch& batch) {
+  return {unit_rows_of(student_->trunk(fields_of(batch, "field", 0, {}, scales_, real())))};
+}
+
+train::KeptNumbers MugsEncoder::kept() const {
+  if (!waiting_.empty()) return waiting_;
+  std::vector<double> teacher;
+  for (const auto& weights : teacher_->parameters()) {
+    const Tensor all = weights.to(torch::kFloat64).contiguous();
+    teacher.insert(teacher.end(), all.data_ptr<double>(), all.data_ptr<double>() + all.numel());
+  }
+  const Tensor centre = centre_.to(torch::kFloat64).contiguous();
+  return {{"teacher", teacher},
+          {"instance_queue", instance_queue_->kept()},
+          {"local_queue", local_queue_->kept()},
+          {"memory", memory_->kept()},
+          {"centre", {centre.data_ptr<double>(), centre.data_ptr<double>() + centre.numel()}},
+          {"seen", {static_cast<double>(seen_)}}};
+}
+
+void MugsEncoder::take(const train::KeptNumbers& kept) {
+  if (!kept.contains("teacher") || !kept.contains("seen"))
+    throw InputError("the checkpoint holds no teacher; resume with the network that wrote it");
+  if (!teacher_) {
+    waiting_ = kept;
+    return;
+  }
+  const torch::NoGradGuard none;
+  const auto& numbers = kept.at("teacher");
+  std::ptrdiff_t from = 0;
+  for (auto weights : teacher_->parameters()) {
+    if (from + weights.numel() > std::ssize(numbers))
+      throw InputError("the checkpoint's teacher has another size; resume with the same channels and width");
+    const std::vector<double> own(numbers.begin() + from, numbers.begin() + from + weights.numel());
+    weights.copy_(torch::tensor(own, torch::kFloat64).reshape(weights.sizes()));
+    from += weights.numel();
+  }
+  instance_queue_->take(kept.at("instance_queue")), local_queue_->take(kept.at("local_queue"));
+  memory_->take(kept.at("memory"));
+  centre_ = torch::tensor(kept.at("centre"), torch::kFloat64).to(real());
+  seen_ = static_cast<std::int64_t>(kept.at("seen").at(0));
+}
+
+std::vector<Citation> MugsEncoder::citations() const {
+  return {{"zhou2022", R"(@article{zhou2022,
+  author = {Zhou, Pan and Zhou, Yichen and Si, Chenyang and Yu, Weihao and Ng, Teck Khim and Yan, Shuicheng},
+  title = {{Mugs}: A Multi-Granular Self-Supervised Learning Framework},
+  journal = {arXiv:2203.14415}, year = {2022}
+})"}};
+}
+
+}  // namespace cambium::pretrain

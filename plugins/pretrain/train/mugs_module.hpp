@@ -1,0 +1,59 @@
+#pragma once
+#include <utility>
+
+#include "plugins/pretrain/train/conv_trunk.hpp"
+
+namespace cambium::pretrain {
+
+struct MugsShape {
+  TrunkShape trunk;
+  std::int64_t width = 64, prototypes = 64;
+};
+
+/// Two linear layers with GELU between them.
+struct HeadImpl : torch::nn::Module {
+  HeadImpl(std::int64_t in, std::int64_t hidden, std::int64_t out);
+  torch::Tensor forward(const torch::Tensor& x);
+
+ private:
+  torch::nn::Linear first_{nullptr}, second_{nullptr};
+};
+TORCH_MODULE(Head);
+
+/// A vector that attends to itself and to its neighbours, then a head beside a short cut: one block of a transformer,
+/// of which only the first token is wanted.
+struct RelationImpl : torch::nn::Module {
+  explicit RelationImpl(std::int64_t width);
+  /// (n, width), (n, neighbours, width) -> (n, width).
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& neighbours);
+
+ private:
+  torch::nn::Linear query_{nullptr}, key_{nullptr}, value_{nullptr};
+  torch::nn::LayerNorm norm_{nullptr};
+  Head head_{nullptr};
+};
+TORCH_MODULE(Relation);
+
+/// Student or teacher of Mugs: a trunk, a projector for each kind of supervision, a predictor for the student's two
+/// contrastive ones, and prototypes.
+class MugsModule : public torch::nn::Module {
+ public:
+  explicit MugsModule(const MugsShape& shape);
+  /// (samples, channels, cells...) -> (samples, channels of the last stage): the mean over cells.
+  torch::Tensor trunk(const torch::Tensor& x) { return trunk_->cells(x).mean(2); }
+  // Rows of length 1; the student's go through a predictor, too.
+  torch::Tensor instance(const torch::Tensor& y, bool student);
+  torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
+  /// Similarities with all prototypes.
+  torch::Tensor group(const torch::Tensor& y, bool learn_prototypes);
+
+ private:
+  ConvTrunk trunk_{nullptr};
+  Head instance_{nullptr}, instance_predictor_{nullptr}, local_{nullptr}, local_predictor_{nullptr}, group_{nullptr};
+  Relation relation_{nullptr};
+  torch::Tensor prototypes_;
+};
+
+torch::Tensor unit_rows_of(const torch::Tensor& x);
+
+}  // namespace cambium::pretrain
