@@ -16,8 +16,8 @@ struct LossyBound {
 };
 
 /// What predicts a value from those before it. `automatic` tries both and takes Lorenzo's prediction where it is
-/// smaller by 5 %: at the same bound, interpolation leaves the smaller mean error. `zfp`: no prediction but ZFP's
-/// transform of blocks, with the values beyond the bound beside it.
+/// smaller by 5 %: at the same bound, interpolation leaves the smaller mean error (of a PSNR: the smaller stream).
+/// `zfp`: no prediction but ZFP's transform of blocks, with the values beyond the bound beside it.
 enum class LossyPredictor { automatic, interpolation, lorenzo, zfp };
 
 /// Encodes a row-major array of float or double so that every finite value comes back within the bound, and every other
@@ -33,7 +33,7 @@ std::vector<std::byte> lossy_encode(std::span<const T> values, std::span<const s
 template <class T>
 double psnr(std::span<const T> original, std::span<const T> decoded);
 
-/// The absolute bound, to about a tenth of a decibel the largest one, at which the array comes back with a PSNR of at
+/// The absolute bound, to some hundredths of a decibel the largest one, at which the array comes back with a PSNR of at
 /// least `decibel`; 0 where only exact storage does.
 template <class T>
 double bound_for_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,

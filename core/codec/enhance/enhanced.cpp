@@ -120,6 +120,52 @@ bool judge(const Trial<T>& trial, std::span<const T> values, std::span<const T> 
   return report.gain - report.plain_gain >= least_worth;
 }
 
+/// The stream at one bound of the plain codec, and what it decodes to.
+template <class T>
+Trial<T> at_bound(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
+                  LossyPredictor predictor, const EnhancedCoding& coding, std::span<const HelpingField<T>> helping,
+                  EnhancedReport& report) {
+  report = {};
+  auto plain = lossy_encode(values, shape, bound, predictor);
+  const auto info = lossy_info(plain);
+  if (!can_learn(info)) return {std::move(plain), {values.begin(), values.end()}};
+  report.plain_bytes = plain.size();
+  std::vector<T> decoded(values.size());
+  lossy_decode<T>(plain, decoded);
+  const FieldShape field(info.shape);
+  const double slope = coding.weights ? static_cast<double>(coding.weights->slope)
+                                      : plain_slope<T>(values, decoded, plain.size(), info, predictor);
+  const Enhancer fitted = coding.weights ? *coding.weights
+                                         : fit_enhancer<T>(values, decoded, field, info.bound, helping, coding.fit,
+                                                           plain.size(), slope, report.fit);
+  auto trial = with<T>(fitted, values, decoded, plain, info, coding, helping, report);
+  report.kept = judge<T>(trial, values, decoded, slope, report);
+  if (!report.kept) return {std::move(plain), std::move(decoded)};
+  return trial;
+}
+
+/// The shortest stream that was met whose PSNR is at least `decibel`: what corrections gain lets the plain codec have a
+/// larger bound.
+template <class T>
+std::vector<std::byte> at_psnr(std::span<const T> values, std::span<const std::int64_t> shape, double decibel,
+                               LossyPredictor predictor, const EnhancedCoding& coding,
+                               std::span<const HelpingField<T>> helping, EnhancedReport& report) {
+  constexpr int most_trials = 6;
+  constexpr double near = 0.02, margin = 0.008;
+  auto best = at_bound<T>(values, shape, {LossyBound::Kind::psnr, decibel}, predictor, coding, helping, report);
+  double bound = lossy_info(report.kept ? parts_of(best.stream).plain : std::span<const std::byte>(best.stream)).bound;
+  double over = psnr<T>(values, best.values) - decibel;
+  for (int trial = 0; trial < most_trials && report.kept && !(over >= 0.0 && over < near); ++trial) {
+    bound *= std::pow(10.0, (over - margin) / 20.0);
+    EnhancedReport next;
+    auto other = at_bound<T>(values, shape, {LossyBound::Kind::absolute, bound}, predictor, coding, helping, next);
+    over = psnr<T>(values, other.values) - decibel;
+    if (!std::isfinite(over)) break;
+    if (over >= 0.0 && other.stream.size() < best.stream.size()) best = std::move(other), report = next;
+  }
+  return std::move(best.stream);
+}
+
 }  // namespace
 
 std::string EnhancedReport::text() const {
@@ -143,22 +189,9 @@ template <class T>
 std::vector<std::byte> enhanced_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                        LossyPredictor predictor, const EnhancedCoding& coding,
                                        std::span<const HelpingField<T>> helping, EnhancedReport& report) {
-  report = {};
-  auto plain = lossy_encode(values, shape, bound, predictor);
-  const auto info = lossy_info(plain);
-  if (!can_learn(info)) return plain;
-  report.plain_bytes = plain.size();
-  std::vector<T> decoded(values.size());
-  lossy_decode<T>(plain, decoded);
-  const FieldShape field(info.shape);
-  const double slope = coding.weights ? static_cast<double>(coding.weights->slope)
-                                      : plain_slope<T>(values, decoded, plain.size(), info, predictor);
-  const Enhancer fitted = coding.weights ? *coding.weights
-                                         : fit_enhancer<T>(values, decoded, field, info.bound, helping, coding.fit,
-                                                           plain.size(), slope, report.fit);
-  auto trial = with<T>(fitted, values, decoded, plain, info, coding, helping, report);
-  report.kept = judge<T>(trial, values, decoded, slope, report);
-  return report.kept ? std::move(trial.stream) : plain;
+  if (bound.kind == LossyBound::Kind::psnr)
+    return at_psnr<T>(values, shape, bound.value, predictor, coding, helping, report);
+  return at_bound<T>(values, shape, bound, predictor, coding, helping, report).stream;
 }
 
 template <class T>

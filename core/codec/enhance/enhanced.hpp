@@ -31,8 +31,8 @@ struct EnhancedReport {
 
 /// lossy_encode(), and corrections behind it where they are worth their bytes: the mean error with them must be
 /// smaller, by a tenth of a decibel, than that of the plain codec with a stream as long. Otherwise the stream of
-/// lossy_encode() alone. `helping`: decoded fields that the decoder has, too. InputError as lossy_encode() and
-/// fit_enhancer().
+/// lossy_encode() alone. A PSNR is that of the corrected field: what corrections gain lets the bound be larger.
+/// `helping`: decoded fields that the decoder has, too. InputError as lossy_encode() and fit_enhancer().
 template <class T>
 std::vector<std::byte> enhanced_encode(std::span<const T> values, std::span<const std::int64_t> shape, LossyBound bound,
                                        LossyPredictor predictor, const EnhancedCoding& coding,

@@ -10,6 +10,7 @@
 #include "core/codec/enhance/places.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/core/codec/worst.hpp"
 #include "tests/scratch.hpp"
 
 using namespace cambium;
@@ -38,22 +39,10 @@ std::vector<float> noise(std::size_t n, std::uint64_t id) {
   return x;
 }
 
-/// Largest error over the bound of the plain part; infinite where what is not finite changed a bit.
-template <class T>
-double worst(const std::vector<T>& x, const std::vector<T>& y, double bound) {
-  long double most = 0.0L;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    if (std::memcmp(&x[k], &y[k], sizeof(T)) == 0) continue;
-    if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return std::numeric_limits<double>::infinity();
-    most = std::max(most, std::abs(static_cast<long double>(x[k]) - static_cast<long double>(y[k])));
-  }
-  return static_cast<double>(most / static_cast<long double>(bound));
-}
-
 /// Encodes and decodes; `corrected` says whether corrections were worth it.
 template <class T>
-double round_trip(const std::vector<T>& x, const Shape& shape, LossyBound bound, const EnhancedCoding& coding,
-                  EnhancedReport& report, std::vector<T>& y) {
+long double round_trip(const std::vector<T>& x, const Shape& shape, LossyBound bound, const EnhancedCoding& coding,
+                       EnhancedReport& report, std::vector<T>& y) {
   const auto bytes = enhanced_encode<T>(x, shape, bound, LossyPredictor::automatic, coding, {}, report);
   y.assign(x.size(), T(0));
   CHECK(is_enhanced(bytes) == report.kept);
@@ -109,9 +98,23 @@ TEMPLATE_TEST_CASE("strict corrections keep the bound and make fronts better", "
   CHECK(report.text().find("enhanced by ") == 0);
   EnhancedCoding loose;
   loose.strict = false;
-  const double most = round_trip<TestType>(x, shape, thousandth, loose, report, y);
+  const double most = static_cast<double>(round_trip<TestType>(x, shape, thousandth, loose, report, y));
   CHECK(most <= 1.7501);
   CHECK(report.exceptions == 0.0);
+}
+
+TEST_CASE("a PSNR is that of the corrected field") {
+  const Shape shape{32, 40, 40};
+  const auto x = fronts<float>(shape);
+  const LossyBound bound{LossyBound::Kind::psnr, 60.0};
+  EnhancedReport report;
+  std::vector<float> y(x.size());
+  const auto bytes = enhanced_encode<float>(x, shape, bound, LossyPredictor::automatic, {}, {}, report);
+  REQUIRE(report.kept);
+  enhanced_decode<float>(bytes, y);
+  CHECK(psnr<float>(x, y) >= 60.0);
+  CHECK(psnr<float>(x, y) < 60.5);
+  CHECK(bytes.size() < lossy_encode<float>(x, shape, bound).size());
 }
 
 TEST_CASE("corrections of anything keep the bound, and what is not finite its bits") {

@@ -88,7 +88,8 @@ TEST_CASE("weights of the first frame serve later ones", "[data]") {
     std::cout << "SKIPPED: weights for later frames: CAMBIUM_DATA is not set\n";
     return;
   }
-  const auto set = io::File::open(std::string(data) + "/fields/sequences.h5").dataset("viscous_fingers/frames");
+  const auto file = io::File::open(std::string(data) + "/fields/sequences.h5");
+  const auto set = file.dataset("viscous_fingers/frames");
   auto frame = [&](std::int64_t t) {
     MeasuredField f{"frame", {}, {64, 64, 64}, std::vector<float>(64 * 64 * 64)};
     set.read_block(std::vector<std::int64_t>{t, 0, 0, 0}, io::tensor_of(f.values.data(), {1, 64, 64, 64}));

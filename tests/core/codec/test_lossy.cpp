@@ -5,6 +5,7 @@
 #include "core/codec/zfp_codec.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/core/codec/worst.hpp"
 #include "tests/scratch.hpp"
 
 using namespace cambium;
@@ -41,21 +42,6 @@ std::vector<T> sample(const Shape& shape, int kind, std::uint64_t id) {
   return x;
 }
 
-/// Largest |x - x'| over the finite values, as a multiple of the bound; infinite where another value changed a bit.
-template <class T>
-double worst(const std::vector<T>& x, const std::vector<T>& y, double bound) {
-  double most = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    if (std::memcmp(&x[k], &y[k], sizeof(T)) == 0) continue;
-    if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return INFINITY;
-    // Extended precision: the difference of two doubles rounds, and must not hide an excess.
-    const long double d = std::abs(static_cast<long double>(x[k]) - static_cast<long double>(y[k]));
-    if (d > static_cast<long double>(bound)) return INFINITY;
-    most = std::max(most, static_cast<double>(d / bound));
-  }
-  return most;
-}
-
 template <class T>
 double range(const std::vector<T>& x) {
   double low = INFINITY, high = -INFINITY;
@@ -65,7 +51,7 @@ double range(const std::vector<T>& x) {
 }
 
 template <class T>
-double round_trip(const std::vector<T>& x, const Shape& shape, LossyBound bound, LossyPredictor predictor) {
+long double round_trip(const std::vector<T>& x, const Shape& shape, LossyBound bound, LossyPredictor predictor) {
   const auto bytes = lossy_encode<T>(x, shape, bound, predictor);
   const auto info = lossy_info(bytes);
   CHECK(info.shape == shape);

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "core/codec/bytes.hpp"
+
+namespace cambium::lowp {
+
+/// Rows of one table in a message, one behind the other.
+template <class T>
+struct RowGroup {
+  std::span<T> values;
+  std::int64_t width = 1;
+  double bound = 0.0;     ///< no number changes by more; positive
+  bool repeated = false;  ///< a row equal to an earlier one of the group, once quantised, becomes a reference to it
+};
+
+/// Encodes groups (many tables make one stream); their values become what decode_rows() gives. A number that no
+/// multiple of the step is close enough to, or that is not finite, is kept as it is.
+template <class T>
+void encode_rows(std::span<const RowGroup<T>> groups, ByteWriter& out);
+
+/// Fills the values of groups of the same sizes; bounds and references are those of the stream. Throws DamagedStream.
+template <class T>
+void decode_rows(ByteReader& in, std::span<const RowGroup<T>> groups);
+
+}  // namespace cambium::lowp
