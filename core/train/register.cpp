@@ -5,6 +5,7 @@
 #include "core/train/data/expression_set.hpp"
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/data/shuffle_loader.hpp"
+#include "core/train/low_rank/compress.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/networks/transformer/grammar_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
@@ -27,6 +28,8 @@ void register_training(Registry& registry) {
   registry.add_command(suite_command());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
+  registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
+      .synonyms({"low_rank", "factorise", "tucker", "svd", "prune"});
   registry.add<Hdf5Dataset>("hdf5", "arrays of HDF5 files whose first axis counts samples")
       .synonyms({"h5", "hdf", "arrays"});
   registry.add<Mlp>("mlp", "fully connected network for numbers or classes")

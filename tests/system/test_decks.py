@@ -30,6 +30,7 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "neighbours": ("the right one is", ["scores.csv", "neighbours.csv", "pictures.h5", "cite.bib"]),
           "probe": ("share that is right", ["scores.csv", "cite.bib"]),
           "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
+          "surrogate": ("error of numbers", ["errors.csv"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.

@@ -92,7 +92,7 @@ class Kill(unittest.TestCase):
         out, error = process.communicate(timeout=120)
         self.assertNotEqual(process.returncode, 0)
         self.assertRegex(out, r"rank 2 gives no sign of life in trial \d+: taken for hung")
-        self.assertIn(f"rank 2 hung and did not come back; all 60 trials are finished and recorded. Look at its machine, then go on with: "
+        self.assertIn(f"rank 2 hung and did not come back; each trial handed out is finished and recorded. Look at its machine, then go on with: "
                       f"cambium restart {run}", error)
         self.assertEqual(sorted(self.trials(log)), list(range(60)))
         code, out, error = program.run("restart", run, ranks=2)
@@ -115,7 +115,7 @@ class Kill(unittest.TestCase):
         os.kill(alive[0], signal.SIGSTOP)
         out, error = process.communicate(timeout=120)
         self.assertNotEqual(process.returncode, 0)
-        self.assertIn(f"rank 0 gives no sign of life for 1.5 s: taken for hung. Every finished trial is recorded; look at its machine, then go "
+        self.assertIn(f"rank 0 gives no sign of life for 1.5 s: taken for hung. Everything finished is recorded; look at its machine, then go "
                       f"on with: cambium restart {run}", error)
         finished = self.trials(log)
         self.assertGreaterEqual(len(finished), 5)

@@ -9,6 +9,7 @@
 #include "core/base/build_info.hpp"
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/driver/bench/bench_codec.hpp"
 #include "core/driver/bench/bench_lowp.hpp"
 #include "core/driver/bench/task_bench/bench_task_bench.hpp"
 #include "core/driver/command_line/commands.hpp"
@@ -268,6 +269,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
         .synonyms({"md", "dynamics", "simulation", "evolve", "integrate"});
     add_core_writers(registry);
     registry.add_bench(bench_lowp());
+    registry.add_bench(bench_codec());
     for (auto& command : compress_commands()) registry.add_command(std::move(command));
     registry.add_bench(bench_task_bench());
     register_plugins(registry);

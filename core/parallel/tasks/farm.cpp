@@ -173,8 +173,8 @@ void Farm::give_up_on_silent() {
 
 void Farm::give_up_on(int worker) {
   Worker& w = workers_[static_cast<std::size_t>(worker)];
-  log_.warn(fmt::format("rank {} gives no sign of life in piece {}: taken for hung, others do what it had",
-                        of_run(worker), *w.has.begin()));
+  log_.warn(fmt::format("rank {} gives no sign of life in {} {}: taken for hung, others do what it had", of_run(worker),
+                        options_.noun, *w.has.begin()));
   w.lost = true, w.ready = false;
   for (const std::int64_t number : std::exchange(w.has, {})) {
     Running& r = running_.at(number);
@@ -220,8 +220,8 @@ void Farm::end_without_lost() const {
   for (int worker = 1; worker < comm_.size(); ++worker)
     if (workers_[static_cast<std::size_t>(worker)].lost) ranks.push_back(of_run(worker));
   throw InputError(fmt::format(
-      "rank {} hung and did not come back; all {} pieces are finished and recorded. Look at its machine, then {}",
-      fmt::join(ranks, ", "), report_.finished, options_.go_on.empty() ? "run this again" : options_.go_on));
+      "rank {} hung and did not come back; each {} handed out is finished and recorded. Look at its machine, then {}",
+      fmt::join(ranks, ", "), options_.noun, options_.go_on.empty() ? "run this again" : options_.go_on));
 }
 
 }  // namespace cambium::tasks

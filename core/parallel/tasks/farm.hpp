@@ -30,11 +30,12 @@ class WorkSource {
 using EvaluatePiece = std::function<PieceResult(const Piece&, const Breathe&)>;
 
 struct FarmOptions {
-  int retries = 1;          ///< of a failed piece, and of one whose rank hung, before it has failed for good
-  int ahead = 0;            ///< pieces that wait at a rank while it works on another, so that it never waits itself
-  double hang_limit = 0.0;  ///< seconds without a sign of life after which a rank is taken for hung; 0: never
-  bool root_works = true;   ///< rank 0 serves and evaluates; otherwise it only serves
-  int ranks_per_piece = 1;  ///< for messages: rank k here is rank k * ranks_per_piece of the run
+  int retries = 1;             ///< of a failed piece, and of one whose rank hung, before it has failed for good
+  int ahead = 0;               ///< pieces that wait at a rank while it works on another, so that it never waits itself
+  double hang_limit = 0.0;     ///< seconds without a sign of life after which a rank is taken for hung; 0: never
+  bool root_works = true;      ///< rank 0 serves and evaluates; otherwise it only serves
+  int ranks_per_piece = 1;     ///< for messages: rank k here is rank k * ranks_per_piece of the run
+  std::string noun = "piece";  ///< what messages call a piece
   std::string go_on =
       {};  ///< what a message about ranks that hung proposes, for example "go on with: cambium restart runs/a"
 };

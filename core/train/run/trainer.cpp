@@ -25,7 +25,7 @@ static constexpr std::string_view free_keys[] = {
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
-  log_submission();
+  milestones_.submission();
   mllog_.start("init_start");
   data_.open();
   const auto checkpoint =
@@ -47,17 +47,17 @@ Task::Outcome Trainer::run() {
     keep_best_and_rethrow(error);
   }
   seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
-  log_run_stop();
+  milestones_.run_stop(data_.epochs(progress_.step));
   write_files();
   return outcome;
 }
 
 Task::Outcome Trainer::loop(LoopCadence& cadence) {
-  mllog_.start("run_start");
+  milestones_.run_start();
   while (progress_.step < data_.steps() && !ended()) {
-    log_epoch_start();
+    milestones_.epoch_start(data_.plan().epoch_of(progress_.step) + 1);
     advance();
-    log_epoch_stop();
+    if (progress_.step % data_.plan().steps_per_epoch() == 0) milestones_.epoch_stop();
     if (watch_.after_step) watch_.after_step();
     const std::int64_t step = progress_.step;
     if (context_.stop) context_.stop->require_directory();
@@ -145,7 +145,7 @@ void Trainer::validate() {
   log_.validation(progress_.step, errors, better);
   mllog_.event("eval_error", errors.front(), where);
   mllog_.stop("eval_stop", where);
-  judge(errors.front());
+  milestones_.judge(errors.front(), progress_.step);
   ++progress_.without_improvement;
   if (better) keep_best(measure, errors);
   if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))

@@ -1,11 +1,11 @@
 #pragma once
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
 #include "core/driver/cadence/loop_cadence.hpp"
 #include "core/plugin/check.hpp"
+#include "core/train/run/milestones.hpp"
 #include "core/train/run/model_files.hpp"
 #include "core/train/run/progress.hpp"
 #include "core/train/run/train.hpp"
@@ -68,15 +68,7 @@ class Trainer {
   void keep_best(double measure, const std::vector<double>& errors);
   void write_checkpoint();
   bool out_of_patience() const;
-  bool ended() const { return ended_ || reached_ || out_of_patience(); }
-
-  // trainer_mllog.cpp
-  void log_submission();
-  void log_epoch_start();
-  void log_epoch_stop(bool in_any_case = false);
-  void log_run_stop();
-  void judge(double error);
-  std::vector<std::string> target_lines();
+  bool ended() const { return ended_ || milestones_.reached() || out_of_patience(); }
 
   // trainer_end.cpp
   std::vector<std::string> write_models();
@@ -94,12 +86,9 @@ class Trainer {
   std::unique_ptr<Validation> validation_;
   Progress progress_;
   Watch watch_;
-  bool ended_ = false;    ///< by watch_
-  bool reached_ = false;  ///< the target
-  double least_error_ = std::numeric_limits<double>::infinity();
-  std::int64_t least_error_step_ = -1;
-  std::int64_t epoch_ = -1;  ///< that the log has begun, from 1; -1: none
+  bool ended_ = false;  ///< by watch_
   MlLog mllog_;
+  Milestones milestones_;
   double seconds_ = 0.0;  ///< that the loop took
   std::int64_t loop_steps_ = 0;
   std::vector<std::string> files_;

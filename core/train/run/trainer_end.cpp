@@ -69,7 +69,7 @@ std::vector<std::string> Trainer::lines() {
   for (const auto& line : data_.loader().report(context_)) out.push_back(line);
   for (const auto& line : step_.network().report()) out.push_back(line);
   if (progress_.best_step >= 0) out.push_back(best_text(params_, step_.network().metrics()[0], progress_));
-  for (auto& line : target_lines()) out.push_back(std::move(line));
+  for (auto& line : milestones_.target_lines(step_.network().metrics()[0].name, data_)) out.push_back(std::move(line));
   return out;
 }
 

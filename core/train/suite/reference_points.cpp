@@ -20,7 +20,7 @@ double olympic_mean(std::vector<double> values) {
   return sum / static_cast<double>(std::ssize(values) - 2 * cut);
 }
 
-static double population_deviation(const std::vector<double>& values) {
+double deviation_of(const std::vector<double>& values) {
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   double squares = 0.0;
   for (const double v : values) squares += (v - mean) * (v - mean);
@@ -68,7 +68,7 @@ std::vector<ReferencePoint> reference_points(std::vector<ReferencePoint> points,
   for (auto& p : points) {
     p.runs = std::ssize(p.epochs);
     p.mean = olympic_mean(p.epochs);
-    p.deviation = population_deviation(p.epochs);
+    p.deviation = deviation_of(p.epochs);
     p.least_mean = least_acceptable_mean(p.mean, p.deviation, p.runs - 2, runs);
   }
   std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.batch < b.batch; });

@@ -40,6 +40,9 @@ struct Convergence {
 };
 Convergence compare_convergence(std::vector<double> epochs, const ReferencePoint& point);
 
+/// Of a population, not of a sample.
+double deviation_of(const std::vector<double>& values);
+
 /// Mean without the smallest and the largest; of fewer than three, of all.
 double olympic_mean(std::vector<double> values);
 

@@ -8,9 +8,12 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
 #include "core/train/suite/reference_points.hpp"
 #include "core/train/suite/rules.hpp"
 #include "core/train/suite/score.hpp"
+#include "core/train/suite/suite_report.hpp"
 
 namespace cambium::train {
 
@@ -20,7 +23,7 @@ using Json = nlohmann::json;
 
 struct Given {
   std::vector<std::string> logs;
-  std::string points;
+  std::string points, into = ".";
   int runs = 0;
   bool json = false;
 };
@@ -109,17 +112,63 @@ ExitCode check(const Given& given, Log& say) {
   return good ? ExitCode::done : ExitCode::bad_input;
 }
 
+/// Logs of runs, of run directories and of all runs in the folder of a sweep, in the order of their names.
+std::vector<std::string> log_paths(const std::vector<std::string>& given) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> out;
+  for (const std::string& path : given) {
+    std::vector<std::string> inside;
+    if (fs::is_directory(path) && !fs::exists(fs::path(path) / "log.txt"))
+      for (const auto& entry : fs::directory_iterator(path))
+        if (fs::exists(entry.path() / "log.txt")) inside.push_back((entry.path() / "log.txt").string());
+    std::sort(inside.begin(), inside.end());
+    if (inside.empty()) inside.push_back(log_path(path));
+    out.insert(out.end(), inside.begin(), inside.end());
+  }
+  return out;
+}
+
+/// A score for each benchmark, batch and number of ranks; suite.json and suite.md.
+ExitCode report(const Given& given, Log& say) {
+  std::vector<MlLogFile> logs;
+  for (const auto& path : log_paths(given.logs)) logs.push_back(read_mllog(path));
+  std::vector<SetSummary> summaries;
+  for (RunSet& set : sets_of(std::move(logs))) summaries.push_back(summary_of(std::move(set), given.runs));
+  const auto file = [&](const char* name) { return (std::filesystem::path(given.into) / name).string(); };
+  const Json out = to_json(summaries);
+  const std::string page = page_of(summaries);
+  io::write_file_atomically(file("suite.json"), out.dump(1) + "\n");
+  io::write_file_atomically(file("suite.md"), page);
+  say.info(given.json ? out.dump() : page);
+  say.info(fmt::format("wrote {} and {}", file("suite.json"), file("suite.md")));
+  const bool good = std::all_of(summaries.begin(), summaries.end(),
+                                [](const SetSummary& s) { return s.score.problems.empty() && s.against_rules == 0; });
+  return good ? ExitCode::done : ExitCode::bad_input;
+}
+
+/// What the verbs take in common.
+CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char* logs, Given& given) {
+  auto* verb = app.add_subcommand(name, doc);
+  verb->add_option("logs", given.logs, logs)->required();
+  verb->add_option("--runs", given.runs, "runs of a score, where the logs name no benchmark")
+      ->check(CLI::Range(3, 1000));
+  verb->add_flag("--json", given.json, "one JSON object instead of words");
+  return verb;
+}
+
 int suite(std::vector<std::string> arguments, Context& context) {
   CLI::App app("Trainings measured by the rules of MLPerf HPC 3.0", "cambium suite");
   app.require_subcommand(1);
   Given given;
-  auto* verb = app.add_subcommand(
-      "check", "logs against the rules; of several, their score; exit code 2 when one breaks a rule");
-  verb->add_option("logs", given.logs, "logs (log.txt), or run directories")->required();
+  auto* verb =
+      add_verb(app, "check", "logs against the rules; of several, their score; exit code 2 when one breaks a rule",
+               "logs (log.txt), or run directories", given);
   verb->add_option("--points", given.points, "reference convergence points, a file rcps_BENCHMARK.json");
-  verb->add_option("--runs", given.runs, "runs of a score, where the logs name no benchmark")
-      ->check(CLI::Range(3, 1000));
-  verb->add_flag("--json", given.json, "one JSON object as the last line");
+  auto* table = add_verb(app, "report",
+                         "scores and phases of runs by benchmark, batch and ranks, as suite.json and suite.md; exit "
+                         "code 2 where one has no score or breaks a rule",
+                         "logs, run directories, or folders of runs such as a sweep's", given);
+  table->add_option("--into", given.into, "folder of the two files")->check(CLI::ExistingDirectory);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(arguments));
@@ -127,13 +176,16 @@ int suite(std::vector<std::string> arguments, Context& context) {
     if (context.comm.root()) app.exit(error);
     return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
   }
-  return static_cast<int>(check(given, context.log));
+  ExitCode code = ExitCode::done;
+  io::on_root(context.comm, [&] { code = table->parsed() ? report(given, context.log) : check(given, context.log); });
+  return static_cast<int>(code);
 }
 
 }  // namespace
 
 Command suite_command() {
-  return {"core", "suite", "trainings by the rules of MLPerf HPC: check LOG... (keys, score, convergence)",
+  return {"core", "suite",
+          "trainings by the rules of MLPerf HPC: check LOG... (keys, score, convergence), report RUNS...",
           [](std::vector<std::string> arguments, Context& context) { return suite(std::move(arguments), context); }};
 }
 

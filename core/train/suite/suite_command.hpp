@@ -4,7 +4,7 @@
 namespace cambium::train {
 
 /// `cambium suite check LOG...`: logs of trainings against the rules, the score of several, and their convergence
-/// against reference points.
+/// against reference points. `cambium suite report RUNS...`: a page of scores and phases.
 Command suite_command();
 
 }  // namespace cambium::train

@@ -190,7 +190,8 @@ double utilisation(bool synchronous, double mean_seconds, Context& context) {
         return out;
       },
       context);
-  search.run();
+  tasks::WorkGroups groups(context.comm, 1);
+  search.run(groups);
   std::filesystem::remove(path);
   return search.report().utilisation();
 }

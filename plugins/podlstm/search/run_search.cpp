@@ -5,7 +5,6 @@
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/parallel/stop_request.hpp"
-#include "plugins/podlstm/search/groups.hpp"
 #include "plugins/podlstm/search/search_keys.hpp"
 
 namespace cambium::podlstm {
@@ -22,7 +21,7 @@ SearchOptions SearchKeys::options(std::uint64_t seed) const {
   o.strategy.strategy = strategy, o.strategy.population = population, o.strategy.sample = sample,
   o.strategy.seed = seed;
   o.trials = trials, o.retries = retries, o.root_evaluates = root_evaluates, o.log_every = log;
-  o.hang_limit = hang_limit, o.ranks_per_trial = ranks_per_trial;
+  o.hang_limit = hang_limit;
   if (halving) o.rungs = halving->rungs, o.keep = halving->keep;
   return o;
 }
@@ -61,14 +60,20 @@ SearchEnd run_search(const SearchKeys& keys, const SearchSpace& space, const std
           differ, keys.replay));
     return SearchEnd::replayed;
   }
-  Groups groups(keys.ranks_per_trial, context);
+  if (context.comm.size() % keys.ranks_per_trial != 0)
+    throw InputError(
+        fmt::format("ranks_per_trial: {} does not divide the {} rank{} of this run; use a divisor, or other ranks",
+                    keys.ranks_per_trial, context.comm.size(), context.comm.size() == 1 ? "" : "s"));
+  tasks::WorkGroups groups(context.comm, keys.ranks_per_trial);
   io::on_root(context.comm, [&] {
     journal.emplace((std::filesystem::path(context.run_directory) / "journal.h5").string(), key, context);
     if (context.resume && journal->load())
       context.log.info(fmt::format("resumed: {} trials are finished", journal->trials().size()));
   });
-  if (groups.search(space, options, journal ? &*journal : nullptr, evaluator(groups.own()), context, report))
-    return SearchEnd::complete;
+  Search search(space, options, journal ? &*journal : nullptr, evaluator(groups.own()), context);
+  const bool complete = search.run(groups);
+  report = search.report();
+  if (complete) return SearchEnd::complete;
   for (std::int64_t step = 1; context.stop && !context.stop->agreed(step << 40);) ++step;
   return SearchEnd::stopped;
 }

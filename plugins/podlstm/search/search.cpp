@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <thread>
+#include <set>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -49,7 +48,11 @@ Search::Search(SearchSpace space, SearchOptions options, Journal* journal, Evalu
 
 double Search::now() const { return before_ + wall_seconds() - start_; }
 
-bool Search::finished() const { return running_.empty() && (pending_.empty() || stopping_); }
+/// Who asks to stop is heard between trials: those under way are finished.
+bool Search::ended() const {
+  if (context_.stop && context_.stop->asked()) stopping_ = true;
+  return pending_.empty() || stopping_;
+}
 
 void Search::record(Trial trial) {
   if (trial.copy_of >= 0) ++report_.copied;
@@ -58,51 +61,49 @@ void Search::record(Trial trial) {
   journal_->add(std::move(trial));
 }
 
-void Search::start(std::int64_t number, int worker, Job& job) {
-  Running& r = running_.at(number);
-  r.worker = r.trial.worker = worker;
-  r.alive = wall_seconds();
-  job = {number, r.trial.attempts, r.trial.genome, r.thresholds};
-}
-
-bool Search::next(int worker, Job& job) {
-  if (context_.stop && context_.stop->asked()) stopping_ = true;
-  if (!again_.empty()) {
-    start(again_.front(), worker, job);
-    again_.pop_front();
-    return true;
+bool Search::next(int worker, tasks::Piece& piece) {
+  if (options_.synchronous && round_ == report_.evaluators) {  // the whole round is waited for
+    if (!running_.empty()) return false;
+    round_ = 0;
   }
-  while (!pending_.empty() && !stopping_) {
+  while (!pending_.empty()) {
     Trial t;
     t.number = pending_.front();
     pending_.pop_front();
     t.known = std::ssize(journal_->trials());
     t.genome = propose(space_, options_.strategy, t.number, journal_->trials());
-    t.worker = worker, t.started = now();
+    t.started = now();
     const std::string form = space_.canonical(t.genome);
     if (const auto same = known_.find(form); same != known_.end()) {
       const Trial& original = journal_->trials()[static_cast<std::size_t>(same->second)];
       t.reward = original.reward, t.best_epoch = original.best_epoch, t.copy_of = original.number;
+      t.worker = worker;
       record(std::move(t));
       continue;
     }
     const auto number = t.number;
     if (const auto same = under_way_.find(form); same != under_way_.end()) {
       running_.at(same->second).waiting.push_back(number);
+      t.worker = worker;
       running_.emplace(number, Running{std::move(t)});
       continue;
     }
     under_way_[form] = number;
-    running_.emplace(number, Running{std::move(t), thresholds_of(journal_->trials(), options_)});
-    start(number, worker, job);
+    const Running& r =
+        running_.emplace(number, Running{std::move(t), thresholds_of(journal_->trials(), options_)}).first->second;
+    piece.number = number;
+    piece.what = bytes_of({number, 1, r.trial.genome, r.thresholds});
+    ++round_;
     return true;
   }
   return false;
 }
 
-void Search::finish(std::int64_t number, const Outcome& outcome) {
-  auto node = running_.extract(number);
+void Search::finished(const tasks::Piece& piece, const tasks::PieceResult& result, int worker) {
+  const Outcome outcome = outcome_of(result);
+  const auto node = running_.extract(piece.number);
   Trial t = node.mapped().trial;
+  t.worker = worker, t.attempts = piece.attempt;
   report_.busy += outcome.seconds;
   ++report_.evaluated;
   const auto& bounds = node.mapped().thresholds;
@@ -115,16 +116,19 @@ void Search::finish(std::int64_t number, const Outcome& outcome) {
   const std::string form = space_.canonical(t.genome);
   under_way_.erase(form);
   if (!t.failed) known_.emplace(form, std::ssize(journal_->trials()));
-  const Trial original = t;
-  record(std::move(t));
-  for (std::int64_t waiting : node.mapped().waiting) {
-    Trial copy = running_.extract(waiting).mapped().trial;
-    copy.reward = original.reward, copy.best_epoch = original.best_epoch, copy.copy_of = original.number,
-    copy.failed = original.failed;
-    record(std::move(copy));
-  }
+  record(t);
+  finish_copies(node.mapped(), t);
   const auto done = std::ssize(journal_->trials());
   if (done / options_.log_every != shown_) shown_ = done / options_.log_every, show();
+}
+
+void Search::finish_copies(const Running& original, const Trial& trial) {
+  for (const std::int64_t waiting : original.waiting) {
+    Trial copy = running_.extract(waiting).mapped().trial;
+    copy.reward = trial.reward, copy.best_epoch = trial.best_epoch, copy.copy_of = trial.number,
+    copy.failed = trial.failed;
+    record(std::move(copy));
+  }
 }
 
 void Search::show() const {
@@ -138,149 +142,39 @@ void Search::show() const {
                                 so_far.per_hour(), 100.0 * so_far.utilisation()));
 }
 
-void Search::hand_out(int worker) {
-  Job job;
-  if (next(worker, job))
-    send_job(job, worker, context_.comm);
-  else
-    idle_.insert(worker);
+tasks::FarmOptions Search::farm_options() const {
+  tasks::FarmOptions out;
+  out.retries = options_.retries, out.hang_limit = options_.hang_limit, out.root_works = options_.root_evaluates;
+  out.noun = "trial";
+  out.go_on = "go on with: cambium restart " + std::filesystem::path(context_.run_directory).parent_path().string();
+  return out;
 }
 
-/// True when the worker has its trial to do once more.
-bool Search::take(std::int64_t number, std::int32_t attempt, const Outcome& outcome, int worker) {
-  const auto found = running_.find(number);
-  if (found == running_.end() || found->second.trial.attempts != attempt) return false;  // of a rank that was given up
-  Running& r = found->second;
-  if (!outcome.failed || r.trial.attempts > options_.retries) return finish(number, outcome), false;
-  ++r.trial.attempts;
-  report_.busy += outcome.seconds;
-  Job job;
-  start(number, worker, job);
-  send_job(job, worker, context_.comm);
-  return true;
-}
-
-void Search::serve() {
-  while (const auto sign = receive_sign(context_.comm)) {
-    const auto found = running_.find(sign->number);
-    if (found != running_.end() && found->second.trial.attempts == sign->attempt) found->second.alive = wall_seconds();
-  }
-  for (Outcome outcome; const auto from = receive_outcome(outcome, context_.comm);) {
-    if (lost_.erase(from->worker))
-      context_.log.warn(fmt::format("rank {} is back, and gets work again", from->worker * options_.ranks_per_trial));
-    if (from->number >= 0 && take(from->number, from->attempt, outcome, from->worker)) continue;
-    if (options_.synchronous)
-      idle_.insert(from->worker);
-    else
-      hand_out(from->worker);
-  }
-  reassure_idle();
-  give_up_on_silent();
-}
-
-/// Waiting workers hear that rank 0 lives: else they could not tell a long wait from a rank 0 that hangs.
-void Search::reassure_idle() {
-  if (options_.hang_limit <= 0.0 || wall_seconds() - reassured_ < 0.1 * options_.hang_limit) return;
-  reassured_ = wall_seconds();
-  for (int worker : idle_) send_job({no_job_yet, 0, {}, {}}, worker, context_.comm);
-}
-
-void Search::give_up_on_silent() {
-  if (options_.hang_limit <= 0.0) return;
-  std::vector<std::int64_t> silent;
-  for (const auto& [number, r] : running_)
-    if (r.worker > 0 && wall_seconds() - r.alive > options_.hang_limit) silent.push_back(number);
-  for (const auto number : silent) {
-    Running& r = running_.at(number);
-    context_.log.warn(fmt::format("rank {} gives no sign of life in trial {}: taken for hung",
-                                  r.worker * options_.ranks_per_trial, number));
-    lost_.insert(std::exchange(r.worker, -1));
-    if (r.trial.attempts <= options_.retries) {
-      ++r.trial.attempts;
-      again_.push_back(number);
-      continue;
-    }
-    Outcome nothing;
-    nothing.failed = true, nothing.seconds = now() - r.trial.started;
-    finish(number, nothing);
-  }
-  while (!again_.empty() && !idle_.empty()) hand_out(idle_.extract(idle_.begin()).value());
-}
-
-void Search::serve_all() {
-  const int workers = context_.comm.size() - 1;
-  auto waiting = [&] { return static_cast<int>(idle_.size() + lost_.size()) >= workers; };
-  while (!finished() || !waiting()) {
-    serve();
-    Job job;
-    if (options_.synchronous) {
-      if (waiting() && running_.empty())
-        for (int w : std::exchange(idle_, {})) hand_out(w);
-    } else if ((options_.root_evaluates || static_cast<int>(lost_.size()) == workers) && next(0, job)) {
-      Outcome outcome = evaluate_(job, [&] { serve(); });
-      for (; outcome.failed && job.attempt <= options_.retries;) {
-        report_.busy += outcome.seconds;
-        running_.at(job.number).trial.attempts = ++job.attempt;
-        outcome = evaluate_(job, [&] { serve(); });
-      }
-      finish(job.number, outcome);
-      continue;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  if (!lost_.empty()) end_without_lost();
-  for (int w = 1; w <= workers; ++w) send_job({-1, 0, {}, {}}, w, context_.comm);
-}
-
-void Search::end_without_lost() const {
-  journal_->flush();
-  std::string ranks;
-  for (int w : lost_) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", w * options_.ranks_per_trial);
-  throw InputError(fmt::format(
-      "rank {} hung and did not come back; all {} trials are finished and recorded. Look at its machine, then go on "
-      "with: cambium restart {}",
-      ranks, journal_->trials().size(), std::filesystem::path(context_.run_directory).parent_path().string()));
-}
-
-Job Search::wait_for_job() const {
-  for (;;) {
-    const auto job = receive_job(context_.comm, options_.hang_limit);
-    if (!job)
-      throw InputError(
-          fmt::format("rank 0 gives no sign of life for {:g} s: taken for hung. Every finished trial is recorded; look "
-                      "at its machine, then go on with: cambium restart {}",
-                      options_.hang_limit, std::filesystem::path(context_.run_directory).parent_path().string()));
-    if (job->number != no_job_yet) return *job;
-  }
-}
-
-void Search::work() {
-  send_outcome(-1, 0, {}, context_.comm);
-  for (Job job = wait_for_job(); job.number >= 0; job = wait_for_job()) {
-    double said = wall_seconds();
-    auto breathe = [&] {
-      if (options_.hang_limit <= 0.0 || wall_seconds() - said < 0.1 * options_.hang_limit) return;
-      said = wall_seconds();
-      send_sign(job, context_.comm);
-    };
-    const Outcome outcome = evaluate_(job, breathe);
-    send_outcome(job.number, job.attempt, outcome, context_.comm);
-  }
-}
-
-bool Search::run() {
-  start_ = wall_seconds();
-  if (context_.comm.size() == 1) options_.root_evaluates = true;
-  report_.evaluators = context_.comm.size() - (options_.root_evaluates ? 0 : 1);
-  if (context_.comm.root()) {
-    context_.log.info("finished evaluated    copied        best   genome                          per hour   busy %");
-    serve_all();
-    report_.seconds = wall_seconds() - start_;
+void Search::serve(tasks::WorkGroups& groups, const tasks::EvaluatePiece& evaluate) {
+  const int leaders = context_.comm.size() / groups.own().size();
+  report_.evaluators = std::max(1, leaders - (options_.root_evaluates ? 0 : 1));
+  context_.log.info("finished evaluated    copied        best   genome                          per hour   busy %");
+  tasks::FarmReport report;
+  try {
+    report = groups.run(this, context_.log, farm_options(), evaluate);
+  } catch (const InputError&) {
     journal_->flush();
-    if (!journal_->trials().empty()) show();
-  } else {
-    work();
+    throw;
   }
+  report_.seconds = report.seconds, report_.busy = report.busy, report_.repeated = report.repeated;
+  journal_->flush();
+  if (!journal_->trials().empty()) show();
+}
+
+bool Search::run(tasks::WorkGroups& groups) {
+  start_ = wall_seconds();
+  const auto evaluate = [this](const tasks::Piece& piece, const tasks::Breathe& breathe) {
+    return result_of(evaluate_(job_of(piece), breathe));
+  };
+  if (context_.comm.root())
+    serve(groups, evaluate);
+  else
+    groups.run(nullptr, context_.log, farm_options(), evaluate);
   return context_.comm.max(stopping_ ? 1 : 0) == 0;
 }
 

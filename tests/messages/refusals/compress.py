@@ -54,6 +54,9 @@ with h5py.File(table.path("huge.h5"), "w") as file:
 says("'/u' in 'huge.h5': a frame of 3.6 GB is too large to be compressed in one piece (at most 2); store it as a series of frames that "
      "can grow along its first dimension", command=["compress", "huge.h5", "new.h5", "relative=1e-3"])
 
+# Benches
+says("bench codec: budget is 0; give seconds above 0", command=["bench", "codec", "budget=0"])
+
 # A filter that is not there
 with h5py.File(table.path("packed.h5"), "w") as file:
     for name in "pbuw":

@@ -106,7 +106,22 @@ says("augment.crop is 6 x 9, but fields have 6 x 4 cells; take at most those", N
 says("augment.shift names axis 1, which is not periodic: a shifted field would not be one of this system; remove it, or crop along it",
      N + "augment={shift: [1]}")
 
+# Mugs
+M = T + "network={type: mugs_encoder, channels: [2], augment: {noise: 0.1}, queue: 4%s}"
+says("two unchanged copies of a field teach nothing; give 'augment'", T + "network={type: mugs_encoder, channels: [2]}", command="check")
+says("small views have no extents; give 'small.crop'", M % ", small: {views: 2}", command="check")
+says("all weights are 0; leave one term at least", M % ", weights: {instance: 0, local: 0, group: 0}", command="check")
+
 # Fields
+says("runs adds to files of fields; remove 'runs', or take files and fields", T + "dataset={type: field_archive, made_up: {simulations: 4}, runs: a.csv}",
+     command="check")
+RUNS = T + "dataset={type: field_archive, files: [a.h5], fields: [b, w], parameters: {rayleigh: [1e4]}, apart: 1, runs: %s}"
+for name, text in {"no.csv": "rayleigh\n", "other.csv": "file,prandtl\nb.h5,1\n", "short.csv": "file,rayleigh\nb.h5\n", "word.csv": "file,rayleigh\nb.h5,x\n"}.items():
+    table.file(name, text)
+says("'no.csv' is no table of runs: its first line begins with 'file,'; give the made.csv of a stage novelty with 'run'", RUNS % "no.csv")
+says("'other.csv' has no column 'rayleigh'; give 'parameters' those that novelty chose among", RUNS % "other.csv")
+says("'short.csv': line 2 has 1 values, the first has 2; make the table again", RUNS % "short.csv")
+says("'word.csv': line 2: 'x' is no number; make the table again", RUNS % "word.csv")
 says("give one of: files, made_up", D + "made_up={simulations: 4}", command="check")
 says("give one of: fields, array", D + "fields=[]", command="check")
 says("times goes from 3 to 1; give an earlier and a later one", D + "times=[3, 1]", command="check")
@@ -146,6 +161,7 @@ says("'images.h5' has 3 labels for 4 images", T + "dataset=" + I % "labels: few"
 says("range is [2, 9], but there are 4 images", T + "dataset=" + I % "range: [2, 9]")
 
 # Neighbours
+says("an index searches all entries; remove 'compare', or 'index'", J + "index={recall: 0.9}", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by: partner compares with all partners; remove 'compare'", J + "by=partner", J + "compare=other_moments", deck="judge.yaml", command="check")
 says("by is label, but the samples of archive or queries have none; judge by something that both have", J + "by=label", deck="judge.yaml")
 says("by is partner, but the samples have none; give the data sets 'apart', 'halves' or 'parameters', or another 'by'", J + "by=partner",
@@ -170,12 +186,23 @@ says("classes count from 0, but a training sample has a negative one; leave it o
 says("few is 30, but class 0 has 10 samples; take fewer", P + "few=30", deck="probe.yaml")
 
 # Novelty
+MADE_UP = "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 8]}}"
 says("'candidates' names no parameter", X + "candidates={}", deck="next.yaml", command="check")
 says("choose is 9, but there are 4 candidates; give more values, or choose fewer", X + "choose=9", deck="next.yaml", command="check")
 says("candidates name 1 parameters, but the archive's runs have 2; give both the same 'parameters'", X + "candidates={drift: [0, 1, 2]}", deck="next.yaml")
 says("model: 'views/train/model.h5' was not trained with parameters, so that runs that are not there yet have no vector; train it with partner: parameters",
      X + "model=views/train/model.h5", deck="next.yaml")
+says("by is encoder, but there is no 'model'; give one, or by: gaps", X + "run={type: neighbours, archive: %s, queries: %s}" % (MADE_UP, MADE_UP),
+     deck="next.yaml", command="check")
+says("run 1 wrote no fields.h5; give 'run' an output of type fields", X + "run={type: neighbours, archive: %s, queries: %s}" % (MADE_UP, MADE_UP),
+     X + "candidates={batch: [8, 9], neighbours: [2, 3]}", X + "by=gaps", deck="next.yaml")
 table.begins(N + "partner=parameters", "run.directory=one")
 says("model: 'one/train/model.h5' knows 1 parameters, but 2 are given", X + "model=one/train/model.h5", deck="next.yaml")
+
+# Surrogate
+S = "stages[0]={surrogate: {archive: %s, test: %s}}"
+says("test: the runs have no parameters; give the data set 'parameters'", S % (MADE_UP, "{type: field_archive, files: [a.h5], fields: [b, w]}"), deck="next.yaml")
+says("archive and test differ in parameters or shape; give both the same", S % (MADE_UP, "{type: field_archive, made_up: {simulations: 4, moments: 3, cells: [8, 12]}}"),
+     deck="next.yaml")
 
 table.run()

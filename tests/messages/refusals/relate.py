@@ -83,10 +83,10 @@ says("folds are counted from 0 to 2", T + "dataset.folds={folds: 3, fold: 3}", d
 MATRIX = {"affinity": [[5.0, 6.0], [7.0, 5.5]], "drug_smiles": [b"CCO", b"CCN"], "target_sequence": [b"MKL", b"MKV"]}
 
 
-def reads_pairs(message, **changes):
+def reads_pairs(message, *more, **changes):
     parts = {name: value for name, value in (MATRIX | changes).items() if value is not None}
     name = table.file(f"pairs_{len(table.cases)}.h5", parts)
-    says(message.replace("FILE", name), T + f"dataset={{type: pairs, file: {name}, letters: 1}}", deck="pairs.yaml", command="run")
+    says(message.replace("FILE", name), T + f"dataset={{type: pairs, file: {name}, letters: 1}}", *more, deck="pairs.yaml", command="run")
 
 
 reads_pairs("'FILE' has no array affinity (compounds, targets); is it a file of pairs?", affinity=None)
@@ -94,7 +94,8 @@ reads_pairs("'FILE': /affinity must be compounds x targets", affinity=[1.0, 2.0]
 reads_pairs("'FILE': /drug_smiles holds 1 texts, but /affinity has 2 of them; its parts belong to different data", drug_smiles=[b"CCO"])
 reads_pairs("'FILE': /target_similarity must be 2 x 2", target_similarity=[[1.0]])
 reads_pairs("'FILE': /fold must have the shape of /affinity", fold=[[0, 1]])
-reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at letter 3: a branch is not closed", drug_smiles=[b"C(", b"C"])
+reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at letter 3: a branch is not closed",
+            T + "dataset.folds={by: given, fold: 1, validation: 0}", drug_smiles=[b"C(", b"C"], fold=[[0, 1], [2, 2]])
 
 # Networks
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
@@ -105,7 +106,7 @@ says("made-up clicks: dlrm multiplies columns with each other and with numbers; 
 
 # Judging
 table.begins("run.directory=trained")
-table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4], input: x, target: z}")
+table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4]}")
 says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
@@ -118,6 +119,6 @@ says("predict_affinities judges the pairs that are kept for tests; give the data
 # Tables
 says("average keeps means of weights, but not of the rows of tables, which dlrm learns; remove average", T + "average={decay: 0.9}", command="run")
 says("tables says how tables of embeddings are divided and learn, but mlp has none; remove tables", T + "dataset=" + BOX,
-     T + "network={type: mlp, layers: [4], input: x, target: z}", T + "tables={divide: rows}", command="run")
+     T + "network={type: mlp, layers: [4]}", T + "tables={divide: rows}", command="run")
 
 table.run()

@@ -49,6 +49,9 @@ says("a sequence needs pieces: [{steps: 100, rate: {...}}, ...]", RATE + "{type:
 says("pieces[0] has no steps; only the last piece may take what is left",
      RATE + "{type: sequence, pieces: [{rate: {type: constant, start: 1}}, {rate: {type: constant, start: 1}}]}")
 
+says("ranks: a rank of -1 is none; give 0 for a whole layer, or 1 and more", T + "network.ranks=[-1, 0]")
+says("ranks: 1 numbers for 2 layers; give one for each, 0 for a whole one", T + "network.ranks=[1]")
+
 # Data
 table.file("float.h5", {"x": X, "y": ([[1] for _ in Y])})
 fails("array '/y' is float64 in 'd.h5' but int64 in 'float.h5'; all shards of a data set need the same type", T + "dataset.files=[d.h5, float.h5]")
@@ -188,6 +191,35 @@ table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: 
 table.file("machine.yaml", MACHINE % (LEVEL % ("node", 2)))
 says("'untrained.yaml' has no stage 'train' to plan; give the deck of a training",
      command=["plan", "untrained.yaml", "--machine", "machine.yaml", "--ranks", "2"])
+
+# Networks of low rank
+SMALLER = """run: {name: smaller, directory: smaller}
+stages:
+  - compress:
+      model: %s/train/model.h5
+      dataset: {type: %s}
+      budget: 2
+      samples: 8
+"""
+XY = "hdf5, files: [d.h5], fields: [{name: x}, {name: y}]"
+table.file("smaller.yaml", SMALLER % ("out", XY))
+table.file("smaller_odd.yaml", SMALLER % ("out", "odd"))
+table.file("four_bytes.h5", {"text": [[1, 2, 3, 4]] * 8})
+text = SMALLER % ("{run}", "hdf5, files: [four_bytes.h5], fields: [{name: text}]")
+table.file("smaller_text.yaml", text.replace("stages:\n", """stages:
+  - train:
+      network: {type: transformer, width: 4, heads: 1, layers: 1}
+      dataset: {type: hdf5, files: [four_bytes.h5], fields: [{name: text}]}
+      batch: 4
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+""").replace("model: {run}/train/model.h5", 'model: "{run}/train/model.h5"'))
+says("give one of: budget, latency", "stages[0].compress.latency=1 ms", deck="smaller.yaml")
+says("the data set is empty: there is nothing to choose ranks by", deck="smaller_odd.yaml", command="run")
+says(("model: '", "model.h5' holds a transformer, whose layers cannot become products; the networks that can are mlp and conv_net"),
+     deck="smaller_text.yaml", command="run")
+says(("the loss is ", " times that of the whole network, more than accept (1e-09); '", "model.h5' has the best that was found: allow more, or "
+      "train it on for longer"), "stages[0].compress.accept=1e-9", "run.directory=accepted", deck="smaller.yaml", command="run", code=4)
 
 # Training that breaks
 fails("training diverged at step 2: the term 'scaled_error' of the loss is infinite; the learning rate was 1e+300, try a tenth of it or a "

@@ -38,9 +38,18 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("normalise", &Params::normalise, "scale inputs and targets to mean 0 and deviation 1").def(true);
+  d("ranks", &Params::ranks,
+    "of each layer, the last one too, that is a product of two matrices: the width between them; 0 for a whole one. A "
+    "stage compress finds them")
+      .def({});
   d.check([](const Params& p) -> std::string {
     for (auto width : p.layers)
       if (width < 1) return fmt::format("layers: a width of {} is none; widths are 1 or more", width);
+    for (auto rank : p.ranks)
+      if (rank < 0) return fmt::format("ranks: a rank of {} is none; give 0 for a whole layer, or 1 and more", rank);
+    if (!p.ranks.empty() && p.ranks.size() != p.layers.size() + 1)
+      return fmt::format("ranks: {} numbers for {} layers; give one for each, 0 for a whole one", p.ranks.size(),
+                         p.layers.size() + 1);
     return {};
   });
 }
@@ -114,18 +123,46 @@ std::vector<std::int64_t> Mlp::widths() const {
   return out;
 }
 
-std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(widths(), true); }
+MlpShape Mlp::shape() const {
+  const auto all = widths();
+  MlpShape out{{all[0]}, {}};
+  for (std::size_t l = 0; l + 1 < all.size(); ++l) {
+    if (l < params_.ranks.size() && params_.ranks[l] > 0)
+      out.widths.push_back(params_.ranks[l]), out.plain.push_back(true);
+    out.widths.push_back(all[l + 1]), out.plain.push_back(false);
+  }
+  return out;
+}
+
+std::vector<FactorLayer> Mlp::factor_layers() const {
+  const auto all = widths();
+  std::vector<FactorLayer> out;
+  for (int l = 0, at = 0; l + 1 < std::ssize(all); ++l, ++at) {
+    FactorLayer layer;
+    layer.name = fmt::format("{}", l);
+    layer.inputs = all[static_cast<std::size_t>(l)], layer.outputs = all[static_cast<std::size_t>(l) + 1];
+    layer.outputs_first = false;
+    layer.rank = l < std::ssize(params_.ranks) ? params_.ranks[static_cast<std::size_t>(l)] : 0;
+    if (layer.rank > 0) layer.enter = 2 * at, layer.between = 2 * at + 1, layer.leave = 2 * ++at;
+    if (layer.rank == 0) layer.core = 2 * at;
+    layer.bias = 2 * at + 1;
+    out.push_back(layer);
+  }
+  return out;
+}
+
+std::vector<ParameterInfo> Mlp::parameters() const { return mlp_parameters(shape().widths, true); }
 
 std::vector<int> Mlp::modules() const {
   std::vector<int> out;
-  for (int l = 0; l + 1 < std::ssize(widths()); ++l) out.push_back(2 * l);
+  for (int l = 0; l + 1 < std::ssize(shape().widths); ++l) out.push_back(2 * l);
   return out;
 }
 
 void Mlp::initialise(std::span<const TensorRef> weights, std::uint64_t seed) {
   const bool rectifies = params_.activation == Activation::relu || params_.activation == Activation::gelu ||
                          params_.activation == Activation::silu;
-  with_real(dtype(), [&]<class T>() { initialise_mlp<T>(weights, widths(), seed, rectifies); });
+  with_real(dtype(), [&]<class T>() { initialise_mlp<T>(weights, shape().widths, seed, rectifies); });
 }
 
 std::vector<TermInfo> Mlp::terms() const {
@@ -141,9 +178,10 @@ std::vector<TermInfo> Mlp::metrics() const {
 void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                    std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                    const ReadyCallback& ready) {
-  const auto w = widths();
+  const auto w = shape();
   with_real(dtype(), [&]<class T>() {
-    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights);
+    MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, nullptr,
+                        w.plain);
     const auto& outputs =
         layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()), ready);
     layers.backward(loss_by_output<T>(samples, outputs, params_, scaling_, term_weights[0], terms[0]), gradients,
@@ -152,12 +190,13 @@ void Mlp::gradient(std::span<const SamplePtr> samples, std::span<const TensorRef
 }
 
 std::vector<double> Mlp::predict(std::span<const SamplePtr> samples, std::span<const TensorRef> weights) {
-  const auto w = widths();
+  const auto w = shape();
   std::vector<double> out;
   with_real(dtype(), [&]<class T>() {
-    MlpLayers<T> layers(w, params_.activation, params_.precision == Precision::bfloat16, weights, coded_);
+    MlpLayers<T> layers(w.widths, params_.activation, params_.precision == Precision::bfloat16, weights, coded_,
+                        w.plain);
     const auto& y = layers.forward(scaled_inputs<T>(samples, params_, scaling_), static_cast<int>(samples.size()));
-    const auto width = static_cast<std::size_t>(w.back());
+    const auto width = static_cast<std::size_t>(w.widths.back());
     for (std::size_t s = 0; s < samples.size(); ++s) {
       const auto row = std::span(y).subspan(s * width, width);
       if (params_.goal == Goal::classification) {

@@ -3,16 +3,23 @@
 
 #include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/parity.hpp"
 
 namespace cambium::train {
 
+/// Widths of what is computed one after the other (inputs first), and the layers without an activation behind them.
+struct MlpShape {
+  std::vector<std::int64_t> widths;
+  std::vector<bool> plain;
+};
+
 /// A fully connected network from one field of the samples to another, with gradients written by hand.
 /// Regression: inputs and targets are scaled to mean 0 and deviation 1; the loss is the mean squared error of the
 /// scaled outputs, the metric the root mean squared error in the target's unit. Classification: the target is the
 /// number of a class; the loss is the cross entropy of the softmax, the metric the share of wrong answers.
-class Mlp : public Network, public GivesParity {
+class Mlp : public Network, public GivesParity, public HasFactors {
  public:
   enum class Goal { regression, classification };
   enum class Activation { tanh, relu, sigmoid, gelu, silu };
@@ -24,6 +31,7 @@ class Mlp : public Network, public GivesParity {
     double label_smoothing = 0.0;
     Precision precision = Precision::float32;
     bool normalise = true;
+    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   Mlp(const Params& params, Context&);
@@ -53,6 +61,7 @@ class Mlp : public Network, public GivesParity {
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
+  std::vector<FactorLayer> factor_layers() const override;
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
   std::string state() const override;
   void restore(const std::string& state) override;
@@ -69,6 +78,8 @@ class Mlp : public Network, public GivesParity {
 
  private:
   std::vector<std::int64_t> widths() const;  ///< inputs, hidden layers, outputs
+  /// The same with the widths between factors, and behind which of the layers nothing is done to their sums.
+  MlpShape shape() const;
 
   Params params_;
   Scaling scaling_;

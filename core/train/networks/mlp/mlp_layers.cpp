@@ -89,9 +89,9 @@ template void initialise_mlp<float>(std::span<const TensorRef>, std::span<const 
 
 template <class T>
 MlpLayers<T>::MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
-                        std::span<const TensorRef> weights, const CodedWeights* coded)
-    : widths_(widths), activation_(activation), bfloat16_(bfloat16), coded_(coded), weights_(weights),
-      inputs_(widths.size()), sums_(widths.size() - 1) {}
+                        std::span<const TensorRef> weights, const CodedWeights* coded, std::vector<bool> plain)
+    : widths_(widths), plain_(std::move(plain)), activation_(activation), bfloat16_(bfloat16), coded_(coded),
+      weights_(weights), inputs_(widths.size()), sums_(widths.size() - 1) {}
 
 template <class T>
 const T* MlpLayers<T>::weights_of(std::size_t l) {
@@ -119,6 +119,7 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
     ready.release(static_cast<int>(l));
     inputs_[l + 1] = sum;
     if (l + 1 == layers()) break;
+    if (is_plain(l)) continue;
     for (T& value : inputs_[l + 1]) value = activate(activation_, value);
   }
   return inputs_.back();
@@ -145,7 +146,9 @@ void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gr
     host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0),
                  by_input.data(), in(l));
     ready.release(static_cast<int>(l));
-    for (std::size_t k = 0; k < by_input.size(); ++k) by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
+    if (!is_plain(l - 1))
+      for (std::size_t k = 0; k < by_input.size(); ++k)
+        by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
     by_sum.swap(by_input);
   }
 }

@@ -27,9 +27,9 @@ template <class T>
 class MlpLayers {
  public:
   /// `bfloat16` rounds what enters each product to bfloat16; sums stay in T. `coded` weights replace full ones in
-  /// forward().
+  /// forward(). Behind layers that are `plain` there is no activation; behind the last one never.
   MlpLayers(std::span<const std::int64_t> widths, Mlp::Activation activation, bool bfloat16,
-            std::span<const TensorRef> weights, const CodedWeights* coded = nullptr);
+            std::span<const TensorRef> weights, const CodedWeights* coded = nullptr, std::vector<bool> plain = {});
 
   /// Outputs for `rows` inputs, kept with all that backward() needs.
   const std::vector<T>& forward(std::vector<T> inputs, int rows, const ReadyCallback& ready = {});
@@ -41,7 +41,10 @@ class MlpLayers {
   int out(std::size_t l) const { return static_cast<int>(widths_[l + 1]); }
   std::size_t layers() const { return widths_.size() - 1; }
 
+  bool is_plain(std::size_t l) const { return l < plain_.size() && plain_[l]; }
+
   std::span<const std::int64_t> widths_;
+  std::vector<bool> plain_;
   Mlp::Activation activation_;
   bool bfloat16_;
   const T* weights_of(std::size_t l);

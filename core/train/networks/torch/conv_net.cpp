@@ -11,6 +11,7 @@
 #include "core/plugin/registry.hpp"
 #include "core/train/data/numbers.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/register.hpp"
 #include "core/train/networks/torch/saved_tensors.hpp"
 
@@ -20,14 +21,16 @@ namespace {
 
 /// relu(x + second(relu(first(x)))), at one number of channels.
 struct ResidualImpl : torch::nn::Module {
-  ResidualImpl(std::int64_t channels, std::int64_t kernel)
-      : first(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)),
-        second(torch::nn::Conv2dOptions(channels, channels, kernel).padding(kernel / 2)) {
-    register_module("first", first);
-    register_module("second", second);
+  ResidualImpl(std::int64_t channels, std::int64_t kernel, std::int64_t first_rank, std::int64_t second_rank)
+      : first(convolution_of_rank(channels, channels, kernel, first_rank)),
+        second(convolution_of_rank(channels, channels, kernel, second_rank)) {
+    register_module("first", first.ptr());
+    register_module("second", second.ptr());
   }
-  torch::Tensor forward(const torch::Tensor& x) { return torch::relu(x + second(torch::relu(first(x)))); }
-  torch::nn::Conv2d first, second;
+  torch::Tensor forward(const torch::Tensor& x) {
+    return torch::relu(x + second.forward(torch::relu(first.forward(x))));
+  }
+  torch::nn::AnyModule first, second;
 };
 TORCH_MODULE(Residual);
 
@@ -48,8 +51,18 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "of weights and products; bfloat16 keeps float32 weights")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
+  d("ranks", &Params::ranks,
+    "of each convolution, those of blocks too, then of the two layers behind them, that is a product: the channels, or "
+    "the width, between its factors; 0 for a whole one. A stage compress finds them")
+      .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";
+    const std::size_t layers = p.channels.size() * (1 + 2 * static_cast<std::size_t>(p.residual)) + 2;
+    for (auto rank : p.ranks)
+      if (rank < 0) return fmt::format("ranks: a rank of {} is none; give 0 for a whole layer, or 1 and more", rank);
+    if (!p.ranks.empty() && p.ranks.size() != layers)
+      return fmt::format("ranks: {} numbers for {} layers; give one for each, 0 for a whole one", p.ranks.size(),
+                         layers);
     for (auto width : p.channels)
       if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
     return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);
@@ -88,18 +101,22 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
 std::shared_ptr<torch::nn::Module> ConvNet::build() {
   torch::nn::Sequential layers;
   std::int64_t before = image_[0], height = image_[1], width = image_[2];
+  std::size_t layer = 0;
+  const auto rank = [&] { return params_.ranks.empty() ? 0 : params_.ranks[layer++]; };
   for (const auto channels : params_.channels) {
-    layers->push_back(
-        torch::nn::Conv2d(torch::nn::Conv2dOptions(before, channels, params_.kernel).padding(params_.kernel / 2)));
+    layers->push_back(convolution_of_rank(before, channels, params_.kernel, rank()));
     layers->push_back(torch::nn::ReLU());
-    for (std::int64_t k = 0; k < params_.residual; ++k) layers->push_back(Residual(channels, params_.kernel));
+    for (std::int64_t k = 0; k < params_.residual; ++k) {
+      const auto first = rank(), second = rank();
+      layers->push_back(Residual(channels, params_.kernel, first, second));
+    }
     layers->push_back(torch::nn::MaxPool2d(2));
     before = channels, height /= 2, width /= 2;
   }
   layers->push_back(torch::nn::Flatten());
-  layers->push_back(torch::nn::Linear(before * height * width, params_.hidden));
+  layers->push_back(linear_of_rank(before * height * width, params_.hidden, rank()));
   layers->push_back(torch::nn::ReLU());
-  layers->push_back(torch::nn::Linear(params_.hidden, classes_));
+  layers->push_back(linear_of_rank(params_.hidden, classes_, rank()));
   layers_ = layers.ptr();
   pieces_.clear(), segments_.clear();
   for (std::size_t k = 0; k < layers->size(); ++k) {
@@ -113,10 +130,32 @@ std::shared_ptr<torch::nn::Module> ConvNet::build() {
 
 void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                       std::uint64_t seed) const {
-  if (!info.name.ends_with("second.weight")) return TorchNetwork::initial(info, index, weights, seed);
+  if (info.name.find("second.") == std::string::npos || info.shape.size() < 2)
+    return TorchNetwork::initial(info, index, weights, seed);
   const auto inputs = static_cast<double>(info.shape[1] * info.shape[2] * info.shape[3]);
   const auto blocks = static_cast<double>(params_.residual * std::ssize(params_.channels));
   fill_normal(weights, std::sqrt(2.0 / (inputs * blocks)), seed, index);
+}
+
+std::vector<FactorLayer> ConvNet::factor_layers() const {
+  std::vector<FactorLayer> out;
+  std::int64_t before = image_[0], height = image_[1], width = image_[2];
+  const auto add = [&](std::int64_t inputs, std::int64_t outputs, std::int64_t taps, std::int64_t places) {
+    FactorLayer layer;
+    layer.inputs = inputs, layer.outputs = outputs, layer.taps = taps, layer.places = places;
+    layer.rank = params_.ranks.empty() ? 0 : params_.ranks[out.size()];
+    out.push_back(layer);
+  };
+  const auto taps = params_.kernel * params_.kernel;
+  for (const auto channels : params_.channels) {
+    add(before, channels, taps, height * width);
+    for (std::int64_t k = 0; k < 2 * params_.residual; ++k) add(channels, channels, taps, height * width);
+    before = channels, height /= 2, width /= 2;
+  }
+  add(before * height * width, params_.hidden, 1, 1);
+  add(params_.hidden, classes_, 1, 1);
+  name_factors(parameters(), out);
+  return out;
 }
 
 /// (batch, classes), float32 or float64.

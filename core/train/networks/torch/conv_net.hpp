@@ -1,6 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/train/data/normalizer.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 
 namespace cambium::train {
@@ -11,7 +12,7 @@ namespace cambium::train {
 /// smoothing. A block's second convolution starts 1 / sqrt(blocks) as wide as others, so that what many blocks add up
 /// to stays bounded (Zhang et al., ICLR 2019). Images are (height, width) or (channels, height, width) numbers of any
 /// type. The example of a Torch network.
-class ConvNet : public TorchNetwork {
+class ConvNet : public TorchNetwork, public HasFactors {
  public:
   struct Params {
     std::vector<std::int64_t> channels;
@@ -19,6 +20,7 @@ class ConvNet : public TorchNetwork {
     std::string input = "image", target = "label";
     double label_smoothing = 0.0;
     Precision precision = Precision::float32;
+    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   ConvNet(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
@@ -31,6 +33,8 @@ class ConvNet : public TorchNetwork {
   }
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
+  /// Convolutions (both of each block), the hidden layer, the classes.
+  std::vector<FactorLayer> factor_layers() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
 

@@ -149,7 +149,7 @@ TEST_CASE("a rank that does not come back is named once all is done") {
   if (comm.root()) {
     CHECK_THROWS_WITH(
         farm.run(&source),
-        "rank 1 hung and did not come back; all 40 pieces are finished and recorded. Look at its machine, "
+        "rank 1 hung and did not come back; each piece handed out is finished and recorded. Look at its machine, "
         "then go on with: cambium restart runs/a");
     CHECK(source.results.size() == 40);
   } else {
@@ -172,9 +172,10 @@ TEST_CASE("a piece whose ranks hang has failed once there are no retries left") 
   ListSource source(1);
   comm.barrier();
   if (comm.root()) {
-    CHECK_THROWS_WITH(farm.run(&source),
-                      "rank 1 hung and did not come back; all 1 pieces are finished and recorded. Look at its machine, "
-                      "then run this again");
+    CHECK_THROWS_WITH(
+        farm.run(&source),
+        "rank 1 hung and did not come back; each piece handed out is finished and recorded. Look at its machine, "
+        "then run this again");
     CHECK(source.results.at(0).problem == "the ranks that had it hung");
   } else {
     CHECK_THROWS_AS(farm.run(nullptr), InputError);

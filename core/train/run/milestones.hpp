@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/train/run/train.hpp"
+#include "core/train/suite/mllog.hpp"
+
+namespace cambium::train {
+
+class TrainingData;
+
+/// What a training's log says for those who compare trainings by the rules of MLPerf HPC: who measured, when the run
+/// and its epochs began and ended, where the time went, and whether the target was reached.
+class Milestones {
+ public:
+  Milestones(const Train::Params& params, MlLog& log, Context& context);
+  Milestones(const Milestones&) = delete;
+  Milestones& operator=(const Milestones&) = delete;
+  void submission();
+  void run_start();
+  /// Before a step of epoch `number` (from 1): one that begins with it, or goes on after a restart.
+  void epoch_start(std::int64_t number);
+  /// After the last step of an epoch, or when training ends within one.
+  void epoch_stop();
+  /// Of a validation: its first error, by which a target is judged.
+  void judge(double error, std::int64_t step);
+  bool reached() const { return reached_; }
+  void run_stop(double epochs);
+  /// For the last page; none where there is no target. `metric`: name of the first error.
+  std::vector<std::string> target_lines(const std::string& metric, const TrainingData& data) const;
+
+ private:
+  const Train::Params& params_;
+  MlLog& log_;
+  Context& context_;
+  bool reached_ = false;
+  double least_error_ = std::numeric_limits<double>::infinity();
+  std::int64_t least_error_step_ = -1;
+  std::int64_t epoch_ = -1;                   ///< that the log has begun; -1: none
+  std::map<std::string, double> before_run_;  ///< seconds of sections before run_start
+};
+
+}  // namespace cambium::train

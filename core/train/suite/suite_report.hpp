@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/train/suite/score.hpp"
+
+namespace cambium::train {
+
+/// Runs of one benchmark with one batch on one number of ranks: what a score is of.
+struct RunSet {
+  std::string benchmark;
+  std::int64_t batch = 0, ranks = 0;  ///< 0: the logs do not say
+  std::vector<MlLogFile> logs;
+};
+
+/// Logs in such sets, by benchmark, ranks and batch in rising order.
+std::vector<RunSet> sets_of(std::vector<MlLogFile> logs);
+
+/// What a set took.
+struct SetSummary {
+  RunSet set;
+  Score score;
+  int against_rules = 0;                     ///< logs that break a rule
+  double epochs_mean = 0.0, epochs_sd = 0.0; /**< to the target, of runs that reached it; the mean without extremes */
+  double all_instances_seconds = 0.0;        ///< from the first run_start to the last run_stop of the set
+  double wall = 0.0;                         ///< mean of run_start to run_stop
+  /// Means over the runs, in seconds: of phases that the logs name (data, gradient, reduce, validate, ...), and before
+  /// run_start (init_start to init_stop) as "staging".
+  std::vector<std::pair<std::string, double>> phases;
+  /// Share of the wall time that the phases after run_start explain; 0 where the logs name none.
+  double explained() const;
+};
+SetSummary summary_of(RunSet set, int asked = 0);
+
+nlohmann::json to_json(const std::vector<SetSummary>& summaries);
+/// The same as a page (Markdown).
+std::string page_of(const std::vector<SetSummary>& summaries);
+
+}  // namespace cambium::train
