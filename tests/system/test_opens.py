@@ -313,6 +313,7 @@ class Tables(unittest.TestCase):
              "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
              "neighbours.csv": ("archive", "neighbours", "similarity"),
              "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
+             "made.csv": ("archive", "novelty", "rayleigh"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),
              "errors.csv": ("learning", "test", "force_rmse (eV/angstrom)"),
              "parity_0_force.csv": ("learning", "test", "predicted_x [eV/angstrom]")}
@@ -337,7 +338,7 @@ class Tables(unittest.TestCase):
             for path in glob.glob(os.path.join(folder, "*", "**", "*"), recursive=True):
                 if path.endswith((".h5", ".csv", ".h5md", ".extxyz", ".vtkhdf", ".npy")) and os.path.sep + "best" + os.path.sep not in path:
                     found.add(re.sub(r"\d+", "N", os.path.relpath(path, folder).split(os.sep, 1)[1]))
-        found = {re.sub(r"^(model_N|trials/N)/", "", name) for name in found}
+        found = {re.sub(r"^(model_N|trials/N|run_N)/", "", name) for name in found}
         found = {re.sub(r"^(train|validation)/set\.N/\w+\.npy", "train/set.N/force.npy", name) for name in found}
         sets = {"held_out.hN", "larger.hN", "test.hN"}  # local spectra: a file for each set, named by the deck
         self.assertEqual(found - sets - kinds, set())

@@ -15,7 +15,7 @@ def view(path, names):
     kinds = {"pod.h5": plot_podlstm.modes_figure, "forecast.h5": plot_podlstm.forecast_figure,
              "journal.h5": lambda file: plot_podlstm.reward_figure([file.parent])}
     draw = kinds.get(path.name)
-    if path.name == "scores.csv" and path.read_text().startswith("method,"):
+    if path.name == "scores.csv" and "test_r2" in path.read_text().split("\n", 1)[0].split(","):
         draw = plot_podlstm.scores_figure
     if names or draw is None or (path.name == "pod.h5" and not plot_podlstm.is_map(path)):
         return None

@@ -52,6 +52,7 @@ void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std
     const double px = 0.8 * (place.uniform(0) - 0.5), py = 0.8 * (place.uniform(1) - 0.5);
     spots[spot] = {std::cos(angle) * px - std::sin(angle) * py, std::sin(angle) * px + std::cos(angle) * py};
   }
+  Random4 noise(seed, noise_stream, id, 0);  // four numbers at a time
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       const double y = (static_cast<double>(i) + 0.5) / static_cast<double>(n) - 0.5 - dy;
@@ -61,8 +62,9 @@ void draw(const MadeUpImages& keys, std::int64_t sample, std::int64_t label, std
         const double distance = (x - qx) * (x - qx) + (y - qy) * (y - qy);
         if (distance < 0.5) value += std::exp(-60.0 * distance);  // beyond: below 1e-13
       }
-      const Random4 noise(seed, noise_stream, id, static_cast<std::uint64_t>(i * n + j));
-      out.push_back(static_cast<float>(value + keys.noise * noise.normal(0)));
+      const std::int64_t pixel = i * n + j;
+      if (pixel % 4 == 0) noise = Random4(seed, noise_stream, id, static_cast<std::uint64_t>(pixel / 4));
+      out.push_back(static_cast<float>(value + keys.noise * noise.normal(static_cast<int>(pixel % 4))));
     }
 }
 

@@ -43,12 +43,12 @@ TEST_CASE("rivals and light_gcn on Gowalla", "[data]") {
   Comm comm;
   SharedScratch scratch(comm);
   Place place(comm, scratch.file("train"));
-  place.run("train",
-            "{network: {type: light_gcn, width: 256, layers: 1, cosine: false, start: spectral, temperature: 0.02, "
-            "negatives: 512}, dataset: {type: links, file: " +
-                file +
-                "}, batch: 32768, steps: 40, optimizer: "
-                "adam, learning_rate: {type: constant, start: 1e-3}}");
+  place.run(
+      "train",
+      "{network: {type: light_gcn, width: 64, layers: 3, temperature: 0.1, negatives: 2048, draw: links, "
+      "judge_products: true}, dataset: {type: links, file: " +
+          file +
+          "}, batch: 32768, steps: 1100, optimizer: adam, learning_rate: {type: cosine, start: 1e-2, stop: 1e-4}}");
   const auto found =
       judged(comm, scratch.file("judge"),
              "{models: [\"" + scratch.file("train") + "/model.h5\"], dataset: {type: links, file: " + file + "}}");
