@@ -52,22 +52,27 @@ TEST_CASE("real fields: the bound holds, and no mode of SZ3 makes them smaller",
     }
 }
 
-TEST_CASE("real fields: at equal PSNR, streams shorter than ZFP's, half as long in the mean", "[data]") {
+TEST_CASE("real fields: at equal PSNR, streams half as long as ZFP's in the mean, in one of 24 longer", "[data]") {
   if (!has_zfp()) {
     std::cout << "SKIPPED: lossy codec beside ZFP: this build has no ZFP\n";
     return;
   }
   double ours = 0.0, zfp = 0.0;
+  int longer = 0;
   for (const auto& field : measured_fields("lossy codec beside ZFP"))
     for (const auto& rival : field.rivals) {
       const LossyBound bound{LossyBound::Kind::psnr, rival.psnr};
-      auto a = compress(field, bound, LossyPredictor::automatic);
+      const auto a = compress(field, bound, LossyPredictor::automatic);
       const auto b = compress(field, bound, LossyPredictor::zfp);
-      if (a.ratio <= b.ratio) a = learned(field, bound);
       INFO(field.name << " at " << rival.psnr << " dB: ratio " << a.ratio << ", ZFP " << b.ratio);
       CHECK(a.psnr >= rival.psnr);
-      CHECK(a.ratio > b.ratio);
+      if (a.ratio <= b.ratio) {
+        ++longer;
+        CHECK(learned(field, bound).ratio > b.ratio);
+      }
       ours += std::log(a.ratio), zfp += std::log(b.ratio);
     }
-  if (zfp > 0.0) CHECK(std::exp((ours - zfp) / 24) >= 2.0);
+  if (zfp == 0.0) return;  // no data: nothing is asserted, so that the program says it skipped
+  CHECK(longer <= 1);      // viscous fingers, frame 040 of run 01, at 86.6 dB: by a hundredth
+  CHECK(std::exp((ours - zfp) / 24) >= 2.0);
 }
