@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/driver/command_line/arguments.hpp"
 #include "core/io/hdf5/h5_recode.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -53,14 +54,9 @@ void show(const std::vector<io::Recoded>& list, const std::string& to, Log& log)
                        plain / 1e6, before / 1e6, after / 1e6));
 }
 
-int parsed(CLI::App& app, std::vector<std::string> arguments, Context& context, const std::function<void()>& action) {
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    if (context.comm.root()) app.exit(error);
-    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
-  }
+int run_on_root(CLI::App& app, std::vector<std::string> arguments, Context& context,
+                const std::function<void()>& action) {
+  if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   io::on_root(context.comm, action);
   return static_cast<int>(ExitCode::done);
 }
@@ -75,7 +71,7 @@ int compress(std::vector<std::string> arguments, Context& context) {
   app.add_option("keys", keys, "key=value, the keys of a deck's 'compress': relative=1e-3 type=learned groups=10")
       ->required();
   app.add_option("--fewest", fewest, "arrays of fewer values are copied as they are")->capture_default_str();
-  return parsed(app, std::move(arguments), context, [&] {
+  return run_on_root(app, std::move(arguments), context, [&] {
     show(io::compress_file(from, to, compression_of(keys), fewest), to, context.log);
     const std::string folder = filter_folder();
     context.log.info(
@@ -91,7 +87,7 @@ int decompress(std::vector<std::string> arguments, Context& context) {
   std::string from, to;
   app.add_option("file", from, "HDF5 file that Cambium compressed")->required();
   app.add_option("output", to, "file to write")->required();
-  return parsed(app, std::move(arguments), context, [&] { show(io::decompress_file(from, to), to, context.log); });
+  return run_on_root(app, std::move(arguments), context, [&] { show(io::decompress_file(from, to), to, context.log); });
 }
 
 }  // namespace

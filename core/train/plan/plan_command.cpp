@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/base/error.hpp"
+#include "core/driver/command_line/arguments.hpp"
 #include "core/driver/deck_file.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/plan/graph_plan.hpp"
@@ -152,13 +153,7 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
       ->check(CLI::PositiveNumber);
   app.add_flag("--test-size", options.deck_options.test_size, "apply the deck's x-test notes");
   app.add_flag("--json", options.json, "print one JSON object as the last line");
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    if (context.comm.root()) app.exit(error);
-    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
-  }
+  if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   return run_plan(registry, options, context);
 }
 

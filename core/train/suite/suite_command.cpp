@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/driver/command_line/arguments.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/train/suite/reference_points.hpp"
@@ -169,13 +170,7 @@ int suite(std::vector<std::string> arguments, Context& context) {
                          "code 2 where one has no score or breaks a rule",
                          "logs, run directories, or folders of runs such as a sweep's", given);
   table->add_option("--into", given.into, "folder of the two files")->check(CLI::ExistingDirectory);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    if (context.comm.root()) app.exit(error);
-    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
-  }
+  if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   ExitCode code = ExitCode::done;
   io::on_root(context.comm, [&] { code = table->parsed() ? report(given, context.log) : check(given, context.log); });
   return static_cast<int>(code);

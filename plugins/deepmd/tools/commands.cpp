@@ -1,23 +1,17 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <functional>
 
 #include "core/base/error.hpp"
+#include "core/driver/command_line/arguments.hpp"
 #include "plugins/deepmd/tools/tools.hpp"
 
 namespace cambium::deepmd {
 
 namespace {
 
-/// Parses the tool's own arguments (CLI11 wants them in reverse), prints its help or what is wrong with them, or acts.
+/// Reads the tool's own arguments, prints its help or what is wrong with them, or acts.
 int run_tool(CLI::App& app, std::vector<std::string> arguments, Context& context, const std::function<void()>& action) {
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    if (context.comm.root()) app.exit(error);
-    return static_cast<int>(error.get_exit_code() == 0 ? ExitCode::done : ExitCode::bad_input);
-  }
+  if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   action();
   return static_cast<int>(ExitCode::done);
 }
