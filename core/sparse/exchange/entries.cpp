@@ -6,15 +6,21 @@ namespace cambium::sparse {
 
 std::vector<Entry> sent_to_owners(const Csr<double>& own, std::int64_t first_row, const OwnerOf& owner_of,
                                   const Comm& comm) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  std::vector<std::vector<Entry>> to(ranks);
+  std::vector<Entry> entries;
+  entries.reserve(own.column.size());
   for (std::int64_t i = 0; i < own.rows; ++i) {
     const auto columns = own.columns_of(i);
     const auto values = own.values_of(i);
     for (std::size_t e = 0; e < columns.size(); ++e)
-      to[static_cast<std::size_t>(owner_of(first_row + i, columns[e]))].push_back(
-          {static_cast<std::int32_t>(first_row + i), columns[e], values[e]});
+      entries.push_back({static_cast<std::int32_t>(first_row + i), columns[e], values[e]});
   }
+  return sent_to_owners(entries, owner_of, comm);
+}
+
+std::vector<Entry> sent_to_owners(std::span<const Entry> own, const OwnerOf& owner_of, const Comm& comm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  std::vector<std::vector<Entry>> to(ranks);
+  for (const Entry& e : own) to[static_cast<std::size_t>(owner_of(e.row, e.column))].push_back(e);
   std::vector<int> sends(ranks), receives(ranks), sends_at(ranks), receives_at(ranks);
   std::vector<Entry> sent;
   for (std::size_t r = 0; r < ranks; ++r) {

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/graph/datasets/chosen_nodes.hpp"
+#include "plugins/graph/graphs/divided_graph.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
 
 namespace cambium::graph {
@@ -31,7 +32,15 @@ void GraphSet::Params::describe(deck::Describe<Params>& d) {
       .def(Nodes::training);
   d("features", &Params::features, "samples carry the features of their node, for networks that see no graph (mlp)")
       .def(false);
+  d("divided", &Params::divided,
+    "every rank holds the edges and features of its range of the nodes, for graphs larger than the memory of one: with "
+    "loader whole_graph and the layouts needed_rows and rows; of a file no rank reads more than its share")
+      .def(false);
   d.check([](const Params& p) -> std::string {
+    if (p.divided && p.features)
+      return "divided leaves each rank a part of the features, and features: true wants them with every node; remove "
+             "one "
+             "of the two";
     if ((p.file.empty() ? 0 : 1) + (p.edges.empty() ? 0 : 1) + (p.made ? 1 : 0) != 1)
       return "give one of: file (HDF5), edges (text), made";
     if (p.edges.empty() && (!p.labels.empty() || p.count > 0 || p.directed))
@@ -79,10 +88,13 @@ static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Node
 
 void GraphSet::open(Context& context) {
   NodeSamples samples;
+  const bool by_parts = params_.divided && !params_.file.empty();
+  if (by_parts) samples.graph = read_divided_graph(params_.file, context.comm);
   io::on_every_rank(context.comm, [&] {
-    samples.graph = graph_of(params_);
+    if (!by_parts) samples.graph = graph_of(params_);
     samples.nodes = chosen_nodes(*samples.graph, params_.nodes);
   });
+  if (params_.divided && !by_parts) samples.graph = held_part(*samples.graph, context.comm);
   if (params_.nodes == Nodes::training) report(*samples.graph, context.log);
   if (params_.features) {
     const auto& rows = samples.graph->features;

@@ -8,7 +8,7 @@
 namespace cambium::graph {
 
 /// Nodes of one graph as samples, with the field "label" (int32, a class); on demand also "features" (float32), for
-/// networks that know nothing of the graph. Every rank holds the graph.
+/// networks that know nothing of the graph. Every rank holds the graph, or, `divided`, its part.
 class GraphSet : public train::Dataset {
  public:
   enum class Nodes { training, validation, test, labelled };
@@ -18,7 +18,7 @@ class GraphSet : public train::Dataset {
     bool directed = false;
     std::optional<MadeGraph> made;
     Nodes nodes = Nodes::training;
-    bool features = false;
+    bool features = false, divided = false;
     static void describe(deck::Describe<Params>& d);
   };
   GraphSet(const Params& params, Context&) : params_(params) {}

@@ -13,31 +13,16 @@ namespace cambium::graph {
 
 namespace {
 
-std::vector<sparse::Entry> entries_of(const GraphParts& parts, Graph& out) {
+std::vector<sparse::Entry> entries_of(const GraphParts& parts) {
   std::vector<sparse::Entry> entries;
   entries.reserve(parts.edges.size() * (parts.directed ? 1 : 2));
   for (std::size_t k = 0; k < parts.edges.size(); ++k) {
     const Edge& e = parts.edges[k];
     if (const auto problem = edge_problem(e, parts.nodes); !problem.empty())
       throw InputError(fmt::format("{}: edge {}: {}", parts.source, k + 1, problem));
-    entries.push_back({e.v, e.u, e.weight});  // v hears u
-    if (e.u == e.v)
-      ++out.loops;
-    else if (!parts.directed)
-      entries.push_back({e.u, e.v, e.weight});
+    for_entries(e, parts.directed, [&](const sparse::Entry& entry) { entries.push_back(entry); });
   }
   return entries;
-}
-
-sparse::Csr<float> numbers_of_their_own(std::int64_t nodes) {
-  sparse::Csr<float> out;
-  out.rows = out.columns = nodes;
-  out.start.resize(static_cast<std::size_t>(nodes) + 1);
-  std::iota(out.start.begin(), out.start.end(), std::int64_t{0});
-  out.column.resize(static_cast<std::size_t>(nodes));
-  std::iota(out.column.begin(), out.column.end(), 0);
-  out.value.assign(static_cast<std::size_t>(nodes), 1.0f);
-  return out;
 }
 
 void require_size(const GraphParts& parts, const char* what, std::size_t found) {
@@ -48,6 +33,17 @@ void require_size(const GraphParts& parts, const char* what, std::size_t found) 
 }
 
 }  // namespace
+
+sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last) {
+  sparse::Csr<float> out;
+  out.rows = out.columns = nodes;
+  out.start.resize(static_cast<std::size_t>(nodes) + 1);
+  for (std::int64_t i = 0; i <= nodes; ++i) out.start[static_cast<std::size_t>(i)] = std::clamp(i, first, last) - first;
+  out.column.resize(static_cast<std::size_t>(last - first));
+  std::iota(out.column.begin(), out.column.end(), static_cast<std::int32_t>(first));
+  out.value.assign(out.column.size(), 1.0f);
+  return out;
+}
 
 std::string edge_problem(const Edge& edge, std::int64_t nodes) {
   for (const std::int32_t node : {edge.u, edge.v})
@@ -63,7 +59,7 @@ GraphPtr make_graph(GraphParts parts) {
   if (parts.nodes < 1) throw InputError(fmt::format("{}: a graph without nodes", parts.source));
   auto out = std::make_shared<Graph>();
   out->source = parts.source, out->directed = parts.directed;
-  auto gathered = sparse::csr_from_entries(parts.nodes, parts.nodes, entries_of(parts, *out));
+  auto gathered = sparse::csr_from_entries(parts.nodes, parts.nodes, entries_of(parts));
   out->weights = std::move(gathered.matrix);
   std::int64_t different_loops = 0;
   for (std::int64_t i = 0; i < parts.nodes; ++i) {
@@ -74,20 +70,27 @@ GraphPtr make_graph(GraphParts parts) {
   out->edges = parts.directed ? entries : (entries - different_loops) / 2 + different_loops;
   out->duplicates = std::ssize(parts.edges) - out->edges;
   out->loops = different_loops;
+  complete(*out, parts);
+  return out;
+}
+
+void complete(Graph& out, GraphParts& parts) {
   require_size(parts, "classes", parts.labels.size());
   require_size(parts, "roles", parts.roles.size());
   require_size(parts, "rows of features", static_cast<std::size_t>(parts.features.rows));
-  out->features = parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes);
-  out->labels = std::move(parts.labels), out->roles = std::move(parts.roles);
-  out->labels.resize(static_cast<std::size_t>(parts.nodes), -1);
-  out->roles.resize(static_cast<std::size_t>(parts.nodes), Role::none);
-  for (const auto label : out->labels) out->classes = std::max(out->classes, label + 1);
+  const std::int64_t first = out.held ? out.held->first : 0, last = out.held ? out.held->last : parts.nodes;
+  out.features =
+      parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, first, last);
+  out.feature_entries = out.features.entries();
+  out.labels = std::move(parts.labels), out.roles = std::move(parts.roles);
+  out.labels.resize(static_cast<std::size_t>(parts.nodes), -1);
+  out.roles.resize(static_cast<std::size_t>(parts.nodes), Role::none);
+  for (const auto label : out.labels) out.classes = std::max(out.classes, label + 1);
   Fingerprint print;
-  print.add(out->weights.start), print.add(out->weights.column), print.add(out->weights.value);
-  print.add(out->features.start), print.add(out->features.column), print.add(out->features.value);
-  print.add(out->labels);
-  out->fingerprint = print.value();
-  return out;
+  print.add(out.weights.start), print.add(out.weights.column), print.add(out.weights.value);
+  print.add(out.features.start), print.add(out.features.column), print.add(out.features.value);
+  print.add(out.labels);
+  out.fingerprint = print.value();
 }
 
 void report(const Graph& graph, Log& log) {
@@ -97,7 +100,7 @@ void report(const Graph& graph, Log& log) {
   log.info(fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} numbers per node ({:.3g} % not zero), {} classes",
                        graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
                        graph.loops == 1 ? "" : "s", graph.features.columns,
-                       100.0 * static_cast<double>(graph.features.entries()) /
+                       100.0 * static_cast<double>(graph.feature_entries) /
                            (static_cast<double>(graph.nodes()) * static_cast<double>(graph.features.columns)),
                        graph.classes));
   log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", with(Role::training),

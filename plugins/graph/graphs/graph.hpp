@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct Edge {
   double weight = 1.0;
 };
 
+/// Of a graph that is divided among ranks: the nodes whose edges and features this rank holds, and what it must know of
+/// the others.
+struct NodePart {
+  std::int64_t first = 0, last = 0;       ///< the nodes [n r / P, n (r + 1) / P) of rank r of P
+  std::vector<double> sums, looped_sums;  ///< of the rows of A and of A + I, all nodes
+};
+
 /// One graph in memory. Immutable once made.
 struct Graph {
   std::string source;           ///< for messages: a file, or "made"
@@ -31,10 +39,12 @@ struct Graph {
   std::int64_t duplicates = 0;       ///< edges that were added to an earlier one between the same nodes
   std::int64_t loops = 0;            ///< edges from a node to itself
   sparse::Csr<float> features;       ///< nodes x numbers of a node
+  std::int64_t feature_entries = 0;  ///< of all nodes, whoever holds them
   std::vector<std::int32_t> labels;  ///< class of each node, -1 where it is not known
   std::int32_t classes = 0;
   std::vector<Role> roles;
   std::uint64_t fingerprint = 0;  ///< of all of the above: equal graphs have equal ones
+  std::optional<NodePart> held;       ///< of a divided graph; rows of weights and features of other nodes are empty
 
   std::int64_t nodes() const { return weights.rows; }
 };
@@ -55,6 +65,20 @@ struct GraphParts {
 /// Makes a graph: edges between the same nodes are added up, undirected ones count in both directions. InputError for a
 /// node that is not there and for a weight that is negative or no number, naming the edge (from 1).
 GraphPtr make_graph(GraphParts parts);
+
+/// The rest of make_graph(): features, labels and roles, given the edges. `weights`, `edges`, `loops` and `duplicates`
+/// of `out` are set; of a divided graph `out.held`, too. Its fingerprint is of what is here.
+void complete(Graph& out, GraphParts& parts);
+
+/// Calls add(entry) for the entries of A that an edge stands for.
+template <class F>
+void for_entries(const Edge& edge, bool directed, const F& add) {
+  add(sparse::Entry{edge.v, edge.u, edge.weight});  // v hears u
+  if (edge.u != edge.v && !directed) add(sparse::Entry{edge.u, edge.v, edge.weight});
+}
+
+/// Features by which nodes [first, last) of a graph without features are told from all others.
+sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last);
 
 /// InputError text of an edge: empty when it can stand.
 std::string edge_problem(const Edge& edge, std::int64_t nodes);

@@ -11,12 +11,22 @@ enum class Weighing {
   pattern,    ///< 1 for each neighbour and the node itself
 };
 
-/// The matrix by which a node hears its neighbours.
+/// Sums of the rows of the weights A.
+std::vector<double> row_sums(const sparse::Csr<double>& a);
+/// Of the rows of A + I; of a divided graph, of those that are held, the others are 0.
+std::vector<double> looped_row_sums(const Graph& graph);
+
+/// The matrix by which a node hears its neighbours. Of a divided graph the rows that are held, the others are empty;
+/// their numbers are those of the whole matrix, bit for bit.
 sparse::Csr<double> weighed(const Graph& graph, Weighing weighing);
 
 /// Rows [first, last) of a matrix, with all its columns.
 template <class T>
 sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
+
+/// The matrix without the rows outside [first, last), which are empty.
+template <class T>
+sparse::Csr<T> with_rows(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
 
 /// Every row divided by its sum; rows that sum to zero stay.
 sparse::Csr<float> divided_by_row_sums(const sparse::Csr<float>& a);

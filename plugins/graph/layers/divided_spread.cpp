@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
-#include "plugins/graph/graphs/matrices.hpp"
+#include "core/sparse/exchange/entries.hpp"
 
 namespace cambium::graph {
 
@@ -48,12 +48,11 @@ Rows<const T> RowSpread<T>::Side::gather(Rows<const T> own) {
 }
 
 template <class T>
-RowSpread<T>::RowSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm) {
-  std::vector<std::int64_t> first;
-  for (int r = 0; r <= comm.size(); ++r) first.push_back(whole.rows * r / comm.size());
+RowSpread<T>::RowSpread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm) {
+  const auto first = sparse::equal_ranges(own.columns, comm.size());
   const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1];
-  this->a_ = sparse::converted<T>(rows_of(whole, begin, end));
-  this->at_ = sparse::converted<T>(rows_of(sparse::transposed(whole), begin, end));
+  this->a_ = sparse::converted<T>(own);
+  this->at_ = sparse::converted<T>(sparse::transposed_rows(own, first, comm));
   this->first_ = begin, this->inputs_ = this->outputs_ = end - begin;
   inputs_side_.set(this->a_, first, keys, comm);
   outputs_side_.set(this->at_, first, keys, comm);
@@ -71,9 +70,9 @@ sparse::Words RowSpread<T>::words() const {
 }
 
 template <class T>
-ProductSpread<T>::ProductSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm) {
-  const auto first = sparse::equal_ranges(whole.rows, comm.size());
-  product_ = sparse::make_product<T>(sparse::own_rows(whole, first, comm.rank()), first, keys, comm);
+ProductSpread<T>::ProductSpread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm) {
+  const auto first = sparse::equal_ranges(own.columns, comm.size());
+  product_ = sparse::make_product<T>(own, first, keys, comm);
   const auto rows = product_->share().rows;
   this->first_ = rows.begin, this->inputs_ = this->outputs_ = rows.size();
 }

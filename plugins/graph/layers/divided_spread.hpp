@@ -10,7 +10,7 @@ namespace cambium::graph {
 template <class T>
 class RowSpread : public Spread<T> {
  public:
-  RowSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm);
+  RowSpread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm);
 
   Rows<const T> gather_inputs(Rows<const T> h) override { return inputs_side_.gather(h); }
   Rows<const T> gather_outputs(Rows<const T> g) override { return outputs_side_.gather(g); }
@@ -38,7 +38,7 @@ class RowSpread : public Spread<T> {
 template <class T>
 class ProductSpread : public Spread<T> {
  public:
-  ProductSpread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm);
+  ProductSpread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm);
 
   sparse::Range counted() const override;
   bool by_rows() const override { return false; }

@@ -20,12 +20,12 @@ void Spread<T>::multiply_transposed(Rows<const T> g, Rows<T> out) {
 }
 
 template <class T>
-std::unique_ptr<Spread<T>> make_spread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm) {
+std::unique_ptr<Spread<T>> make_spread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm) {
   sparse::require_ranks(keys, comm.size());
-  if (comm.size() == 1) return std::make_unique<Spread<T>>(sparse::converted<T>(whole), std::vector<std::int32_t>{});
+  if (comm.size() == 1) return std::make_unique<Spread<T>>(sparse::converted<T>(own), std::vector<std::int32_t>{});
   if (keys.scheme == sparse::Scheme::rows || keys.scheme == sparse::Scheme::needed_rows)
-    return std::make_unique<RowSpread<T>>(whole, keys, comm);
-  return std::make_unique<ProductSpread<T>>(whole, keys, comm);
+    return std::make_unique<RowSpread<T>>(own, keys, comm);
+  return std::make_unique<ProductSpread<T>>(own, keys, comm);
 }
 
 template class Spread<float>;

@@ -63,10 +63,10 @@ class Spread {
   std::int64_t first_ = 0, inputs_ = 0, outputs_ = 0;
 };
 
-/// Of a matrix over all nodes that every rank has whole. Layouts rows and needed_rows: rank r of p has the nodes
-/// [n r / p, n (r + 1) / p); every number is one sum in ascending order of the neighbour, whatever the number of ranks.
-/// Others as core/sparse/distributed has them, up to rounding. InputError for numbers of ranks that do not fit.
+/// Collective. Of a square matrix of which rank r of p gives the rows [n r / p, n (r + 1) / p). Layouts rows and
+/// needed_rows leave them there; every number is one sum in ascending order of the neighbour, whatever the number of
+/// ranks. Others as core/sparse/distributed has them, up to rounding. InputError for numbers of ranks that do not fit.
 template <class T>
-std::unique_ptr<Spread<T>> make_spread(const Csr<double>& whole, const sparse::LayoutKeys& keys, const Comm& comm);
+std::unique_ptr<Spread<T>> make_spread(const Csr<double>& own, const sparse::LayoutKeys& keys, const Comm& comm);
 
 }  // namespace cambium::graph

@@ -1,5 +1,7 @@
 #include "plugins/graph/networks/node_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,8 @@
 #include "plugins/graph/layers/weights_hash.hpp"
 
 namespace cambium::graph {
+
+using sparse::Scheme;
 
 namespace {
 
@@ -78,6 +82,7 @@ class Engine : public NodeEngine {
 
  private:
   Bound<T>& bind(const GraphPtr& graph, bool alone);
+  void require_held(const Graph& graph, bool alone) const;
   std::vector<Spread<T>*> every_layer(Spread<T>& spread) const {
     return std::vector<Spread<T>*>(shape_.network.layers.size(), &spread);
   }
@@ -104,18 +109,36 @@ class Engine : public NodeEngine {
   std::vector<double> outputs_;  ///< nodes x classes
 };
 
+/// InputError where this wants more of a divided graph than the rank holds.
+template <class T>
+void Engine<T>::require_held(const Graph& graph, bool alone) const {
+  if (!graph.held) return;
+  if (alone)
+    throw InputError(
+        fmt::format("{}: divided: true leaves a part of the graph on each rank, and what is computed for single nodes "
+                    "wants all of it; take loader: whole_graph, or remove divided",
+                    graph.source));
+  if (const auto scheme = shape_.layout.scheme; scheme != Scheme::rows && scheme != Scheme::needed_rows)
+    throw InputError(
+        fmt::format("{}: divided: true leaves rows of the graph on each rank, which layout {} wants elsewhere; take "
+                    "needed_rows or rows, or remove divided",
+                    graph.source, sparse::name_of(scheme)));
+}
+
 template <class T>
 Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   alone = alone || comm_.size() == 1;
   for (auto& b : bound_)
     if (b->graph->fingerprint == graph->fingerprint && b->alone == alone) return *b;
+  require_held(*graph, alone);
   auto b = std::make_unique<Bound<T>>();
   b->graph = graph, b->alone = alone, b->last = graph->nodes();
-  auto matrix = weighed(*graph, shape_.weighing);
+  const auto matrix = weighed(*graph, shape_.weighing);
   if (alone) {
     b->spread = std::make_unique<Spread<T>>(sparse::converted<T>(matrix), std::vector<std::int32_t>{});
   } else {
-    b->spread = make_spread<T>(matrix, shape_.layout, comm_);
+    const auto nodes = graph->nodes(), rank = std::int64_t{comm_.rank()}, ranks = std::int64_t{comm_.size()};
+    b->spread = make_spread<T>(rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks), shape_.layout, comm_);
     b->spread->begin_step(draws_.seed, draws_.step);
     b->first = b->spread->first(), b->last = b->first + b->spread->outputs();
   }
@@ -125,7 +148,7 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   const auto& first = shape_.network.layers.front();
   const double size = static_cast<double>(graph->nodes()) * static_cast<double>(graph->features.columns);
   b->sparse = (first.kind == LayerShape::Kind::attention || first.out < first.in) &&
-              static_cast<double>(graph->features.entries()) < 0.25 * size;
+              static_cast<double>(graph->feature_entries) < 0.25 * size;
   if (b->sparse)
     b->dropped = b->features;
   else

@@ -125,6 +125,11 @@ Task::Outcome ClassifyNodes::run(Context& context) {
     rows.push_back({method, {accuracy(*graph, nodes_, judged.classes)}, {judged.validation}});
     if (params_.models.empty()) keep(judged, method);
   };
+  if (graph->held && (params_.rivals || params_.models.empty()))
+    throw InputError(
+        "rivals want the whole graph on a rank, and divided: true leaves a part on each; give models and rivals: "
+        "false, "
+        "or remove divided");
   if (params_.rivals || params_.models.empty()) {
     add(most_frequent(*graph), "most frequent class");
     double alpha = 0.0;

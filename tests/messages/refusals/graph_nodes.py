@@ -56,6 +56,8 @@ says("give one of: file (HDF5), edges (text), made", T + "dataset={type: graph}"
 says("give one of: file (HDF5), edges (text), made", T + f"dataset={{type: graph, file: a.h5, made: {MADE}}}")
 says("labels, count and directed go with edges; a file and a made-up graph say all this themselves",
      T + f"dataset={{type: graph, made: {MADE}, directed: true}}")
+says("divided leaves each rank a part of the features, and features: true wants them with every node; remove one of the two",
+     T + f"dataset={{type: graph, made: {MADE}, divided: true, features: true}}")
 reads_text("EDGES: no node is marked for training; give the graph roles (split), or take nodes: labelled", "0 1\n")
 reads("FILE: node 0 is one of those for training, but its class is not known", graph(labels=[-1, 1, 1]))
 

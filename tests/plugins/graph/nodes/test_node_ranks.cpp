@@ -2,8 +2,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <tuple>
 
+#include "core/base/error.hpp"
+#include "core/io/hdf5/h5.hpp"
 #include "core/sparse/distributed/layout.hpp"
+#include "plugins/graph/graphs/divided_graph.hpp"
+#include "plugins/graph/graphs/graph_file.hpp"
+#include "plugins/graph/graphs/matrices.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/nodes/learning.hpp"
 
@@ -98,4 +104,137 @@ TEST_CASE("every layout that these ranks allow gives the weights of one rank", "
       CHECK(worst <= 1e-10 * size);
     }
   }
+}
+
+namespace {
+
+/// A weighted graph with loops, edges given twice and features that are no counts.
+void write_graph(const std::string& path, bool directed, bool sparse) {
+  constexpr std::int64_t nodes = 151, edges = 900, width = 6;
+  std::vector<int> ends, labels, split, indices;
+  std::vector<double> weights;
+  std::vector<float> features;
+  std::vector<std::int64_t> places{0};
+  for (std::int64_t k = 0; k < edges; ++k) {
+    ends.push_back(static_cast<int>(k * k % nodes)), ends.push_back(static_cast<int>((7 * k + k / 90) % nodes));
+    weights.push_back(0.1 + 0.3 * std::sin(static_cast<double>(k)) * std::sin(static_cast<double>(k)));
+  }
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    labels.push_back(static_cast<int>(i % 3)), split.push_back(static_cast<int>(i % 5 == 0));
+    for (std::int64_t f = 0; f < width; ++f) {
+      const bool none = (i + f) % 3 == 0;
+      if (!sparse) features.push_back(none ? 0.0f : static_cast<float>(1.0 + 0.1 * static_cast<double>(i * f % 11)));
+      if (!sparse || none) continue;
+      features.push_back(static_cast<float>(1.0 + 0.1 * static_cast<double>(i * f % 11)));
+      indices.push_back(static_cast<int>(f));
+    }
+    places.push_back(std::ssize(indices));
+  }
+  auto file = io::File::create(path);
+  file.set_attribute("nodes", nodes), file.set_attribute("directed", std::int64_t{directed});
+  file.write("edges", io::tensor_of(ends.data(), {edges, 2})), file.write("weights", weights);
+  file.write("labels", labels), file.write("split", split);
+  if (sparse) {
+    auto group = file.create_group("features");
+    group.set_attribute("columns", width);
+    group.write("indptr", places), group.write("indices", indices), group.write("values", features);
+  } else {
+    file.write("features", io::tensor_of(features.data(), {nodes, width}));
+  }
+  file.close();
+}
+
+template <class T>
+bool same(const sparse::Csr<T>& a, const sparse::Csr<T>& b) {
+  return a.rows == b.rows && a.columns == b.columns && a.start == b.start && a.column == b.column && a.value == b.value;
+}
+
+}  // namespace
+
+TEST_CASE("a rank's part that is read is its part of the whole graph", "[ranks]") {
+  Ranks ranks;
+  for (const bool directed : {false, true})
+    for (const bool sparse : {false, true}) {
+      const auto path = ranks.scratch.file("graph" + std::to_string(2 * directed + sparse) + ".h5");
+      if (ranks.world.root()) write_graph(path, directed, sparse);
+      ranks.world.barrier();
+      const auto whole = read_graph(path);
+      const auto read = read_divided_graph(path, ranks.world), cut = held_part(*whole, ranks.world);
+      CHECK(same(read->weights, cut->weights));
+      CHECK(same(read->features, cut->features));
+      CHECK(read->labels == whole->labels);
+      CHECK(read->roles == whole->roles);
+      CHECK(std::tuple(read->edges, read->loops, read->duplicates, read->feature_entries, read->classes) ==
+            std::tuple(whole->edges, whole->loops, whole->duplicates, whole->feature_entries, whole->classes));
+      for (const auto weighing : {Weighing::symmetric, Weighing::mean, Weighing::pattern, Weighing::none}) {
+        const auto all = weighed(*whole, weighing);
+        CHECK(same(weighed(*read, weighing), read->held ? with_rows(all, read->held->first, read->held->last) : all));
+      }
+      CHECK(read->held.has_value() == (ranks.world.size() > 1));
+    }
+}
+
+TEST_CASE("a divided graph gives the weights of a whole one, and its ranks hold their share", "[ranks]") {
+  Ranks ranks;
+  const auto path = ranks.scratch.file("divided.h5");
+  if (ranks.world.root()) write_graph(path, false, true);
+  ranks.world.barrier();
+  for (const auto& model : models) {
+    INFO(model);
+    const auto keys = [&](const std::string& divided) {
+      return "{network: " + model + ", dataset: {type: graph, file: " + path + divided +
+             "}, validation: {type: graph, nodes: validation, file: " + path + divided +
+             "}, loader: whole_graph, epochs: 10, optimizer: {type: adam}, learning_rate: {type: constant, start: "
+             "0.01}, "
+             "reduce: {mode: ordered, slices: 8}}";
+    };
+    CHECK(ranks.trained(keys(""), true) == ranks.trained(keys(", divided: true"), false));
+  }
+  const auto part = read_divided_graph(path, ranks.world);
+  const double all = ranks.world.sum(static_cast<double>(part->weights.entries()));
+  CHECK(static_cast<double>(part->weights.entries()) <= 1.2 * all / ranks.world.size());
+  const auto whole = read_graph(path);
+  CHECK(all == static_cast<double>(whole->weights.entries()));
+}
+
+TEST_CASE("what wants more of a divided graph than a rank holds says so", "[ranks]") {
+  Ranks ranks;
+  if (ranks.world.size() == 1) return;
+  const auto says = [&](const std::string& task, const std::string& keys) {
+    try {
+      Place(ranks.world, ranks.scratch.file("refused")).run(task, keys);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const auto data = "dataset: {type: graph, divided: true, " + small_graph + "}";
+  const std::string rest = ", epochs: 1, learning_rate: {type: constant, start: 0.01}}";
+  CHECK(
+      says("train", "{network: {type: gcn, layers: [4]}, " + data + rest) ==
+      "made: divided: true leaves a part of the graph on each rank, and what is computed for single nodes wants all of "
+      "it; take loader: whole_graph, or remove divided");
+  if (ranks.world.size() == 4)
+    CHECK(says("train", "{network: {type: gcn, layers: [4], layout: grid_2d}, loader: whole_graph, " + data + rest) ==
+          "made: divided: true leaves rows of the graph on each rank, which layout grid_2d wants elsewhere; take "
+          "needed_rows or rows, or remove divided");
+  CHECK(
+      says("classify_nodes", "{" + data + "}") ==
+      "rivals want the whole graph on a rank, and divided: true leaves a part on each; give models and rivals: false, "
+      "or remove divided");
+}
+
+TEST_CASE("an edge of a divided graph that cannot stand is named", "[ranks]") {
+  Ranks ranks;
+  const auto path = ranks.scratch.file("bad.h5");
+  if (ranks.world.root()) {
+    auto file = io::File::create(path);
+    const std::vector<int> ends = {0, 1, 1, 7};
+    file.set_attribute("nodes", 3);
+    file.write("edges", io::tensor_of(ends.data(), {2, 2}));
+    file.close();
+  }
+  ranks.world.barrier();
+  CHECK_THROWS_WITH(read_divided_graph(path, ranks.world),
+                    path + ": edge 2: there is no node 7; the graph has 3, numbered 0 to 2");
 }

@@ -1,0 +1,152 @@
+#include "plugins/graph/graphs/divided_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/sparse/distributed/product.hpp"
+#include "core/sparse/exchange/entries.hpp"
+#include "plugins/graph/graphs/fingerprint.hpp"
+#include "plugins/graph/graphs/graph_arrays.hpp"
+#include "plugins/graph/graphs/graph_file.hpp"
+#include "plugins/graph/graphs/matrices.hpp"
+
+namespace cambium::graph {
+
+namespace {
+
+std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+/// Edges of a file on their way to the ranks that hold an end.
+class EdgeSender {
+ public:
+  EdgeSender(const std::string& path, const Graph& graph, std::int64_t nodes, const Comm& comm)
+      : path_(path), nodes_(nodes), directed_(graph.directed), comm_(comm),
+        first_(sparse::equal_ranges(nodes, comm.size())) {}
+
+  /// Entries of this rank's rows, in the order of the file: piece k is read by rank k mod P, and pieces of a round come
+  /// in the order of ranks. A fault is kept until all rounds are over, so that no rank waits for another.
+  std::vector<sparse::Entry> all(const io::File& file, std::int64_t edges) {
+    constexpr std::int64_t most = 1 << 20;  // edges in a round
+    const std::int64_t piece = std::max<std::int64_t>(1, most / comm_.size()), round = piece * comm_.size();
+    std::vector<sparse::Entry> out;
+    for (std::int64_t begin = 0; begin < edges; begin += round) {
+      const auto from = std::min(edges, begin + piece * comm_.rank());
+      const auto came = exchanged(read(file, {from, std::min(edges, from + piece)}));
+      out.insert(out.end(), came.begin(), came.end());
+    }
+    io::on_every_rank(comm_, [&] {
+      if (!fault_.empty()) throw InputError(fault_);
+    });
+    return out;
+  }
+
+ private:
+  std::vector<sparse::Entry> read(const io::File& file, sparse::Range wanted) {
+    std::vector<sparse::Entry> out;
+    if (!fault_.empty()) return out;
+    try {
+      const auto edges = edges_of(file, wanted);
+      for (std::size_t k = 0; k < edges.size(); ++k) {
+        if (const auto problem = edge_problem(edges[k], nodes_); !problem.empty())
+          throw InputError(
+              fmt::format("{}: edge {}: {}", path_, wanted.begin + static_cast<std::int64_t>(k) + 1, problem));
+        for_entries(edges[k], directed_, [&](const sparse::Entry& entry) { out.push_back(entry); });
+      }
+    } catch (const InputError& error) {
+      fault_ = error.what();
+      out.clear();
+    }
+    return out;
+  }
+
+  std::vector<sparse::Entry> exchanged(const std::vector<sparse::Entry>& entries) const {
+    return sparse::sent_to_owners(
+        entries, [&](std::int64_t row, std::int64_t) { return sparse::range_of(first_, row); }, comm_);
+  }
+
+  std::string path_, fault_;
+  std::int64_t nodes_;
+  bool directed_;
+  const Comm& comm_;
+  std::vector<std::int64_t> first_;
+};
+
+/// A vector with a number for each node, of which every rank has its own.
+std::vector<double> of_all_ranks(std::vector<double> own, const Comm& comm) {
+  comm.sum(own);
+  return own;
+}
+
+/// Rows that this rank holds, the counts of all, and what it must know of other nodes.
+void take_rows(Graph& graph, std::vector<sparse::Entry> entries, std::int64_t nodes, std::int64_t edges,
+               const Comm& comm) {
+  const auto first = sparse::equal_ranges(nodes, comm.size());
+  graph.held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], {}, {}};
+  graph.weights = sparse::csr_from_entries(nodes, nodes, entries).matrix;
+  std::vector<sparse::Entry>().swap(entries);
+  graph.held->sums = of_all_ranks(row_sums(graph.weights), comm);
+  graph.held->looped_sums = of_all_ranks(looped_row_sums(graph), comm);
+  std::int64_t loops = 0;
+  for (auto i = graph.held->first; i < graph.held->last; ++i) {
+    const auto row = graph.weights.columns_of(i);
+    loops += std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(i));
+  }
+  graph.loops = comm.sum(loops);
+  const auto all = comm.sum(graph.weights.entries());
+  graph.edges = graph.directed ? all : (all - graph.loops) / 2 + graph.loops;
+  graph.duplicates = edges - graph.edges;
+}
+
+/// What all ranks know of all.
+void agree(Graph& graph, const Comm& comm) {
+  graph.feature_entries = comm.sum(graph.feature_entries);
+  Fingerprint print;
+  print.add(comm.all_gather(static_cast<std::int64_t>(graph.fingerprint)));
+  graph.fingerprint = print.value();
+}
+
+}  // namespace
+
+GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
+  if (comm.size() == 1) return read_graph(path);
+  auto out = std::make_shared<Graph>();
+  GraphParts parts;
+  std::int64_t edges = 0;
+  std::optional<io::File> file;
+  const auto reading = [&](const std::function<void()>& action) {
+    io::on_every_rank(comm, [&] { io::reading(path, action); });
+  };
+  reading([&] {
+    file.emplace(io::File::open(path));
+    parts.source = path, parts.nodes = nodes_of(*file), parts.directed = directed_of(*file);
+    edges = edge_count(*file);
+  });
+  out->source = path, out->directed = parts.directed;
+  take_rows(*out, EdgeSender(path, *out, parts.nodes, comm).all(*file, edges), parts.nodes, edges, comm);
+  reading([&] {
+    parts.features = features_of(*file, parts.nodes, {out->held->first, out->held->last});
+    parts.labels = labels_of(*file), parts.roles = roles_of(*file);
+    complete(*out, parts);
+  });
+  agree(*out, comm);
+  return out;
+}
+
+GraphPtr held_part(const Graph& whole, const Comm& comm) {
+  const auto first = sparse::equal_ranges(whole.nodes(), comm.size());
+  auto out = std::make_shared<Graph>(whole);
+  if (comm.size() == 1) return out;
+  out->held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], row_sums(whole.weights), looped_row_sums(whole)};
+  out->weights = with_rows(whole.weights, out->held->first, out->held->last);
+  out->features = with_rows(whole.features, out->held->first, out->held->last);
+  Fingerprint print;
+  print.add(std::vector<std::uint64_t>{whole.fingerprint, static_cast<std::uint64_t>(comm.size())});
+  out->fingerprint = print.value();
+  return out;
+}
+
+}  // namespace cambium::graph

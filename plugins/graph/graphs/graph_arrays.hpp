@@ -1,0 +1,21 @@
+#pragma once
+#include "core/io/hdf5/h5.hpp"
+#include "core/sparse/exchange/share.hpp"
+#include "plugins/graph/graphs/graph.hpp"
+
+/// Arrays of a file of a graph (the format stands in plugins/graph/README.md). InputError naming file and array for
+/// what is missing, does not fit or is out of range.
+namespace cambium::graph {
+
+std::int64_t nodes_of(const io::File& file);
+bool directed_of(const io::File& file);
+/// Edges that the file has.
+std::int64_t edge_count(const io::File& file);
+/// These of them, in the order of the file; their ends are not looked at.
+std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted);
+/// Features of a range of the nodes; rows of others are empty, and no columns where the file has no features.
+sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
+std::vector<Role> roles_of(const io::File& file);
+std::vector<std::int32_t> labels_of(const io::File& file);
+
+}  // namespace cambium::graph
