@@ -140,7 +140,8 @@ GraphPtr held_part(const Graph& whole, const Comm& comm) {
   const auto first = sparse::equal_ranges(whole.nodes(), comm.size());
   auto out = std::make_shared<Graph>(whole);
   if (comm.size() == 1) return out;
-  out->held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], row_sums(whole.weights), looped_row_sums(whole)};
+  out->held =
+      NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], row_sums(whole.weights), looped_row_sums(whole)};
   out->weights = with_rows(whole.weights, out->held->first, out->held->last);
   out->features = with_rows(whole.features, out->held->first, out->held->last);
   Fingerprint print;

@@ -44,7 +44,7 @@ struct Graph {
   std::int32_t classes = 0;
   std::vector<Role> roles;
   std::uint64_t fingerprint = 0;  ///< of all of the above: equal graphs have equal ones
-  std::optional<NodePart> held;       ///< of a divided graph; rows of weights and features of other nodes are empty
+  std::optional<NodePart> held;   ///< of a divided graph; rows of weights and features of other nodes are empty
 
   std::int64_t nodes() const { return weights.rows; }
 };
