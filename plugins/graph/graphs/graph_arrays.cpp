@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "core/base/error.hpp"
 
@@ -37,13 +40,32 @@ std::int64_t edge_count(const io::File& file) {
 
 /// Part [begin, end) of the first dimension of an array whose rows have `width` numbers; 0: of one dimension.
 template <class T>
-static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
+static std::vector<T> block_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
   std::vector<T> out(static_cast<std::size_t>(rows.size() * std::max<std::int64_t>(width, 1)));
   const std::int64_t start[] = {rows.begin, 0};
   if (width == 0)
     array.read_block({start, 1}, io::tensor_of(out));
   else
     array.read_block(start, io::tensor_of(out.data(), {rows.size(), width}));
+  return out;
+}
+
+/// The same for arrays that another program may have written with 64 bits, as NumPy does by itself: block by block, so
+/// that the wide numbers never lie in memory all at once.
+template <class T>
+static std::vector<T> part_of(const io::Dataset& array, sparse::Range rows, std::int64_t width) {
+  using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+  const std::int64_t block = std::max<std::int64_t>(1, (1 << 20) / std::max<std::int64_t>(width, 1));
+  std::vector<T> out;
+  out.reserve(static_cast<std::size_t>(rows.size() * std::max<std::int64_t>(width, 1)));
+  for (auto begin = rows.begin; begin < rows.end; begin += block)
+    for (const Wide x : block_of<Wide>(array, {begin, std::min(rows.end, begin + block)}, width)) {
+      if constexpr (std::is_integral_v<T>)
+        if (!std::in_range<T>(x))
+          throw InputError(fmt::format("'{}': {} holds {}, but numbers there go up to {}", array.file(), array.path(),
+                                       x, std::numeric_limits<T>::max()));
+      out.push_back(static_cast<T>(x));
+    }
   return out;
 }
 

@@ -77,6 +77,7 @@ reads("'FILE' has no attribute 'nodes' (how many there are); is it a file of a g
 reads("'FILE' says that it has -2 nodes; from 1 to 2147483647 can be", graph(**{"/": (None, {"nodes": -2})}))
 reads("'FILE': /edges must have two columns, the nodes of each edge", graph(edges=[[0, 1, 2]]))
 reads("FILE: edge 2: there is no node 7; the graph has 3, numbered 0 to 2", graph(edges=[[0, 1], [1, 7]]))
+reads("'FILE': /edges holds 4294967297, but numbers there go up to 2147483647", graph(edges=[[0, 1], [1, 2**32 + 1]]))
 reads("FILE: edge 2: the weight between nodes 1 and 2 is not a number; weights are finite and 0 or more", graph(weights=[1.0, float("nan")]))
 reads("'FILE': /weights holds 1 numbers for 2 edges; the file is cut short or damaged", graph(weights=[1.0]))
 reads("FILE: 2 classes for 3 nodes; the file is cut short, or its parts belong to different graphs", graph(labels=[0, 1]))
