@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/pack.hpp"
+
 namespace cambium::lowp {
 namespace {
 
@@ -30,17 +32,22 @@ struct Table {
   }
 };
 
+using Row = Pack<float, lanes>;
+
 /// Sum of weights times differences of one source, lane by lane; the middle's difference is zero.
-void add_source(const float* x, const std::vector<std::int64_t>& rows, const float* w, float* sum) {
-  const float middle = *x;
+void add_source(const float* x, const std::vector<std::int64_t>& rows, const float* w, Row& sum) {
+  const Row middle(*x);
   for (const auto row : rows) {
-    const float* y = x + row;
-    for (int k = 0; k < lanes; ++k) sum[k] += w[k] * (y[k] - middle);
+    sum += Row::load(w) * (Row::load(x + row) - middle);
     w += lanes;
   }
 }
 
-float total(const float* s) { return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])); }
+float in_pairs(const Row& sum) {
+  float s[lanes];
+  sum.store(s);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
 
 }  // namespace
 
@@ -87,10 +94,10 @@ std::vector<float> EnhancerStage::corrections(std::span<const std::uint8_t> grou
     for (std::size_t s = 0; s < scaled.size(); ++s) places[s] = scaled[s].at(index);
     for (std::int64_t k = 0; k < n; ++k) {
       const std::size_t g = groups[static_cast<std::size_t>(first + k)];
-      float sum[lanes] = {};
+      Row sum(0.0f);
       for (std::size_t s = 0; s < scaled.size(); ++s)
         add_source(places[s] + k, scaled[s].rows(), table.weights.data() + g * table.per_group + s * per_source, sum);
-      float r = total(sum) + table.constants[g];
+      float r = in_pairs(sum) + table.constants[g];
       if (!hidden.empty()) r += hidden[g](places[0] + k, nearest);
       out[static_cast<std::size_t>(first + k)] = r;
     }
