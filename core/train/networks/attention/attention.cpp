@@ -12,7 +12,8 @@ void AttentionParams::describe(deck::Describe<AttentionParams>& d) {
     "softmax: all weights of a text at once; two_pass: the same numbers block by block, in memory that grows with the "
     "length alone; linear: features elu + 1 (Katharopoulos et al. 2020); favor: positive orthogonal random features "
     "(Choromanski et al. 2021)")
-      .options({{"softmax", Type::softmax}, {"two_pass", Type::two_pass}, {"linear", Type::linear}, {"favor", Type::favor}})
+      .options(
+          {{"softmax", Type::softmax}, {"two_pass", Type::two_pass}, {"linear", Type::linear}, {"favor", Type::favor}})
       .def(Type::softmax);
   d("features", &AttentionParams::features, "how many random features favor has: twice the numbers of a head, or more")
       .at_least(1);
@@ -28,6 +29,26 @@ void AttentionParams::describe(deck::Describe<AttentionParams>& d) {
   });
 }
 
+Citation citation_of(AttentionParams::Type type) {
+  if (type == AttentionParams::Type::two_pass)
+    return {"dao2022", R"(@inproceedings{dao2022,
+  author = {Dao, Tri and Fu, Daniel Y. and Ermon, Stefano and Rudra, Atri and R{\'e}, Christopher},
+  title = {{FlashAttention}: Fast and Memory-Efficient Exact Attention with {IO}-Awareness},
+  booktitle = {Advances in Neural Information Processing Systems}, volume = {35}, year = {2022}
+})"};
+  if (type == AttentionParams::Type::linear)
+    return {"katharopoulos2020", R"(@inproceedings{katharopoulos2020,
+  author = {Katharopoulos, Angelos and Vyas, Apoorv and Pappas, Nikolaos and Fleuret, Fran{\c{c}}ois},
+  title = {Transformers are {RNNs}: Fast Autoregressive Transformers with Linear Attention},
+  booktitle = {International Conference on Machine Learning}, year = {2020}
+})"};
+  return {"choromanski2021", R"(@inproceedings{choromanski2021,
+  author = {Choromanski, Krzysztof and Likhosherstov, Valerii and Dohan, David and Song, Xingyou and Gane, Andreea and Sarlos, Tamas and Hawkins, Peter and Davis, Jared and Mohiuddin, Afroz and Kaiser, Lukasz and Belanger, David and Colwell, Lucy and Weller, Adrian},
+  title = {Rethinking Attention with Performers},
+  booktitle = {International Conference on Learning Representations}, year = {2021}
+})"};
+}
+
 template <class T>
 std::unique_ptr<Attention<T>> make_attention(AttentionParams::Type type, const HeadShape& shape,
                                              std::span<const double> features) {
@@ -40,8 +61,7 @@ std::unique_ptr<Attention<T>> make_attention(AttentionParams::Type type, const H
     case Type::linear:
       return std::make_unique<KernelAttention<T>>(shape, std::make_unique<EluFeatures<T>>(shape.width));
     case Type::favor:
-      return std::make_unique<KernelAttention<T>>(shape,
-                                                  std::make_unique<PositiveFeatures<T>>(shape.width, features));
+      return std::make_unique<KernelAttention<T>>(shape, std::make_unique<PositiveFeatures<T>>(shape.width, features));
   }
   return nullptr;
 }

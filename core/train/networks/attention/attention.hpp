@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/citation.hpp"
 #include "core/deck/describe.hpp"
 
 namespace cambium::train {
@@ -15,6 +16,9 @@ struct AttentionParams {
   std::optional<int> features;  ///< of favor
   static void describe(deck::Describe<AttentionParams>& d);
 };
+
+/// The work that a type other than softmax rests on.
+Citation citation_of(AttentionParams::Type type);
 
 /// Queries, keys and values of one head: row i of each begins i * stride numbers behind the first.
 template <class T>

@@ -13,7 +13,8 @@ enum class Reference {
 };
 
 /// Positive features of queries and keys, phi(q) . phi(k) being the weight of a key. Row i of `phi` is phi(x_i)
-/// e^(-reference[i]): keys share one reference or tell it, since a maximum of each by itself would change their weights.
+/// e^(-reference[i]): keys share one reference or tell it, since a maximum of each by itself would change their
+/// weights.
 template <class T>
 class FeatureMap {
  public:
