@@ -1,5 +1,7 @@
 #include "core/train/networks/attention/attention.hpp"
 
+#include <fmt/format.h>
+
 #include "core/train/networks/attention/feature_map.hpp"
 #include "core/train/networks/attention/kernel_attention.hpp"
 #include "core/train/networks/attention/softmax_attention.hpp"

@@ -3,7 +3,7 @@
 
 namespace cambium::train {
 
-/// x[k] becomes e^(x[k] - shift) for n numbers.
+/// x[k] becomes e^(x[k] - shift) for n numbers, the same whatever their place. T is double or float.
 template <class T>
 void exponentials(T* x, std::int64_t n, T shift);
 
