@@ -8,6 +8,7 @@
 #include "core/train/low_rank/compress.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/networks/transformer/grammar_set.hpp"
+#include "core/train/networks/transformer/recall_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
 #include "core/train/plan/plan_command.hpp"
 #include "core/train/run/evaluate.hpp"
@@ -38,6 +39,8 @@ void register_training(Registry& registry) {
   registry.add<Transformer>("transformer", "causal transformer over bytes")
       .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
   registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known").synonyms({"text", "language"});
+  registry.add<RecallSet>("recall", "texts that ask for what stood far before: keys and their values")
+      .synonyms({"associative_recall", "mqar", "induction", "lookup"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
   registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")
