@@ -11,30 +11,35 @@
 
 namespace cambium::train {
 
-static constexpr int first_key = 1, first_value = 128;
-
 void RecallSet::Params::describe(deck::Describe<Params>& d) {
   d("samples", &Params::samples, "how many texts").at_least(1);
-  d("length", &Params::length, "bytes of a text, an even number").at_least(4).def(128);
-  d("pairs", &Params::pairs, "keys with a value, at random places before the questions").at_least(1).def(16);
-  d("queries", &Params::queries, "keys that are asked for at the end, each once").at_least(1).def(8);
-  d("keys", &Params::keys, "different bytes that are keys").range(1, 127).def(32);
-  d("values", &Params::values, "different bytes that are values").range(2, 128).def(32);
+  d("length", &Params::length, "bytes of a text").at_least(3).def(64);
+  d("pairs", &Params::pairs, "keys with a value, a byte each, at random places before the questions")
+      .at_least(1)
+      .def(8);
+  d("queries", &Params::queries, "keys that are asked for at the end, each once and with its answer behind it")
+      .at_least(1)
+      .def(8);
+  d("keys", &Params::keys, "different keys").at_least(1).def(16);
+  d("values", &Params::values, "different values").at_least(2).def(8);
   d("first", &Params::first, "number of the first text: sets of one seed with other numbers share no text")
       .at_least(0)
       .def(0);
   d("seed", &Params::seed, "of the texts").at_least(0).def(1);
   d.check([](const Params& p) -> std::string {
-    if (p.length % 2 != 0)
-      return fmt::format("length {} is odd; keys and values take two bytes, so give an even one", p.length);
     if (p.queries > p.pairs)
       return fmt::format("{} queries ask for more than the {} pairs; lower queries or raise pairs", p.queries, p.pairs);
     if (p.pairs > p.keys)
       return fmt::format("{} pairs need as many different keys, but keys is {}; lower pairs or raise keys", p.pairs,
                          p.keys);
-    if (2 * (static_cast<std::int64_t>(p.pairs) + p.queries) > p.length)
+    const auto bytes = 1 + std::int64_t{p.keys} + p.values + std::int64_t{p.keys} * p.values;
+    if (bytes > 256)
+      return fmt::format("{} keys and {} values make {} different bytes, more than 256; lower keys or values", p.keys,
+                         p.values, bytes);
+    const auto taken = std::int64_t{p.pairs} + 2 * p.queries;
+    if (taken > p.length)
       return fmt::format("{} pairs and {} queries take {} bytes, but length is {}; raise length", p.pairs, p.queries,
-                         2 * (p.pairs + p.queries), p.length);
+                         taken, p.length);
     return {};
   });
 }
@@ -98,24 +103,23 @@ Text text_of(const RecallSet::Params& p, std::uint64_t id) {
   const auto keys = different(draws, p.pairs, p.keys), asked = different(draws, p.queries, p.pairs);
   std::vector<int> values;
   for (int k = 0; k < p.pairs; ++k) values.push_back(draws.below(p.values));
+  const int value_bytes = 1 + p.keys, pair_bytes = value_bytes + p.values;
   int placed = 0;
-  for (auto left = static_cast<int>(p.length / 2) - p.queries; left > 0; --left) {
+  for (auto left = static_cast<int>(p.length) - 2 * p.queries; left > 0; --left) {
     const int more = p.pairs - placed;
     const double chance = static_cast<double>(more) / left;
     if (draws.below(left) < more) {
       const auto k = static_cast<std::size_t>(placed);
-      out.add(first_key + keys[k], chance / (p.keys - placed));
-      out.add(first_value + values[k], 1.0 / p.values);
+      out.add(pair_bytes + keys[k] * p.values + values[k], chance / ((p.keys - placed) * p.values));
       ++placed;
     } else {
       out.add(0, 1.0 - chance);
-      out.add(0, 1.0);
     }
   }
   for (int k = 0; k < p.queries; ++k) {
     const auto pair = static_cast<std::size_t>(asked[static_cast<std::size_t>(k)]);
-    out.add(first_key + keys[pair], 1.0 / (p.pairs - k));
-    out.add(first_value + values[pair], 1.0, true);
+    out.add(1 + keys[pair], 1.0 / (p.pairs - k));
+    out.add(value_bytes + values[pair], 1.0, true);
   }
   return out;
 }
