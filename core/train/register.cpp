@@ -6,6 +6,7 @@
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
+#include "core/train/networks/attention/bench_attention.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/networks/transformer/grammar_set.hpp"
 #include "core/train/networks/transformer/recall_set.hpp"
@@ -27,6 +28,7 @@ void register_training(Registry& registry) {
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add_command(plan_command(registry));
   registry.add_command(suite_command());
+  registry.add_bench(bench_attention());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")

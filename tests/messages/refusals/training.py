@@ -79,6 +79,8 @@ says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RE
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
 says("16 keys and 15 values make 272 different bytes, more than 256; lower keys or values", RECALL + "values: 15}")
 says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
+says("bench attention: least 256, most 128, width 64, features 128, repeats 3 and draws 12 must be 1 or more, and most no less than least",
+     command=["bench", "attention", "most=128"])
 fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
