@@ -72,8 +72,8 @@ ATTENTION = T + "network={type: transformer, width: 4, heads: 1, attention: "
 says("favor needs features, how many it draws for each layer; give features: 64, for example", ATTENTION + "{type: favor}}")
 for kind in ("softmax", "two_pass", "linear"):
     says(f"features are those of type favor, and {kind} has none to choose; remove features", ATTENTION + f"{{type: {kind}, features: 8}}}}")
-says(None, ATTENTION + "{type: favor, features: 0}}")
-says(None, ATTENTION + "{type: reformer}}")
+says("stages[0].train.network.attention.features: found 0, expected a whole number >= 1", ATTENTION + "{type: favor, features: 0}}")
+says("stages[0].train.network.attention.type: found 'reformer', expected one of: softmax, two_pass, linear, favor", ATTENTION + "{type: reformer}}")
 RECALL = T + "dataset={type: recall, samples: 20, "
 says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
 says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
@@ -101,6 +101,13 @@ fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "datas
 ANSWERS = T + "network={type: transformer, width: 4, heads: 1, learn: answers}"
 fails("learn: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
       "answers, or remove learn", *TEXT, ANSWERS, T + "dataset.files=[bytes.h5]")
+fails(("attention between 2e+06 places of a text would take at least 128 TB of memory on this node, which has ",
+       "; take attention: {type: two_pass}, which gives the same numbers and does not keep them"), T + "network={type: transformer, width: 4}",
+      RECALL + "length: 2000001}")
+FAVOR = "{type: transformer, width: 4, heads: 1, attention: {type: favor, features: %d}}"
+table.begins(T + "network=" + FAVOR % 8, T + "dataset={type: recall, samples: 20}", "run.directory=favor")
+fails("the model holds 64 numbers of random features, but attention: {type: favor, features: 9} needs 72; give the attention that the model was "
+      "trained with", T + "network=" + FAVOR % 9, T + "dataset={type: recall, samples: 20}", T + "start_from=favor/train/model.h5")
 MARKED = [ANSWERS, T + "dataset.fields=[{name: text}, {name: answer}]", T + "batch=16"]
 table.file("long_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 1.0, 0.0]] * N})
 fails(("sample ", ": field 'answer' marks 3 bytes, but the model predicts 2, all but the first"), *MARKED, T + "dataset.files=[long_marks.h5]")
