@@ -13,8 +13,12 @@ static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 template <class T>
 void EluFeatures<T>::map(const T* x, int stride, int rows, Reference, T* phi, T* reference) {
   std::fill(reference, reference + rows, T(0));
+  for (int row = 0; row < rows; ++row)
+    for (int k = 0; k < width_; ++k)
+      phi[size(row) * size(width_) + size(k)] = std::min(x[size(row) * size(stride) + size(k)], T(0));
+  exponentials(phi, static_cast<std::int64_t>(rows) * width_, T(0));
   for (int row = 0; row < rows; ++row, x += stride, phi += width_)
-    for (int k = 0; k < width_; ++k) phi[k] = x[k] > T(0) ? x[k] + T(1) : std::exp(x[k]);
+    for (int k = 0; k < width_; ++k) phi[k] += std::max(x[k], T(0));
 }
 
 template <class T>
