@@ -58,6 +58,17 @@ class Attention(unittest.TestCase):
                 for name, values in before.items():
                     self.assertEqual(values.tobytes(), after[name].tobytes(), name)
 
+    def test_the_same_weights_when_they_are_divided(self):
+        ordered = [T + "steps=20", T + "reduce={mode: ordered}", T + "clip=null"]
+        for kind in TYPES[1:]:
+            with self.subTest(kind):
+                whole, _ = self.trained("undivided", kind, *ordered)
+                part, _ = self.trained("divided", kind, *ordered, T + "parallel={preset: zero3, whole_below: 500}", ranks=2)
+                (before, state), (after, again) = weights(whole), weights(part)
+                self.assertEqual(state, again)
+                for name, values in before.items():
+                    self.assertEqual(values.tobytes(), after[name].tobytes(), name)
+
     def test_two_pass_trains_as_softmax(self):
         double = [T + "steps=20", T + "network.precision=float64"]
         losses = [evaluated(self.trained("same", kind, *double)[0])["nats_per_byte"] for kind in TYPES[:2]]
