@@ -6,8 +6,10 @@
 #include "core/train/data/hdf5_dataset.hpp"
 #include "core/train/data/shuffle_loader.hpp"
 #include "core/train/low_rank/compress.hpp"
+#include "core/train/networks/attention/bench_attention.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/networks/transformer/grammar_set.hpp"
+#include "core/train/networks/transformer/recall_set.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
 #include "core/train/plan/plan_command.hpp"
 #include "core/train/run/evaluate.hpp"
@@ -26,6 +28,7 @@ void register_training(Registry& registry) {
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add_command(plan_command(registry));
   registry.add_command(suite_command());
+  registry.add_bench(bench_attention());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});
   registry.add<Compress>("compress", "a trained network as products of smaller layers, within a part of its time")
@@ -38,6 +41,8 @@ void register_training(Registry& registry) {
   registry.add<Transformer>("transformer", "causal transformer over bytes")
       .synonyms({"gpt", "llm", "attention", "language_model", "bitnet"});
   registry.add<GrammarSet>("grammar", "texts of a made language whose entropy is known").synonyms({"text", "language"});
+  registry.add<RecallSet>("recall", "texts that ask for what stood far before: keys and their values")
+      .synonyms({"associative_recall", "mqar", "induction", "lookup"});
   registry.add<ExpressionSet>("expression", "formulas over a box, made in memory")
       .synonyms({"formula", "function", "synthetic", "analytic"});
   registry.add<BufferedLoader>("buffered", "keeps samples in memory by what is used soonest, and reads ahead")

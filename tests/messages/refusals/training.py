@@ -68,6 +68,19 @@ says("lossy changes the sums of each number of ranks in another way, and mode 'o
 says("parallel cuts messages where ranks' parts end and needs their lengths before, which reduce.lossy does not know; take reduce.codec bf16, int8 or "
      "int4", T + "parallel={preset: zero1}", T + "reduce={lossy: {relative: 1e-3}}")
 says("width 6 is not a multiple of heads 4; every head takes an equal part", T + "network={type: transformer, width: 6}")
+ATTENTION = T + "network={type: transformer, width: 4, heads: 1, attention: "
+says("favor needs features, how many it draws for each layer; give features: 64, for example", ATTENTION + "{type: favor}}")
+for kind in ("softmax", "two_pass", "linear"):
+    says(f"features are those of type favor, and {kind} has none to choose; remove features", ATTENTION + f"{{type: {kind}, features: 8}}}}")
+says("stages[0].train.network.attention.features: found 0, expected a whole number >= 1", ATTENTION + "{type: favor, features: 0}}")
+says("stages[0].train.network.attention.type: found 'reformer', expected one of: softmax, two_pass, linear, favor", ATTENTION + "{type: reformer}}")
+RECALL = T + "dataset={type: recall, samples: 20, "
+says("9 queries ask for more than the 8 pairs; lower queries or raise pairs", RECALL + "queries: 9}")
+says("8 pairs need as many different keys, but keys is 7; lower pairs or raise keys", RECALL + "keys: 7}")
+says("16 keys and 15 values make 272 different bytes, more than 256; lower keys or values", RECALL + "values: 15}")
+says("8 pairs and 8 queries take 24 bytes, but length is 23; raise length", RECALL + "length: 23}")
+says("bench attention: least 256, most 128, width 64, features 128, repeats 3 and draws 12 must be 1 or more, and most no less than least",
+     command=["bench", "attention", "most=128"])
 fails("direct weights travel in the few bits in which they are kept; remove parallel.update and parallel.gather", T + "network.precision=float32",
       T + "parallel={preset: zero1, update: difference}", T + "direct={weights: int8}")
 says("average keeps a second copy of the weights in full, which direct does without; remove one of them", T + "average={decay: 0.9}",
@@ -85,6 +98,23 @@ table.file("bytes.h5", {"text": [[1.0, 2.0]] * N})
 table.file("more_bytes.h5", {"text": [[1.0, 2.0, 3.0]] * N})
 fails("sample 0: field 'text' has 3 bytes, the model reads 2", *TEXT, T + "dataset.files=[bytes.h5]",
       T + "validation={type: hdf5, files: [more_bytes.h5], fields: [{name: text}]}", T + "validate={every: 1}")
+ANSWERS = T + "network={type: transformer, width: 4, heads: 1, learn: answers}"
+fails("learn: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
+      "answers, or remove learn", *TEXT, ANSWERS, T + "dataset.files=[bytes.h5]")
+fails(("attention between 2e+06 places of a text would take at least 128 TB of memory on this node, which has ",
+       "; take attention: {type: two_pass}, which gives the same numbers and does not keep them"), T + "network={type: transformer, width: 4}",
+      RECALL + "length: 2000001}")
+FAVOR = "{type: transformer, width: 4, heads: 1, attention: {type: favor, features: %d}}"
+table.begins(T + "network=" + FAVOR % 8, T + "dataset={type: recall, samples: 20}", "run.directory=favor")
+fails("the model holds 64 numbers of random features, but attention: {type: favor, features: 9} needs 72; give the attention that the model was "
+      "trained with", T + "network=" + FAVOR % 9, T + "dataset={type: recall, samples: 20}", T + "start_from=favor/train/model.h5")
+MARKED = [ANSWERS, T + "dataset.fields=[{name: text}, {name: answer}]", T + "batch=16"]
+table.file("long_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 1.0, 0.0]] * N})
+fails(("sample ", ": field 'answer' marks 3 bytes, but the model predicts 2, all but the first"), *MARKED, T + "dataset.files=[long_marks.h5]")
+table.file("half_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.5, 1.0]] * N})
+fails(("sample ", ": 'answer' must be 1 for an answer and 0 elsewhere, but holds 0.5"), *MARKED, T + "dataset.files=[half_marks.h5]")
+table.file("no_marks.h5", {"text": [[1.0, 2.0, 3.0]] * N, "answer": [[0.0, 0.0]] * N})
+fails(("sample ", ": 'answer' marks no byte; every text needs an answer"), *MARKED, T + "dataset.files=[no_marks.h5]")
 table.file("half.h5", {"x": X, "y": [[0.5]] * N})
 fails("sample 0: 'y' must be the number of a class, but is 0.5", T + "dataset.files=[half.h5]", T + "network.goal=classification")
 table.file("wide.h5", {"x": [[*row, 0.0] for row in X], "y": Y})

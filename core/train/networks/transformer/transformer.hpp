@@ -2,17 +2,21 @@
 #include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/network.hpp"
+#include "core/train/networks/attention/attention.hpp"
 
 namespace cambium::train {
 
 /// A causal transformer over bytes, with gradients written by hand: embeddings of byte and position, blocks of
 /// attention and a GELU network, each behind a root-mean-square norm and added to what came in (pre-norm), a last norm
-/// and a matrix to 256 logits. The loss is the cross entropy of every byte but the first, given those before it; the
-/// metric `above_floor` subtracts what the data say is the least possible. Matrices have no biases.
+/// and a matrix to 256 logits. The loss is the cross entropy of every byte but the first, given those before it, or of
+/// the bytes that the data mark as answers; the metric `above_floor` subtracts what the data say is the least possible,
+/// `answers_right` is the share of the answers whose byte has the largest logit. Matrices have no biases. Random
+/// features of attention are drawn with the first weights and belong to state().
 class Transformer : public Network {
  public:
   enum class LinearWeights { full, ternary };
   enum class Activations { full, int8 };
+  enum class Learn { every_byte, answers };  ///< whose cross entropy is the loss
   /// Products inside the blocks. `ternary`: BitNet b1.58, weights -s, 0, s with s their mean magnitude in the products,
   /// gradients passed straight through to the full weights that are kept. `int8`: inputs of products rounded to 8 bits
   /// per position.
@@ -23,7 +27,9 @@ class Transformer : public Network {
   };
   struct Params {
     int layers = 2, width = 128, heads = 4, expand = 4;
-    std::string input = "text", floor = "surprise";
+    std::string input = "text", floor = "surprise", answers = "answer";
+    Learn learn = Learn::every_byte;
+    AttentionParams attention;
     Precision precision = Precision::float32;
     Linear linear;
     static void describe(deck::Describe<Params>& d);
@@ -41,7 +47,8 @@ class Transformer : public Network {
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) override;
 
-  /// nats_per_byte, and above_floor where the data know the least possible.
+  /// nats_per_byte of what is learnt, above_floor where the data know the least possible, answers_right where they mark
+  /// answers.
   std::vector<TermInfo> metrics() const override;
   void evaluate(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<TermSum> metrics) override;
@@ -56,10 +63,16 @@ class Transformer : public Network {
 
  private:
   std::vector<std::uint8_t> bytes_of(std::span<const SamplePtr> samples) const;
+  /// 1 for every place of the samples whose byte is an answer, else 0. InputError for a sample without any.
+  std::vector<double> answers_of(std::span<const SamplePtr> samples) const;
+  /// What places count in a sample's loss; empty where all count the same.
+  std::vector<double> places_of(std::span<const SamplePtr> samples) const;
+  std::size_t features_needed() const;
 
   Params params_;
   std::int64_t length_ = 0;  ///< bytes of a sample
-  bool has_floor_ = false;
+  bool has_floor_ = false, has_answers_ = false;
+  std::vector<double> features_;         ///< random features of attention: layers x features x numbers of a head
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };
 

@@ -100,17 +100,6 @@ void gelu_backward(const T* x, std::int64_t n, T* by_y) {
 }
 
 template <class T>
-void causal_softmax(T* scores, int n) {
-  for (int row = 0; row < n; ++row, scores += n) {
-    const T most = *std::max_element(scores, scores + row + 1);
-    T sum = T(0);
-    for (int k = 0; k <= row; ++k) sum += scores[k] = std::exp(scores[k] - most);
-    for (int k = 0; k <= row; ++k) scores[k] /= sum;
-    std::fill(scores + row + 1, scores + n, T(0));
-  }
-}
-
-template <class T>
 void round_to_bfloat16(std::span<T> values) {
   for (T& value : values) {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -144,7 +133,6 @@ void round_to_ternary(std::span<T> values) {
   template void rms_norm_backward(const T*, const T*, const T*, const T*, int, int, T*, T*); \
   template void gelu(const T*, std::int64_t, T*);                                            \
   template void gelu_backward(const T*, std::int64_t, T*);                                   \
-  template void causal_softmax(T*, int);                                                     \
   template void round_to_bfloat16(std::span<T>);                                             \
   template void round_rows_to_int8(std::span<T>, int);                                       \
   template void round_to_ternary(std::span<T>);

@@ -20,11 +20,6 @@ void gelu(const T* x, std::int64_t n, T* y);
 template <class T>
 void gelu_backward(const T* x, std::int64_t n, T* by_y);
 
-/// Softmax of the first k + 1 entries of row k of a square matrix, the others zero: attention to what came before. In
-/// place.
-template <class T>
-void causal_softmax(T* scores, int n);
-
 /// What enters products in fewer bits (values stay in T): bfloat16, nearest; rows in 8 bits by their largest magnitude
 /// / 127; a matrix as -s, 0, s with s the mean magnitude (BitNet b1.58, Ma et al. 2024).
 template <class T>

@@ -21,8 +21,10 @@ static T* data_of(std::span<const TensorRef> tensors, int k) {
 
 template <class T>
 TransformerPass<T>::TransformerPass(const TransformerShape& shape, const Transformer::Params& params,
-                                    std::span<const TensorRef> weights, const CodedWeights* coded)
-    : shape_(shape), params_(params), weights_(weights), coded_(coded), blocks_(size(shape.layers)) {}
+                                    std::span<const TensorRef> weights, std::span<const double> features,
+                                    const CodedWeights* coded)
+    : shape_(shape), params_(params), weights_(weights), features_(features), coded_(coded),
+      blocks_(size(shape.layers)) {}
 
 template <class T>
 const T* TransformerPass<T>::weights_of(int k, bool inside) {
@@ -119,7 +121,7 @@ void TransformerPass<T>::block_forward(int l) {
   rms_norm(b.x.data(), raw(first + norm1), rows_, width, b.entered1.data(), b.inverse1.data());
   enter(b.entered1, width, true);
   multiply(b.entered1, first + qkv_w, width, 3 * width, b.qkv, false, true);
-  attend(b);
+  attend(l);
   enter(b.mixed, width, true);
   multiply(b.mixed, first + out_w, width, width, x_, true, true);
   b.between = x_;
@@ -133,57 +135,65 @@ void TransformerPass<T>::block_forward(int l) {
   multiply(b.hidden, first + down_w, shape_.hidden, width, x_, true, true);
 }
 
-/// softmax(Q K^T / sqrt(n)) V for every sample and head; rows of qkv are query, key and value of all heads.
 template <class T>
-void TransformerPass<T>::attend(Block& b) {
+std::unique_ptr<Attention<T>> TransformerPass<T>::attention_of(int l) const {
+  const std::size_t each = features_.size() / size(shape_.layers);
+  return make_attention<T>(params_.attention.type, {shape_.positions, shape_.width / shape_.heads, true},
+                           features_.subspan(size(l) * each, each));
+}
+
+/// Attention for every sample and head; rows of qkv are query, key and value of all heads.
+template <class T>
+void TransformerPass<T>::attend(int l) {
+  Block& b = blocks_[size(l)];
   const int p = shape_.positions, width = shape_.width, n = width / shape_.heads;
-  b.attention.resize(size(static_cast<std::int64_t>(samples_) * shape_.heads * p * p));
-  b.mixed.resize(size(static_cast<std::int64_t>(rows_) * width));
+  const auto attention = attention_of(l);
+  const std::size_t kept = size(attention->kept());
+  b.attention.resize(size(samples_) * size(shape_.heads) * kept);
+  b.mixed.resize(size(rows_) * size(width));
   for (int s = 0; s < samples_; ++s)
     for (int h = 0; h < shape_.heads; ++h) {
-      const T* q = b.qkv.data() + size(s * p) * size(3 * width) + size(h * n);
-      T* a = b.attention.data() + size(s * shape_.heads + h) * size(p * p);
-      host_gemm<T>(false, true, p, p, n, static_cast<T>(1.0 / std::sqrt(static_cast<double>(n))), q, 3 * width,
-                   q + width, 3 * width, T(0), a, p);
-      causal_softmax(a, p);
-      host_gemm<T>(false, false, p, n, p, T(1), a, p, q + 2 * width, 3 * width, T(0),
-                   b.mixed.data() + size(s * p) * size(width) + size(h * n), width);
+      const std::size_t row = size(s) * size(p);
+      const T* q = b.qkv.data() + row * size(3 * width) + size(h * n);
+      attention->forward({q, q + width, q + 2 * width, 3 * width}, b.mixed.data() + row * size(width) + size(h * n),
+                         width, b.attention.data() + size(s * shape_.heads + h) * kept);
     }
 }
 
 template <class T>
-void TransformerPass<T>::attend_backward(Block& b, const std::vector<T>& by_mixed, std::vector<T>& by_qkv) {
+void TransformerPass<T>::attend_backward(int l, const std::vector<T>& by_mixed, std::vector<T>& by_qkv) {
+  const Block& b = blocks_[size(l)];
   const int p = shape_.positions, width = shape_.width, n = width / shape_.heads;
-  const T scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(n)));
+  const auto attention = attention_of(l);
+  const std::size_t kept = size(attention->kept());
   by_qkv.assign(b.qkv.size(), T(0));
-  std::vector<T> by_a(size(p * p));
   for (int s = 0; s < samples_; ++s)
     for (int h = 0; h < shape_.heads; ++h) {
-      const std::size_t at = size(s * p) * size(3 * width) + size(h * n);
-      const T *q = b.qkv.data() + at, *a = b.attention.data() + size(s * shape_.heads + h) * size(p * p);
-      const T* by_o = by_mixed.data() + size(s * p) * size(width) + size(h * n);
+      const std::size_t row = size(s) * size(p), at = row * size(3 * width) + size(h * n);
+      const T* q = b.qkv.data() + at;
       T* by_q = by_qkv.data() + at;
-      host_gemm<T>(true, false, p, n, p, T(1), a, p, by_o, width, T(0), by_q + 2 * width, 3 * width);
-      host_gemm<T>(false, true, p, p, n, T(1), by_o, width, q + 2 * width, 3 * width, T(0), by_a.data(), p);
-      for (int row = 0; row < p; ++row) {
-        T* d = by_a.data() + size(row) * size(p);
-        const T* w = a + size(row) * size(p);
-        T dot = T(0);
-        for (int k = 0; k <= row; ++k) dot += d[k] * w[k];
-        for (int k = 0; k <= row; ++k) d[k] = w[k] * (d[k] - dot);
-        std::fill(d + row + 1, d + p, T(0));
-      }
-      host_gemm<T>(false, false, p, n, p, scale, by_a.data(), p, q + width, 3 * width, T(0), by_q, 3 * width);
-      host_gemm<T>(true, false, p, n, p, scale, by_a.data(), p, q, 3 * width, T(0), by_q + width, 3 * width);
+      attention->backward(
+          {q, q + width, q + 2 * width, 3 * width}, b.attention.data() + size(s * shape_.heads + h) * kept,
+          by_mixed.data() + row * size(width) + size(h * n), width, {by_q, by_q + width, by_q + 2 * width, 3 * width});
     }
 }
 
 template <class T>
-void TransformerPass<T>::head_backward(double weight, std::span<const TensorRef> gradients,
-                                       const ReadyCallback& ready) {
-  const int width = shape_.width, head = shape_.first_of_head();
-  const T factor = static_cast<T>(weight / shape_.positions);
+std::vector<std::uint8_t> TransformerPass<T>::likeliest() const {
+  std::vector<std::uint8_t> out;
   for (int row = 0; row < rows_; ++row) {
+    const T* p = probabilities_.data() + size(row) * vocabulary;
+    out.push_back(static_cast<std::uint8_t>(std::max_element(p, p + vocabulary) - p));
+  }
+  return out;
+}
+
+template <class T>
+void TransformerPass<T>::head_backward(double weight, std::span<const double> places,
+                                       std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  const int width = shape_.width, head = shape_.first_of_head();
+  for (int row = 0; row < rows_; ++row) {
+    const T factor = static_cast<T>(places.empty() ? weight / shape_.positions : weight * places[size(row)]);
     T* p = probabilities_.data() + size(row) * vocabulary;
     p[targets_[size(row)]] -= T(1);
     for (int k = 0; k < vocabulary; ++k) p[k] *= factor;
@@ -215,7 +225,7 @@ void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradie
   const auto by_mixed = multiply_backward(b.mixed, first + out_w, width, width, by_x_, gradient(out_w), true);
   ready(first + out_w);
   std::vector<T> by_qkv;
-  attend_backward(b, by_mixed, by_qkv);
+  attend_backward(l, by_mixed, by_qkv);
   const auto by_entered1 =
       multiply_backward(b.entered1, first + qkv_w, width, 3 * width, std::move(by_qkv), gradient(qkv_w), true);
   ready(first + qkv_w);
@@ -238,8 +248,9 @@ void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients
 }
 
 template <class T>
-void TransformerPass<T>::backward(double weight, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
-  head_backward(weight, gradients, ready);
+void TransformerPass<T>::backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
+                                  const ReadyCallback& ready) {
+  head_backward(weight, places, gradients, ready);
   for (int l = shape_.layers; l-- > 0;) {
     ready.backward(1 + l);
     block_backward(l, gradients, ready);

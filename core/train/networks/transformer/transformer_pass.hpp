@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/train/networks/attention/attention.hpp"
 #include "core/train/networks/transformer/transformer.hpp"
 
 namespace cambium::train {
@@ -20,15 +22,20 @@ struct TransformerShape {
 template <class T>
 class TransformerPass {
  public:
-  /// `coded` weights replace full ones in forward().
+  /// `features` are the random ones of all blocks, one block after the other, for attention that has some; `coded`
+  /// weights replace full ones in forward().
   TransformerPass(const TransformerShape& shape, const Transformer::Params& params, std::span<const TensorRef> weights,
-                  const CodedWeights* coded = nullptr);
+                  std::span<const double> features = {}, const CodedWeights* coded = nullptr);
 
   /// -log of the chance of every byte but the first of `samples` texts of positions + 1 bytes, in nats. Keeps what
   /// backward() needs.
   std::vector<double> forward(std::span<const std::uint8_t> bytes, int samples, const ReadyCallback& ready = {});
-  /// Adds `weight` times the gradient of the sum over samples of the mean over positions.
-  void backward(double weight, std::span<const TensorRef> gradients, const ReadyCallback& ready);
+  /// The byte that the last forward() gives the largest chance at each place.
+  std::vector<std::uint8_t> likeliest() const;
+  /// Adds `weight` times the gradient of the sum over samples of the mean over positions, or of the sum with the weight
+  /// of each place where `places` says it.
+  void backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
+                const ReadyCallback& ready);
 
  private:
   /// What a block keeps from its forward pass.
@@ -37,10 +44,12 @@ class TransformerPass {
   };
 
   void block_forward(int l);
-  void attend(Block& b);
+  std::unique_ptr<Attention<T>> attention_of(int l) const;
+  void attend(int l);
   void block_backward(int l, std::span<const TensorRef> gradients, const ReadyCallback& ready);
-  void attend_backward(Block& b, const std::vector<T>& by_mixed, std::vector<T>& by_qkv);
-  void head_backward(double weight, std::span<const TensorRef> gradients, const ReadyCallback& ready);
+  void attend_backward(int l, const std::vector<T>& by_mixed, std::vector<T>& by_qkv);
+  void head_backward(double weight, std::span<const double> places, std::span<const TensorRef> gradients,
+                     const ReadyCallback& ready);
   void embedding_backward(std::span<const TensorRef> gradients, const ReadyCallback& ready);
 
   /// y = x W (+ y where `add`), W parameter k; `inside` a block, where weights may be rounded.
@@ -56,6 +65,7 @@ class TransformerPass {
   TransformerShape shape_;
   const Transformer::Params& params_;
   std::span<const TensorRef> weights_;  ///< memory stands behind those of a module while it is in use
+  std::span<const double> features_;
   const CodedWeights* coded_;
   int rows_ = 0, samples_ = 0;
   std::vector<std::uint8_t> inputs_, targets_;

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "core/base/citation.hpp"
+#include "core/deck/describe.hpp"
+
+namespace cambium::train {
+
+/// The block `attention` of a network.
+struct AttentionParams {
+  enum class Type { softmax, two_pass, linear, favor };
+  Type type = Type::softmax;
+  std::optional<int> features;  ///< of favor
+  static void describe(deck::Describe<AttentionParams>& d);
+};
+
+/// The work that a type other than softmax rests on.
+Citation citation_of(AttentionParams::Type type);
+
+/// Queries, keys and values of one head: row i of each begins i * stride numbers behind the first.
+template <class T>
+struct HeadRows {
+  T *query, *key, *value;
+  int stride;
+};
+
+struct HeadShape {
+  int positions, width;  ///< rows, numbers in each
+  bool causal;           ///< a query sees the keys up to its own place, else all of them
+};
+
+/// One head's output and derivatives. Row i of the output is a mean of values with the weights that query i gives to
+/// the keys it sees. Holds scratch memory: one object per thread.
+template <class T>
+class Attention {
+ public:
+  virtual ~Attention() = default;
+  /// Numbers that forward() leaves for backward().
+  virtual std::int64_t kept() const = 0;
+  /// Scratch numbers that this object holds by now.
+  virtual std::int64_t scratch() const = 0;
+  /// Rows of `out` are out_stride apart; `kept` has room for kept() numbers.
+  virtual void forward(const HeadRows<const T>& in, T* out, int out_stride, T* kept) = 0;
+  /// The same `in` and `kept` as forward(); rows of `by_in` hold zeros on entry.
+  virtual void backward(const HeadRows<const T>& in, const T* kept, const T* by_out, int out_stride,
+                        const HeadRows<T>& by_in) = 0;
+};
+
+/// `features` are the rows of random_features() for favor, empty for the others.
+///   softmax   softmax(q k / sqrt(n)), all weights at once: positions^2 numbers kept
+///   two_pass  the same to rounding, by blocks of keys with running maximum and sum (Milakov and Gimelshein 2018);
+///             weights are computed again for the derivatives, positions (n + 1) numbers kept (Dao et al. 2022)
+///   linear    phi(q) phi(k), phi(x) = elu(x) + 1 (Katharopoulos et al. 2020), by sums over keys
+///   favor     the same with positive random features of exp(q k / sqrt(n)) (Choromanski et al. 2021)
+template <class T>
+std::unique_ptr<Attention<T>> make_attention(AttentionParams::Type type, const HeadShape& shape,
+                                             std::span<const double> features = {});
+
+extern template std::unique_ptr<Attention<double>> make_attention(AttentionParams::Type, const HeadShape&,
+                                                                  std::span<const double>);
+extern template std::unique_ptr<Attention<float>> make_attention(AttentionParams::Type, const HeadShape&,
+                                                                 std::span<const double>);
+
+}  // namespace cambium::train

@@ -1,0 +1,13 @@
+#pragma once
+#include <cstdint>
+
+namespace cambium::train {
+
+/// x[k] becomes e^(x[k] - shift) for n numbers, the same whatever their place. T is double or float.
+template <class T>
+void exponentials(T* x, std::int64_t n, T shift);
+
+extern template void exponentials(double*, std::int64_t, double);
+extern template void exponentials(float*, std::int64_t, float);
+
+}  // namespace cambium::train

@@ -1,0 +1,57 @@
+#include "core/train/networks/attention/softmax_attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/numerics/gemm.hpp"
+
+namespace cambium::train {
+
+/// Softmax of the entries of each row that its query sees, the others zero. In place.
+template <class T>
+static void softmax_rows(T* scores, int n, bool causal) {
+  for (int row = 0; row < n; ++row, scores += n) {
+    const int seen = causal ? row + 1 : n;
+    const T most = *std::max_element(scores, scores + seen);
+    T sum = T(0);
+    for (int k = 0; k < seen; ++k) sum += scores[k] = std::exp(scores[k] - most);
+    for (int k = 0; k < seen; ++k) scores[k] /= sum;
+    std::fill(scores + seen, scores + n, T(0));
+  }
+}
+
+template <class T>
+void SoftmaxAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_stride, T* kept) {
+  const int p = shape_.positions, n = shape_.width;
+  const T scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(n)));
+  host_gemm<T>(false, true, p, p, n, scale, in.query, in.stride, in.key, in.stride, T(0), kept, p);
+  softmax_rows(kept, p, shape_.causal);
+  host_gemm<T>(false, false, p, n, p, T(1), kept, p, in.value, in.stride, T(0), out, out_stride);
+}
+
+template <class T>
+void SoftmaxAttention<T>::backward(const HeadRows<const T>& in, const T* kept, const T* by_out, int out_stride,
+                                   const HeadRows<T>& by_in) {
+  const int p = shape_.positions, n = shape_.width;
+  const T scale = static_cast<T>(1.0 / std::sqrt(static_cast<double>(n)));
+  by_weights_.resize(static_cast<std::size_t>(this->kept()));
+  T* by_a = by_weights_.data();
+  host_gemm<T>(true, false, p, n, p, T(1), kept, p, by_out, out_stride, T(0), by_in.value, by_in.stride);
+  host_gemm<T>(false, true, p, p, n, T(1), by_out, out_stride, in.value, in.stride, T(0), by_a, p);
+  for (int row = 0; row < p; ++row) {
+    T* d = by_a + static_cast<std::int64_t>(row) * p;
+    const T* w = kept + static_cast<std::int64_t>(row) * p;
+    const int seen = shape_.causal ? row + 1 : p;
+    T dot = T(0);
+    for (int k = 0; k < seen; ++k) dot += d[k] * w[k];
+    for (int k = 0; k < seen; ++k) d[k] = w[k] * (d[k] - dot);
+    std::fill(d + seen, d + p, T(0));
+  }
+  host_gemm<T>(false, false, p, n, p, scale, by_a, p, in.key, in.stride, T(0), by_in.query, by_in.stride);
+  host_gemm<T>(true, false, p, n, p, scale, by_a, p, in.query, in.stride, T(0), by_in.key, by_in.stride);
+}
+
+template class SoftmaxAttention<double>;
+template class SoftmaxAttention<float>;
+
+}  // namespace cambium::train

@@ -1,0 +1,32 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/dataset.hpp"
+
+namespace cambium::train {
+
+/// Texts that ask for what stood far before: pairs of a key and a value, one byte each, at random places among blanks,
+/// then keys by themselves, each followed by its value. The keys of a text differ; values are drawn by themselves, so
+/// that only the pair tells the answer. Bytes: 0 a blank, then keys, values and pairs (key by key). Fields: "text",
+/// "answer" (1 for every byte from the second on that is the value behind a key, else 0) and "surprise" (nats of the
+/// same bytes: all texts have the same chance, so that the chance of each byte given those before it is known). Text k
+/// is a function of (seed, k); `first` skips texts, so that sets do not overlap.
+class RecallSet : public Dataset {
+ public:
+  struct Params {
+    std::int64_t samples = 0, length = 64, first = 0, seed = 1;
+    int pairs = 8, queries = 8, keys = 16, values = 8;
+    static void describe(deck::Describe<Params>& d);
+  };
+  RecallSet(const Params& params, Context&);
+
+  void open(Context& context) override;
+  std::int64_t size() const override { return params_.samples; }
+  std::vector<FieldInfo> fields() const override;
+  std::vector<SamplePtr> read(std::span<const std::int64_t> ids) override;
+
+ private:
+  SamplePtr make(std::int64_t id) const;
+  Params params_;
+};
+
+}  // namespace cambium::train
