@@ -20,7 +20,9 @@ void register_types(Registry& registry) {
       .synonyms({"drug_target", "deepdta", "binding"});
   registry.add<Dlrm>("dlrm", "a probability from numbers and rows of tables, by products of all pairs of columns")
       .synonyms({"recommendation", "ctr", "wide_and_deep"});
-  registry.add<Factors>("factors", "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
+  registry
+      .add<Factors>("factors",
+                    "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
       .synonyms({"factorization_machine", "fm", "matrix_factorization", "svd"});
   registry.add<PredictAffinities>("predict_affinities", "networks for pairs beside neighbours and kernel ridge")
       .synonyms({"affinities", "predict_pairs"});

@@ -36,7 +36,8 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
       .def(Rule::adagrad);
   d("rate", &TableKeys::rate, "learning rate of the tables over that of the network").positive().def(1.0);
   d("decay", &TableKeys::decay,
-    "rows that a step touches first shrink by this times their learning rate, so that rows seen rarely stay as small as "
+    "rows that a step touches first shrink by this times their learning rate, so that rows seen rarely stay as small "
+    "as "
     "those seen often")
       .non_negative()
       .def(0.0);

@@ -37,8 +37,8 @@ Sizes sizes_of(const BenchOptions& options) {
     if (options.integer(name) < (name == std::string("columns") ? 2 : 1))
       throw InputError(fmt::format("bench relate: {} is {}; give {} or more", name, options.integer(name),
                                    name == std::string("columns") ? 2 : 1));
-  return {options.integer("columns"),     options.integer("rows"),         options.integer("width"),
-          options.integer("batch"),       options.integer("lookup_rows"), options.integer("lookup_width"),
+  return {options.integer("columns"), options.integer("rows"),        options.integer("width"),
+          options.integer("batch"),   options.integer("lookup_rows"), options.integer("lookup_width"),
           options.integer("turns")};
 }
 
@@ -105,8 +105,7 @@ void measure_lookups(const Sizes& sizes, Json& out, Context& context) {
       const auto row = static_cast<std::int32_t>(draw.uniform(0) * static_cast<double>(sizes.lookup_rows));
       bags[t].add(std::span(&row, 1));
     }
-  const std::vector<float> plain_rows(
-      static_cast<std::size_t>(sizes.lookup_rows * sizes.lookup_width), 0.5f);
+  const std::vector<float> plain_rows(static_cast<std::size_t>(sizes.lookup_rows * sizes.lookup_width), 0.5f);
   std::vector<std::vector<float>> many(infos.size(), plain_rows), sums(infos.size());
   std::vector<double> ours, plain;
   for (int turn = 0; turn < sizes.turns; ++turn) {
@@ -135,9 +134,9 @@ void measure_lookups(const Sizes& sizes, Json& out, Context& context) {
 class Steps {
  public:
   Steps(TableNetwork& network, Clicks& data, const Sizes& sizes, Context& context)
-      : network_(network), context_(context), layout_(fitted(network, data, context).parameters(), std::int64_t{1} << 40),
-        weights_(layout_, DType::f32), gradients_(layout_, DType::f32),
-        tables_(train::make_tables(network.tables(), keys(), DType::f32, context)) {
+      : network_(network), context_(context),
+        layout_(fitted(network, data, context).parameters(), std::int64_t{1} << 40), weights_(layout_, DType::f32),
+        gradients_(layout_, DType::f32), tables_(train::make_tables(network.tables(), keys(), DType::f32, context)) {
     network.initialise(weights_.views(), 1);
     tables_->start(1);
     std::vector<std::vector<float>> rows;
@@ -252,8 +251,8 @@ double measure_steps(const std::string& name, TableNetwork& network, Clicks& dat
   out[name + "_dense_tables_mb"] = 1e-6 * steps.dense_tables().bytes();
   out[name + "_sent_mb"] = 1e-6 * sent(steps.tables()) / sizes.turns;
   out[name + "_dense_sent_mb"] = 1e-6 * sizeof(float) * 2.0 * (ranks - 1.0) / ranks * dense_numbers;
-  context.log.info(fmt::format("{}: a step {:.3g} ms on divided tables, {:.3g} ms with dense gradients ({:.2f} x)", name,
-                               1e3 * seconds, 1e3 * median(plain), median(plain) / seconds));
+  context.log.info(fmt::format("{}: a step {:.3g} ms on divided tables, {:.3g} ms with dense gradients ({:.2f} x)",
+                               name, 1e3 * seconds, 1e3 * median(plain), median(plain) / seconds));
   return steps.difference();
 }
 

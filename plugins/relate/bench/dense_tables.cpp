@@ -26,8 +26,8 @@ DenseTables::DenseTables(std::span<const train::TableInfo> tables, std::vector<s
     table.width = tables[t].width;
     table.weights = std::move(rows[t]);
     table.gradients.assign(table.weights.size(), 0.0f);
-    table.states.assign(
-        static_cast<std::size_t>(tables[t].rows * train::state_width(keys.optimizer, tables[t].width)), 0.0f);
+    table.states.assign(static_cast<std::size_t>(tables[t].rows * train::state_width(keys.optimizer, tables[t].width)),
+                        0.0f);
   }
 }
 

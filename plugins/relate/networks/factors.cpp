@@ -49,8 +49,7 @@ std::vector<train::ParameterInfo> Factors::parameters() const {
 
 std::vector<train::TableInfo> Factors::tables() const {
   std::vector<train::TableInfo> out;
-  for (const auto& column : seen().columns)
-    out.push_back({column.name, column.rows, params_.width + 1, params_.reach});
+  for (const auto& column : seen().columns) out.push_back({column.name, column.rows, params_.width + 1, params_.reach});
   return out;
 }
 
@@ -86,9 +85,10 @@ void Factors::measure(double output, double answer, std::span<train::TermSum> me
 }
 
 std::vector<Citation> Factors::citations() const {
-  return {{"rendle2010",
-           "@inproceedings{rendle2010,\n  author = {Rendle, Steffen},\n  title = {Factorization Machines},\n  booktitle "
-           "= {2010 IEEE International Conference on Data Mining},\n  pages = {995--1000},\n  year = {2010}\n}\n"}};
+  return {
+      {"rendle2010",
+       "@inproceedings{rendle2010,\n  author = {Rendle, Steffen},\n  title = {Factorization Machines},\n  booktitle "
+       "= {2010 IEEE International Conference on Data Mining},\n  pages = {995--1000},\n  year = {2010}\n}\n"}};
 }
 
 }  // namespace cambium::relate

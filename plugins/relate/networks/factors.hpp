@@ -5,8 +5,8 @@
 
 namespace cambium::relate {
 
-/// A factorization machine of second order (Rendle 2010): features are the rows that a record names, of value 1, and its
-/// numbers x, centred and scaled; each has a weight w_i and a vector v_i, and the output is
+/// A factorization machine of second order (Rendle 2010): features are the rows that a record names, of value 1, and
+/// its numbers x, centred and scaled; each has a weight w_i and a vector v_i, and the output is
 ///   b + sum_i w_i x_i + sum_{i < j} v_i . v_j x_i x_j.
 /// Of a column with bags of several rows the vector is their sum: products are between columns, not within a bag. With
 /// the columns user and item alone this is matrix factorization with constants of both (Koren, Bell, Volinsky 2009).

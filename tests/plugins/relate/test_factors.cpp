@@ -62,8 +62,7 @@ struct Drawn {
   }
   Feature of_number(std::size_t k, double x) {
     Feature out{use.weights.values<double>(1)[k] * x, {}};
-    for (std::size_t i = 0; i < width; ++i)
-      out.vector.push_back(use.weights.values<double>(2)[k * width + i] * x);
+    for (std::size_t i = 0; i < width; ++i) out.vector.push_back(use.weights.values<double>(2)[k * width + i] * x);
     return out;
   }
   double bias() { return use.weights.values<double>(0)[0]; }
@@ -108,7 +107,8 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
       const auto records = make_clicks(*keys.made_up);
       std::vector<double> mean(static_cast<std::size_t>(numbers), 0.0), squares = mean;
       for (std::size_t n = 0; n < records.number.size(); ++n)
-        mean[n % mean.size()] += records.number[n] / 30.0, squares[n % mean.size()] += std::pow(records.number[n], 2) / 30.0;
+        mean[n % mean.size()] += records.number[n] / 30.0,
+            squares[n % mean.size()] += std::pow(records.number[n], 2) / 30.0;
       std::vector<std::int64_t> all(30);
       for (std::size_t r = 0; r < all.size(); ++r) all[r] = static_cast<std::int64_t>(r);
       const auto found = drawn.predictions(data.read(all));
