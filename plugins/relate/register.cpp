@@ -1,6 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/relate/bench/bench_relate.hpp"
+#include "plugins/relate/datasets/choices.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
@@ -8,12 +9,15 @@
 #include "plugins/relate/networks/factors.hpp"
 #include "plugins/relate/tasks/judge_clicks.hpp"
 #include "plugins/relate/tasks/predict_affinities.hpp"
+#include "plugins/relate/tasks/recommend.hpp"
 
 namespace cambium::relate {
 
 void register_types(Registry& registry) {
   registry.add<Pairs>("pairs", "compounds and targets with a measured value: HDF5, text, or made up")
       .synonyms({"drug_target", "davis", "kiba", "interactions"});
+  registry.add<Choices>("choices", "items that users chose, and others beside: HDF5, or made up")
+      .synonyms({"implicit_feedback", "user_item", "ratings"});
   registry.add<Clicks>("clicks", "records of numbers and values of columns with a yes or no: HDF5, or made up")
       .synonyms({"criteo", "click_logs", "ctr"});
   registry.add<Affinity>("affinity", "one number of a pair, from rows of both things and of their pieces")
@@ -28,6 +32,9 @@ void register_types(Registry& registry) {
       .synonyms({"affinities", "predict_pairs"});
   registry.add<JudgeClicks>("judge_clicks", "networks for clicks beside logistic regression")
       .synonyms({"clicks", "predict_clicks"});
+  registry
+      .add<Recommend>("recommend", "items for users by networks, beside popularity, cosines and logistic regression")
+      .synonyms({"rank_items", "top_k"});
 
   registry.add_bench(bench_relate());
 }

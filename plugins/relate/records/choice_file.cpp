@@ -74,8 +74,8 @@ ChoiceTable read_choices(const std::string& path) {
   out.tags_of = listed(file, "item_tags", "item", out.items, most);
   for (std::size_t k = 0; k < out.tags_of.size(); ++k) {
     if (out.tags_of[k].empty())
-      throw InputError(fmt::format("'{}': item {} has no tag in /item_tags; give every item one, such as one for unknown",
-                                   path, k));
+      throw InputError(
+          fmt::format("'{}': item {} has no tag in /item_tags; give every item one, such as one for unknown", path, k));
     out.tags = std::max<std::int64_t>(out.tags, out.tags_of[k].back() + 1);
   }
   return out;

@@ -25,8 +25,9 @@ struct ChoiceTable {
 };
 
 /// HDF5: attributes users, items; groups train, test and, where it is there, validation (which is taken out of train),
-/// of each indptr (users + 1) and items: those of user u are items[indptr[u]] to items[indptr[u + 1] - 1]; and where they
-/// are there tags of items, item_tags/indptr (items + 1) and item_tags/items. InputError names file, array and user.
+/// of each indptr (users + 1) and items: those of user u are items[indptr[u]] to items[indptr[u + 1] - 1]; and where
+/// they are there tags of items, item_tags/indptr (items + 1) and item_tags/items. InputError names file, array and
+/// user.
 ChoiceTable read_choices(const std::string& path);
 
 struct MadeChoices {

@@ -37,19 +37,23 @@ static std::function<std::vector<double>(std::int32_t)> cosines(const std::share
   };
 }
 
-std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table, std::int64_t others,
-                                       std::int64_t seed) {
+std::vector<ChoiceRival> choice_rivals(const std::shared_ptr<const ChoiceTable>& table) {
+  constexpr std::int64_t others = 4, most_records = 2'000'000;
   const auto popular = popularity(*table);
   std::vector<ChoiceRival> out{{"most popular", [popular](std::int32_t) { return popular; }},
                                {"cosines of items", cosines(table)}};
-  const auto logistic =
-      std::make_shared<const LogisticRegression>(choice_records(table, Role::training, others, seed));
-  out.push_back({fmt::format("logistic regression (lambda {:g})", logistic->lambda()),
-                 [table, logistic](std::int32_t user) { return logistic->probabilities(candidate_records(table, user)); }});
+  double choices = 0.0;
+  for (const double count : popular) choices += count;
+  if (choices * static_cast<double>(1 + others) > static_cast<double>(most_records)) return out;
+  const auto logistic = std::make_shared<const LogisticRegression>(choice_records(table, Role::training, others, 1));
+  out.push_back(
+      {fmt::format("logistic regression (lambda {:g})", logistic->lambda()),
+       [table, logistic](std::int32_t user) { return logistic->probabilities(candidate_records(table, user)); }});
   return out;
 }
 
-ListScore judge_list(const ChoiceTable& table, std::int32_t user, std::span<const double> scores, std::int64_t k) {
+ListScore judge_list(const ChoiceTable& table, std::span<const double> popular, std::int32_t user,
+                     std::span<const double> scores, std::int64_t k) {
   ListScore out;
   std::vector<std::pair<double, std::int32_t>> order;
   for (std::int32_t i = 0; i < table.items; ++i)
@@ -57,7 +61,6 @@ ListScore judge_list(const ChoiceTable& table, std::int32_t user, std::span<cons
       order.emplace_back(-scores[static_cast<std::size_t>(i)], i);
   const auto kept = std::min<std::int64_t>(k, std::ssize(order));
   std::partial_sort(order.begin(), order.begin() + kept, order.end());
-  const auto popular = popularity(table);
   const auto is_new = [&](std::int32_t item) { return popular[static_cast<std::size_t>(item)] == 0.0; };
   const auto& wanted = table.test[static_cast<std::size_t>(user)];
   double gain = 0.0, best = 0.0, found = 0.0, found_new = 0.0;

@@ -15,8 +15,7 @@ namespace cambium::relate {
 
 TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Context& context)
     : context_(context), model_(train::load_artifact(path, context)),
-      method_(fmt::format("{} ({})", model_.info.type,
-                          std::filesystem::path(path).parent_path().filename().string())) {
+      method_(fmt::format("{} ({})", model_.info.type, std::filesystem::path(path).parent_path().filename().string())) {
   if (!dynamic_cast<TableNetwork*>(model_.network.get()))
     throw InputError(fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors and affinity do", path,
                                  model_.info.type));
