@@ -70,7 +70,7 @@ double copy_rate() {
 }
 
 /// All rows of a table, on every rank.
-std::vector<float> all_rows(train::Tables& tables, std::size_t table) {
+std::vector<float> rows_of_table(train::Tables& tables, std::size_t table) {
   std::vector<train::Bags> bags(tables.infos().size());
   for (std::size_t t = 0; t < bags.size(); ++t)
     for (std::int64_t r = 0; r < tables.infos()[table].rows; ++r) {
@@ -140,7 +140,7 @@ class Steps {
     network.initialise(weights_.views(), 1);
     tables_->start(1);
     std::vector<std::vector<float>> rows;
-    for (std::size_t t = 0; t < tables_->infos().size(); ++t) rows.push_back(all_rows(*tables_, t));
+    for (std::size_t t = 0; t < tables_->infos().size(); ++t) rows.push_back(rows_of_table(*tables_, t));
     dense_ = std::make_unique<DenseTables>(tables_->infos(), std::move(rows), keys(), context.comm);
     for (std::int64_t b = 0; b < batches; ++b) {
       std::vector<std::int64_t> ids;
@@ -168,7 +168,7 @@ class Steps {
   double difference() {
     double worst = 0.0, scale = 1e-30;
     for (std::size_t t = 0; t < tables_->infos().size(); ++t) {
-      const auto ours = all_rows(*tables_, t);
+      const auto ours = rows_of_table(*tables_, t);
       const auto& theirs = dense_->rows(t);
       for (std::size_t k = 0; k < ours.size(); ++k) {
         worst = std::max(worst, std::abs(static_cast<double>(ours[k]) - static_cast<double>(theirs[k])));

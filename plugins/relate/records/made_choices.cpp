@@ -2,33 +2,26 @@
 #include <cmath>
 
 #include "plugins/relate/records/choice_table.hpp"
-#include "plugins/relate/records/streams.hpp"
+#include "plugins/relate/records/draw.hpp"
 
 namespace cambium::relate {
 
 namespace {
 
-constexpr std::int64_t directions = 3;
-
-/// Random numbers of one purpose, addressed by what they belong to.
-struct Draw {
-  std::uint64_t seed, what;
-  Random4 at(std::int64_t id, std::int64_t k) const {
-    return {seed, made_choices_stream, static_cast<std::uint64_t>(id), what << 32 | static_cast<std::uint64_t>(k)};
-  }
-  double uniform(std::int64_t id, std::int64_t k) const { return at(id, k).uniform(0); }
-  double normal(std::int64_t id, std::int64_t k) const { return at(id, k).normal(0); }
-};
+Draw draw_of(const MadeChoices& keys, std::uint64_t what) {
+  return {made_choices_stream, static_cast<std::uint64_t>(keys.seed), what};
+}
 
 /// How a user likes an item, but for chance: (users, items).
 std::vector<double> likings(const MadeChoices& keys, const ChoiceTable& table) {
-  const auto seed = static_cast<std::uint64_t>(keys.seed);
-  const Draw of_user{seed, 1}, of_tag{seed, 2}, of_item{seed, 3}, common{seed, 4};
+  constexpr std::int64_t kinds = 3;  // of taste
+  const Draw of_user = draw_of(keys, 1), of_tag = draw_of(keys, 2), of_item = draw_of(keys, 3),
+             common = draw_of(keys, 4);
   std::vector<double> out;
   for (std::int64_t u = 0; u < keys.users; ++u)
     for (std::int64_t i = 0; i < keys.items; ++i) {
       double sum = 0.6 * common.normal(i, 0);
-      for (std::int64_t d = 0; d < directions; ++d) {
+      for (std::int64_t d = 0; d < kinds; ++d) {
         double x = 0.3 * of_item.normal(i, d);
         for (const auto tag : table.tags_of[static_cast<std::size_t>(i)]) x += 0.8 * of_tag.normal(tag, d);
         sum += x * of_user.normal(u, d);
@@ -41,15 +34,13 @@ std::vector<double> likings(const MadeChoices& keys, const ChoiceTable& table) {
 }  // namespace
 
 ChoiceTable make_choices(const MadeChoices& keys) {
-  const auto seed = static_cast<std::uint64_t>(keys.seed);
-  const Draw tags{seed, 5}, chance{seed, 6}, fate{seed, 7}, age{seed, 8};
+  const Draw tags = draw_of(keys, 5), chance = draw_of(keys, 6), fate = draw_of(keys, 7), age = draw_of(keys, 8);
   ChoiceTable out;
   out.source = "made-up choices";
   out.users = keys.users, out.items = keys.items, out.tags = keys.tags;
   for (std::int64_t i = 0; i < keys.items; ++i) {
     auto& own = out.tags_of.emplace_back();
-    for (std::int64_t k = 0; k < 2; ++k)
-      own.push_back(static_cast<std::int32_t>(tags.uniform(i, k) * static_cast<double>(keys.tags)));
+    for (std::int64_t k = 0; k < 2; ++k) own.push_back(static_cast<std::int32_t>(tags.below(keys.tags, i, k)));
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());
   }

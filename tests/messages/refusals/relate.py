@@ -119,7 +119,8 @@ says("made-up pairs, row 0: affinity is 6.05886, but the loss cross_entropy lear
 
 # Choices
 says("give one of: file, made_up", FACTORS, T + "dataset={type: choices}")
-LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2], "@users": 2, "@items": 3}
+LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
+         "/": (0, {"users": 2, "items": 3})}
 
 
 def reads_choices(message, **changes):
@@ -129,7 +130,7 @@ def reads_choices(message, **changes):
     says(message.replace("FILE", name), R + f"dataset={{type: choices, file: {name}}}", deck="recommend.yaml", command="run")
 
 
-reads_choices("'FILE' says that it has 0 users; a file of choices has an attribute users from 1 to 1000000000", **{"@users": 0})
+reads_choices("'FILE' says that it has 0 users; a file of choices has an attribute users from 1 to 1000000000", **{"/": (0, {"users": 0, "items": 3})})
 reads_choices("'FILE' has no group test; a file of choices has the groups train and test, of each indptr and items", test__indptr=None,
               test__items=None)
 reads_choices("'FILE': /test/indptr must hold 3 numbers from 0 to 1, the count of /test/items; the file is cut short or damaged",

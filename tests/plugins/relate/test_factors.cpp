@@ -13,7 +13,7 @@ using namespace cambium::relate;
 
 namespace {
 
-double made(std::uint64_t what, std::size_t k) { return Random4(5, Stream::test, k, what).normal(0); }
+double normal_number(std::uint64_t what, std::size_t k) { return Random4(5, Stream::test, k, what).normal(0); }
 
 /// One feature of a record: its value, and its weight and vector times that value.
 struct Feature {
@@ -41,13 +41,13 @@ struct Drawn {
   Drawn(Factors& network, std::size_t w) : use(network), width(w) {
     for (std::size_t p = 0; p < use.layout.tensors().size(); ++p) {
       const auto values = use.weights.values<double>(p);
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = made(10 + p, k);
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] = normal_number(10 + p, k);
     }
     const auto infos = use.user.tables();
     rows.resize(infos.size());
     for (std::size_t t = 0; t < infos.size(); ++t)
       for (std::int64_t k = 0; k < infos[t].rows * infos[t].width; ++k)
-        rows[t].push_back(made(100 + t, static_cast<std::size_t>(k)));
+        rows[t].push_back(normal_number(100 + t, static_cast<std::size_t>(k)));
     use.set_rows(rows);
   }
   /// The sum of the rows of a bag.
@@ -76,14 +76,14 @@ struct Drawn {
   }
 };
 
-struct World {
+struct OneRank {
   Comm comm{MPI_COMM_SELF};
   Log log{nullptr, false};
   Timing timing;
   Context context{comm, log, timing};
 };
 
-Factors network_of(std::int64_t width, Factors::Params::Objective loss, World& world) {
+Factors network_of(std::int64_t width, Factors::Params::Objective loss, OneRank& world) {
   Factors::Params params;
   params.width = width, params.loss = loss, params.precision = Precision::float64;
   return Factors(params, world.context);
@@ -92,7 +92,7 @@ Factors network_of(std::int64_t width, Factors::Params::Objective loss, World& w
 }  // namespace
 
 TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and numbers") {
-  World world;
+  OneRank world;
   for (const int numbers : {0, 1, 4})
     for (const std::int64_t width : {0, 1, 7}) {
       INFO(numbers << " numbers, width " << width);
@@ -125,7 +125,7 @@ TEST_CASE("the trick of sums and squares is the sum over all pairs of rows and n
 }
 
 TEST_CASE("bags of several rows count as the sum of their vectors, values in their own unit") {
-  World world;
+  OneRank world;
   Factors network = network_of(3, Factors::Params::Objective::squared, world);
   Pairs::Params keys;
   keys.made_up.emplace();
@@ -151,7 +151,7 @@ TEST_CASE("bags of several rows count as the sum of their vectors, values in the
 }
 
 TEST_CASE("factors refuses answers that are no yes or no") {
-  World world;
+  OneRank world;
   Factors network = network_of(3, Factors::Params::Objective::cross_entropy, world);
   Pairs::Params keys;
   keys.made_up.emplace();
