@@ -287,13 +287,13 @@ Bench bench_relate() {
           "rows looked up per second; steps of factors and dlrm on divided tables beside dense gradients",
           measure_relate,
           {{"columns", "tables, each of which a sample names one row of", 26},
-           {"rows", "of a table, for steps", 20000},
+           {"rows", "of a table, for steps", 100000},
            {"width", "numbers of a row, for steps", 16},
            {"batch", "samples of a rank in a step", 1024},
            {"lookup_rows", "of a table, for lookups", 100000},
            {"lookup_width", "numbers of a row, for lookups", 64},
            {"turns", "steps and lookups by each way; medians count", 15}},
-          {"columns=8", "rows=5000", "lookup_rows=20000", "turns=5"}};
+          {"columns=8", "rows=20000", "lookup_rows=20000", "turns=5"}};
 }
 
 }  // namespace cambium::relate

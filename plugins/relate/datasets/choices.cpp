@@ -25,7 +25,9 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
   d("part", &Params::part, "the choices to train on, to look at, or to test on")
       .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
       .def(Role::training);
-  d("others", &Params::others, "records of items that a user did not choose, drawn evenly, for each that he chose")
+  d("others", &Params::others,
+    "records of items that a user did not choose, drawn evenly, for each that he chose; for training among those that "
+    "somebody chose")
       .range(0, 10000)
       .def(4);
   d("seed", &Params::seed, "of the items drawn").at_least(0).def(1);

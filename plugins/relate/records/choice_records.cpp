@@ -44,6 +44,20 @@ class Filled {
   std::shared_ptr<const std::vector<std::int32_t>> numbers_;
 };
 
+/// Items that records without a choice are drawn among: all, or for training those that somebody chose in training, the
+/// others being new: who knew that nobody chose them would know that they are there.
+std::vector<std::int32_t> drawn_among(const ChoiceTable& table, Role role) {
+  std::vector<std::int32_t> out;
+  if (role == Role::test) {
+    for (std::int32_t i = 0; i < table.items; ++i) out.push_back(i);
+    return out;
+  }
+  for (const auto& list : table.training) out.insert(out.end(), list.begin(), list.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 /// Whether a user is known to have chosen an item, by one who sees the training part alone or all.
 bool known(const ChoiceTable& table, Role role, std::int32_t user, std::int32_t item) {
   if (role == Role::training) return table.chose(Role::training, user, item);
@@ -57,7 +71,9 @@ RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role r
                          std::int64_t seed) {
   constexpr std::uint64_t most_draws = 100;  // a user who chose nearly all items gets some that he chose
   Filled out(table);
+  const auto items = drawn_among(*table, role);
   std::uint64_t number = static_cast<std::uint64_t>(role) << 60;
+  if (items.empty()) return out.take();
   for (std::size_t u = 0; u < table->part(role).size(); ++u)
     for (const auto item : table->part(role)[u]) {
       const auto user = static_cast<std::int32_t>(u);
@@ -66,7 +82,7 @@ RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role r
         std::int32_t drawn = 0;
         for (std::uint64_t turn = 0; turn < most_draws; ++turn) {
           const Random4 draw(static_cast<std::uint64_t>(seed), other_items_stream, number, turn);
-          drawn = static_cast<std::int32_t>(draw.uniform(0) * static_cast<double>(table->items));
+          drawn = items[static_cast<std::size_t>(draw.uniform(0) * static_cast<double>(items.size()))];
           if (!known(*table, role, user, drawn)) break;
         }
         out.add(user, drawn, false);

@@ -41,8 +41,9 @@ struct MadeChoices {
 ChoiceTable make_choices(const MadeChoices& keys);
 
 /// Records of one part with columns user, item and, where there are some, tags: of every choice one whose answer is 1,
-/// and `others` of the same user with items drawn among those that he did not choose, whose answer is 0. For training,
-/// nothing of the other parts is known: an item that is held for tests may be drawn.
+/// and `others` of the same user with drawn items that he did not choose, whose answer is 0. For training nothing of
+/// the other parts is known: an item that is held for tests may be drawn, and a new one, chosen in tests alone, is not;
+/// for tests they are drawn among all items.
 RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role role, std::int64_t others,
                          std::int64_t seed);
 
