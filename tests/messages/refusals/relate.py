@@ -114,7 +114,7 @@ says("made-up clicks: dlrm multiplies columns with each other and with numbers; 
 FACTORS = T + "network={type: factors, width: 2}"
 says("reach: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
      T + "network={type: factors, reach: 0}")
-says("made-up pairs, row 0: affinity is 6.05886, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
+says("made-up pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
      deck="pairs.yaml", command="run")
 
 # Choices
@@ -135,7 +135,7 @@ reads_choices("'FILE' has no group test; a file of choices has the groups train 
               test__items=None)
 reads_choices("'FILE': /test/indptr must hold 3 numbers from 0 to 1, the count of /test/items; the file is cut short or damaged",
               test__indptr=[0, 1])
-reads_choices("'FILE': /train/indptr falls at user 1; it must rise", train__indptr=[0, 4, 3])
+reads_choices("'FILE': /train/indptr falls at user 0; it must rise", train__indptr=[0, 4, 3])
 reads_choices("'FILE': /train/items of user 0 holds 3; they are numbered 0 to 2", train__items=[0, 3, 2])
 reads_choices("'FILE': item 1 has no tag in /item_tags; give every item one, such as one for unknown", item_tags__indptr=[0, 1, 1, 2],
               item_tags__items=[0, 1])
