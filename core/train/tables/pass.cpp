@@ -15,6 +15,8 @@ MPI_Datatype mpi_type() {
   return sizeof(T) == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
 }
 
+constexpr std::size_t rows_ahead = 8;  // of the one that a step changes, that memory is asked for
+
 /// Sums of all before each.
 std::vector<int> starts_of(const std::vector<int>& counts) {
   std::vector<int> out(counts.size(), 0);
@@ -335,8 +337,12 @@ void TablePass<T>::touched(const Use& use) {
       for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
     });
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    for (std::size_t k = 0; k < sums_[t].size(); ++k) use(static_cast<int>(t), sums_[t].row(k), sums_[t].values(k));
-    sums_[t].clear();
+    auto& sums = sums_[t];
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      if (k + rows_ahead < sums.size()) store_.ask_early(static_cast<int>(t), sums.row(k + rows_ahead));
+      use(static_cast<int>(t), sums.row(k), sums.values(k));
+    }
+    sums.clear();
   }
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/child.hpp"
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/random.hpp"
@@ -98,17 +100,20 @@ void measure_lookups(const Sizes& sizes, Json& out, Context& context) {
   keys.optimizer = train::TableKeys::Rule::sgd;
   const auto tables = train::make_tables(infos, keys, DType::f32, context);
   tables->start(1);
-  std::vector<train::Bags> bags(infos.size());
-  for (std::size_t t = 0; t < bags.size(); ++t)
-    for (std::int64_t s = 0; s < sizes.batch; ++s) {
-      const Random4 draw(2, Stream::test, static_cast<std::uint64_t>(s + sizes.batch * context.comm.rank()), t);
-      const auto row = static_cast<std::int32_t>(draw.uniform(0) * static_cast<double>(sizes.lookup_rows));
-      bags[t].add(std::span(&row, 1));
-    }
+  std::vector<std::vector<train::Bags>> named(batches, std::vector<train::Bags>(infos.size()));
+  for (std::size_t b = 0; b < named.size(); ++b)
+    for (std::size_t t = 0; t < infos.size(); ++t)
+      for (std::int64_t s = 0; s < sizes.batch; ++s) {
+        const Random4 draw(2, Stream::test, static_cast<std::uint64_t>(s + sizes.batch * context.comm.rank()),
+                           t + infos.size() * b);
+        const auto row = static_cast<std::int32_t>(draw.uniform(0) * static_cast<double>(sizes.lookup_rows));
+        named[b][t].add(std::span(&row, 1));
+      }
   const std::vector<float> plain_rows(static_cast<std::size_t>(sizes.lookup_rows * sizes.lookup_width), 0.5f);
   std::vector<std::vector<float>> many(infos.size(), plain_rows), sums(infos.size());
   std::vector<double> ours, plain;
   for (int turn = 0; turn < sizes.turns; ++turn) {
+    const auto& bags = named[static_cast<std::size_t>(turn) % named.size()];
     auto copy = bags;
     ours.push_back(seconds_of(context.comm, [&] {
       tables->look_up(std::move(copy));
@@ -256,6 +261,28 @@ double measure_steps(const std::string& name, TableNetwork& network, Clicks& dat
   return steps.difference();
 }
 
+/// Figures of eager PyTorch for the same sizes beside ours; a reason in the log where it is not there.
+void add_peer(const std::string& script, const Sizes& sizes, Json& out, Context& context) {
+  if (context.comm.size() > 1 || script == "none") return;
+  const auto python = python_with({"torch"});
+  if (!python || !std::filesystem::exists(script))
+    return context.log.info(fmt::format("no peer: {}", python ? "'" + script + "' is not there (peer=PATH)"
+                                                              : "there is no python3 with torch (CAMBIUM_PYTHON names "
+                                                                "one)"));
+  std::vector<std::string> words{"env", "OMP_NUM_THREADS=1", *python, script};
+  for (const std::int64_t size : {sizes.columns, sizes.rows, sizes.width, sizes.batch, sizes.lookup_rows,
+                                  sizes.lookup_width, static_cast<std::int64_t>(sizes.turns)})
+    words.push_back(std::to_string(size));
+  const ChildOutput said = output_of(words);
+  if (said.status != 0)
+    return context.log.info(fmt::format("no peer: {} ended with exit code {}", script, said.status));
+  const Json peer = Json::parse(said.text);
+  out["pytorch"] = peer["version"];
+  out["pytorch_lookup_rows_per_s"] = peer["lookup_rows_per_s"], out["pytorch_dlrm_step_ms"] = peer["dlrm_step_ms"];
+  out["lookup_ratio_pytorch"] = out["lookup_rows_per_s"].get<double>() / peer["lookup_rows_per_s"].get<double>();
+  out["dlrm_ratio_pytorch"] = peer["dlrm_step_ms"].get<double>() / out["dlrm_step_ms"].get<double>();
+}
+
 Json measure_relate(const BenchOptions& options, Context& context) {
   const Sizes sizes = sizes_of(options);
   Json out;
@@ -275,6 +302,7 @@ Json measure_relate(const BenchOptions& options, Context& context) {
   Dlrm layers(dlrm, context);
   const double worst = std::max(measure_steps("factors", machine, data, sizes, out, context),
                                 measure_steps("dlrm", layers, data, sizes, out, context));
+  add_peer(options.text("peer"), sizes, out, context);
   out["check"] = fmt::format("{}: rows after {} steps differ from those of dense gradients by {:.1e} of the largest",
                              worst < 1e-4 ? "ok" : "WRONG", sizes.turns, worst);
   return out;
@@ -292,8 +320,9 @@ Bench bench_relate() {
            {"batch", "samples of a rank in a step", 1024},
            {"lookup_rows", "of a table, for lookups", 100000},
            {"lookup_width", "numbers of a row, for lookups", 64},
+           {"peer", "script that times PyTorch on one rank; none for none", "studies/relate_pytorch.py"},
            {"turns", "steps and lookups by each way; medians count", 15}},
-          {"columns=8", "rows=20000", "lookup_rows=20000", "turns=5"}};
+          {"columns=8", "rows=20000", "lookup_rows=20000", "turns=5", "peer=none"}};
 }
 
 }  // namespace cambium::relate

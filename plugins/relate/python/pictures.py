@@ -71,7 +71,7 @@ def predictions_figure(path):
 
 def figure_of(path):
     """The function that draws a file, or nothing."""
-    return dict.fromkeys(SCORES, scores_figure) | {"predictions": predictions_figure}.get(kind(path))
+    return (dict.fromkeys(SCORES, scores_figure) | {"predictions": predictions_figure}).get(kind(path))
 
 
 def pictures(folder, scratch):
