@@ -15,8 +15,6 @@ MPI_Datatype mpi_type() {
   return sizeof(T) == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
 }
 
-constexpr std::size_t rows_ahead = 8;  // of the one that a step changes, that memory is asked for
-
 /// Sums of all before each.
 std::vector<int> starts_of(const std::vector<int>& counts) {
   std::vector<int> out(counts.size(), 0);
@@ -330,6 +328,7 @@ void TablePass<T>::wait_back() {
 
 template <class T>
 void TablePass<T>::touched(const Use& use) {
+  constexpr std::size_t ahead = 8;  // rows before the one that changes, memory is asked for it
   wait_back();
   for (const Block& block : blocks())
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
@@ -339,7 +338,7 @@ void TablePass<T>::touched(const Use& use) {
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     auto& sums = sums_[t];
     for (std::size_t k = 0; k < sums.size(); ++k) {
-      if (k + rows_ahead < sums.size()) store_.ask_early(static_cast<int>(t), sums.row(k + rows_ahead));
+      if (k + ahead < sums.size()) store_.ask_early(static_cast<int>(t), sums.row(k + ahead));
       use(static_cast<int>(t), sums.row(k), sums.values(k));
     }
     sums.clear();
