@@ -1,27 +1,42 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
+#include "plugins/relate/bench/bench_relate.hpp"
+#include "plugins/relate/datasets/choices.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
+#include "plugins/relate/networks/factors.hpp"
 #include "plugins/relate/tasks/judge_clicks.hpp"
 #include "plugins/relate/tasks/predict_affinities.hpp"
+#include "plugins/relate/tasks/recommend.hpp"
 
 namespace cambium::relate {
 
 void register_types(Registry& registry) {
   registry.add<Pairs>("pairs", "compounds and targets with a measured value: HDF5, text, or made up")
       .synonyms({"drug_target", "davis", "kiba", "interactions"});
+  registry.add<Choices>("choices", "items that users chose, and others beside: HDF5, or made up")
+      .synonyms({"implicit_feedback", "user_item", "ratings"});
   registry.add<Clicks>("clicks", "records of numbers and values of columns with a yes or no: HDF5, or made up")
       .synonyms({"criteo", "click_logs", "ctr"});
   registry.add<Affinity>("affinity", "one number of a pair, from rows of both things and of their pieces")
-      .synonyms({"drug_target", "deepdta", "matrix_factorization", "binding"});
+      .synonyms({"drug_target", "deepdta", "binding"});
   registry.add<Dlrm>("dlrm", "a probability from numbers and rows of tables, by products of all pairs of columns")
-      .synonyms({"recommendation", "ctr", "wide_and_deep", "factorization_machine"});
+      .synonyms({"recommendation", "ctr", "wide_and_deep"});
+  registry
+      .add<Factors>("factors",
+                    "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
+      .synonyms({"factorization_machine", "fm", "matrix_factorization", "svd"});
   registry.add<PredictAffinities>("predict_affinities", "networks for pairs beside neighbours and kernel ridge")
       .synonyms({"affinities", "predict_pairs"});
   registry.add<JudgeClicks>("judge_clicks", "networks for clicks beside logistic regression")
       .synonyms({"clicks", "predict_clicks"});
+  registry
+      .add<Recommend>("recommend", "items for users by networks, beside popularity, cosines and logistic regression")
+      .synonyms({"rank_items", "top_k"});
+
+  registry.add_bench(bench_relate());
 }
 
 }  // namespace cambium::relate

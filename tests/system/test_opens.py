@@ -47,6 +47,7 @@ RUNS = {
     "recommend": ("graph/recommend.yaml", "graph", []),
     "affinity": ("relate/affinity.yaml", "relate", []),
     "clicks": ("relate/clicks.yaml", "relate", []),
+    "choices": ("relate/choices.yaml", "relate", []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", []),
 }
 folders = {}
@@ -311,6 +312,7 @@ class Tables(unittest.TestCase):
              "spin_up.csv": ("coarse_to_fine", "spin_up", "nusselt_bottom_steady"), "trials.csv": ("tune", "tune", "error"),
              "nodes.csv": ("nodes", "classify_nodes", "predicted"), "predictions.csv": ("recommend", "predict_links", "score"),
              "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
+             "recommended.csv": ("choices", "recommend", "chosen"),
              "neighbours.csv": ("archive", "neighbours", "similarity"),
              "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
              "made.csv": ("archive", "novelty", "rayleigh"),

@@ -328,6 +328,7 @@ void TablePass<T>::wait_back() {
 
 template <class T>
 void TablePass<T>::touched(const Use& use) {
+  constexpr std::size_t ahead = 8;  // rows before the one that changes, memory is asked for it
   wait_back();
   for (const Block& block : blocks())
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
@@ -335,8 +336,12 @@ void TablePass<T>::touched(const Use& use) {
       for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
     });
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    for (std::size_t k = 0; k < sums_[t].size(); ++k) use(static_cast<int>(t), sums_[t].row(k), sums_[t].values(k));
-    sums_[t].clear();
+    auto& sums = sums_[t];
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      if (k + ahead < sums.size()) store_.ask_early(static_cast<int>(t), sums.row(k + ahead));
+      use(static_cast<int>(t), sums.row(k), sums.values(k));
+    }
+    sums.clear();
   }
 }
 

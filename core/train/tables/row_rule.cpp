@@ -43,6 +43,10 @@ static void adam_row(const TableKeys& keys, double rate, std::int64_t width, con
 template <class T>
 void update_row(const TableKeys& keys, double rate, std::int64_t width, const T* g, T* w, T* state) {
   const T step = static_cast<T>(rate), epsilon = static_cast<T>(keys.epsilon);
+  if (keys.decay > 0.0) {
+    const T kept = static_cast<T>(1.0 - rate * keys.decay);
+    for (std::int64_t k = 0; k < width; ++k) w[k] *= kept;
+  }
   switch (keys.optimizer) {
     case TableKeys::Rule::sgd:
     case TableKeys::Rule::split_sgd:

@@ -16,6 +16,7 @@ std::int64_t state_width(TableKeys::Rule rule, std::int64_t width);
 ///   adagrad  s <- s + g^2, w <- w - rate g / (sqrt(s) + epsilon), element by element (Duchi et al. 2011)
 ///   adam     m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) mean(g^2), one v for the row,
 ///            w <- w - rate m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon), t counting the row's steps
+/// Where `decay` is not 0, w <- (1 - rate decay) w comes first, beside the rule (Loshchilov and Hutter 2019).
 template <class T>
 void update_row(const TableKeys& keys, double rate, std::int64_t width, const T* g, T* w, T* state);
 

@@ -17,6 +17,9 @@ class RowStore {
   void start(std::uint64_t seed);
   /// Adds a row, as a network sees it, to `to`.
   void add_row(int table, std::int64_t index, T* to) const;
+  /// Asks memory for a row and its state, which update() changes soon: rows lie anywhere, and a step that waits for one
+  /// after the other takes longer.
+  void ask_early(int table, std::int64_t index) const;
   /// One step of a row by its gradient (core/train/tables/row_rule.hpp).
   void update(int table, std::int64_t index, const TableKeys& keys, double rate, const T* gradient);
 

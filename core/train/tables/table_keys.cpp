@@ -35,6 +35,12 @@ void TableKeys::describe(deck::Describe<TableKeys>& d) {
       .options({{"sgd", Rule::sgd}, {"adagrad", Rule::adagrad}, {"adam", Rule::adam}, {"split_sgd", Rule::split_sgd}})
       .def(Rule::adagrad);
   d("rate", &TableKeys::rate, "learning rate of the tables over that of the network").positive().def(1.0);
+  d("decay", &TableKeys::decay,
+    "rows that a step touches first shrink by this times their learning rate, so that rows seen rarely stay as small "
+    "as "
+    "those seen often")
+      .non_negative()
+      .def(0.0);
   d("epsilon", &TableKeys::epsilon, "added to the root of the squares, of adagrad and adam").positive().def(1e-8);
   d("beta1", &TableKeys::beta1, "memory of the mean gradient, of adam").range(0.0, 0.999999).def(0.9);
   d("beta2", &TableKeys::beta2, "memory of the mean squared gradient, of adam").range(0.0, 0.999999).def(0.999);

@@ -23,7 +23,8 @@ struct TableKeys {
   bool deduplicate = false;
   std::optional<RowCodeKeys> code = {};
   Rule optimizer = Rule::adagrad;
-  double rate = 1.0;  ///< times the learning rate
+  double rate = 1.0;   ///< times the learning rate
+  double decay = 0.0;  ///< of the rows that a step touches, before their rule
   double epsilon = 1e-8, beta1 = 0.9, beta2 = 0.999;
   static void describe(deck::Describe<TableKeys>& d);
 };

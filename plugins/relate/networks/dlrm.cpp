@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.hpp"
 #include "plugins/relate/networks/dense_stack.hpp"
+#include "plugins/relate/networks/yes_or_no.hpp"
 
 namespace cambium::relate {
 
@@ -74,13 +74,6 @@ std::vector<train::TermInfo> Dlrm::terms() const {
 
 std::vector<train::TermInfo> Dlrm::metrics() const {
   return {{"cross_entropy", "", train::TermInfo::Report::mean}, {"wrong", "", train::TermInfo::Report::mean}};
-}
-
-static double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
-
-/// log(1 + exp(x)) - y x, without overflow.
-static double cross_entropy(double x, double y) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))) - y * x;
 }
 
 TableNetwork::Loss Dlrm::loss_of(double output, double answer) const {

@@ -45,6 +45,14 @@ struct DlrmShape {
 template <class T>
 std::unique_ptr<Passes<T>> make_dlrm(const DlrmShape& shape);
 
+/// Of factors: the width of a row beside its own weight, 0 for none, and how many numbers and columns there are.
+struct FactorsShape {
+  std::int64_t width = 16, numbers = 0, columns = 0;
+};
+/// Its weights are the bias, a weight for each number, and where width > 0 a vector for each number.
+template <class T>
+std::unique_ptr<Passes<T>> make_factors(const FactorsShape& shape);
+
 /// Of an affinity: the width of a row beside its own constant, and of the hidden layers.
 struct AffinityShape {
   std::int64_t width = 32;

@@ -8,7 +8,10 @@ import numpy as np
 
 from cambium_style import COLOURS, MUTED, STYLE
 
-NETWORKS = ("affinity", "dlrm", "mean of")
+NETWORKS = ("affinity", "dlrm", "factors", "mean of")
+SCORES = {"pairs": (("concordance", "share of pairs in the right order"), ("mse", "mean squared error")),
+          "clicks": (("auc", "area under the curve"), ("log_loss", "log loss")),
+          "choices": (("recall", "recall of what users chose"), ("recall_new", "the same of new items"))}
 
 
 def rows_of(path):
@@ -18,7 +21,7 @@ def rows_of(path):
 
 
 def kind(path):
-    """'pairs', 'clicks' (scores of these stages), 'predictions', or nothing."""
+    """'pairs', 'clicks', 'choices' (scores of these stages), 'predictions', or nothing."""
     path = Path(path)
     if path.suffix != ".csv" or not path.exists():
         return None
@@ -26,26 +29,25 @@ def kind(path):
         head = file.readline().strip()
     if head.startswith("compound,target,predicted"):
         return "predictions"
-    return {"method,concordance,mse,auc": "pairs", "method,auc,log_loss": "clicks"}.get(head)
+    return {"method,concordance,mse,auc": "pairs", "method,auc,log_loss": "clicks", "method,recall,ndcg,recall_new": "choices"}.get(head)
 
 
 def bars(axis, rows, column, title):
     """One score of all methods; networks in colour, rivals grey."""
     place = np.arange(len(rows))[::-1]
-    values = [float(row[column]) for row in rows]
+    values = np.nan_to_num([float(row[column]) for row in rows])
     axis.barh(place, values, height=0.6, color=[COLOURS[0] if row["method"].startswith(NETWORKS) else MUTED for row in rows])
     axis.set_yticks(place, [row["method"] for row in rows])
     for y, value in zip(place, values):
         axis.annotate(f"{value:.3f}", (value, y), xytext=(4, 0), textcoords="offset points", va="center")
-    axis.set(title=title, xlim=(0, 1.18 * max(values)))
+    axis.set(title=title, xlim=(0, 1.18 * max(values) or 1))
     axis.grid(axis="y", visible=False)
 
 
 def scores_figure(path):
     """Two scores of every method side by side."""
     rows = rows_of(path)
-    left, right = (("concordance", "share of pairs in the right order"), ("mse", "mean squared error")) if kind(path) == "pairs" \
-        else (("auc", "area under the curve"), ("log_loss", "log loss"))
+    left, right = SCORES[kind(path)]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 2, figsize=(10.5, 1.1 + 0.4 * len(rows)), layout="constrained", sharey=True)
         bars(axes[0], rows, *left)
@@ -69,7 +71,7 @@ def predictions_figure(path):
 
 def figure_of(path):
     """The function that draws a file, or nothing."""
-    return {"pairs": scores_figure, "clicks": scores_figure, "predictions": predictions_figure}.get(kind(path))
+    return (dict.fromkeys(SCORES, scores_figure) | {"predictions": predictions_figure}).get(kind(path))
 
 
 def pictures(folder, scratch):

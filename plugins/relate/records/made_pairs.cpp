@@ -2,25 +2,12 @@
 
 #include <cmath>
 
+#include "plugins/relate/records/draw.hpp"
 #include "plugins/relate/records/pair_table.hpp"
-#include "plugins/relate/records/streams.hpp"
 
 namespace cambium::relate {
 
 namespace {
-
-/// Random numbers of one purpose, addressed by what they belong to.
-struct Draw {
-  std::uint64_t seed, what;
-  Random4 at(std::int64_t id, std::int64_t k) const {
-    return {seed, made_pairs_stream, static_cast<std::uint64_t>(id), what << 32 | static_cast<std::uint64_t>(k)};
-  }
-  double uniform(std::int64_t id, std::int64_t k) const { return at(id, k).uniform(0); }
-  double normal(std::int64_t id, std::int64_t k) const { return at(id, k).normal(0); }
-  std::int64_t below(std::int64_t count, std::int64_t id, std::int64_t k) const {
-    return static_cast<std::int64_t>(uniform(id, k) * static_cast<double>(count));
-  }
-};
 
 constexpr int factors = 4;
 constexpr std::int64_t sequence_length = 60, fragments_each = 4;
@@ -33,7 +20,9 @@ constexpr const char* residues = "ACDEFGHIKLMNPQRSTVWY";
 
 PairTable make_pairs(const MadePairs& keys) {
   const auto seed = static_cast<std::uint64_t>(keys.seed);
-  const Draw choice{seed, 1}, letters{seed, 2}, strength{seed, 3}, family{seed, 4}, mutation{seed, 5}, value{seed, 6};
+  const auto draw = [&](std::uint64_t what) { return Draw{made_pairs_stream, seed, what}; };
+  const Draw choice = draw(1), letters = draw(2), strength = draw(3), family = draw(4), mutation = draw(5),
+             value = draw(6);
   PairTable out;
   out.source = "made-up pairs", out.answer = "affinity";
   std::vector<std::vector<double>> of_compound, of_target;

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "plugins/relate/records/choice_table.hpp"
 #include "plugins/relate/records/pair_table.hpp"
 
 namespace cambium::relate {
@@ -23,7 +24,7 @@ RecordPtr share(RecordSet records) { return RecordPtr(new RecordSet(std::move(re
 
 const RecordSet& record_set_of(const train::Sample& sample, const std::string& asks) {
   if (!sample.storage || !std::get_deleter<RecordOwner>(sample.storage))
-    throw InputError(fmt::format("{} reads rows of tables; give a dataset of type clicks or pairs", asks));
+    throw InputError(fmt::format("{} reads rows of tables; give a dataset of type clicks, choices or pairs", asks));
   return *static_cast<const RecordSet*>(sample.storage.get());
 }
 

@@ -10,6 +10,7 @@
 namespace cambium::relate {
 
 struct PairTable;
+struct ChoiceTable;
 
 /// A column whose entries name rows of a table.
 struct RowColumn {
@@ -31,6 +32,8 @@ struct RecordSet {
 
   std::shared_ptr<const PairTable> pairs;  ///< where records are pairs of two things
   std::vector<std::int64_t> pair;          ///< then: number of each record's pair in the table
+
+  std::shared_ptr<const ChoiceTable> choices;  ///< where records say what users chose; tags of items lie in it
 
   std::int64_t size() const { return std::ssize(answers); }
   std::span<const std::int32_t> bag_of(std::int64_t record, std::size_t column) const {

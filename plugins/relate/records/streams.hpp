@@ -7,5 +7,7 @@ namespace cambium::relate {
 inline constexpr auto made_clicks_stream = static_cast<Stream>(60);
 inline constexpr auto made_pairs_stream = static_cast<Stream>(61);
 inline constexpr auto fold_stream = static_cast<Stream>(62);
+inline constexpr auto made_choices_stream = static_cast<Stream>(63);
+inline constexpr auto other_items_stream = static_cast<Stream>(64);
 
 }  // namespace cambium::relate

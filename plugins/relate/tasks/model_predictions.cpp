@@ -8,36 +8,44 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
-#include "core/train/networks/artifact/artifact.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 #include "plugins/relate/networks/table_network.hpp"
 
 namespace cambium::relate {
 
+TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Context& context)
+    : context_(context), model_(train::load_artifact(path, context)),
+      method_(fmt::format("{} ({})", model_.info.type, std::filesystem::path(path).parent_path().filename().string())) {
+  if (!dynamic_cast<TableNetwork*>(model_.network.get()))
+    throw InputError(fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors and affinity do", path,
+                                 model_.info.type));
+  train::require_fields(model_.info, path, data);
+}
+
+std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) {
+  std::vector<double> out(samples.size());
+  train::look_up_rows(*model_.network, model_.tables.get(), samples, context_.comm);
+  if (samples.empty()) return out;
+  TensorRef to = io::tensor_of(out.data(), {std::ssize(out)});
+  to.is_const = false;
+  model_.network->infer(samples, model_.weights.views(), std::span(&to, 1));
+  return out;
+}
+
 ModelPredictions predictions_of(const std::string& path, train::Dataset& data, Context& context) {
   constexpr std::int64_t block = 512;
-  auto model = train::load_artifact(path, context);
-  if (!dynamic_cast<TableNetwork*>(model.network.get()))
-    throw InputError(
-        fmt::format("models: '{}' holds a {}, which reads no records; dlrm and affinity do", path, model.info.type));
-  train::require_fields(model.info, path, data);
-  ModelPredictions out;
-  out.method = fmt::format("{} ({})", model.info.type, std::filesystem::path(path).parent_path().filename().string());
-  out.value.assign(static_cast<std::size_t>(data.size()), 0.0);
+  TrainedModel model(path, data, context);
+  ModelPredictions out{model.method(), std::vector<double>(static_cast<std::size_t>(data.size()), 0.0),
+                       model.citations()};
   const std::int64_t blocks = (data.size() + block - 1) / block;
   for (std::int64_t turn = 0; turn < blocks; turn += context.comm.size()) {
     const std::int64_t first = (turn + context.comm.rank()) * block, last = std::min(first + block, data.size());
     std::vector<std::int64_t> ids(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first)));
     std::iota(ids.begin(), ids.end(), first);
-    const auto samples = ids.empty() ? std::vector<train::SamplePtr>{} : data.read(ids);
-    train::look_up_rows(*model.network, model.tables.get(), samples, context.comm);
-    if (samples.empty()) continue;
-    TensorRef to = io::tensor_of(out.value.data() + first, {std::ssize(samples)});
-    to.is_const = false;
-    model.network->infer(samples, model.weights.views(), std::span(&to, 1));
+    const auto said = model.of(ids.empty() ? std::vector<train::SamplePtr>{} : data.read(ids));
+    if (!said.empty()) std::copy(said.begin(), said.end(), out.value.begin() + first);
   }
   context.comm.sum(out.value);
-  out.citations = model.network->citations();
   return out;
 }
 

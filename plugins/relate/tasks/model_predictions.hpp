@@ -1,22 +1,40 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/citation.hpp"
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/dataset.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
 
 namespace cambium::relate {
 
+/// A trained network of this plugin, asked about records.
+class TrainedModel {
+ public:
+  /// Collective. InputError when the file holds no network of this plugin, or one for other records than `data`.
+  TrainedModel(const std::string& path, train::Dataset& data, Context& context);
+  /// Collective: what it says of samples of this rank, which may be none.
+  std::vector<double> of(std::span<const train::SamplePtr> samples);
+  /// Its type and the folder of its stage, such as "affinity (train)".
+  const std::string& method() const { return method_; }
+  std::vector<Citation> citations() const { return model_.network->citations(); }
+
+ private:
+  Context& context_;
+  train::LoadedModel model_;
+  std::string method_;
+};
+
 /// What a trained network says of records.
 struct ModelPredictions {
-  std::string method;  ///< its type and the folder of its stage, such as "affinity (train)"
+  std::string method;  ///< TrainedModel::method()
   std::vector<double> value;
   std::vector<Citation> citations;
 };
 
-/// Collective: all records of a data set, which are dealt out to the ranks. InputError when the model is no network of
-/// this plugin, or one for other records.
+/// Collective: all records of a data set, which are dealt out to the ranks.
 ModelPredictions predictions_of(const std::string& model, train::Dataset& data, Context& context);
 
 /// The mean of several.

@@ -40,11 +40,18 @@ stages:
   - predict_affinities:
       dataset: {type: pairs, made_up: {compounds: 8, targets: 6}, pieces: 50, letters: 1, part: test}
 """
+RECOMMEND = """
+run: {name: recommend, directory: recommend}
+plugins: [relate]
+stages:
+  - recommend:
+      dataset: {type: choices, made_up: {users: 20, items: 10, each: 4}}
+"""
 BOX = "{type: expression, samples: 20, box: {x: [-1, 1]}, target: {z: x}}"
-T, J, P = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities."
+T, J, P, R = "stages[0].train.", "stages[0].judge_clicks.", "stages[0].predict_affinities.", "stages[0].recommend."
 
 table = Table("relate", DECK)
-for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT)):
+for name, text in (("pairs.yaml", PAIRS), ("judge.yaml", JUDGE), ("predict.yaml", PREDICT), ("recommend.yaml", RECOMMEND)):
     table.file(name, text)
 says = table.says
 
@@ -100,17 +107,54 @@ reads_pairs("'FILE', row 0, compound 'drug 0': the SMILES 'C(' cannot be read at
 # Networks
 says("a layer of width 0 is none; widths are 1 to 1000000", T + "network.top=[0]")
 says("layers: a width of 0 is none; widths are 1 to 1000000", T + "network.layers=[0]", deck="pairs.yaml")
-says("dlrm reads rows of tables; give a dataset of type clicks or pairs", T + "dataset=" + BOX, command="run")
+says("dlrm reads rows of tables; give a dataset of type clicks, choices or pairs", T + "dataset=" + BOX, command="run")
 says("made-up clicks: dlrm multiplies columns with each other and with numbers; records need two columns, or a column and numbers",
      T + "dataset.made_up={records: 40, columns: 1, numbers: 0}", command="run")
+
+FACTORS = T + "network={type: factors, width: 2}"
+says("reach: vectors that begin at zero never leave it, because each learns from the others; give more than 0, for example 0.1",
+     T + "network={type: factors, reach: 0}")
+says("made-up pairs, row 1: affinity is 3.89157, but the loss cross_entropy learns answers of 0 or 1; give factors loss: squared", FACTORS,
+     deck="pairs.yaml", command="run")
+
+# Choices
+says("give one of: file, made_up", FACTORS, T + "dataset={type: choices}")
+LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
+         "/": (0, {"users": 2, "items": 3})}
+
+
+def reads_choices(message, **changes):
+    """Judging a file of choices with this content; None takes an array away."""
+    parts = {name: value for name, value in (LISTS | {k.replace("__", "/"): v for k, v in changes.items()}).items() if value is not None}
+    name = table.file(f"choices_{len(table.cases)}.h5", parts)
+    says(message.replace("FILE", name), R + f"dataset={{type: choices, file: {name}}}", deck="recommend.yaml", command="run")
+
+
+reads_choices("'FILE' says that it has 0 users; a file of choices has an attribute users from 1 to 1000000000", **{"/": (0, {"users": 0, "items": 3})})
+reads_choices("'FILE' has no group test; a file of choices has the groups train and test, of each indptr and items", test__indptr=None,
+              test__items=None)
+reads_choices("'FILE': /test/indptr must hold 3 numbers from 0 to 1, the count of /test/items; the file is cut short or damaged",
+              test__indptr=[0, 1])
+reads_choices("'FILE': /train/indptr falls at user 0; it must rise", train__indptr=[0, 4, 3])
+reads_choices("'FILE': /train/items of user 0 holds 3; they are numbered 0 to 2", train__items=[0, 3, 2])
+reads_choices("'FILE': item 1 has no tag in /item_tags; give every item one, such as one for unknown", item_tags__indptr=[0, 1, 1, 2],
+              item_tags__items=[0, 1])
+reads_choices("'FILE': no user has choices held for tests; give some", test__indptr=[0, 0, 0], test__items=np.zeros(0, int))
+reads_choices("'FILE': no user chose anything in this part; take another part", train__indptr=[0, 0, 0], train__items=np.zeros(0, int))
+says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, made_up: {records: 40}}",
+     deck="recommend.yaml", command="run")
+
+# Bench
+says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])
+says("bench relate: rows is 0; give 1 or more", command=["bench", "relate", "rows=0"])
 
 # Judging
 table.begins("run.directory=trained")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4]}")
-says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm and affinity do", J + "models=[other/train/model.h5]",
+says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
-says("judge_clicks reads rows of tables; give a dataset of type clicks or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
+says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities judges pairs of things; give a dataset of type pairs",
      P + "dataset={type: clicks, made_up: {records: 40}}", deck="predict.yaml", command="run")
 says("predict_affinities judges the pairs that are kept for tests; give the dataset part: test", P + "dataset.part=training",

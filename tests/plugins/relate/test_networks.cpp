@@ -6,6 +6,7 @@
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
+#include "plugins/relate/networks/factors.hpp"
 #include "plugins/relate/records/click_file.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 
@@ -102,6 +103,32 @@ TEST_CASE("dlrm: gradients are those of its loss, with numbers or without, wide 
         keys.records = 6, keys.columns = 3, keys.rows = 4, keys.numbers = numbers;
         check_gradients(network, share(make_clicks(keys)));
       }
+}
+
+TEST_CASE("factors: gradients are those of its loss, with numbers or without, with products or without") {
+  World world;
+  for (const int numbers : {0, 3})
+    for (const int width : {0, 3})
+      for (const auto loss : {Factors::Params::Objective::cross_entropy, Factors::Params::Objective::squared}) {
+        Factors::Params params;
+        params.width = width, params.loss = loss, params.precision = Precision::float64;
+        Factors network(params, world.context);
+        MadeClicks keys;
+        keys.records = 40, keys.columns = 3, keys.rows = 20, keys.numbers = numbers;
+        check_gradients(network, share(make_clicks(keys)));
+      }
+}
+
+TEST_CASE("factors: gradients with bags of several rows") {
+  World world;
+  Factors::Params params;
+  params.width = 3, params.loss = Factors::Params::Objective::squared, params.precision = Precision::float64;
+  Factors network(params, world.context);
+  MadePairs keys;
+  keys.compounds = 4, keys.targets = 3, keys.families = 2, keys.known = 1.0;
+  const auto table = std::make_shared<const PairTable>(make_pairs(keys));
+  const std::vector<Role> roles(table->entries.size(), Role::training);
+  check_gradients(network, share(pair_records(table, roles, Role::training, {1, 50, 1})));
 }
 
 TEST_CASE("affinity: gradients are those of its loss") {

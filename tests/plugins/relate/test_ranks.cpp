@@ -20,6 +20,7 @@ std::string stage(const std::string& network, const std::string& data, const std
 const std::string clicks = "{type: clicks, made_up: {records: 200, columns: 4, rows: 9}}";
 const std::string pairs = "{type: pairs, made_up: {compounds: 12, targets: 9, known: 1}, pieces: 200, letters: 2}";
 const std::string dlrm = "{type: dlrm, width: 4, bottom: [6], top: [5], wide: true, precision: float64}";
+const std::string factors = "{type: factors, width: 4, precision: float64}";
 const std::string affinity = "{type: affinity, width: 4, layers: [6], precision: float64}";
 
 struct Ranks {
@@ -61,8 +62,8 @@ TEST_CASE("weights and rows after twelve steps are those of one rank", "[ranks]"
     const auto keys = stage(dlrm, clicks, fmt::format("steps: 12, tables: {}", tables));
     CHECK(worst(ranks.trained(keys, true), ranks.trained(keys, false)) < 1e-5);
   }
-  const auto keys = stage(affinity, pairs, "steps: 12");
-  CHECK(worst(ranks.trained(keys, true), ranks.trained(keys, false)) < 1e-5);
+  for (const auto& keys : {stage(affinity, pairs, "steps: 12"), stage(factors, clicks, "steps: 12")})
+    CHECK(worst(ranks.trained(keys, true), ranks.trained(keys, false)) < 1e-5);
 }
 
 TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
@@ -78,8 +79,12 @@ TEST_CASE("in ordered mode they are the same bit for bit", "[ranks]") {
                               divide, optimizer));
         CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
       }
-  const auto keys = stage(affinity, pairs, "steps: 6, reduce: {mode: ordered, slices: 8}");
-  CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
+  const std::string ordered = "steps: 6, reduce: {mode: ordered, slices: 8}";
+  for (const auto& keys :
+       {stage(affinity, pairs, ordered), stage(factors, clicks, ordered),
+        stage("{type: factors, width: 4}", clicks, ordered + ", tables: {divide: whole, decay: 0.1}"),
+        stage("{type: factors, width: 4, loss: squared}", pairs, ordered + ", tables: {optimizer: adam}")})
+    CHECK(ranks.trained(keys, true) == ranks.trained(keys, false));
 }
 
 TEST_CASE("rows by turns and whole tables give the same bits", "[ranks]") {

@@ -95,6 +95,27 @@ TEST_CASE("folds of compounds keep their pairs together, and the same seed gives
   CHECK_THROWS_WITH(roles_of(twice, folds), "made-up pairs: fold 7 leaves no pairs for tests; choose another fold");
 }
 
+TEST_CASE("folds of targets keep their pairs together: a test meets new targets and known compounds") {
+  MadePairs keys;
+  const auto table = make_pairs(keys);
+  FoldKeys folds;
+  folds.by = FoldKeys::By::targets, folds.folds = 4, folds.fold = 2, folds.validation = 3;
+  const auto roles = roles_of(table, folds);
+  std::set<int> of[3], compounds;
+  for (std::size_t k = 0; k < roles.size(); ++k) {
+    of[static_cast<int>(roles[k])].insert(table.entries[k].target);
+    if (roles[k] == Role::training) compounds.insert(table.entries[k].compound);
+  }
+  const auto &learned = of[static_cast<int>(Role::training)], &looked_at = of[static_cast<int>(Role::validation)],
+             &tested = of[static_cast<int>(Role::test)];
+  for (const int target : tested) CHECK_FALSE((learned.contains(target) || looked_at.contains(target)));
+  for (const int target : looked_at) CHECK_FALSE(learned.contains(target));
+  CHECK(tested.size() == 10);
+  CHECK(looked_at.size() == 10);
+  CHECK(learned.size() == 20);
+  CHECK(compounds.size() == 60);
+}
+
 TEST_CASE("values of columns become rows by the vocabulary, numbers their logarithm") {
   Files files;
   const auto path = files.scratch.file("clicks.h5");

@@ -46,3 +46,18 @@ TEST_CASE("sgd, adagrad and row-wise adam follow their formulas") {
   for (std::size_t k = 0; k < 3; ++k) CHECK(w[k] == Approx(expected[k]).epsilon(1e-12));
   CHECK(state[4] == 2.0);
 }
+
+TEST_CASE("decay shrinks a row before each rule, by its rate") {
+  const std::vector<double> g{0.5, -1.0, 2.0};
+  for (const auto rule : {TableKeys::Rule::sgd, TableKeys::Rule::adagrad, TableKeys::Rule::adam}) {
+    TableKeys keys;
+    keys.optimizer = rule;
+    std::vector<double> plain{0.75 * 1.0, 0.75 * 2.0, 0.75 * 3.0}, shrunk{1.0, 2.0, 3.0};
+    std::vector<double> a(static_cast<std::size_t>(state_width(rule, 3)), 0.0), b = a;
+    update_row<double>(keys, 0.05, 3, g.data(), plain.data(), a.data());
+    keys.decay = 5.0;  // 1 - 0.05 x 5
+    update_row<double>(keys, 0.05, 3, g.data(), shrunk.data(), b.data());
+    for (std::size_t k = 0; k < 3; ++k) CHECK(shrunk[k] == Approx(plain[k]).epsilon(1e-14));
+    CHECK(a == b);
+  }
+}

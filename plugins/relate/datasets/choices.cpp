@@ -1,0 +1,59 @@
+#include "plugins/relate/datasets/choices.hpp"
+
+#include <fmt/format.h>
+
+#include "core/base/error.hpp"
+#include "core/io/reading.hpp"
+#include "core/parallel/agree.hpp"
+
+namespace cambium::relate {
+
+void Choices::Made::describe(deck::Describe<Made>& d) {
+  d("users", &Made::users, "how many").range(2, 1e6).def(300);
+  d("items", &Made::items, "how many").range(2, 1e6).def(200);
+  d("tags", &Made::tags, "different ones; every item has two of them, or twice the same").range(1, 1e6).def(12);
+  d("each", &Made::each, "items that a user chooses").range(1, 1e6).def(15);
+  d("fresh", &Made::fresh, "share of the items that are new: chosen in tests alone").range(0.0, 0.9).def(0.1);
+  d("seed", &Made::seed, "of users, items and choices").at_least(0).def(1);
+}
+
+void Choices::Params::describe(deck::Describe<Params>& d) {
+  d("file", &Params::file, "HDF5 file with the items that each user chose, to learn from and for tests")
+      .def("")
+      .example("gowalla.h5");
+  d("made_up", &Params::made_up, "choices by a known rule, instead of a file");
+  d("part", &Params::part, "the choices to train on, to look at, or to test on")
+      .options({{"training", Role::training}, {"validation", Role::validation}, {"test", Role::test}})
+      .def(Role::training);
+  d("others", &Params::others,
+    "records of items that a user did not choose, drawn evenly, for each that he chose; for training among those that "
+    "somebody chose")
+      .range(0, 10000)
+      .def(4);
+  d("seed", &Params::seed, "of the items drawn").at_least(0).def(1);
+  d.check(
+      [](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+}
+
+void Choices::open(Context& context) {
+  io::on_every_rank(context.comm, [&] {
+    io::reading(params_.file.empty() ? "made-up choices" : params_.file, [&] {
+      table_ = std::make_shared<const ChoiceTable>(params_.made_up ? make_choices(*params_.made_up)
+                                                                   : read_choices(params_.file));
+      records_ = share(choice_records(table_, params_.part, params_.others, params_.seed));
+      if (records_->size() == 0)
+        throw InputError(fmt::format("{}: no user chose anything in this part; take another part", table_->source));
+    });
+  });
+  context.log.info(fmt::format("{} records of choices, {} of them drawn, of {}: {} users, {} items{}", size(),
+                               size() - size() / (1 + params_.others), table_->source, table_->users, table_->items,
+                               table_->tags > 0 ? fmt::format(" with {} tags", table_->tags) : ""));
+}
+
+std::vector<train::SamplePtr> Choices::read(std::span<const std::int64_t> ids) {
+  std::vector<train::SamplePtr> out;
+  for (const auto id : ids) out.push_back(sample_of(records_, id));
+  return out;
+}
+
+}  // namespace cambium::relate

@@ -1,0 +1,146 @@
+#include "plugins/relate/tasks/recommend.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+#include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+
+namespace cambium::relate {
+
+void Recommend::Params::describe(deck::Describe<Params>& d) {
+  d("models", &Params::models, "model files of stages train").def({}).example("[\"{run}/train/model.h5\"]");
+  d("dataset", &Params::dataset, "the choices, of a data set choices; its tests are looked for");
+  d("best", &Params::best, "items that a user is offered").range(1, 1000).def(20);
+  d("users", &Params::users, "who are judged, evenly spaced among those with choices in tests; 0 for all of them")
+      .at_least(0)
+      .def(500);
+}
+
+void Recommend::check(Context& context) {
+  context.registry->make<train::Dataset>(params_.dataset, context);
+  context.log.info(fmt::format("items for users by {} model file{}, and by rivals that cost little",
+                               params_.models.size(), params_.models.size() == 1 ? "" : "s"));
+}
+
+void Recommend::examine(Check& check) {
+  for (const char* name : {"scores.csv", "recommended.csv"}) check.will_write({name, "stage recommend"});
+  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+}
+
+void Recommend::choose_users(const ChoiceTable& table) {
+  std::vector<std::int32_t> all;
+  for (std::size_t u = 0; u < table.test.size(); ++u)
+    if (!table.test[u].empty()) all.push_back(static_cast<std::int32_t>(u));
+  if (all.empty()) throw InputError(fmt::format("{}: no user has choices held for tests; give some", table.source));
+  const auto most = params_.users == 0 ? all.size() : std::min(all.size(), static_cast<std::size_t>(params_.users));
+  users_.clear();
+  for (std::size_t k = 0; k < most; ++k) users_.push_back(all[k * all.size() / most]);
+}
+
+void Recommend::note(const ListScore& score, std::size_t user, Judged& out) const {
+  double* to = out.numbers.data() + user * each();
+  to[0] = score.recall, to[1] = score.ndcg, to[2] = score.recall_new, to[3] = score.has_new ? 1.0 : 0.0;
+  for (std::size_t r = 0; r < score.best.size(); ++r) to[4 + r] = 1.0 + score.best[r];  // 0: none
+}
+
+Recommend::Judged Recommend::judge(const ChoiceTable& table, const ChoiceRival& rival, const Comm& comm) const {
+  Judged out{rival.method, std::vector<double>(users_.size() * each(), 0.0)};
+  for (auto k = static_cast<std::size_t>(comm.rank()); k < users_.size(); k += static_cast<std::size_t>(comm.size()))
+    note(judge_list(table, popular_, users_[k], rival.scores(users_[k]), params_.best), k, out);
+  comm.sum(out.numbers);
+  return out;
+}
+
+/// Ranks take users by turns, and blocks of items together, because rows come from all of them.
+Recommend::Judged Recommend::judge(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model,
+                                   const Comm& comm) const {
+  constexpr std::int64_t block = 4096;
+  Judged out{model.method(), std::vector<double>(users_.size() * each(), 0.0)};
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  for (std::size_t turn = 0; turn < users_.size(); turn += ranks) {
+    const std::size_t k = turn + static_cast<std::size_t>(comm.rank());
+    const auto candidates = k < users_.size() ? share(candidate_records(table, users_[k])) : nullptr;
+    std::vector<double> scores;
+    for (std::int64_t first = 0; first < table->items; first += block) {
+      std::vector<train::SamplePtr> samples;
+      for (auto i = first; candidates && i < std::min(first + block, table->items); ++i)
+        samples.push_back(sample_of(candidates, i));
+      const auto said = model.of(samples);
+      scores.insert(scores.end(), said.begin(), said.end());
+    }
+    if (candidates) note(judge_list(*table, popular_, users_[k], scores, params_.best), k, out);
+  }
+  comm.sum(out.numbers);
+  return out;
+}
+
+/// Number `which` of all users, that of new items of those alone who chose some.
+double Recommend::mean(const Judged& judged, std::size_t which) const {
+  double sum = 0.0, count = 0.0;
+  for (std::size_t k = 0; k < users_.size(); ++k) {
+    const double* of = judged.numbers.data() + k * each();
+    if (which == 2 && of[3] == 0.0) continue;
+    sum += of[which], count += 1.0;
+  }
+  return sum / count;
+}
+
+void Recommend::write(const std::vector<Judged>& all, const ChoiceTable& table, Context& context) {
+  lines_.push_back(
+      fmt::format("{:<44}{:>12}{:>12}{:>12}", fmt::format("{} users, {} items each", users_.size(), params_.best),
+                  fmt::format("Recall@{}", params_.best), fmt::format("NDCG@{}", params_.best), "new items"));
+  std::string scores = "method,recall,ndcg,recall_new\n";
+  for (const auto& judged : all) {
+    const double recall = mean(judged, 0), ndcg = mean(judged, 1), fresh = mean(judged, 2);
+    lines_.push_back(fmt::format("{:<44}{:>12.4f}{:>12.4f}{:>12}", judged.method, recall, ndcg,
+                                 std::isnan(fresh) ? "-" : fmt::format("{:.4f}", fresh)));
+    scores += fmt::format("{},{},{},{}\n", judged.method, number_text(recall), number_text(ndcg), number_text(fresh));
+  }
+  lines_.push_back("new items: recall of items that nobody chose in training, of users who chose some in tests");
+  std::string text = "user,place,item,chosen\n";
+  for (std::size_t k = 0; k < users_.size(); ++k)
+    for (std::int64_t r = 0; r < params_.best; ++r) {
+      const auto item = static_cast<std::int32_t>(all.back().numbers[k * each() + 4 + static_cast<std::size_t>(r)]) - 1;
+      if (item >= 0)
+        text += fmt::format("{},{},{},{}\n", users_[k], r + 1, item, table.chose(Role::test, users_[k], item) ? 1 : 0);
+    }
+  io::on_root(context.comm, [&] {
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "scores.csv").string(), scores);
+    io::write_file_atomically((std::filesystem::path(context.run_directory) / "recommended.csv").string(), text);
+  });
+}
+
+Task::Outcome Recommend::run(Context& context) {
+  lines_.clear(), citations_.clear();
+  const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
+  data->open(context);
+  const auto* choices = dynamic_cast<const Choices*>(data.get());
+  if (!choices) throw InputError("recommend offers items to users; give a dataset of type choices");
+  const auto& table = choices->table();
+  choose_users(*table);
+  popular_ = popularity(*table);
+  std::vector<Judged> all;
+  for (const auto& rival : choice_rivals(table)) all.push_back(judge(*table, rival, context.comm));
+  for (const auto& path : params_.models) {
+    TrainedModel model(path, *data, context);
+    all.push_back(judge(table, model, context.comm));
+    for (const auto& work : model.citations()) citations_.push_back(work);
+  }
+  citations_.push_back(
+      {"sarwar2001",
+       "@inproceedings{sarwar2001,\n  author = {Sarwar, Badrul and Karypis, George and Konstan, Joseph and Riedl, "
+       "John},\n  title = {Item-based collaborative filtering recommendation algorithms},\n  booktitle = {Proceedings "
+       "of "
+       "the 10th International Conference on World Wide Web},\n  pages = {285--295},\n  year = {2001}\n}\n"});
+  write(all, *table, context);
+  work_ = {std::ssize(users_), "user"};
+  return Outcome::done;
+}
+
+}  // namespace cambium::relate

@@ -1,0 +1,52 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/relate/datasets/choices.hpp"
+#include "plugins/relate/rivals/choice_rivals.hpp"
+#include "plugins/relate/tasks/model_predictions.hpp"
+
+namespace cambium::relate {
+
+/// The stage `recommend`: every user is offered the items of highest score among all that he did not choose before, by
+/// networks and by rivals that cost little, and what he chose in tests is looked for among them.
+class Recommend : public Task, public Checked {
+ public:
+  struct Params {
+    std::vector<std::string> models;
+    deck::Choice<train::Dataset> dataset;
+    std::int64_t best = 20, users = 500;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Recommend(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return work_; }
+  std::vector<std::string> lines() const override { return lines_; }
+  std::vector<std::string> files() const override { return {"scores.csv", "recommended.csv"}; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  /// Of each judged user, in their order: recall, ndcg, recall of new items, whether he chose some, then his list.
+  struct Judged {
+    std::string method;
+    std::vector<double> numbers;
+  };
+  std::size_t each() const { return static_cast<std::size_t>(4 + params_.best); }
+  void choose_users(const ChoiceTable& table);
+  void note(const ListScore& score, std::size_t user, Judged& out) const;
+  Judged judge(const ChoiceTable& table, const ChoiceRival& rival, const Comm& comm) const;
+  Judged judge(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model, const Comm& comm) const;
+  double mean(const Judged& judged, std::size_t which) const;
+  void write(const std::vector<Judged>& all, const ChoiceTable& table, Context& context);
+
+  Params params_;
+  std::vector<std::int32_t> users_;  ///< who are judged
+  std::vector<double> popular_;
+  Work work_;
+  std::vector<std::string> lines_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::relate

@@ -1,0 +1,173 @@
+// What users chose: files, records, rivals and lists against plain forms of themselves.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "plugins/relate/rivals/choice_rivals.hpp"
+#include "plugins/relate/rivals/scores.hpp"
+#include "tests/plugins/relate/relate_case.hpp"
+
+using namespace cambium;
+using namespace cambium::relate;
+
+namespace {
+
+std::shared_ptr<const ChoiceTable> made() { return std::make_shared<const ChoiceTable>(make_choices({})); }
+
+/// Three users and four items, written and read again.
+struct Files {
+  Comm comm{MPI_COMM_SELF};
+  SharedScratch scratch{comm};
+  std::string path = scratch.file("choices.h5");
+
+  void write(const std::vector<std::int64_t>& start, const std::vector<std::int32_t>& items, bool more = true) {
+    auto file = io::File::create(path);
+    file.set_attribute("users", 3), file.set_attribute("items", 4);
+    file.write("train/indptr", start), file.write("train/items", items);
+    if (!more) return;
+    file.write("test/indptr", std::vector<std::int64_t>{0, 1, 1, 2}),
+        file.write("test/items", std::vector<std::int32_t>{3, 0});
+    file.write("validation/indptr", std::vector<std::int64_t>{0, 0, 1, 1});
+    file.write("validation/items", std::vector<std::int32_t>{2});
+    file.write("item_tags/indptr", std::vector<std::int64_t>{0, 1, 3, 4, 5});
+    file.write("item_tags/items", std::vector<std::int32_t>{1, 0, 5, 2, 2});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("choices are read, and validation is taken out of training") {
+  Files files;
+  files.write({0, 2, 4, 5}, {2, 0, 1, 2, 3});
+  const auto table = read_choices(files.path);
+  CHECK(table.training == ChoiceTable::Lists{{0, 2}, {1}, {3}});
+  CHECK(table.validation == ChoiceTable::Lists{{}, {2}, {}});
+  CHECK(table.test == ChoiceTable::Lists{{3}, {}, {0}});
+  CHECK(table.tags == 6);
+  CHECK(table.tags_of == ChoiceTable::Lists{{1}, {0, 5}, {2}, {2}});
+}
+
+TEST_CASE("damaged files of choices are refused") {
+  Files files;
+  const auto quoted = "'" + files.path + "'";
+  files.write({0, 2, 4}, {2, 0, 1, 2, 3});
+  CHECK_THROWS_WITH(read_choices(files.path), quoted +
+                                                  ": /train/indptr must hold 4 numbers from 0 to 5, the count of "
+                                                  "/train/items; the file is cut short or damaged");
+  files.write({0, 4, 3, 5}, {2, 0, 1, 2, 3});
+  CHECK_THROWS_WITH(read_choices(files.path), quoted + ": /train/indptr falls at user 1; it must rise");
+  files.write({0, 2, 4, 5}, {2, 0, 1, 4, 3});
+  CHECK_THROWS_WITH(read_choices(files.path), quoted + ": /train/items of user 1 holds 4; they are numbered 0 to 3");
+  files.write({0, 2, 4, 5}, {2, 0, 1, 2, 3}, false);
+  CHECK_THROWS_WITH(read_choices(files.path),
+                    quoted +
+                        " has no group test; a file of choices has the groups train and test, "
+                        "of each indptr and items");
+}
+
+TEST_CASE("made-up parts share nothing, and new items stand in tests alone") {
+  const auto table = made();
+  const auto popular = popularity(*table);
+  std::set<std::int32_t> tested;
+  std::size_t chosen = 0;
+  for (std::size_t u = 0; u < table->training.size(); ++u) {
+    std::set<std::int32_t> all;
+    for (const auto role : {Role::training, Role::validation, Role::test})
+      for (const auto item : table->part(role)[u]) {
+        CHECK(all.insert(item).second);
+        if (role == Role::test) tested.insert(item);
+      }
+    chosen += all.size();
+  }
+  CHECK(chosen == 300 * 15);
+  CHECK(std::any_of(tested.begin(), tested.end(), [&](auto i) { return popular[static_cast<std::size_t>(i)] == 0.0; }));
+}
+
+TEST_CASE("drawn records are of items that a user did not choose, and know nothing of tests") {
+  const auto table = made();
+  const auto records = choice_records(table, Role::training, 3, 1);
+  require_sound(records);
+  bool of_tests = false;
+  std::int64_t yes = 0;
+  for (std::int64_t r = 0; r < records.size(); ++r) {
+    const auto user = records.bag_of(r, 0)[0], item = records.bag_of(r, 1)[0];
+    const bool answer = records.answers[static_cast<std::size_t>(r)] == 1.0;
+    CHECK(table->chose(Role::training, user, item) == answer);
+    of_tests = of_tests || (!answer && table->chose(Role::test, user, item));
+    yes += answer ? 1 : 0;
+    const auto tags = records.bag_of(r, 2);
+    CHECK(std::equal(tags.begin(), tags.end(), table->tags_of[static_cast<std::size_t>(item)].begin()));
+  }
+  CHECK(records.size() == 4 * yes);
+  CHECK(of_tests);
+  const auto again = choice_records(table, Role::training, 3, 1), other = choice_records(table, Role::training, 3, 2);
+  const auto items = [](const RecordSet& set) {
+    std::vector<std::int32_t> out;
+    for (std::int64_t r = 0; r < set.size(); ++r) out.push_back(set.bag_of(r, 1)[0]);
+    return out;
+  };
+  CHECK(items(again) == items(records));
+  CHECK(items(other) != items(records));
+}
+
+TEST_CASE("cosines of items are those of the columns of the table of choices") {
+  const auto table = made();
+  const auto rivals = choice_rivals(table);
+  REQUIRE(rivals.size() == 3);
+  const auto popular = popularity(*table);
+  CHECK(rivals[0].scores(7) == popular);
+  for (const std::int32_t user : {0, 11}) {
+    const auto found = rivals[1].scores(user);
+    for (std::int32_t i = 0; i < table->items; i += 7) {
+      double expected = 0.0;
+      for (const auto j : table->training[static_cast<std::size_t>(user)]) {
+        double both = 0.0;
+        for (std::int32_t u = 0; u < table->users; ++u)
+          if (table->chose(Role::training, u, i) && table->chose(Role::training, u, j)) both += 1.0;
+        const double root = std::sqrt(popular[static_cast<std::size_t>(i)] * popular[static_cast<std::size_t>(j)]);
+        if (both > 0.0) expected += both / root;
+      }
+      CHECK(found[static_cast<std::size_t>(i)] == Approx(expected).margin(1e-12));
+    }
+  }
+}
+
+TEST_CASE("a list is judged by what the user chose in tests, among what was not chosen before") {
+  ChoiceTable table;
+  table.users = 2, table.items = 6;
+  table.training = {{0}, {1, 2}}, table.validation = {{1}, {}}, table.test = {{2, 4, 5}, {}};
+  const auto popular = popularity(table);
+  const std::vector<double> scores{9.0, 8.0, 5.0, 7.0, 6.0, 1.0};
+  // 0 and 1 were chosen before; then 3, 4, 2, 5. Items 4 and 5 are new, as is 3.
+  const auto found = judge_list(table, popular, 0, scores, 3);
+  CHECK(found.best == std::vector<std::int32_t>{3, 4, 2});
+  CHECK(found.recall == Approx(2.0 / 3.0));
+  CHECK(found.ndcg == Approx((1.0 / std::log2(3.0) + 0.5) / (1.0 + 1.0 / std::log2(3.0) + 0.5)));
+  CHECK(found.has_new);
+  CHECK(found.recall_new == Approx(0.5));
+}
+
+TEST_CASE("factors finds new items by their tags, which rivals without tags cannot", "[ranks]") {
+  Comm world, self{MPI_COMM_SELF};
+  SharedScratch scratch(world);
+  Place place(world, scratch.file("together"));
+  const std::string data = "{type: choices, made_up: {}}", tests = "{type: choices, made_up: {}, part: test}";
+  place.run("train", "{network: {type: factors, width: 8}, dataset: " + data +
+                         ", batch: 256, epochs: 10, optimizer: adam, learning_rate: {type: constant, start: 1e-2}, "
+                         "reduce: {mode: ordered, slices: 8}, tables: {optimizer: adagrad, rate: 5, decay: 0.1}}");
+  const std::string judge =
+      "{models: ['" + place.context.run_directory + "/model.h5'], dataset: " + tests + ", users: 150}";
+  const auto lines = place.run("recommend", judge)->lines();
+  Place alone(self, scratch.file("alone" + std::to_string(world.rank())));
+  CHECK(alone.run("recommend", judge)->lines() == lines);
+  REQUIRE(lines.size() == 6);
+  const auto number = [&](std::size_t line, std::size_t column) {
+    return std::stod(lines[line].substr(44 + 12 * column, 12));
+  };
+  for (const auto& line : lines) UNSCOPED_INFO(line);
+  CHECK(number(4, 0) > number(1, 0));  // recall: popularity
+  CHECK(number(4, 0) > number(3, 0));  // logistic regression
+  CHECK(number(4, 2) > 1.2 * number(3, 2));
+  CHECK(number(2, 2) < 0.05);  // cosines see no new item but by the order of numbers
+}
