@@ -11,7 +11,9 @@ void Cosmology::describe(deck::Describe<Cosmology>& d) {
   d("omega_b", &Cosmology::omega_b, "of it, baryons; they shape the transfer function only").range(0.0, 0.5).def(0.049);
   d("h", &Cosmology::h, "Hubble's constant today over 100 km/s/Mpc").range(0.1, 2.0).def(0.6711);
   d("n_s", &Cosmology::n_s, "spectral index of the primordial field").range(0.0, 2.0).def(0.9624);
-  d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h").positive().def(0.834);
+  d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h")
+      .positive()
+      .def(0.834);
   d("transfer", &Cosmology::transfer, "how the primordial spectrum was bent; eisenstein_hu is theirs without wiggles")
       .options({{"eisenstein_hu", Transfer::eisenstein_hu}, {"bbks", Transfer::bbks}})
       .def(Transfer::eisenstein_hu);

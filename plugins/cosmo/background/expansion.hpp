@@ -17,8 +17,9 @@ class Expansion {
 
   /// H/H0 = sqrt(omega_m a^-3 + 1 - omega_m).
   double rate(double a) const;
-  /// Integrals of dt/a^2 and dt/a between two scale factors: how far a momentum carries and what a force gives (T. Quinn
-  /// et al., arXiv:astro-ph/9710043 (1997)). Five-point Gauss formula on panels of a tenth in ln a, 1e-13 or better.
+  /// Integrals of dt/a^2 and dt/a between two scale factors: how far a momentum carries and what a force gives (T.
+  /// Quinn et al., arXiv:astro-ph/9710043 (1997)). Five-point Gauss formula on panels of a tenth in ln a, 1e-13 or
+  /// better.
   double drift(double from, double to) const;
   double kick(double from, double to) const;
 

@@ -6,9 +6,9 @@
 
 namespace cambium::cosmo {
 
-/// The linear power spectrum of matter today, P(k) = A k^n_s T(k)^2, with A such that its deviation in spheres of 8 Mpc/h
-/// is sigma_8. T is that of D. Eisenstein and W. Hu, ApJ 496, 605 (1998), eqs. 26 and 28 to 31 (no wiggles), or that of
-/// J. Bardeen et al., ApJ 304, 15 (1986), eq. G3, with the shape of N. Sugiyama, ApJS 100, 281 (1995).
+/// The linear power spectrum of matter today, P(k) = A k^n_s T(k)^2, with A such that its deviation in spheres of 8
+/// Mpc/h is sigma_8. T is that of D. Eisenstein and W. Hu, ApJ 496, 605 (1998), eqs. 26 and 28 to 31 (no wiggles), or
+/// that of J. Bardeen et al., ApJ 304, 15 (1986), eq. G3, with the shape of N. Sugiyama, ApJS 100, 281 (1995).
 class LinearPower {
  public:
   explicit LinearPower(const Cosmology& cosmology);

@@ -9,7 +9,8 @@ namespace cambium::cosmo {
 /// Waves of a periodic cube of n x n x n real numbers. Every axis is transformed as real rows: an axis of n numbers
 /// becomes n + 2, the cosines of modes 0 .. n/2 and then the (negative) sines, so that a cube of (n + 2)^3 real numbers
 /// holds products of cosines and sines. A derivative along an axis changes cosines for sines of that axis and touches
-/// no other; what depends on the squares of wave numbers is a factor. All of it is done on every rank, to the same bits.
+/// no other; what depends on the squares of wave numbers is a factor. All of it is done on every rank, to the same
+/// bits.
 ///
 /// Layout: `values` index (x n + y) n + z; `waves` index (y (n + 2) + z) (n + 2) + x.
 class BoxWaves {
@@ -29,9 +30,9 @@ class BoxWaves {
 
   /// to = d from / d axis (0: x, 1: y, 2: z); modes n/2 of that axis go. Not in place.
   void derivative(const View<const double*>& from, int axis, const View<double*>& to) const;
-  /// Every wave times -factor/k^2, the mean becomes 0: the solution of laplacian(u) = factor f. With `clouds`, times the
-  /// influence function of Hockney and Eastwood (Computer Simulation Using Particles, 1988, eq. 8-22, its first term) for
-  /// clouds in cells, which makes up for what assignment and interpolation smooth away:
+  /// Every wave times -factor/k^2, the mean becomes 0: the solution of laplacian(u) = factor f. With `clouds`, times
+  /// the influence function of Hockney and Eastwood (Computer Simulation Using Particles, 1988, eq. 8-22, its first
+  /// term) for clouds in cells, which makes up for what assignment and interpolation smooth away:
   ///   prod_i sinc^4(x_i) / (1 - 2/3 sin^2 x_i)^2,   x_i = k_i h / 2
   void inverse_laplacian(const View<double*>& waves, double factor, bool clouds) const;
   /// Every wave times a function of |k|, called on the host once for each square of a mode's number.

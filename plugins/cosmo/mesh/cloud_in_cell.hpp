@@ -1,10 +1,17 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 #include "core/parallel/comm.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium::cosmo {
+
+/// Into 0 <= x < box.
+KOKKOS_INLINE_FUNCTION double wrapped(double x, double box) {
+  const double y = x - box * std::floor(x / box);
+  return y < box && y >= 0.0 ? y : 0.0;
+}
 
 /// Particles as cubes of one cell's size (R. Hockney and J. Eastwood, 1988, chapter 5). Weights are whole numbers of
 /// 2^-36: the eight of a particle add up to 1 exactly, sums do not depend on their order or on the ranks, and the same
@@ -21,7 +28,7 @@ struct Cloud {
     int low[3];
     double part[3];
     for (int d = 0; d < 3; ++d) {
-      const double floor = Kokkos::Experimental::floor(place[d]);
+      const double floor = std::floor(place[d]);
       part[d] = place[d] - floor;
       low[d] = static_cast<int>(floor) % n;
       if (low[d] < 0) low[d] += n;

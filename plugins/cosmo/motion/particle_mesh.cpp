@@ -4,7 +4,6 @@
 
 #include "core/numerics/exact_sum.hpp"
 #include "plugins/cosmo/mesh/cloud_in_cell.hpp"
-#include "plugins/cosmo/start/lagrangian.hpp"
 
 namespace cambium::cosmo {
 namespace {

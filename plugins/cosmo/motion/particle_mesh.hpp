@@ -29,8 +29,8 @@ class ParticleMesh {
 
   const BoxWaves& box() const { return box_; }
   std::int64_t particles() const { return particles_; }
-  const View<double*>& waves() const { return waves_; }        ///< of the contrast that solve() saw
-  const View<std::int64_t*>& mass() const { return mass_; }    ///< as assign_clouds() gives it
+  const View<double*>& waves() const { return waves_; }      ///< of the contrast that solve() saw
+  const View<std::int64_t*>& mass() const { return mass_; }  ///< as assign_clouds() gives it
   /// Collective: |sum of p| and sum of |p| of all particles, exactly rounded.
   std::array<double, 2> total_momentum() const;
 

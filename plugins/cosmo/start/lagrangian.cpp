@@ -1,5 +1,7 @@
 #include "plugins/cosmo/start/lagrangian.hpp"
 
+#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+
 namespace cambium::cosmo {
 namespace {
 

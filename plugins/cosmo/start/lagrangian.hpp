@@ -12,8 +12,8 @@ struct Displacements {
   View<double**> first, second;  ///< (own particles, 3), in the unit of the box, for growth 1
 };
 
-/// Of own particles `begin` .. `begin + rows` - 1 of the lattice (particle (x n + y) n + z) for a linear density of these
-/// waves. `order` 1 leaves psi2 zero. Products are taken on the lattice itself.
+/// Of own particles `begin` .. `begin + rows` - 1 of the lattice (particle (x n + y) n + z) for a linear density of
+/// these waves. `order` 1 leaves psi2 zero. Products are taken on the lattice itself.
 Displacements displacements(const BoxWaves& box, const View<const double*>& density, int order, std::int64_t begin,
                             std::int64_t rows);
 
@@ -25,11 +25,5 @@ struct Moment {
 };
 void move_to(const Displacements& by, const Moment& at, const BoxWaves& box, double origin, std::int64_t begin,
              const View<double**>& position, const View<double**>& momentum);
-
-/// Into 0 <= x < box.
-KOKKOS_INLINE_FUNCTION double wrapped(double x, double box) {
-  const double y = x - box * Kokkos::Experimental::floor(x / box);
-  return y < box && y >= 0.0 ? y : 0.0;
-}
 
 }  // namespace cambium::cosmo
