@@ -227,11 +227,11 @@ void StructureGrowth::write_page() {
   const double ratio = growth() * expansion_.growth(params_.start).first / expansion_.growth(s.a).first;
   lines_.assign(1, fmt::format("growth of the largest waves over linear theory: {:.5f}", ratio));
   lines_.push_back(fmt::format("{:<16}{:>16}{:>16}{:>16}{:>16}", "k (h/Mpc)", "power, (Mpc/h)^3", "linear theory",
-                               fmt::format("{}LPT alone", params_.order), "2 / modes"));
+                               fmt::format("{}LPT alone", params_.order), "mean of fields"));
   const auto bins = s.bins.k.size();
   for (std::size_t b = 0; b < bins; b = std::max(b + 1, static_cast<std::size_t>(1.6 * static_cast<double>(b + 1)) - 1))
-    lines_.push_back(fmt::format("{:<16.4f}{:>16.5g}{:>16.5g}{:>16.5g}{:>16.3g}", s.bins.k[b], s.power[b], s.linear[b],
-                                 s.lpt[b], 2.0 / s.bins.modes[b]));
+    lines_.push_back(fmt::format("{:<16.4f}{:>16.5g}{:>16.5g}{:>16.5g}{:>16.5g}", s.bins.k[b], s.power[b], s.linear[b],
+                                 s.lpt[b], s.expected[b]));
 }
 
 std::string StructureGrowth::summary() const {

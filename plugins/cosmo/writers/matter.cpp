@@ -44,7 +44,7 @@ void MatterWriter::create() {
     file.set_attribute(name, value);
   file.set_attribute("particles", params.particles);
   file.set_attribute("mesh", box.cells());
-  file.set_attribute("seed", context_.seed);
+  file.set_attribute("seed", static_cast<std::int64_t>(context_.seed));
   io::labelled(file.create_series("scale_factor", DType::f64, {}), "", "scale factor, 1 today");
   io::labelled(file.create_series("step", DType::i64, {}), "", "step");
   file.attach_scales("step", {"scale_factor"});
