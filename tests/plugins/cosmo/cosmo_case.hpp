@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/constants.hpp"
 #include "core/base/error.hpp"
 #include "core/deck/node.hpp"
 #include "core/driver/advance.hpp"
@@ -15,6 +16,8 @@
 #include "tests/catch.hpp"
 
 namespace cambium::cosmo::test {
+
+inline constexpr double pi = constants::pi;
 
 /// A run, its state and its schedule.
 class Case {

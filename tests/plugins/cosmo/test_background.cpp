@@ -1,7 +1,6 @@
 // Expansion and growth against closed forms and integrals; the spectrum against its normalisation and its limits.
 #include <cmath>
 
-#include "core/base/constants.hpp"
 #include "plugins/cosmo/background/expansion.hpp"
 #include "plugins/cosmo/background/linear_power.hpp"
 #include "tests/catch.hpp"

@@ -1,6 +1,5 @@
 // Growth of large waves against linear theory, one wave against its exact solution, order in time, momentum, and what a
 // finer run says of the cheaper ways to the same spectrum.
-#include "core/base/constants.hpp"
 #include "plugins/cosmo/mesh/cloud_in_cell.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
@@ -9,8 +8,6 @@ using namespace cambium::cosmo;
 using namespace cambium::cosmo::test;
 
 namespace {
-
-constexpr double pi = constants::pi;
 
 std::string deck(int particles, double box, const std::string& more) {
   return fmt::format("{{box: {}, particles: {}, {}}}", box, particles, more);

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <complex>
 
-#include "core/base/constants.hpp"
 #include "plugins/cosmo/mesh/cloud_in_cell.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
@@ -12,8 +11,6 @@ using namespace cambium::cosmo;
 using namespace cambium::cosmo::test;
 
 namespace {
-
-constexpr double pi = constants::pi;
 
 std::vector<double> host_of(const View<double*>& view) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);

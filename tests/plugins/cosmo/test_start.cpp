@@ -1,7 +1,6 @@
 // The random field has its spectrum; displacements of first and second order against closed forms.
 #include <cmath>
 
-#include "core/base/constants.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/start/gaussian_field.hpp"
 #include "plugins/cosmo/start/lagrangian.hpp"
@@ -12,8 +11,6 @@ using namespace cambium::cosmo;
 using namespace cambium::cosmo::test;
 
 namespace {
-
-constexpr double pi = constants::pi;
 
 /// Displacements for a density A cos(k1 x) + B cos(k2 x) with whole mode numbers.
 struct TwoWaves {
