@@ -42,7 +42,8 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
-         ("any_sampling", "train"): "loshchilov2017sgdr"}
+         ("any_sampling", "train"): "loshchilov2017sgdr",
+         ("structure_growth", "simulate"): "eisenstein1998"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
 ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"]}

@@ -16,4 +16,7 @@ struct Cosmology {
   static void describe(deck::Describe<Cosmology>& d);
 };
 
+/// How much baryons lower the shape of the spectrum at small scales (Eisenstein and Hu 1998, eq. 31).
+double suppression(const Cosmology& c);
+
 }  // namespace cambium::cosmo

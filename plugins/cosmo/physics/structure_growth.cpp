@@ -26,7 +26,7 @@ std::int64_t even_share(std::int64_t all, const Comm& comm) {
 
 void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("cosmology", &Params::cosmology, "a flat universe of matter and a constant, and the spectrum of its density");
-  d("box", &Params::box, "edge of the periodic cube, Mpc/h").positive().example("256");
+  d("box", &Params::box, "edge of the periodic cube, Mpc/h").range(0.1, 1e5).example("256");
   d("particles", &Params::particles, "along an edge; an even number made of small primes").range(4, 512).example("64");
   d("mesh", &Params::mesh, "cells along an edge for forces and spectra, as many as particles where left out")
       .range(4, 512);
