@@ -53,18 +53,6 @@ StructureGrowth::StructureGrowth(const Params& params, Context& context)
       matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles), expansion_, context.comm),
       lattice_(params.particles, params.box) {}
 
-double StructureGrowth::a_after(std::int64_t step) const {
-  const double part = static_cast<double>(step) / params_.time_steps;
-  if (step == params_.time_steps) return params_.end;
-  if (params_.spacing == Spacing::linear) return params_.start + part * (params_.end - params_.start);
-  return params_.start * std::pow(params_.end / params_.start, part);
-}
-
-double StructureGrowth::a_within(std::int64_t step) const {
-  const double from = a_after(step), to = a_after(step + 1);
-  return params_.spacing == Spacing::linear ? 0.5 * (from + to) : std::sqrt(from * to);
-}
-
 Moment StructureGrowth::moment(double a) const { return {expansion_.growth(a), a, expansion_.rate(a)}; }
 
 void StructureGrowth::declare(State& state, Context&) {

@@ -8,6 +8,7 @@
 #include "plugins/cosmo/background/linear_power.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/motion/particle_mesh.hpp"
+#include "plugins/cosmo/motion/time_steps.hpp"
 #include "plugins/cosmo/start/lagrangian.hpp"
 
 namespace cambium::cosmo {
@@ -29,7 +30,6 @@ struct Spectra {
 /// the time of the state is the scale factor.
 class StructureGrowth : public Physics, public Checked {
  public:
-  enum class Spacing { logarithmic, linear };
   struct Params {
     Cosmology cosmology;
     double box = 0.0, start = 0.02, end = 1.0;
@@ -67,8 +67,9 @@ class StructureGrowth : public Physics, public Checked {
   Spectra spectra() const;
 
  private:
-  double a_after(std::int64_t step) const;
-  double a_within(std::int64_t step) const;
+  double a_after(std::int64_t step) const { return times().after(step); }
+  double a_within(std::int64_t step) const { return times().within(step); }
+  TimeSteps times() const { return {params_.start, params_.end, params_.time_steps, params_.spacing}; }
   Moment moment(double a) const;
   Displacements lattice(std::int64_t begin, std::int64_t rows) const;
   View<double*> moved_by_theory(double a) const;
