@@ -12,7 +12,7 @@ constexpr double temperature = 2.7255;  // of the background radiation, K (D. Fi
 double eisenstein_hu(const Cosmology& c, double k) {
   const double matter = c.omega_m * c.h * c.h, baryons = c.omega_b * c.h * c.h;
   const double sound = 44.5 * std::log(9.83 / matter) / std::sqrt(1.0 + 10.0 * std::pow(baryons, 0.75));  // Mpc
-  const double alpha = 1.0 - 0.328 * std::log(431.0 * matter) * share + 0.38 * std::log(22.3 * matter) * share * share;
+  const double alpha = suppression(c);
   const double turn = std::pow(0.43 * k * c.h * sound, 4);
   const double shape = c.omega_m * c.h * (alpha + (1.0 - alpha) / (1.0 + turn));
   const double warm = temperature / 2.7, q = k * warm * warm / shape;

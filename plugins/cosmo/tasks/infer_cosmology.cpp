@@ -94,7 +94,7 @@ std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, con
 
 /// Collective: ranks take batches in turn.
 InferCosmology::Row InferCosmology::network(const std::string& model, std::int64_t targets, Context& context) {
-  const auto loaded = train::load_artifact(model, context);
+  auto loaded = train::load_artifact(model, context);
   const auto outputs = loaded.network->outputs();
   if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
     throw InputError(fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/deck/describe.hpp"
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "plugins/cosmo/boxes/box_file.hpp"

@@ -9,7 +9,7 @@ using namespace cambium::cosmo::test;
 
 namespace {
 
-std::string deck(int particles, double box, const std::string& more) {
+std::string keys(int particles, double box, const std::string& more) {
   return fmt::format("{{box: {}, particles: {}, {}}}", box, particles, more);
 }
 
@@ -29,7 +29,7 @@ double distance(Case& a, Case& b) {
 
 TEST_CASE("the largest waves grow as linear theory says") {
   for (const char* cosmology : {"{}", "{omega_m: 0.15, sigma_8: 0.7}", "{omega_m: 1, omega_b: 0.05, h: 0.5}"}) {
-    Case run(deck(32, 1024, fmt::format("end: 0.5, time_steps: 40, cosmology: {}", cosmology)));
+    Case run(keys(32, 1024, fmt::format("end: 0.5, time_steps: 40, cosmology: {}", cosmology)));
     CHECK(run("growth") == Approx(1.0).epsilon(1e-12));
     run.finish();
     INFO(cosmology << ": grown " << run("growth") << " times");
@@ -82,7 +82,7 @@ TEST_CASE("errors fall with the square of the time step") {
   for (const char* spacing : {"logarithmic", "linear"}) {
     const auto run = [&](int steps) {
       auto out = std::make_unique<Case>(
-          deck(16, 400, fmt::format("start: 0.1, end: 0.5, spacing: {}, time_steps: {}", spacing, steps)));
+          keys(16, 400, fmt::format("start: 0.1, end: 0.5, spacing: {}, time_steps: {}", spacing, steps)));
       out->finish();
       return out;
     };
@@ -96,7 +96,7 @@ TEST_CASE("errors fall with the square of the time step") {
 }
 
 TEST_CASE("momentum stays") {
-  Case run(deck(16, 50, "time_steps: 30"));
+  Case run(keys(16, 50, "time_steps: 30"));
   CHECK(run("momentum") < 1e-12);
   run.finish();
   CHECK(run("deviation") > 1.0);
@@ -121,8 +121,8 @@ TEST_CASE("forces of a mesh on all particles add up to nothing") {
 // The judge is a run with twice as many cells along an edge and four times as many steps.
 TEST_CASE("where structure is not linear any more, the particle mesh is nearer to a finer run than theory alone") {
   const std::string cosmology = "cosmology: {sigma_8: 0.8}";
-  Case run(deck(32, 128, "time_steps: 40, " + cosmology)),
-      fine(deck(32, 128, "mesh: 64, time_steps: 160, " + cosmology));
+  Case run(keys(32, 128, "time_steps: 40, " + cosmology)),
+      fine(keys(32, 128, "mesh: 64, time_steps: 160, " + cosmology));
   run.finish(), fine.finish();
   const auto found = run.physics().spectra(), judge = fine.physics().spectra();
   double mesh = 0.0, linear = 0.0, lpt = 0.0;
@@ -141,7 +141,7 @@ TEST_CASE("where structure is not linear any more, the particle mesh is nearer t
 }
 
 TEST_CASE("the spectrum at the start is that of theory, whichever way it is found") {
-  Case run(deck(32, 1024, "start: 0.1, end: 0.2, time_steps: 2"));
+  Case run(keys(32, 1024, "start: 0.1, end: 0.2, time_steps: 2"));
   const auto s = run.physics().spectra();
   CHECK(s.a == 0.1);
   CHECK(s.shot_noise == 32768.0);
@@ -154,7 +154,7 @@ TEST_CASE("the spectrum at the start is that of theory, whichever way it is foun
 }
 
 TEST_CASE("cells of the grid hold the particles around them, in the order of drawings") {
-  Case run(deck(8, 80, "mesh: 4, start: 0.5, time_steps: 1"));
+  Case run(keys(8, 80, "mesh: 4, start: 0.5, time_steps: 1"));
   const auto grid = run.physics().grid_fields(run.state(), run.comm());
   REQUIRE(grid);
   CHECK(grid->cells() == 64);

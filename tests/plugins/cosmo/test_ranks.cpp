@@ -8,7 +8,7 @@ using namespace cambium::cosmo::test;
 
 namespace {
 
-const std::string deck = "{box: 100, particles: 12, mesh: 16, start: 0.1, end: 0.6, time_steps: 9}";
+const std::string keys = "{box: 100, particles: 12, mesh: 16, start: 0.1, end: 0.6, time_steps: 9}";
 
 std::vector<double> own_rows(Case& whole, const Comm& comm, View<double**> ParticleMesh::*what, std::int64_t rows) {
   const auto all = numbers(whole.physics().matter().*what);
@@ -32,7 +32,7 @@ void compare(Case& part, Case& whole) {
 }  // namespace
 
 TEST_CASE("any number of ranks gives the same bits") {
-  Case part(deck, MPI_COMM_WORLD), whole(deck, MPI_COMM_SELF);
+  Case part(keys, MPI_COMM_WORLD), whole(keys, MPI_COMM_SELF);
   compare(part, whole);
   part.finish(), whole.finish();
   CHECK(part.state().step == 9);
@@ -42,7 +42,7 @@ TEST_CASE("any number of ranks gives the same bits") {
 }
 
 TEST_CASE("a restart gives the same bits, on as many ranks or on one") {
-  Case straight(deck, MPI_COMM_WORLD), resumed(deck, MPI_COMM_WORLD, false), alone(deck, MPI_COMM_SELF, false);
+  Case straight(keys, MPI_COMM_WORLD), resumed(keys, MPI_COMM_WORLD, false), alone(keys, MPI_COMM_SELF, false);
   const SharedScratch scratch(straight.comm());
   const std::string path = scratch.file("restart.h5");
   for (int k = 0; k < 4; ++k) straight.advance();
@@ -59,7 +59,7 @@ TEST_CASE("a restart gives the same bits, on as many ranks or on one") {
 }
 
 TEST_CASE("a run that had ended says its table again") {
-  Case ended(deck, MPI_COMM_WORLD), again(deck, MPI_COMM_WORLD, false);
+  Case ended(keys, MPI_COMM_WORLD), again(keys, MPI_COMM_WORLD, false);
   const SharedScratch scratch(ended.comm());
   ended.finish();
   ended.write(scratch.file("end.h5"));
