@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/numerics/exact_sum.hpp"
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 
 namespace cambium::cosmo {
 namespace {

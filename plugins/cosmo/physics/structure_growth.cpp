@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/state/tensor_of_view.hpp"
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 #include "plugins/cosmo/start/gaussian_field.hpp"
 
 namespace cambium::cosmo {

@@ -1,6 +1,6 @@
 #include "plugins/cosmo/start/lagrangian.hpp"
 
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 
 namespace cambium::cosmo {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/parallel/random.hpp"
 #include "plugins/cosmo/boxes/latin_hypercube.hpp"
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/motion/particle_mesh.hpp"
 #include "plugins/cosmo/motion/time_steps.hpp"

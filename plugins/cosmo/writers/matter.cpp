@@ -7,7 +7,7 @@
 #include "core/io/hdf5/labels.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/agree.hpp"
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 #include "plugins/cosmo/physics/structure_growth.hpp"
 
 namespace cambium::cosmo {

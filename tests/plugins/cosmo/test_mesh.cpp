@@ -2,7 +2,7 @@
 #include <cmath>
 #include <complex>
 
-#include "plugins/cosmo/mesh/cloud_in_cell.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "tests/plugins/cosmo/cosmo_case.hpp"
 
