@@ -9,14 +9,16 @@ namespace {
 
 using Rows = View<const double**>;
 
-/// Of each mode 0 .. n/2, what clouds in cells ask for.
-View<double*> influence(int n) {
+/// Of each mode 0 .. n/2, what clouds ask for.
+View<double*> influence(int n, std::optional<Clouds> clouds) {
   View<double*> out("influence", n / 2 + 1);
   const auto host = Kokkos::create_mirror_view(out);
   for (int m = 0; m <= n / 2; ++m) {
-    const double x = constants::pi * m / n, s = std::sin(x), smooth = m ? s / x : 1.0;
-    const double alias = 1.0 - 2.0 / 3.0 * s * s;
-    host(m) = smooth * smooth * smooth * smooth / (alias * alias);
+    const double x = constants::pi * m / n, s = std::sin(x), square = s * s;
+    const bool cic = clouds == Clouds::cloud_in_cell;
+    const double alias = cic ? 1.0 - 2.0 / 3.0 * square : 1.0 - square + 2.0 / 15.0 * square * square;
+    const double shape = clouds ? cloud_shape(*clouds, x) / alias : 1.0;
+    host(m) = shape * shape;
   }
   Kokkos::deep_copy(out, host);
   return out;
@@ -32,14 +34,29 @@ void scale_by_laplacian(const View<double*>& waves, int n, double factor, const 
       });
 }
 
-void differentiate(const View<const double*>& from, int n, int stride, double unit, const View<double*>& to) {
+/// Times i times a function of the mode along one axis.
+void differentiate(const View<const double*>& from, int n, int stride, const View<double*>& factor,
+                   const View<double*>& to) {
   const int c = n + 2, half = n / 2, shift = half + 1;
   Kokkos::parallel_for(
       "waves: derivative", Range(0, c * c * c), KOKKOS_LAMBDA(int at) {
-        const int column = at / stride % c, mode = mode_of(column, n);
-        const double k = mode == half ? 0.0 : unit * mode;
+        const int column = at / stride % c;
+        const double k = factor(mode_of(column, n));
         to(at) = column <= half ? -k * from(at + shift * stride) : k * from(at - shift * stride);
       });
+}
+
+/// k of each mode, or what differences make of it.
+View<double*> wave_numbers(int n, double box, bool differences) {
+  View<double*> out("wave numbers", n / 2 + 1);
+  const auto host = Kokkos::create_mirror_view(out);
+  for (int m = 0; m < n / 2; ++m) {
+    const double x = 2.0 * constants::pi * m / n;
+    host(m) = (differences ? (8.0 * std::sin(x) - std::sin(2.0 * x)) / 6.0 : x) * n / box;
+  }
+  host(n / 2) = 0.0;
+  Kokkos::deep_copy(out, host);
+  return out;
 }
 
 void multiply(const View<double*>& waves, int n, const View<double*>& factor) {
@@ -94,21 +111,19 @@ void BoxWaves::backward(const View<const double*>& waves, const View<double*>& v
   fft_.backward(Rows(b, n * n, c), im, View<double**>(values.data(), n * n, n), 0, n * n);
 }
 
+static int stride_of(int axis, int c) { return axis == 0 ? 1 : axis == 2 ? c : c * c; }
+
 void BoxWaves::derivative(const View<const double*>& from, int axis, const View<double*>& to) const {
-  const int c = columns();
-  differentiate(from, n_, axis == 0 ? 1 : axis == 2 ? c : c * c, 2.0 * constants::pi / box_, to);
+  differentiate(from, n_, stride_of(axis, columns()), wave_numbers(n_, box_, false), to);
 }
 
-void BoxWaves::inverse_laplacian(const View<double*>& waves, double factor, bool clouds) const {
-  View<double*> shape;
-  if (clouds) {
-    shape = influence(n_);
-  } else {
-    shape = View<double*>("ones", n_ / 2 + 1);
-    Kokkos::deep_copy(shape, 1.0);
-  }
+void BoxWaves::difference(const View<const double*>& from, int axis, const View<double*>& to) const {
+  differentiate(from, n_, stride_of(axis, columns()), wave_numbers(n_, box_, true), to);
+}
+
+void BoxWaves::inverse_laplacian(const View<double*>& waves, double factor, std::optional<Clouds> clouds) const {
   const double unit = 2.0 * constants::pi / box_;
-  scale_by_laplacian(waves, n_, factor / (unit * unit), shape);
+  scale_by_laplacian(waves, n_, factor / (unit * unit), influence(n_, clouds));
 }
 
 void BoxWaves::filter(const View<double*>& waves, const std::function<double(double)>& f) const {

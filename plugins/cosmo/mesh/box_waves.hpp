@@ -1,8 +1,10 @@
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "core/numerics/real_fft.hpp"
 #include "core/parallel/kokkos.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
 
 namespace cambium::cosmo {
 
@@ -30,11 +32,16 @@ class BoxWaves {
 
   /// to = d from / d axis (0: x, 1: y, 2: z); modes n/2 of that axis go. Not in place.
   void derivative(const View<const double*>& from, int axis, const View<double*>& to) const;
+  /// The same by differences over two cells on either side, k (8 sin x - sin 2x) / (6 x) for k with x = k h: right to
+  /// x^4/30 and falling to 0 towards modes n/2, where k would jump from one sign to the other. Forces that jump there
+  /// drive the lattice of particles itself.
+  void difference(const View<const double*>& from, int axis, const View<double*>& to) const;
   /// Every wave times -factor/k^2, the mean becomes 0: the solution of laplacian(u) = factor f. With `clouds`, times
   /// the influence function of Hockney and Eastwood (Computer Simulation Using Particles, 1988, eq. 8-22, its first
-  /// term) for clouds in cells, which makes up for what assignment and interpolation smooth away:
-  ///   prod_i sinc^4(x_i) / (1 - 2/3 sin^2 x_i)^2,   x_i = k_i h / 2
-  void inverse_laplacian(const View<double*>& waves, double factor, bool clouds) const;
+  /// term), which makes up for what assignment and interpolation smooth away: the product over the axes of
+  ///   sinc^4 x / (1 - 2/3 sin^2 x)^2                  cloud in cell,   x = k h / 2
+  ///   sinc^6 x / (1 - sin^2 x + 2/15 sin^4 x)^2       triangular cloud
+  void inverse_laplacian(const View<double*>& waves, double factor, std::optional<Clouds> clouds = {}) const;
   /// Every wave times a function of |k|, called on the host once for each square of a mode's number.
   void filter(const View<double*>& waves, const std::function<double(double k)>& f) const;
 

@@ -48,14 +48,14 @@ std::vector<double> mean_over_modes(const BoxWaves& waves, const std::function<d
 }
 
 std::vector<double> cross_power(const BoxWaves& waves, const View<const double*>& a, const View<const double*>& b,
-                                bool clouds) {
+                                std::optional<Clouds> clouds) {
   const int n = waves.cells(), half = n / 2;
   const auto left = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a);
   const auto right = a.data() == b.data() ? left : Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), b);
   std::vector<double> shape(half + 1, 1.0), sum(half, 0.0), modes(half, 0.0);
   for (int m = 1; clouds && m <= half; ++m) {
-    const double x = constants::pi * m / n, s = std::sin(x) / x;
-    shape[m] = s * s * s * s;  // a cloud's shape is (sin x / x)^2
+    const double s = cloud_shape(*clouds, constants::pi * m / n);
+    shape[m] = s * s;
   }
   for_waves(n, [&](int at, int bin, int, int signs, bool cosines, int x, int y, int z) {
     sum[bin] += signs * left(at) * right(at) / (shape[x] * shape[y] * shape[z]);

@@ -17,9 +17,9 @@ Bins bins_of(const BoxWaves& waves);
 std::vector<double> mean_over_modes(const BoxWaves& waves, const std::function<double(double k)>& f);
 
 /// Means over the modes of each bin of Re(a b*) V / n^6, in the cube of the box's unit: power for a = b. With `clouds`
-/// divided by the square of the shape of a cloud in a cell, so that both must be densities of assign_clouds(). Power of
+/// divided by the square of a cloud's shape, so that both must be densities of assign_clouds(). Power of
 /// wave numbers that the mesh cannot tell from others is left in it.
 std::vector<double> cross_power(const BoxWaves& waves, const View<const double*>& a, const View<const double*>& b,
-                                bool clouds);
+                                std::optional<Clouds> clouds = {});
 
 }  // namespace cambium::cosmo

@@ -24,8 +24,9 @@ void carry(const View<double**>& position, const View<double**>& momentum, doubl
 
 }  // namespace
 
-ParticleMesh::ParticleMesh(int mesh, double box, std::int64_t particles, const Expansion& expansion, const Comm& comm)
-    : box_(mesh, box), particles_(particles), expansion_(expansion), comm_(comm) {
+ParticleMesh::ParticleMesh(int mesh, double box, std::int64_t particles, const Expansion& expansion, Clouds clouds,
+                           const Comm& comm)
+    : box_(mesh, box), particles_(particles), expansion_(expansion), clouds_(clouds), comm_(comm) {
   mass_ = View<std::int64_t*>("mesh: mass", box_.values());
   for (auto* view : {&waves_, &potential_, &gradient_}) *view = View<double*>("mesh: waves", box_.waves());
   for (auto& field : field_) field = View<double*>("mesh: force", box_.values());
@@ -39,21 +40,21 @@ void ParticleMesh::drift(double from, double to) { carry(position, momentum, exp
 
 void ParticleMesh::kick(double from, double to) { add(momentum, force, expansion_.kick(from, to)); }
 
-void ParticleMesh::assign() { assign_clouds(position, box_.box(), box_.cells(), mass_, comm_); }
+void ParticleMesh::assign() { assign_clouds(clouds_, position, box_.box(), box_.cells(), mass_, comm_); }
 
 void ParticleMesh::solve() {
   contrast(mass_, particles_, field_[0]);
   box_.forward(field_[0], waves_);
   Kokkos::deep_copy(potential_, waves_);
-  box_.inverse_laplacian(potential_, -1.5 * expansion_.omega_m(), true);  // -phi
+  box_.inverse_laplacian(potential_, -1.5 * expansion_.omega_m(), clouds_);  // -phi
   for (int d = 0; d < 3; ++d) {
-    box_.derivative(potential_, d, gradient_);
+    box_.difference(potential_, d, gradient_);
     box_.backward(gradient_, field_[d]);
   }
 }
 
 void ParticleMesh::interpolate() {
-  for (int d = 0; d < 3; ++d) cosmo::interpolate(field_[d], box_.cells(), position, box_.box(), d, force);
+  for (int d = 0; d < 3; ++d) cosmo::interpolate(clouds_, field_[d], box_.cells(), position, box_.box(), d, force);
 }
 
 std::array<double, 2> ParticleMesh::total_momentum() const {

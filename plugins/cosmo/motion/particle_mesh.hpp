@@ -14,7 +14,8 @@ namespace cambium::cosmo {
 class ParticleMesh {
  public:
   /// `mesh` cells along an edge of `box`; `particles` in all.
-  ParticleMesh(int mesh, double box, std::int64_t particles, const Expansion& expansion, const Comm& comm);
+  ParticleMesh(int mesh, double box, std::int64_t particles, const Expansion& expansion, Clouds clouds,
+               const Comm& comm);
 
   View<double**> position, momentum, force;  ///< (own particles, 3); force: -grad phi
 
@@ -28,6 +29,10 @@ class ParticleMesh {
   void interpolate();  ///< forces at own particles
 
   const BoxWaves& box() const { return box_; }
+  Clouds clouds() const { return clouds_; }
+  /// Where a lattice of particles best begins along each axis: in the middle of the range of places in which a small
+  /// displacement changes every weight smoothly.
+  double origin() const { return clouds_ == Clouds::cloud_in_cell ? 0.5 * box_.box() / box_.cells() : 0.0; }
   std::int64_t particles() const { return particles_; }
   const View<double*>& waves() const { return waves_; }      ///< of the contrast that solve() saw
   const View<std::int64_t*>& mass() const { return mass_; }  ///< as assign_clouds() gives it
@@ -38,6 +43,7 @@ class ParticleMesh {
   BoxWaves box_;
   std::int64_t particles_;
   Expansion expansion_;
+  Clouds clouds_;
   const Comm& comm_;
   View<std::int64_t*> mass_;
   View<double*> waves_, potential_, gradient_, field_[3];

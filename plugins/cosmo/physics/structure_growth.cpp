@@ -30,6 +30,10 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
   d("particles", &Params::particles, "along an edge; an even number made of small primes").range(4, 512).example("64");
   d("mesh", &Params::mesh, "cells along an edge for forces and spectra, as many as particles where left out")
       .range(4, 512);
+  d("assignment", &Params::assignment,
+    "how a particle is spread over cells: over the two nearest along each axis, or over three")
+      .options({{"cloud_in_cell", Clouds::cloud_in_cell}, {"triangular", Clouds::triangular}})
+      .def(Clouds::triangular);
   d("start", &Params::start, "scale factor at the start, 1 today").range(1e-3, 1.0).def(0.02);
   d("end", &Params::end, "scale factor at the end").range(1e-3, 2.0).def(1.0);
   d("time_steps", &Params::time_steps, "steps from start to end").at_least(1).def(50);
@@ -49,8 +53,8 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
 
 StructureGrowth::StructureGrowth(const Params& params, Context& context)
     : params_(params), comm_(context.comm), seed_(context.seed), expansion_(params.cosmology.omega_m),
-      power_(params.cosmology),
-      matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles), expansion_, context.comm),
+      power_(params.cosmology), matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles),
+                                        expansion_, params.assignment, context.comm),
       lattice_(params.particles, params.box) {}
 
 Moment StructureGrowth::moment(double a) const { return {expansion_.growth(a), a, expansion_.rate(a)}; }
@@ -73,18 +77,15 @@ Displacements StructureGrowth::lattice(std::int64_t begin, std::int64_t rows) co
   return displacements(lattice_, waves, params_.order, begin, rows);
 }
 
-/// The lattice lies between the points of the mesh, where a small displacement changes every weight in proportion.
-static double origin_of(const ParticleMesh& matter) { return 0.5 * matter.box().box() / matter.box().cells(); }
-
 /// Collective: waves of the density of particles that perturbation theory has moved to `a`.
 View<double*> StructureGrowth::moved_by_theory(double a) const {
   const auto& box = matter_.box();
   const std::int64_t rows = even_share(matter_.particles(), comm_), begin = comm_.exclusive_sum(rows);
   const View<double**> position("theory: position", rows, 3), momentum("theory: momentum", rows, 3);
-  move_to(lattice(begin, rows), moment(a), lattice_, origin_of(matter_), begin, position, momentum);
+  move_to(lattice(begin, rows), moment(a), lattice_, matter_.origin(), begin, position, momentum);
   const View<std::int64_t*> mass("theory: mass", box.values());
   const View<double*> values("theory: contrast", box.values()), waves("theory: waves", box.waves());
-  assign_clouds(position, box.box(), box.cells(), mass, comm_);
+  assign_clouds(matter_.clouds(), position, box.box(), box.cells(), mass, comm_);
   contrast(mass, matter_.particles(), values);
   box.forward(values, waves);
   return waves;
@@ -93,7 +94,7 @@ View<double*> StructureGrowth::moved_by_theory(double a) const {
 void StructureGrowth::initialise(State& state, Context&) {
   const std::int64_t rows = even_share(matter_.particles(), comm_), begin = comm_.exclusive_sum(rows);
   matter_.resize(rows);
-  move_to(lattice(begin, rows), moment(params_.start), lattice_, origin_of(matter_), begin, matter_.position,
+  move_to(lattice(begin, rows), moment(params_.start), lattice_, matter_.origin(), begin, matter_.position,
           matter_.momentum);
   state.time = params_.start;
   begin_at(0);
@@ -140,8 +141,8 @@ void StructureGrowth::schedule(Schedule& schedule) {
 double StructureGrowth::growth() const {
   const auto& box = matter_.box();
   const auto modes = bins_of(box).modes;
-  const auto both = cross_power(box, matter_.waves(), start_waves_, true);
-  const auto start = cross_power(box, start_waves_, start_waves_, true);
+  const auto both = cross_power(box, matter_.waves(), start_waves_, matter_.clouds());
+  const auto start = cross_power(box, start_waves_, start_waves_, matter_.clouds());
   double now = 0.0, then = 0.0;
   for (std::size_t b = 0; b < large_bins && b < modes.size(); ++b)
     now += modes[b] * both[b], then += modes[b] * start[b];
@@ -166,7 +167,7 @@ void StructureGrowth::measure(const State&, Context&, std::span<double> values) 
   const double mean = static_cast<double>(matter_.particles()) / static_cast<double>(box.values());
   double square = 0.0;
   for (std::size_t i = 0; i < mass.extent(0); ++i) {
-    const double delta = static_cast<double>(mass(i)) / (mean * static_cast<double>(Cloud::one)) - 1.0;
+    const double delta = static_cast<double>(mass(i)) / (mean * static_cast<double>(whole_particle)) - 1.0;
     square += delta * delta;
   }
   values[3] = std::sqrt(square / static_cast<double>(box.values()));
@@ -189,7 +190,7 @@ std::optional<GridFields> StructureGrowth::grid_fields(const State&, const Comm&
     for (int y = 0; y < n; ++y)
       for (int x = 0; x < n; ++x)
         out.fields[0].values.push_back(static_cast<double>(mass((x * n + y) * n + z)) /
-                                       (mean * static_cast<double>(Cloud::one)));
+                                       (mean * static_cast<double>(whole_particle)));
   return out;
 }
 
@@ -199,11 +200,11 @@ Spectra StructureGrowth::spectra() const {
   out.a = scale_factor();
   const double now = expansion_.growth(out.a).first, grown = now / expansion_.growth(params_.start).first;
   out.bins = bins_of(box);
-  out.power = cross_power(box, matter_.waves(), matter_.waves(), true);
-  out.linear = cross_power(box, start_waves_, start_waves_, true);
+  out.power = cross_power(box, matter_.waves(), matter_.waves(), matter_.clouds());
+  out.linear = cross_power(box, start_waves_, start_waves_, matter_.clouds());
   for (auto& p : out.linear) p *= grown * grown;
   const auto theory = moved_by_theory(out.a);
-  out.lpt = cross_power(box, theory, theory, true);
+  out.lpt = cross_power(box, theory, theory, matter_.clouds());
   out.expected = mean_over_modes(box, [&](double k) { return now * now * power_(k); });
   out.shot_noise = std::pow(box.box(), 3) / static_cast<double>(matter_.particles());
   return out;

@@ -35,6 +35,7 @@ class StructureGrowth : public Physics, public Checked {
     double box = 0.0, start = 0.02, end = 1.0;
     int particles = 0, time_steps = 50, order = 2;
     std::optional<int> mesh;
+    Clouds assignment = Clouds::triangular;
     Spacing spacing = Spacing::logarithmic;
     static void describe(deck::Describe<Params>& d);
   };

@@ -62,11 +62,11 @@ Displacements displacements(const BoxWaves& box, const View<const double*>& dens
   Displacements out{View<double**>("start: first order", rows, 3), View<double**>("start: second order", rows, 3)};
   const Values potential("start: potential", box.waves());
   Kokkos::deep_copy(potential, density);
-  box.inverse_laplacian(potential, 1.0, false);
+  box.inverse_laplacian(potential, 1.0);
   gradient(box, potential, begin, -1.0, out.first);
   if (order < 2) return out;
   const Values second = source(box, potential);
-  box.inverse_laplacian(second, 1.0, false);
+  box.inverse_laplacian(second, 1.0);
   gradient(box, second, begin, 1.0, out.second);
   return out;
 }

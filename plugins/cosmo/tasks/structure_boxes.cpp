@@ -155,13 +155,13 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   const Comm alone(MPI_COMM_SELF);
   const Expansion expansion(cosmology.omega_m);
   const std::int64_t all = std::int64_t{params_.particles} * params_.particles * params_.particles;
-  ParticleMesh matter(params_.particles, params_.box, all, expansion, alone);
+  ParticleMesh matter(params_.particles, params_.box, all, expansion, Clouds::triangular, alone);
   matter.resize(all);
   const View<double*> waves("field: waves", matter.box().waves());
   gaussian_field(matter.box(), LinearPower(cosmology), seed, waves);
-  const double a = params_.start, origin = 0.5 * params_.box / params_.particles;
+  const double a = params_.start;
   move_to(displacements(matter.box(), waves, 2, 0, all), {expansion.growth(a), a, expansion.rate(a)}, matter.box(),
-          origin, 0, matter.position, matter.momentum);
+          matter.origin(), 0, matter.position, matter.momentum);
   const TimeSteps times{params_.start, params_.end, params_.time_steps};
   matter.assign(), matter.solve(), matter.interpolate();
   for (std::int64_t k = 0; k < times.steps; ++k) {
@@ -173,8 +173,8 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   Made out;
   const auto mass = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matter.mass());
   for (std::size_t i = 0; i < mass.extent(0); ++i)
-    out.counts.push_back(static_cast<float>(static_cast<double>(mass(i)) / static_cast<double>(Cloud::one)));
-  out.power = cross_power(matter.box(), matter.waves(), matter.waves(), true);
+    out.counts.push_back(static_cast<float>(static_cast<double>(mass(i)) / static_cast<double>(whole_particle)));
+  out.power = cross_power(matter.box(), matter.waves(), matter.waves(), matter.clouds());
   return out;
 }
 

@@ -68,7 +68,7 @@ void MatterWriter::create() {
   for (const char* axis : {"x", "y", "z"})
     io::labelled(file.write(axis, x), "Mpc/h", std::string(axis) + " of the cell's centre");
   const std::int64_t cells[3] = {n, n, n};
-  io::labelled(file.create_series("counts", DType::f32, cells), "", "particles in the cell, clouds in cells");
+  io::labelled(file.create_series("counts", DType::f32, cells), "", "particles in the cell, each spread over some");
   file.attach_scales("counts", {"scale_factor", "x", "y", "z"});
 }
 
@@ -78,7 +78,7 @@ void MatterWriter::observe(const State&, std::int64_t step, double) {
   if (params_.counts && context_.comm.root()) {
     const auto mass = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), physics_->matter().mass());
     for (std::size_t i = 0; i < mass.extent(0); ++i)
-      counts.push_back(static_cast<float>(static_cast<double>(mass(i)) / static_cast<double>(Cloud::one)));
+      counts.push_back(static_cast<float>(static_cast<double>(mass(i)) / static_cast<double>(whole_particle)));
   }
   io::on_root(context_.comm, [&] {
     if (!file_) {

@@ -52,9 +52,9 @@ TEST_CASE("one wave follows its exact solution until particles cross") {
   lattice.forward(on_mesh(n, [&](double, double, double z) { return amplitude * std::cos(2 * pi * z); }), waves);
   const auto by = displacements(lattice, waves, 2, 0, lattice.values());
   for (const int steps : {30, 120}) {
-    ParticleMesh matter(n, edge, lattice.values(), expansion, comm);
+    ParticleMesh matter(n, edge, lattice.values(), expansion, Clouds::triangular, comm);
     matter.resize(lattice.values());
-    const double origin = 0.5 * edge / n;
+    const double origin = matter.origin();
     move_to(by, {expansion.growth(0.02), 0.02, expansion.rate(0.02)}, lattice, origin, 0, matter.position,
             matter.momentum);
     const auto force = [&] { matter.assign(), matter.solve(), matter.interpolate(); };
@@ -105,7 +105,7 @@ TEST_CASE("momentum stays") {
 
 TEST_CASE("forces of a mesh on all particles add up to nothing") {
   const Comm comm(MPI_COMM_SELF);
-  ParticleMesh matter(8, 8.0, 500, Expansion(0.3), comm);
+  ParticleMesh matter(8, 8.0, 500, Expansion(0.3), Clouds::triangular, comm);
   matter.resize(500);
   const auto place = Kokkos::create_mirror_view(matter.position);
   for (int i = 0; i < 1500; ++i) place.data()[i] = 8.0 * std::pow(std::fmod(0.618034 * i, 1.0), 2);
@@ -164,7 +164,7 @@ TEST_CASE("cells of the grid hold the particles around them, in the order of dra
     for (int y = 0; y < 4; ++y)
       for (int x = 0; x < 4; ++x, ++at) {
         CHECK(grid->fields[0].values[at] ==
-              Approx(static_cast<double>(mass((x * 4 + y) * 4 + z)) / (8.0 * Cloud::one)).epsilon(1e-14));
+              Approx(static_cast<double>(mass((x * 4 + y) * 4 + z)) / (8.0 * whole_particle)).epsilon(1e-14));
         sum += grid->fields[0].values[at];
       }
   CHECK(sum == Approx(64.0).epsilon(1e-13));

@@ -80,7 +80,15 @@ TEST_CASE("derivatives along each axis and the inverse Laplacian of products of 
     INFO("axis " << axis);
     CHECK(farthest(back, exact) < 1e-13);
   }
-  box.inverse_laplacian(waves, 2.0, false);
+  const View<double*> other("other", box.waves()), field("field", box.values());
+  const double x = 4 * pi / n;  // differences of mode 2 along y
+  box.difference(waves, 1, changed);
+  box.derivative(waves, 1, other);
+  box.backward(changed, back), box.backward(other, field);
+  const auto plain = host_of(field), differences = host_of(back);
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    CHECK(differences[i] == Approx((8 * std::sin(x) - std::sin(2 * x)) / (6 * x) * plain[i]).margin(1e-13));
+  box.inverse_laplacian(waves, 2.0);
   box.backward(waves, back);
   const double square = u * u * (1 + 4 + 9);
   CHECK(farthest(back, on_mesh(n, [&](double x, double y, double z) { return -2.0 / square * f(x, y, z); })) < 1e-14);
@@ -95,27 +103,46 @@ TEST_CASE("clouds keep mass exactly, wherever they are") {
   for (const double x : {0.0, box / n, std::nextafter(box, 0.0), 0.5 * box / n, 5.5 * box / n, 1e-300})
     at.insert(at.end(), {x, x, 0.0});
   const View<std::int64_t*> mass("mass", n * n * n);
-  assign_clouds(places(at), box, n, mass, comm);
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mass);
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < host.extent(0); ++i) sum += host(i);
-  CHECK(sum == 1006 * Cloud::one);
+  for (const auto clouds : {Clouds::cloud_in_cell, Clouds::triangular}) {
+    assign_clouds(clouds, places(at), box, n, mass, comm);
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mass);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < host.extent(0); ++i) sum += host(i);
+    CHECK(sum == 1006 * whole_particle);
+  }
+}
+
+TEST_CASE("a triangular cloud is shared by parabolas, and keeps place and square") {
+  for (const double place : {2.0, 2.3, 2.5, 1.7}) {
+    const AxisWeights<3> w(place);
+    double mass = 0.0, mean = 0.0, square = 0.0;
+    for (int j = 0; j < 3; ++j) {
+      mass += w.weight[j], mean += w.weight[j] * (w.low + j);
+      square += w.weight[j] * std::pow(w.low + j - place, 2);
+    }
+    CHECK(mass == Approx(1.0).epsilon(1e-15));
+    CHECK(mean == Approx(place).epsilon(1e-15));
+    CHECK(square == Approx(0.25).epsilon(1e-14));  // wherever it is, unlike that of a cloud in a cell
+  }
 }
 
 TEST_CASE("a cloud is shared by distance, and a linear field comes back from the mesh") {
   const Comm comm(MPI_COMM_SELF);
   const int n = 4;
   const View<std::int64_t*> mass("mass", n * n * n);
-  assign_clouds(places({3.25, 1.5, 0.0}), 4.0, n, mass, comm);  // x: cells 3 and 0, y: 1 and 2, z: 0
+  assign_clouds(Clouds::cloud_in_cell, places({3.25, 1.5, 0.0}), 4.0, n, mass,
+                comm);  // x: cells 3 and 0, y: 1 and 2, z: 0
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), mass);
-  const auto part = [&](int x, int y, int z) { return static_cast<double>(host((x * n + y) * n + z)) / Cloud::one; };
+  const auto part = [&](int x, int y, int z) {
+    return static_cast<double>(host((x * n + y) * n + z)) / whole_particle;
+  };
   CHECK(part(3, 1, 0) == 0.375);
   CHECK(part(3, 2, 0) == 0.375);
   CHECK(part(0, 1, 0) == 0.125);
   CHECK(part(0, 2, 0) == 0.125);
   const auto field = on_mesh(n, [](double x, double y, double z) { return 4 * x + 40 * y + 400 * z; });
   const View<double**> out("out", 1, 3);
-  interpolate(field, n, places({2.25, 1.5, 0.125}), 4.0, 1, out);
+  interpolate(Clouds::cloud_in_cell, field, n, places({2.25, 1.5, 0.125}), 4.0, 1, out);
   CHECK(numbers(out)[1] == Approx(2.25 + 15.0 + 12.5).epsilon(1e-10));
 }
 
@@ -141,7 +168,7 @@ TEST_CASE("every wave is counted once, and power is that of a sum over all of th
   const auto values = host_of(field);
   const View<double*> waves("waves", box.waves());
   box.forward(field, waves);
-  const auto power = cross_power(box, waves, waves, false);
+  const auto power = cross_power(box, waves, waves);
   double sum = 0.0;  // of bin 1 by its definition
   for (int x = -1; x <= 1; ++x)
     for (int y = -1; y <= 1; ++y)
