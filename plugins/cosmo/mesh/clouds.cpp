@@ -17,17 +17,22 @@ void add_clouds(const View<const double**>& positions, double scale, int n, cons
 }
 
 template <int Order>
-void gather(const View<const double*>& field, int n, const View<const double**>& positions, double scale, int axis,
+void gather(const VectorField& field, int n, const View<const double**>& positions, double scale,
             const View<double**>& to) {
   const int rows = static_cast<int>(positions.extent(0));
   const double unit = 1.0 / static_cast<double>(whole_particle);
+  const View<const double*> fx = field.component[0], fy = field.component[1], fz = field.component[2];
   Kokkos::parallel_for(
       "clouds: interpolate", Range(0, rows), KOKKOS_LAMBDA(int i) {
         const double place[3] = {positions(i, 0) * scale, positions(i, 1) * scale, positions(i, 2) * scale};
         const Cloud<Order> cloud(place, n);
-        double sum = 0.0;
-        for (int k = 0; k < cloud.size; ++k) sum += static_cast<double>(cloud.weight[k]) * field(cloud.cell[k]);
-        to(i, axis) = unit * sum;
+        double x = 0.0, y = 0.0, z = 0.0;
+        for (int k = 0; k < cloud.size; ++k) {
+          const double share = static_cast<double>(cloud.weight[k]);
+          const int at = cloud.cell[k];
+          x += share * fx(at), y += share * fy(at), z += share * fz(at);
+        }
+        to(i, 0) = unit * x, to(i, 1) = unit * y, to(i, 2) = unit * z;
       });
 }
 
@@ -55,12 +60,12 @@ void contrast(const View<const std::int64_t*>& mass, std::int64_t particles, con
       KOKKOS_LAMBDA(int i) { delta(i) = static_cast<double>(mass(i)) * scale - 1.0; });
 }
 
-void interpolate(Clouds clouds, const View<const double*>& field, int n, const View<const double**>& positions,
-                 double box, int axis, const View<double**>& to) {
+void interpolate(Clouds clouds, const VectorField& field, int n, const View<const double**>& positions, double box,
+                 const View<double**>& to) {
   if (clouds == Clouds::cloud_in_cell)
-    gather<2>(field, n, positions, n / box, axis, to);
+    gather<2>(field, n, positions, n / box, to);
   else
-    gather<3>(field, n, positions, n / box, axis, to);
+    gather<3>(field, n, positions, n / box, to);
 }
 
 }  // namespace cambium::cosmo

@@ -80,9 +80,14 @@ void assign_clouds(Clouds clouds, const View<const double**>& positions, double 
 /// What assign_clouds() counted over the mean of all cells, minus one.
 void contrast(const View<const std::int64_t*>& mass, std::int64_t particles, const View<double*>& delta);
 
-/// Column `axis` of `to` (own particles, 3): a field of the mesh at the particles.
-void interpolate(Clouds clouds, const View<const double*>& field, int n, const View<const double**>& positions,
-                 double box, int axis, const View<double**>& to);
+/// The three components of a field of the mesh.
+struct VectorField {
+  View<double*> component[3];
+};
+
+/// `to` (own particles, 3): a field of the mesh at the particles.
+void interpolate(Clouds clouds, const VectorField& field, int n, const View<const double**>& positions, double box,
+                 const View<double**>& to);
 
 /// Shape of a cloud along one axis in wave numbers, sinc^order(x) at x = k h / 2.
 inline double cloud_shape(Clouds clouds, double x) {

@@ -29,7 +29,7 @@ ParticleMesh::ParticleMesh(int mesh, double box, std::int64_t particles, const E
     : box_(mesh, box), particles_(particles), expansion_(expansion), clouds_(clouds), comm_(comm) {
   mass_ = View<std::int64_t*>("mesh: mass", box_.values());
   for (auto* view : {&waves_, &potential_, &gradient_}) *view = View<double*>("mesh: waves", box_.waves());
-  for (auto& field : field_) field = View<double*>("mesh: force", box_.values());
+  for (auto& field : field_.component) field = View<double*>("mesh: force", box_.values());
 }
 
 void ParticleMesh::resize(std::int64_t rows) {
@@ -43,19 +43,17 @@ void ParticleMesh::kick(double from, double to) { add(momentum, force, expansion
 void ParticleMesh::assign() { assign_clouds(clouds_, position, box_.box(), box_.cells(), mass_, comm_); }
 
 void ParticleMesh::solve() {
-  contrast(mass_, particles_, field_[0]);
-  box_.forward(field_[0], waves_);
+  contrast(mass_, particles_, field_.component[0]);
+  box_.forward(field_.component[0], waves_);
   Kokkos::deep_copy(potential_, waves_);
   box_.inverse_laplacian(potential_, -1.5 * expansion_.omega_m(), clouds_);  // -phi
   for (int d = 0; d < 3; ++d) {
     box_.difference(potential_, d, gradient_);
-    box_.backward(gradient_, field_[d]);
+    box_.backward(gradient_, field_.component[d]);
   }
 }
 
-void ParticleMesh::interpolate() {
-  for (int d = 0; d < 3; ++d) cosmo::interpolate(clouds_, field_[d], box_.cells(), position, box_.box(), d, force);
-}
+void ParticleMesh::interpolate() { cosmo::interpolate(clouds_, field_, box_.cells(), position, box_.box(), force); }
 
 std::array<double, 2> ParticleMesh::total_momentum() const {
   const auto p = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), momentum);

@@ -13,7 +13,7 @@
 namespace cambium::cosmo {
 namespace {
 
-constexpr int large_bins = 2;  // whose growth is compared with linear theory
+constexpr std::size_t large_bins = 1;  // whose growth is compared with linear theory
 
 std::int64_t cube(int n) { return std::int64_t{n} * n * n; }
 

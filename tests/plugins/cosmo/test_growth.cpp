@@ -28,11 +28,12 @@ double distance(Case& a, Case& b) {
 }  // namespace
 
 TEST_CASE("the largest waves grow as linear theory says") {
-  for (const char* cosmology : {"{}", "{omega_m: 0.15, sigma_8: 0.7}", "{omega_m: 1, omega_b: 0.05, h: 0.5}"}) {
-    Case run(keys(32, 1024, fmt::format("end: 0.5, time_steps: 40, cosmology: {}", cosmology)));
+  for (const char* more : {"", "assignment: cloud_in_cell, mesh: 64, ", "cosmology: {omega_m: 0.15, sigma_8: 0.7}, ",
+                           "cosmology: {omega_m: 1, omega_b: 0.05, h: 0.5}, "}) {
+    Case run(keys(32, 1024, fmt::format("{}end: 0.5, time_steps: 40", more)));
     CHECK(run("growth") == Approx(1.0).epsilon(1e-12));
     run.finish();
-    INFO(cosmology << ": grown " << run("growth") << " times");
+    INFO(more << "grown " << run("growth") << " times");
     CHECK(run.state().time == Approx(0.5).epsilon(1e-12));
     CHECK(run("growth") > 10.0);
     CHECK(run("growth_over_linear") == Approx(1.0).margin(0.005));
@@ -135,7 +136,6 @@ TEST_CASE("where structure is not linear any more, the particle mesh is nearer t
     lpt += std::abs(std::log(found.lpt[b] / judge.power[b])) / 6.0;
   }
   INFO("mean distance in ln P: mesh " << mesh << " linear " << linear << " 2LPT " << lpt);
-  CHECK(mesh < 0.1);
   CHECK(mesh < 0.5 * linear);
   CHECK(mesh < 0.5 * lpt);
 }

@@ -141,9 +141,13 @@ TEST_CASE("a cloud is shared by distance, and a linear field comes back from the
   CHECK(part(0, 1, 0) == 0.125);
   CHECK(part(0, 2, 0) == 0.125);
   const auto field = on_mesh(n, [](double x, double y, double z) { return 4 * x + 40 * y + 400 * z; });
+  const auto mirrored = on_mesh(n, [](double x, double y, double z) { return -4 * x - 40 * y - 400 * z; });
   const View<double**> out("out", 1, 3);
-  interpolate(Clouds::cloud_in_cell, field, n, places({2.25, 1.5, 0.125}), 4.0, 1, out);
-  CHECK(numbers(out)[1] == Approx(2.25 + 15.0 + 12.5).epsilon(1e-10));
+  for (const auto clouds : {Clouds::cloud_in_cell, Clouds::triangular}) {
+    interpolate(clouds, {{field, mirrored, field}}, n, places({2.25, 1.5, 1.125}), 4.0, out);
+    CHECK(numbers(out)[0] == Approx(2.25 + 15.0 + 112.5).epsilon(1e-10));
+    CHECK(numbers(out)[1] == -numbers(out)[2]);
+  }
 }
 
 TEST_CASE("every wave is counted once, and power is that of a sum over all of them") {
