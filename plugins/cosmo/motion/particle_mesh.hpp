@@ -24,9 +24,10 @@ class ParticleMesh {
   void kick(double from, double to);
 
   // The force, in three steps.
-  void assign();       ///< collective: density from the particles
-  void solve();        ///< its waves, and the forces on the mesh
-  void interpolate();  ///< forces at own particles
+  void assign();                                       ///< collective: density from the particles
+  void solve();                                        ///< its waves, and the forces on the mesh
+  void interpolate();                                  ///< forces at own particles
+  void forces() { assign(), solve(), interpolate(); }  ///< collective: all three
 
   const BoxWaves& box() const { return box_; }
   Clouds clouds() const { return clouds_; }

@@ -7,8 +7,6 @@
 
 #include "core/base/error.hpp"
 #include "core/state/tensor_of_view.hpp"
-#include "plugins/cosmo/mesh/clouds.hpp"
-#include "plugins/cosmo/start/gaussian_field.hpp"
 
 namespace cambium::cosmo {
 namespace {
@@ -16,11 +14,6 @@ namespace {
 constexpr std::size_t large_bins = 1;  // whose growth is compared with linear theory
 
 std::int64_t cube(int n) { return std::int64_t{n} * n * n; }
-
-/// Rows of this rank where none came from a checkpoint.
-std::int64_t even_share(std::int64_t all, const Comm& comm) {
-  return all * (comm.rank() + 1) / comm.size() - all * comm.rank() / comm.size();
-}
 
 }  // namespace
 
@@ -52,12 +45,10 @@ void StructureGrowth::Params::describe(deck::Describe<Params>& d) {
 }
 
 StructureGrowth::StructureGrowth(const Params& params, Context& context)
-    : params_(params), comm_(context.comm), seed_(context.seed), expansion_(params.cosmology.omega_m),
-      power_(params.cosmology), matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles),
-                                        expansion_, params.assignment, context.comm),
-      lattice_(params.particles, params.box) {}
-
-Moment StructureGrowth::moment(double a) const { return {expansion_.growth(a), a, expansion_.rate(a)}; }
+    : params_(params), comm_(context.comm), times_{params.start, params.end, params.time_steps, params.spacing},
+      matter_(params.mesh.value_or(params.particles), params.box, cube(params.particles),
+              Expansion(params.cosmology.omega_m), params.assignment, context.comm),
+      theory_(params.cosmology, {params.particles, params.box, matter_.origin(), params.order}, context.seed) {}
 
 void StructureGrowth::declare(State& state, Context&) {
   const auto field = [&](const char* name, const char* unit, const char* doc, bool restart, View<double**>& values) {
@@ -71,57 +62,29 @@ void StructureGrowth::declare(State& state, Context&) {
   state.add({"field", At::global, "Mpc/h H0^2", "force on the mesh, on every rank", false, [] { return TensorRef{}; }});
 }
 
-Displacements StructureGrowth::lattice(std::int64_t begin, std::int64_t rows) const {
-  const View<double*> waves("field: waves", lattice_.waves());
-  gaussian_field(lattice_, power_, seed_, waves);
-  return displacements(lattice_, waves, params_.order, begin, rows);
-}
-
-/// Collective: waves of the density of particles that perturbation theory has moved to `a`.
-View<double*> StructureGrowth::moved_by_theory(double a) const {
-  const auto& box = matter_.box();
-  const std::int64_t rows = even_share(matter_.particles(), comm_), begin = comm_.exclusive_sum(rows);
-  const View<double**> position("theory: position", rows, 3), momentum("theory: momentum", rows, 3);
-  move_to(lattice(begin, rows), moment(a), lattice_, matter_.origin(), begin, position, momentum);
-  const View<std::int64_t*> mass("theory: mass", box.values());
-  const View<double*> values("theory: contrast", box.values()), waves("theory: waves", box.waves());
-  assign_clouds(matter_.clouds(), position, box.box(), box.cells(), mass, comm_);
-  contrast(mass, matter_.particles(), values);
-  box.forward(values, waves);
-  return waves;
-}
-
 void StructureGrowth::initialise(State& state, Context&) {
-  const std::int64_t rows = even_share(matter_.particles(), comm_), begin = comm_.exclusive_sum(rows);
+  const std::int64_t rows = even_share(matter_.particles(), comm_);
   matter_.resize(rows);
-  move_to(lattice(begin, rows), moment(params_.start), lattice_, matter_.origin(), begin, matter_.position,
-          matter_.momentum);
+  theory_.place(params_.start, comm_.exclusive_sum(rows), matter_.position, matter_.momentum);
   state.time = params_.start;
   begin_at(0);
 }
 
 void StructureGrowth::restore(State& state, Context&, const io::Group&, bool) { begin_at(state.step); }
 
-/// Collective: what follows from the particles.
 void StructureGrowth::begin_at(std::int64_t step) {
   step_ = step;
-  start_waves_ = moved_by_theory(params_.start);
-  force();
+  start_waves_ = theory_.waves(params_.start, matter_.box(), matter_.clouds(), comm_);
+  matter_.forces();
   if (finished()) write_page();
-}
-
-void StructureGrowth::force() {
-  matter_.assign();
-  matter_.solve();
-  matter_.interpolate();
 }
 
 void StructureGrowth::schedule(Schedule& schedule) {
   schedule.add({"kick: first half", {"momentum", "force"}, {"momentum"}, [this](State&, const StepInfo& info) {
-                  matter_.kick(a_after(info.step - 1), a_within(info.step - 1));
+                  matter_.kick(times_.after(info.step - 1), times_.within(info.step - 1));
                 }});
   schedule.add({"drift", {"position", "momentum"}, {"position"}, [this](State&, const StepInfo& info) {
-                  matter_.drift(a_after(info.step - 1), a_after(info.step));
+                  matter_.drift(times_.after(info.step - 1), times_.after(info.step));
                 }});
   schedule.add({"gravity: density", {"position"}, {"density"}, [this](State&, const StepInfo&) { matter_.assign(); }});
   schedule.add({"gravity: waves", {"density"}, {"field"}, [this](State&, const StepInfo&) { matter_.solve(); }});
@@ -129,7 +92,7 @@ void StructureGrowth::schedule(Schedule& schedule) {
                   matter_.interpolate();
                 }});
   schedule.add({"kick: second half", {"momentum", "force"}, {"momentum"}, [this](State&, const StepInfo& info) {
-                  matter_.kick(a_within(info.step - 1), a_after(info.step));
+                  matter_.kick(times_.within(info.step - 1), times_.after(info.step));
                   step_ = info.step;
                 }});
   schedule.add({"comparison: at the end", {"density"}, {}, [this](State&, const StepInfo&) {
@@ -158,11 +121,11 @@ std::vector<Observable> StructureGrowth::observables() const {
 }
 
 void StructureGrowth::measure(const State&, Context&, std::span<double> values) {
-  const double a = scale_factor();
+  const double a = times_.after(step_);
   const auto& box = matter_.box();
   values[0] = 1.0 / a - 1.0;
   values[1] = growth();
-  values[2] = values[1] * expansion_.growth(params_.start).first / expansion_.growth(a).first;
+  values[2] = values[1] / theory_.linear_growth(params_.start, a);
   const auto mass = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matter_.mass());
   const double mean = static_cast<double>(matter_.particles()) / static_cast<double>(box.values());
   double square = 0.0;
@@ -197,15 +160,15 @@ std::optional<GridFields> StructureGrowth::grid_fields(const State&, const Comm&
 Spectra StructureGrowth::spectra() const {
   const auto& box = matter_.box();
   Spectra out;
-  out.a = scale_factor();
-  const double now = expansion_.growth(out.a).first, grown = now / expansion_.growth(params_.start).first;
+  out.a = times_.after(step_);
+  const double now = theory_.expansion().growth(out.a).first, grown = theory_.linear_growth(params_.start, out.a);
   out.bins = bins_of(box);
   out.power = cross_power(box, matter_.waves(), matter_.waves(), matter_.clouds());
   out.linear = cross_power(box, start_waves_, start_waves_, matter_.clouds());
   for (auto& p : out.linear) p *= grown * grown;
-  const auto theory = moved_by_theory(out.a);
+  const auto theory = theory_.waves(out.a, box, matter_.clouds(), comm_);
   out.lpt = cross_power(box, theory, theory, matter_.clouds());
-  out.expected = mean_over_modes(box, [&](double k) { return now * now * power_(k); });
+  out.expected = mean_over_modes(box, [&](double k) { return now * now * theory_.power()(k); });
   out.shot_noise = std::pow(box.box(), 3) / static_cast<double>(matter_.particles());
   return out;
 }
@@ -213,7 +176,7 @@ Spectra StructureGrowth::spectra() const {
 /// Collective: the table of the last page.
 void StructureGrowth::write_page() {
   const auto s = spectra();
-  const double ratio = growth() * expansion_.growth(params_.start).first / expansion_.growth(s.a).first;
+  const double ratio = growth() / theory_.linear_growth(params_.start, s.a);
   lines_.assign(1, fmt::format("growth of the largest waves over linear theory: {:.5f}", ratio));
   lines_.push_back(fmt::format("{:<16}{:>16}{:>16}{:>16}{:>16}", "k (h/Mpc)", "power, (Mpc/h)^3", "linear theory",
                                fmt::format("{}LPT alone", params_.order), "mean of fields"));
@@ -233,7 +196,7 @@ std::string StructureGrowth::summary() const {
 }
 
 std::vector<Citation> StructureGrowth::citations() const {
-  auto out = power_.citations();
+  auto out = theory_.power().citations();
   out.push_back(
       {"crocce2006",
        R"(@article{crocce2006, author={Crocce, M. and Pueblas, S. and Scoccimarro, R.}, title={Transients from initial conditions in cosmological simulations}, journal={MNRAS}, volume={373}, pages={369--381}, year={2006}})"});
@@ -248,7 +211,7 @@ std::vector<Citation> StructureGrowth::citations() const {
 
 void StructureGrowth::examine(Check& check) {
   const double waves = 8.0 * static_cast<double>(matter_.box().waves());
-  const double lattice = 8.0 * static_cast<double>(lattice_.waves()), all = static_cast<double>(matter_.particles());
+  const double lattice = 8.0 * std::pow(params_.particles + 2.0, 3), all = static_cast<double>(matter_.particles());
   check.memory(fmt::format("{}^3 particles, {}^3 cells on every rank", params_.particles, matter_.box().cells()),
                13.0 * waves + 10.0 * lattice + 24.0 * 7.0 * all / comm_.size());
   check.effort(1e-6 * all + 2e-7 * static_cast<double>(matter_.box().values()));

@@ -5,11 +5,10 @@
 
 #include "core/plugin/check.hpp"
 #include "core/plugin/physics.hpp"
-#include "plugins/cosmo/background/linear_power.hpp"
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/motion/particle_mesh.hpp"
 #include "plugins/cosmo/motion/time_steps.hpp"
-#include "plugins/cosmo/start/lagrangian.hpp"
+#include "plugins/cosmo/start/theory.hpp"
 
 namespace cambium::cosmo {
 
@@ -46,7 +45,7 @@ class StructureGrowth : public Physics, public Checked {
   void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
   void resize(State&, std::int64_t rows) override { matter_.resize(rows); }
   void schedule(Schedule&) override;
-  double timestep(const State& state) const override { return a_after(state.step + 1) - a_after(state.step); }
+  double timestep(const State& state) const override { return times_.after(state.step + 1) - times_.after(state.step); }
   std::string time_unit() const override { return ""; }
   std::vector<Observable> observables() const override;
   void measure(const State&, Context&, std::span<double> values) override;
@@ -62,30 +61,20 @@ class StructureGrowth : public Physics, public Checked {
 
   const Params& params() const { return params_; }
   const ParticleMesh& matter() const { return matter_; }
-  const Expansion& expansion() const { return expansion_; }
-  double scale_factor() const { return a_after(step_); }
   /// Collective: at this moment.
   Spectra spectra() const;
 
  private:
-  double a_after(std::int64_t step) const { return times().after(step); }
-  double a_within(std::int64_t step) const { return times().within(step); }
-  TimeSteps times() const { return {params_.start, params_.end, params_.time_steps, params_.spacing}; }
-  Moment moment(double a) const;
-  Displacements lattice(std::int64_t begin, std::int64_t rows) const;
-  View<double*> moved_by_theory(double a) const;
-  void force();
+  /// Collective: what follows from the particles.
   void begin_at(std::int64_t step);
   double growth() const;
   void write_page();
 
   Params params_;
   const Comm& comm_;
-  std::uint64_t seed_;
-  Expansion expansion_;
-  LinearPower power_;
+  TimeSteps times_;
   ParticleMesh matter_;
-  BoxWaves lattice_;
+  Theory theory_;
   View<double*> start_waves_;  ///< of the density at the start, as the mesh sees it
   std::int64_t step_ = 0;
   std::vector<std::string> lines_;

@@ -16,8 +16,7 @@
 #include "plugins/cosmo/mesh/spectrum.hpp"
 #include "plugins/cosmo/motion/particle_mesh.hpp"
 #include "plugins/cosmo/motion/time_steps.hpp"
-#include "plugins/cosmo/start/gaussian_field.hpp"
-#include "plugins/cosmo/start/lagrangian.hpp"
+#include "plugins/cosmo/start/theory.hpp"
 
 namespace cambium::cosmo {
 namespace {
@@ -153,21 +152,17 @@ StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
   const Random4 random(seed_, phases_stream, static_cast<std::uint64_t>(box), 0);
   const auto seed = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
   const Comm alone(MPI_COMM_SELF);
-  const Expansion expansion(cosmology.omega_m);
   const std::int64_t all = std::int64_t{params_.particles} * params_.particles * params_.particles;
-  ParticleMesh matter(params_.particles, params_.box, all, expansion, Clouds::triangular, alone);
+  ParticleMesh matter(params_.particles, params_.box, all, Expansion(cosmology.omega_m), Clouds::triangular, alone);
   matter.resize(all);
-  const View<double*> waves("field: waves", matter.box().waves());
-  gaussian_field(matter.box(), LinearPower(cosmology), seed, waves);
-  const double a = params_.start;
-  move_to(displacements(matter.box(), waves, 2, 0, all), {expansion.growth(a), a, expansion.rate(a)}, matter.box(),
-          matter.origin(), 0, matter.position, matter.momentum);
+  Theory(cosmology, {params_.particles, params_.box, matter.origin(), 2}, seed)
+      .place(params_.start, 0, matter.position, matter.momentum);
   const TimeSteps times{params_.start, params_.end, params_.time_steps};
-  matter.assign(), matter.solve(), matter.interpolate();
+  matter.forces();
   for (std::int64_t k = 0; k < times.steps; ++k) {
     matter.kick(times.after(k), times.within(k));
     matter.drift(times.after(k), times.after(k + 1));
-    matter.assign(), matter.solve(), matter.interpolate();
+    matter.forces();
     matter.kick(times.within(k), times.after(k + 1));
   }
   Made out;
