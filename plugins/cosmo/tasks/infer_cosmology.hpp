@@ -27,7 +27,7 @@ class InferCosmology : public Task, public Checked {
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
-  Work work() const override { return {params_.test[1] - params_.test[0], "box"}; }
+  Work work() const override { return {params_.test[1] - params_.test[0], "sample"}; }
   std::vector<std::string> lines() const override { return lines_; }
   std::vector<std::string> files() const override { return {"scores.csv", "cosmologies.csv"}; }
   std::vector<Citation> citations() const override { return citations_; }

@@ -30,7 +30,7 @@ class StructureBoxes : public Task, public Checked {
   void check(Context&) override;
   void examine(Check&) override;
   Outcome run(Context&) override;
-  Work work() const override { return {made_, "box"}; }
+  Work work() const override { return {made_, "simulation"}; }
   std::vector<std::string> files() const override { return {params_.file}; }
   std::vector<Citation> citations() const override;
 
