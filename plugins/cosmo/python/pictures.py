@@ -108,8 +108,12 @@ class MatterView:
             self.count = len(file["scale_factor"])
             self.slices = "counts" in file and "power" not in names
 
-    def figure(self, frame):
+    def figure(self, frame=None):
+        """Of a moment; without one, of several side by side, or of the last one's spectra."""
         with h5py.File(self.path) as file:
+            if frame is None:
+                several = sorted({0, self.count // 2, self.count - 1})
+                return slices_figure(file, several) if self.slices else spectra_figure(file, self.count - 1)
             return slices_figure(file, [frame]) if self.slices else spectra_figure(file, frame)
 
 
