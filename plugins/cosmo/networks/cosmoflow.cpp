@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/cosmo/boxes/turns.hpp"
 
 namespace cambium::cosmo {
@@ -69,9 +71,16 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
   return module;
 }
 
-/// (batch, n, n, n): log(1 + counts).
+void Cosmoflow::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                        std::uint64_t seed) const {
+  const std::string last = fmt::format("layer{}.weight", params_.hidden.size() + 1);
+  if (info.name != last) return TorchNetwork::initial(info, index, weights, seed);
+  train::fill_normal(weights, 0.1 / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
+}
+
+/// (batch, n, n, n): ln((1 + counts) / 2), zero at one particle in a cell.
 Tensor Cosmoflow::boxes(const train::TorchBatch& batch) const {
-  return torch::log1p(batch.real(params_.input)).reshape({batch.size(), cells_, cells_, cells_});
+  return (torch::log1p(batch.real(params_.input)) - std::log(2.0)).reshape({batch.size(), cells_, cells_, cells_});
 }
 
 Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) const {

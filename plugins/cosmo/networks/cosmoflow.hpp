@@ -4,11 +4,11 @@
 
 namespace cambium::cosmo {
 
-/// Numbers of a periodic box, after CosmoFlow (A. Mathuriya et al., SC18; MLPerf HPC): log(1 + counts), then for each
-/// entry of `channels` a convolution over 3 x 3 x 3 cells that passes around the box, leaky ReLU and a maximum over 2 x
-/// 2 x 2, then layers of `hidden`, and `scale` tanh for each target. Loss: mean square over the targets, which lie
-/// within -1 and 1. Unlike the published network: boxes close on themselves, are turned, mirrored and moved at random
-/// in training
+/// Numbers of a periodic box, after CosmoFlow (A. Mathuriya et al., SC18; MLPerf HPC): ln((1 + counts)/2), then for
+/// each entry of `channels` a convolution over 3 x 3 x 3 cells that passes around the box, leaky ReLU and a maximum
+/// over 2 x 2 x 2, then layers of `hidden`, and `scale` tanh for each target. Loss: mean square over the targets, which
+/// lie within -1 and 1. Unlike the published network: boxes close on themselves, are turned, mirrored and moved at
+/// random in training
 /// (`turn`), and nothing is dropped out.
 class Cosmoflow : public train::TorchNetwork {
  public:
@@ -41,6 +41,9 @@ class Cosmoflow : public train::TorchNetwork {
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
+  /// The last layer begins a tenth as wide as others, so that no tanh begins where it is flat.
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
   torch::Tensor boxes(const train::TorchBatch& batch) const;
   torch::Tensor turned(const torch::Tensor& boxes, const train::TorchBatch& batch) const;
   torch::Tensor answers(torch::Tensor x);

@@ -28,6 +28,7 @@ def draw_slice(axes, file, moment, low=0.2, high=8.0):
     shown = axes.imshow(np.clip(thick_slice(file, moment), low, high).T, origin="lower", extent=(0, box, 0, box), cmap="inferno",
                         norm="log", interpolation="nearest")
     shown.set_clim(low, high)
+    axes.grid(False)
     axes.set(title=f"a = {file['scale_factor'][moment]:.3g}", xlabel="x (Mpc/h)")
     return shown
 
@@ -59,7 +60,6 @@ def spectra_figure(file, moment):
         right.axhline(1.0, color=COLOURS[2])
         right.set(title="Over linear theory of the same field", xlabel="k (h/Mpc)")
         legend(left)
-        legend(right)
     return figure
 
 
