@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/pack.hpp"
+#include "core/parallel/width.hpp"
 
 namespace cambium {
 namespace {
 
-constexpr int W = device_is_host ? native_width<double> : 1;
+constexpr int W = width_of<ExecSpace, double>;
 using P = Pack<double, W>;
 
 struct Complex {

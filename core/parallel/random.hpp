@@ -1,10 +1,9 @@
 #pragma once
-#include <Random123/philox.h>
-
 #include <cmath>
 #include <cstdint>
 
 #include "core/parallel/kokkos.hpp"
+#include "core/parallel/random123.hpp"
 
 namespace cambium {
 

@@ -28,7 +28,7 @@ struct RowProduct {
 constexpr std::int64_t entries_ahead = 12;
 
 CAMBIUM_FN void fetch_ahead([[maybe_unused]] const void* first, [[maybe_unused]] int bytes) {
-#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   for (int k = 0; k < bytes; k += 64) __builtin_prefetch(static_cast<const char*>(first) + k);
 #endif
 }

@@ -15,7 +15,7 @@ namespace cambium::kinetic {
 template <template <class> class Kernels, class T>
 class SolverOf : public Solver {
  public:
-  static constexpr int width = device_is_host ? native_width<T> : 1;
+  static constexpr int width = width_of<ExecSpace, T>;
   using P = Pack<T, width>;
   using K = Kernels<P>;
   using Work = Edges<K, P>;

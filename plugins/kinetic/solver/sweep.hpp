@@ -5,7 +5,7 @@
 #include "plugins/kinetic/solver/block.hpp"
 
 // The loop over cells is one function, from however many places it is called.
-#ifdef CAMBIUM_SCALAR_PACKS_ONLY
+#if defined(CAMBIUM_SCALAR_PACKS_ONLY) || defined(CAMBIUM_DEVICE_COMPILER)
 #define CAMBIUM_CELL_LOOP CAMBIUM_FN
 #else
 #define CAMBIUM_CELL_LOOP __attribute__((noinline))
@@ -227,7 +227,7 @@ struct Sweep {
   /// late where memory is shared. Cells of few modes pass too quickly for it to pay.
   template <int N>
   CAMBIUM_FN void look_ahead(int block, int iv) const {
-#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
     if constexpr (K::modes < 16) return;
     constexpr int line = sizeof(P) < 64 ? 64 / sizeof(P) : 1;  // packs in a cache line: one of them fetches it
     constexpr int half = K::modes / 2 / line * line, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;
