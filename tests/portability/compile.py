@@ -38,7 +38,7 @@ def compiler_of(backend):
         if not nvcc:
             return None, "no nvcc on the PATH"
         return [nvcc, "-x", "cu", "--extended-lambda", "--expt-relaxed-constexpr", "-std=c++20", "-arch=sm_90", "-ptx",
-                "-O1", "-Xcompiler", "-march=x86-64-v3", "-diag-suppress", "20011,20012,20014,20208"], nvcc
+                "-O1", "-Xcompiler", "-march=x86-64-v3", "-DFMT_CONSTEVAL=", "-diag-suppress", "20011,20012,20014,20208"], nvcc
     for name in ["clang++"] + [f"clang++-{v}" for v in range(25, 15, -1)]:
         clang = shutil.which(os.environ.get("CAMBIUM_HIP_CLANG", name))
         if not clang:

@@ -3,8 +3,8 @@
 
 // Small kernels are worth inlining everywhere; large ones are compiled once and called.
 #define KINETIC_SMALL CAMBIUM_FN
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define KINETIC_LARGE __host__ __device__
+#if defined(CAMBIUM_DEVICE_COMPILER)
+#define KINETIC_LARGE __attribute__((host)) __attribute__((device))
 #else
 #define KINETIC_LARGE __attribute__((noinline))
 #endif
