@@ -122,7 +122,7 @@ CAMBIUM_FN P bounded(P low, P x, P high) {
 /// any(m) by one instruction where packs are four numbers of AVX.
 template <class Mask>
 CAMBIUM_FN bool some(Mask m) {
-#if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   if constexpr (sizeof m.bits == sizeof(__m256i)) {
     const auto bits = __builtin_bit_cast(__m256i, m.bits);
     return !_mm256_testz_si256(bits, bits);

@@ -103,7 +103,7 @@ class PackedEdges {
       return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) *
              Work::template edge_values<D>;
     else
-      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
+      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face(D);
   }
 
   template <class F>
