@@ -1,8 +1,7 @@
 #pragma once
-// One SIMD type: W numbers of type T with the operators of a number. A kernel takes the width of the place where it
-// runs (core/parallel/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector
-// types, for the instruction set of the translation unit; what those cannot express (masks, square roots) is in
-// pack_avx512.hpp.
+// One SIMD type: W numbers of type T with the operators of a number. A kernel takes the width of its execution space
+// (core/parallel/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector types, for
+// the instruction set of their translation unit; what those cannot express (masks, roots) is in pack_avx512.hpp.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -153,9 +152,7 @@ struct PackOps {
   CAMBIUM_HOST static Mask less(Values a, Values b) { return {a < b}; }
   CAMBIUM_HOST static Values select(Mask m, Values a, Values b) { return m.bits ? a : b; }
   CAMBIUM_HOST static Values keep(Mask m, Values a) { return m.bits ? a : Values{}; }
-  CAMBIUM_HOST static Values fma(Values a, Values b, Values c) {
-    return a * b + c;
-  }  // contracted where there is an fma
+  CAMBIUM_HOST static Values fma(Values a, Values b, Values c) { return a * b + c; }  // contracted where fma exists
   CAMBIUM_HOST static Values min(Values a, Values b) { return b < a ? b : a; }
   CAMBIUM_HOST static Values max(Values a, Values b) { return a < b ? b : a; }
   CAMBIUM_HOST static Values reciprocal(Values a) { return (Values{} + T(1)) / a; }
