@@ -43,7 +43,7 @@ CAMBIUM_FN Complex times_i(Complex a) {
 #if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
 /// Rows become columns of a block of as many packs as a pack has lanes.
 template <class Q>
-CAMBIUM_HOST void turn(Q* block) {
+CAMBIUM_HF void turn(Q* block) {
   constexpr int w = Q::width;
   using Ints = typename detail::VectorOf<double, w * 8>::Ints;
 #pragma GCC unroll 4
