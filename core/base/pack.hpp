@@ -1,6 +1,6 @@
 #pragma once
 // One SIMD type: W numbers of type T with the operators of a number. A kernel takes the width of its execution space
-// (core/parallel/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector types, for
+// (core/numerics/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector types, for
 // the instruction set of their unit; the rest is in pack_avx512.hpp. CAMBIUM_FN: here and there, CAMBIUM_HF: host.
 #include <cmath>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "core/parallel/width.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/parallel/width.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium {
 namespace {

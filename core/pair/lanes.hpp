@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/parallel/width.hpp"
+#include "core/numerics/width.hpp"
 #include "core/pair/forces.hpp"
 #include "core/parallel/sums.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/parallel/width.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium::deepmd {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/parallel/width.hpp"
+#include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
 #include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"

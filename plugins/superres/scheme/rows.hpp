@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/parallel/width.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium::superres {
 
