@@ -32,6 +32,8 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "probe": ("share that is right", ["scores.csv", "cite.bib"]),
           "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
           "surrogate": ("error of numbers", ["errors.csv"]),
+          "structure_boxes": ("simulations/s", ["boxes.h5", "cite.bib"]),
+          "infer_cosmology": ("mean absolute error", ["scores.csv", "cosmologies.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
 # A work that a stage of a deck rests on, by its network, potential or learning rate: (deck, stage): key in cite.bib.
@@ -43,7 +45,8 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("molecules", "train"): "schutt2021", ("molecules", "molecule_energies"): "rupp2012",
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
-         ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017"}
+          ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
+          ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
 ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"], "long_sequences": ["sweep=null"]}

@@ -49,6 +49,7 @@ RUNS = {
     "clicks": ("relate/clicks.yaml", "relate", []),
     "choices": ("relate/choices.yaml", "relate", []),
     "archive": ("pretrain/archive.yaml", "superres pretrain", []),
+    "structure": ("cosmo/structure_growth.yaml", "cosmo", []),
 }
 folders = {}
 
@@ -137,6 +138,14 @@ class Xarray(unittest.TestCase):
         np.testing.assert_allclose((data.vector ** 2).sum("component"), 1.0, atol=1e-5)
         pictures = self.dataset("pictures.h5", "archive", "neighbours")
         self.assertEqual(pictures.field.dims, ("query", "shown", "axis0", "axis1"))
+
+    def test_matter(self):
+        data = self.dataset("matter.h5", "structure")
+        self.assertEqual((data.counts.dims, data.power.dims), (("scale_factor", "x", "y", "z"), ("scale_factor", "k")))
+        np.testing.assert_allclose(data.counts.sum(("x", "y", "z")), 16 ** 3, rtol=1e-6)
+        np.testing.assert_allclose(data.scale_factor, 0.02 * 50 ** (np.arange(4) / 3), rtol=1e-12)
+        np.testing.assert_array_equal(data.power[0], data.linear[0])
+        self.assertEqual((data.k.units, data.x.units, data.attrs["omega_m"]), ("h/Mpc", "Mpc/h", 0.3175))
 
     def test_training(self):
         data = self.dataset("training.h5", "levels", "train")

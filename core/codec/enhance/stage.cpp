@@ -1,6 +1,7 @@
 #include "core/codec/enhance/stage.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/base/pack.hpp"
 
@@ -107,10 +108,17 @@ std::vector<float> EnhancerStage::corrections(std::span<const std::uint8_t> grou
 
 template <class T>
 std::vector<std::uint8_t> groups_of(std::span<const T> field, std::span<const float> edges) {
-  std::vector<std::uint8_t> out(field.size(), 0);
-  for (const float edge : edges) {
-    const T limit = edge;
-    for (std::size_t k = 0; k < field.size(); ++k) out[k] = static_cast<std::uint8_t>(out[k] + (field[k] >= limit));
+  std::vector<std::uint8_t> out(field.size());
+  constexpr std::size_t block = 32;  // counts of a block stay in registers while all edges pass
+  using Count = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  for (std::size_t first = 0; first < field.size(); first += block) {
+    T values[block] = {};
+    Count counts[block] = {};
+    const std::size_t n = std::min(block, field.size() - first);
+    std::copy_n(field.data() + first, n, values);
+    for (const T edge : edges)
+      for (std::size_t k = 0; k < block; ++k) counts[k] += values[k] >= edge;
+    for (std::size_t k = 0; k < n; ++k) out[first + k] = static_cast<std::uint8_t>(counts[k]);
   }
   return out;
 }

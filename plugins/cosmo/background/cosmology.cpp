@@ -1,0 +1,40 @@
+#include "plugins/cosmo/background/cosmology.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace cambium::cosmo {
+
+double suppression(const Cosmology& c) {
+  const double matter = c.omega_m * c.h * c.h, share = c.omega_b / c.omega_m;
+  return 1.0 - 0.328 * std::log(431.0 * matter) * share + 0.38 * std::log(22.3 * matter) * share * share;
+}
+
+void Cosmology::describe(deck::Describe<Cosmology>& d) {
+  d("omega_m", &Cosmology::omega_m, "matter today, in units of the critical density; the rest is a constant")
+      .range(0.05, 1.0)
+      .def(0.3175);
+  d("omega_b", &Cosmology::omega_b, "of it, baryons; they shape the transfer function only").range(0.0, 0.5).def(0.049);
+  d("h", &Cosmology::h, "Hubble's constant today over 100 km/s/Mpc").range(0.3, 2.0).def(0.6711);
+  d("n_s", &Cosmology::n_s, "spectral index of the primordial field").range(0.0, 2.0).def(0.9624);
+  d("sigma_8", &Cosmology::sigma_8, "deviation of the linear density today in spheres of 8 Mpc/h")
+      .range(1e-3, 10.0)
+      .def(0.834);
+  d("transfer", &Cosmology::transfer, "how the primordial spectrum was bent; eisenstein_hu is theirs without wiggles")
+      .options({{"eisenstein_hu", Transfer::eisenstein_hu}, {"bbks", Transfer::bbks}})
+      .def(Transfer::eisenstein_hu);
+  d.check([](const Cosmology& c) -> std::string {
+    if (c.omega_b >= c.omega_m)
+      return fmt::format("omega_b ({}) is a part of omega_m ({}); take a smaller one", c.omega_b, c.omega_m);
+    if (c.transfer == Transfer::eisenstein_hu && suppression(c) <= 0.0)
+      return fmt::format(
+          "the transfer function eisenstein_hu does not hold where baryons (omega_b {}) are so much of matter (omega_m "
+          "{}); "
+          "take fewer, or 'transfer: bbks'",
+          c.omega_b, c.omega_m);
+    return {};
+  });
+}
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,22 @@
+#pragma once
+#include "core/deck/describe.hpp"
+
+namespace cambium::cosmo {
+
+/// A flat universe of matter and a cosmological constant, and the spectrum of its density: the keys of a deck.
+struct Cosmology {
+  enum class Transfer { eisenstein_hu, bbks };
+
+  double omega_m = 0.3175;  ///< matter today, in units of the critical density
+  double omega_b = 0.049;   ///< of it, baryons: they shape the transfer function only
+  double h = 0.6711;        ///< Hubble's constant today over 100 km/s/Mpc
+  double n_s = 0.9624;      ///< spectral index of the primordial field
+  double sigma_8 = 0.834;   ///< deviation of the linear density today in spheres of 8 Mpc/h
+  Transfer transfer = Transfer::eisenstein_hu;
+  static void describe(deck::Describe<Cosmology>& d);
+};
+
+/// How much baryons lower the shape of the spectrum at small scales (Eisenstein and Hu 1998, eq. 31).
+double suppression(const Cosmology& c);
+
+}  // namespace cambium::cosmo

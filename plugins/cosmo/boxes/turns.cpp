@@ -1,0 +1,22 @@
+#include "plugins/cosmo/boxes/turns.hpp"
+
+#include "core/parallel/random.hpp"
+
+namespace cambium::cosmo {
+
+static constexpr auto turn_stream = static_cast<Stream>(73);  // this plugin's own
+
+Turn turn_of(std::uint64_t seed, std::int64_t sample, std::int64_t step, std::int64_t n) {
+  const Random4 random(seed, turn_stream, static_cast<std::uint64_t>(sample), static_cast<std::uint64_t>(step));
+  constexpr std::array<std::array<std::int64_t, 3>, 6> orders{
+      {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+  Turn out;
+  out.axes = orders[random.bits[0] % 6];
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    out.mirrored[d] = (random.bits[0] >> (16 + d) & 1) != 0;
+    out.moved[d] = static_cast<std::int64_t>(random.bits[1 + d] % static_cast<std::uint32_t>(n));
+  }
+  return out;
+}
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,141 @@
+#include "plugins/cosmo/networks/cosmoflow.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.hpp"
+#include "core/train/networks/torch/initial_values.hpp"
+#include "plugins/cosmo/boxes/turns.hpp"
+
+namespace cambium::cosmo {
+
+using torch::Tensor;
+
+void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
+  d("channels", &Params::channels, "of each convolution; the box halves after each").def({16, 32, 64});
+  d("hidden", &Params::hidden, "widths of the layers behind the convolutions").def({128, 64});
+  d("scale", &Params::scale, "of the tanh at the end, so that targets of -1 and 1 can be reached").positive().def(1.2);
+  d("turn", &Params::turn, "turn, mirror and move each box at random in every step of training").def(true);
+  d("input", &Params::input, "field with the counts of a box").def("counts");
+  d("target", &Params::target, "field with its numbers, -1 to 1").def("target");
+  d("precision", &Params::precision, "of weights and all arithmetic")
+      .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
+      .def(Precision::float32);
+  d.check([](const Params& p) -> std::string {
+    if (p.channels.empty()) return "channels: name at least one convolution";
+    for (const auto& [name, widths] : {std::pair{"channels", p.channels}, {"hidden", p.hidden}})
+      for (const auto width : widths)
+        if (width < 1) return fmt::format("{}: a width of {} is none; give 1 or more", name, width);
+    return {};
+  });
+}
+
+void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
+  std::vector<std::int64_t> box, target;
+  for (const auto& field : training.fields()) {
+    if (field.name == params_.input) box = field.shape;
+    if (field.name == params_.target) target = field.shape;
+  }
+  if (box.size() != 3 || box[0] != box[1] || box[1] != box[2])
+    throw InputError(fmt::format("cosmoflow reads cubes of counts; field '{}' has the shape ({})", params_.input,
+                                 fmt::join(box, ", ")));
+  if (target.size() != 1 || target[0] < 1)
+    throw InputError(fmt::format("cosmoflow needs a row of numbers per box; field '{}' has the shape ({})",
+                                 params_.target, fmt::join(target, ", ")));
+  cells_ = box[0], targets_ = target[0];
+  if (cells_ % (std::int64_t{1} << params_.channels.size()) != 0)
+    throw InputError(fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
+                                 params_.channels.size(), cells_));
+}
+
+std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
+  auto module = std::make_shared<torch::nn::Module>();
+  std::int64_t before = 1, cells = cells_;
+  convolutions_.clear(), layers_.clear();
+  for (const auto channels : params_.channels) {
+    convolutions_.emplace_back(torch::nn::Conv3dOptions(before, channels, 3));
+    module->register_module(fmt::format("convolution{}", convolutions_.size()), convolutions_.back());
+    before = channels, cells /= 2;
+  }
+  before *= cells * cells * cells;
+  auto widths = params_.hidden;
+  widths.push_back(targets_);
+  for (const auto width : widths) {
+    layers_.emplace_back(torch::nn::LinearOptions(before, width));
+    module->register_module(fmt::format("layer{}", layers_.size()), layers_.back());
+    before = width;
+  }
+  return module;
+}
+
+void Cosmoflow::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+                        std::uint64_t seed) const {
+  const std::string last = fmt::format("layer{}.weight", params_.hidden.size() + 1);
+  if (info.name != last) return TorchNetwork::initial(info, index, weights, seed);
+  train::fill_normal(weights, 0.1 / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
+}
+
+/// (batch, n, n, n): ln((1 + counts) / 2), zero at one particle in a cell.
+Tensor Cosmoflow::boxes(const train::TorchBatch& batch) const {
+  return (torch::log1p(batch.real(params_.input)) - std::log(2.0)).reshape({batch.size(), cells_, cells_, cells_});
+}
+
+Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) const {
+  const auto ids = batch.ids();
+  std::vector<Tensor> out;
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const Turn turn = turn_of(seed_, ids[static_cast<std::size_t>(b)], step_, cells_);
+    Tensor x = boxes[b].permute({turn.axes[0], turn.axes[1], turn.axes[2]});
+    std::vector<std::int64_t> mirrored;
+    for (std::int64_t d = 0; d < 3; ++d)
+      if (turn.mirrored[static_cast<std::size_t>(d)]) mirrored.push_back(d);
+    if (!mirrored.empty()) x = x.flip(mirrored);
+    out.push_back(x.roll({turn.moved[0], turn.moved[1], turn.moved[2]}, {0, 1, 2}));
+  }
+  return torch::stack(out);
+}
+
+Tensor Cosmoflow::answers(Tensor x) {
+  x = x.unsqueeze(1);
+  for (auto& convolution : convolutions_) {
+    for (std::int64_t d = 2; d < 5; ++d) x = torch::cat({x.narrow(d, x.size(d) - 1, 1), x, x.narrow(d, 0, 1)}, d);
+    x = torch::max_pool3d(torch::leaky_relu(convolution(x), 0.01), 2);
+  }
+  x = x.flatten(1);
+  for (std::size_t k = 0; k < layers_.size(); ++k) x = k == 0 ? layers_[k](x) : layers_[k](torch::leaky_relu(x, 0.01));
+  return params_.scale * torch::tanh(x);
+}
+
+std::vector<train::TorchNetwork::Term> Cosmoflow::loss(const train::TorchBatch& batch) {
+  const Tensor x = boxes(batch), right = batch.real(params_.target).reshape({batch.size(), targets_});
+  const Tensor off = answers(params_.turn ? turned(x, batch) : x) - right;
+  return {{(off * off).mean(1).sum(), static_cast<double>(batch.size())}};
+}
+
+std::vector<train::TorchNetwork::Term> Cosmoflow::measure(const train::TorchBatch& batch) {
+  const Tensor off =
+      (answers(boxes(batch)) - batch.real(params_.target).reshape({batch.size(), targets_})).to(torch::kFloat64);
+  const auto n = static_cast<double>(batch.size());
+  return {{off.abs().mean(1).sum(), n}, {(off * off).mean(1).sum(), n}};
+}
+
+std::vector<Tensor> Cosmoflow::predict(const train::TorchBatch& batch) { return {answers(boxes(batch))}; }
+
+std::vector<Citation> Cosmoflow::citations() const {
+  return {
+      {"mathuriya2018",
+       R"(@inproceedings{mathuriya2018, author={Mathuriya, A. and others}, title={CosmoFlow: using deep learning to learn the universe at scale}, booktitle={SC18}, year={2018}})"}};
+}
+
+std::string Cosmoflow::state() const { return nlohmann::json{{"cells", cells_}, {"targets", targets_}}.dump(); }
+
+void Cosmoflow::restore(const std::string& state) {
+  const auto in = nlohmann::json::parse(state);
+  in.at("cells").get_to(cells_);
+  in.at("targets").get_to(targets_);
+}
+
+}  // namespace cambium::cosmo

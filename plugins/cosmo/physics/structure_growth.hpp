@@ -1,0 +1,83 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plugin/check.hpp"
+#include "core/plugin/physics.hpp"
+#include "plugins/cosmo/mesh/spectrum.hpp"
+#include "plugins/cosmo/motion/particle_mesh.hpp"
+#include "plugins/cosmo/motion/time_steps.hpp"
+#include "plugins/cosmo/start/theory.hpp"
+
+namespace cambium::cosmo {
+
+/// Power in bins of wave numbers at one moment, (Mpc/h)^3: of the particles, and what cheaper ways say of the same
+/// field.
+struct Spectra {
+  double a = 1.0;
+  Bins bins;
+  std::vector<double> power;     ///< of the particles; their shot noise is still in it
+  std::vector<double> linear;    ///< of the density at the start, by linear growth from there
+  std::vector<double> lpt;       ///< of particles that perturbation theory alone has moved to this moment
+  std::vector<double> expected;  ///< mean over many fields, by linear growth
+  double shot_noise = 0.0;       ///< of that many particles at random places
+};
+
+/// Growth of structure in dark matter: particles begin where Lagrangian perturbation theory puts them and move by kick,
+/// drift and kick over steps of the scale factor, by the forces of a particle mesh. Lengths in Mpc/h, times in 1/H0;
+/// the time of the state is the scale factor.
+class StructureGrowth : public Physics, public Checked {
+ public:
+  struct Params {
+    Cosmology cosmology;
+    double box = 0.0, start = 0.02, end = 1.0;
+    int particles = 0, time_steps = 50, order = 2;
+    std::optional<int> mesh;
+    Clouds assignment = Clouds::triangular;
+    Spacing spacing = Spacing::logarithmic;
+    static void describe(deck::Describe<Params>& d);
+  };
+  StructureGrowth(const Params& params, Context& context);
+
+  void declare(State&, Context&) override;
+  void initialise(State&, Context&) override;
+  void restore(State&, Context&, const io::Group& saved, bool same_ranks) override;
+  void resize(State&, std::int64_t rows) override { matter_.resize(rows); }
+  void schedule(Schedule&) override;
+  double timestep(const State& state) const override { return times_.after(state.step + 1) - times_.after(state.step); }
+  std::string time_unit() const override { return ""; }
+  std::vector<Observable> observables() const override;
+  void measure(const State&, Context&, std::span<double> values) override;
+  std::optional<GridFields> grid_fields(const State&, const Comm&) const override;
+  bool finished() const override { return step_ >= params_.time_steps; }
+  bool ends() const override { return true; }
+  double progress(const State&) const override { return static_cast<double>(step_) / params_.time_steps; }
+  Work work(const State&) const override { return {matter_.particles(), "particle"}; }
+  std::vector<std::string> report() const override { return lines_; }
+  std::vector<Citation> citations() const override;
+  std::string summary() const override;
+  void examine(Check& check) override;
+
+  const Params& params() const { return params_; }
+  const ParticleMesh& matter() const { return matter_; }
+  /// Collective: at this moment.
+  Spectra spectra() const;
+
+ private:
+  /// Collective: what follows from the particles.
+  void begin_at(std::int64_t step);
+  double growth() const;
+  void write_page();
+
+  Params params_;
+  const Comm& comm_;
+  TimeSteps times_;
+  ParticleMesh matter_;
+  Theory theory_;
+  View<double*> start_waves_;  ///< of the density at the start, as the mesh sees it
+  std::int64_t step_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,174 @@
+#include "plugins/cosmo/tasks/infer_cosmology.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "core/base/error.hpp"
+#include "core/io/tables/csv.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/train/data/hdf5_dataset.hpp"
+#include "core/train/networks/artifact/artifact.hpp"
+
+namespace cambium::cosmo {
+namespace {
+
+/// Rows first .. last - 1 of an array of the file.
+Table table_of(const BoxFile& file, const std::string& name, const std::array<std::int64_t, 2>& range) {
+  const auto values = file.rows(name, range[0], range[1]);
+  const std::size_t rows = static_cast<std::size_t>(range[1] - range[0]), width = values.size() / rows;
+  Table out;
+  for (std::size_t r = 0; r < rows; ++r)
+    out.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(r * width),
+                     values.begin() + static_cast<std::ptrdiff_t>((r + 1) * width));
+  return out;
+}
+
+Table log_power(const BoxFile& file, const std::array<std::int64_t, 2>& range) {
+  auto out = table_of(file, "power", range);
+  for (auto& row : out)
+    for (auto& p : row) p = std::log(std::max(p, 1e-300));
+  return out;
+}
+
+void add_moments(Table& features, const BoxFile& file, std::int64_t first) {
+  for (auto& row : features) {
+    const auto more = moments_of(file.counts(first++));
+    row.insert(row.end(), more.begin(), more.end());
+  }
+}
+
+Table answers(const Ridge& fit, const Table& features) {
+  Table out;
+  for (const auto& row : features) out.push_back(fit(row));
+  return out;
+}
+
+}  // namespace
+
+void InferCosmology::Params::describe(deck::Describe<Params>& d) {
+  d("boxes", &Params::boxes, "file of a stage structure_boxes").example("\"{run}/structure_boxes/boxes.h5\"");
+  d("training", &Params::training, "numbers of the boxes to which fits are made: first, one past the last")
+      .example("[0, 1600]");
+  d("test", &Params::test, "of the boxes that are judged").example("[1800, 2000]");
+  d("models", &Params::models, "model files of networks, such as cosmoflow").def({});
+  d("batch", &Params::batch, "boxes that a network looks at together").at_least(1).def(32);
+  d.check([](const Params& p) -> std::string {
+    for (const auto& [name, range] : {std::pair{"training", p.training}, {"test", p.test}})
+      if (range[0] < 0 || range[1] <= range[0])
+        return fmt::format("{} [{}, {}] holds no boxes; give the first and one past the last", name, range[0],
+                           range[1]);
+    if (p.training[0] < p.test[1] && p.test[0] < p.training[1])
+      return "training and test share boxes; judge by others than those that are fitted";
+    return p.training[1] - p.training[0] < 5 ? "training has fewer than 5 boxes; give more" : "";
+  });
+}
+
+void InferCosmology::check(Context& context) {
+  context.log.info(fmt::format("infer_cosmology: {} boxes by fits to {} others and {} networks",
+                               params_.test[1] - params_.test[0], params_.training[1] - params_.training[0],
+                               params_.models.size()));
+}
+
+void InferCosmology::examine(Check& check) {
+  check.will_write({"scores.csv", "stage infer_cosmology"});
+  check.will_write({"cosmologies.csv", "stage infer_cosmology"});
+  check.require_written_by(params_.boxes, {"stage structure_boxes"});
+  for (const auto& model : params_.models) check.require_written_by(model, {"network *"});
+}
+
+std::vector<InferCosmology::Row> InferCosmology::rivals(const BoxFile& file, const Table& known) const {
+  auto training = log_power(file, params_.training), test = log_power(file, params_.test);
+  const auto boxes = static_cast<double>(known.size());
+  std::vector<double> mean(known[0].size(), 0.0);
+  for (const auto& row : known)
+    for (std::size_t t = 0; t < mean.size(); ++t) mean[t] += row[t] / boxes;
+  std::vector<Row> out{{"mean", Table(test.size(), mean)}};
+  out.push_back({"power + ridge", answers(Ridge(training, known), test)});
+  add_moments(training, file, params_.training[0]), add_moments(test, file, params_.test[0]);
+  out.push_back({"power, moments + ridge", answers(Ridge(training, known), test)});
+  return out;
+}
+
+/// Collective: ranks take batches in turn.
+InferCosmology::Row InferCosmology::network(const std::string& model, std::int64_t targets, Context& context) {
+  auto loaded = train::load_artifact(model, context);
+  const auto outputs = loaded.network->outputs();
+  if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
+    throw InputError(fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
+                                 model, loaded.info.type, targets));
+  train::Hdf5Dataset data({{params_.boxes}, {{"counts", "", {}}, {"target", "", {}}}, {}, false}, context);
+  data.open(context);
+  train::require_fields(loaded.info, model, data);
+  const std::int64_t count = params_.test[1] - params_.test[0], ranks = context.comm.size();
+  std::vector<double> all(static_cast<std::size_t>(count * targets), 0.0);
+  for (std::int64_t from = context.comm.rank() * params_.batch; from < count; from += ranks * params_.batch) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(std::min(params_.batch, count - from)));
+    std::iota(ids.begin(), ids.end(), params_.test[0] + from);
+    TensorRef to = io::tensor_of(all.data() + from * targets, {std::ssize(ids), targets});
+    to.is_const = false;
+    const auto samples = data.read(ids);
+    loaded.network->infer(samples, loaded.weights.views(), std::span<const TensorRef>(&to, 1));
+  }
+  context.comm.sum(all);
+  Row out{std::filesystem::path(model).parent_path().filename().string(), {}};
+  for (std::int64_t r = 0; r < count; ++r)
+    out.found.emplace_back(all.begin() + r * targets, all.begin() + (r + 1) * targets);
+  for (const auto& c : loaded.network->citations()) citations_.push_back(c);
+  return out;
+}
+
+void InferCosmology::write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context) {
+  std::string head = fmt::format("{:<26}", "mean absolute error");
+  std::vector<io::Column> columns{{"box", "", "number in the file"}}, scores;
+  std::vector<std::vector<double>> values(1), errors;
+  const auto column = [&](const Table& table, std::size_t t) {
+    std::vector<double> out;
+    const auto& v = file.varied()[t];
+    for (const auto& row : table) out.push_back(v.low + 0.5 * (row[t] + 1.0) * (v.high - v.low));
+    return out;
+  };
+  for (std::int64_t box = params_.test[0]; box < params_.test[1]; ++box) values[0].push_back(static_cast<double>(box));
+  for (std::size_t t = 0; t < file.varied().size(); ++t) {
+    const auto& name = file.varied()[t].name;
+    head += fmt::format("{:>12}", name);
+    columns.push_back({name, "", "of the box"}), values.push_back(column(truth, t));
+    for (const auto& row : rows) {
+      columns.push_back({name + " (" + row.name + ")", "", "found"}), values.push_back(column(row.found, t));
+    }
+  }
+  lines_.assign(1, head);
+  for (const auto& row : rows) {
+    const auto error = mean_absolute_errors(row.found, truth);
+    std::string line = fmt::format("{:<26}", row.name);
+    for (const double e : error) line += fmt::format("{:>12.4f}", e);
+    lines_.push_back(line);
+    scores.push_back({row.name, "", "mean absolute error of each target in turn"}), errors.push_back(error);
+  }
+  io::on_root(context.comm, [&] {
+    const std::filesystem::path folder(context.run_directory);
+    io::write_csv((folder / "cosmologies.csv").string(), columns, values);
+    io::write_csv((folder / "scores.csv").string(), scores, errors);
+  });
+}
+
+Task::Outcome InferCosmology::run(Context& context) {
+  citations_.clear();
+  std::optional<BoxFile> file;
+  io::on_every_rank(context.comm, [&] {
+    file.emplace(params_.boxes);
+    for (const auto& [name, range] : {std::pair{"training", params_.training}, {"test", params_.test}})
+      if (range[1] > file->done())
+        throw InputError(fmt::format("{} asks for boxes up to {}, but '{}' has {}; make more, or ask for fewer", name,
+                                     range[1] - 1, params_.boxes, file->done()));
+  });
+  const auto truth = table_of(*file, "target", params_.test);
+  auto rows = rivals(*file, table_of(*file, "target", params_.training));
+  for (const auto& model : params_.models) rows.push_back(network(model, std::ssize(file->varied()), context));
+  write(rows, truth, *file, context);
+  return Outcome::done;
+}
+
+}  // namespace cambium::cosmo

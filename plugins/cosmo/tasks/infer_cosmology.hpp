@@ -1,0 +1,49 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/cosmo/boxes/box_file.hpp"
+#include "plugins/cosmo/rivals/statistics.hpp"
+
+namespace cambium::cosmo {
+
+/// The stage `infer_cosmology`: parameters of boxes that were not trained on, by networks and by what needs none, in
+/// one table: the mean of the training boxes, a linear fit to the logarithms of their power spectra, and one to moments
+/// of the counts, too. Errors are mean absolute ones in units of targets, whose intervals are -1 to 1.
+class InferCosmology : public Task, public Checked {
+ public:
+  struct Params {
+    std::string boxes;
+    std::array<std::int64_t, 2> training{}, test{};
+    std::vector<std::string> models;
+    std::int64_t batch = 32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  InferCosmology(const Params& params, Context&) : params_(params) {}
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return {params_.test[1] - params_.test[0], "sample"}; }
+  std::vector<std::string> lines() const override { return lines_; }
+  std::vector<std::string> files() const override { return {"scores.csv", "cosmologies.csv"}; }
+  std::vector<Citation> citations() const override { return citations_; }
+
+ private:
+  struct Row {
+    std::string name;
+    Table found;  ///< (test boxes, targets)
+  };
+  std::vector<Row> rivals(const BoxFile& file, const Table& known) const;
+  Row network(const std::string& model, std::int64_t targets, Context& context);
+  void write(const std::vector<Row>& rows, const Table& truth, const BoxFile& file, Context& context);
+
+  Params params_;
+  std::vector<std::string> lines_;
+  std::vector<Citation> citations_;
+};
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,248 @@
+#include "plugins/cosmo/tasks/structure_boxes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/driver/cadence/loop_cadence.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/parallel/random.hpp"
+#include "plugins/cosmo/boxes/latin_hypercube.hpp"
+#include "plugins/cosmo/mesh/clouds.hpp"
+#include "plugins/cosmo/mesh/spectrum.hpp"
+#include "plugins/cosmo/motion/particle_mesh.hpp"
+#include "plugins/cosmo/motion/time_steps.hpp"
+#include "plugins/cosmo/start/theory.hpp"
+
+namespace cambium::cosmo {
+namespace {
+
+constexpr auto phases_stream = static_cast<Stream>(72);  // this plugin's own
+
+/// Members of a cosmology by their keys.
+double* member(Cosmology& c, const std::string& name) {
+  const std::map<std::string, double*> all{
+      {"omega_m", &c.omega_m}, {"omega_b", &c.omega_b}, {"h", &c.h}, {"n_s", &c.n_s}, {"sigma_8", &c.sigma_8}};
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : found->second;
+}
+
+/// The name that a file's column has here: Omega_m is omega_m.
+std::string lower(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+}  // namespace
+
+void StructureBoxes::Params::describe(deck::Describe<Params>& d) {
+  d("boxes", &Params::boxes, "how many").at_least(1).example("2000");
+  d("vary", &Params::vary,
+    "intervals of omega_m, omega_b, h, n_s, sigma_8: cosmologies are spread over them (a Latin hypercube)")
+      .def({})
+      .example("{omega_m: [0.1, 0.5], sigma_8: [0.6, 1.0]}");
+  d("cosmologies", &Params::cosmologies,
+    "HDF5 file of cosmologies instead: an array 'parameters' (rows, numbers) whose attribute 'columns' names the "
+    "numbers; "
+    "the first rows are taken")
+      .example("quijote_latin_hypercube.h5");
+  d("cosmology", &Params::cosmology, "what does not vary");
+  d("box", &Params::box, "edge of each periodic cube, Mpc/h").range(0.1, 1e5).example("256");
+  d("particles", &Params::particles, "along an edge, and cells of the mesh").range(4, 512).def(32);
+  d("start", &Params::start, "scale factor at the start").range(1e-3, 1.0).def(0.1);
+  d("end", &Params::end, "scale factor of the boxes").range(1e-3, 2.0).def(1.0);
+  d("time_steps", &Params::time_steps, "steps from start to end, of equal length in the logarithm of the scale factor")
+      .at_least(1)
+      .def(20);
+  d("file", &Params::file, "name in the folder of the stage").def("boxes.h5");
+  d.check([](const Params& p) -> std::string {
+    if (p.vary.empty() == !p.cosmologies) return "give exactly one of 'vary' and 'cosmologies'";
+    if (p.end <= p.start) return fmt::format("end ({}) must be a later scale factor than start ({})", p.end, p.start);
+    if (p.particles % 2)
+      return fmt::format("particles ({}) must be an even number; take {}", p.particles, p.particles + 1);
+    Cosmology c;
+    for (const auto& [name, ends] : p.vary) {
+      if (!member(c, name))
+        return fmt::format("vary: a cosmology has no '{}'; name omega_m, omega_b, h, n_s or sigma_8", name);
+      if (!(ends[0] < ends[1]))
+        return fmt::format("vary: the interval of {} must begin below its end, but is [{}, {}]", name, ends[0],
+                           ends[1]);
+    }
+    return {};
+  });
+}
+
+StructureBoxes::StructureBoxes(const Params& params, Context& context) : params_(params), seed_(context.seed) {
+  if (params_.cosmologies) {
+    io::on_every_rank(context.comm, [&] { read_cosmologies(); });
+  } else {
+    for (const auto& [name, ends] : params_.vary) varied_.push_back({name, ends[0], ends[1]});
+    parameters_ = latin_hypercube(params_.boxes, std::ssize(varied_), seed_);
+    for (auto& row : parameters_)
+      for (std::size_t k = 0; k < row.size(); ++k)
+        row[k] = varied_[k].low + row[k] * (varied_[k].high - varied_[k].low);
+  }
+  for (std::int64_t box = 0; box < params_.boxes; ++box) {  // a deck's own rules hold for each
+    const auto c = cosmology_of(box);
+    const auto& names = varied_;
+    if (c.omega_b < c.omega_m && c.omega_m <= 1.0 && c.h > 0.0 && c.sigma_8 > 0.0 && suppression(c) > 0.0) continue;
+    std::vector<std::string> text;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      text.push_back(fmt::format("{} {:.4g}", names[k].name, parameters_[static_cast<std::size_t>(box)][k]));
+    throw InputError(fmt::format("box {} would have {}, for which no spectrum holds; take narrower intervals", box,
+                                 fmt::join(text, ", ")));
+  }
+}
+
+void StructureBoxes::read_cosmologies() {
+  const auto& path = *params_.cosmologies;
+  const auto file = io::File::open(path);
+  if (!file.exists("parameters") || !file.dataset("parameters").has_attribute("columns"))
+    throw InputError(
+        fmt::format("'{}' has no array 'parameters' with an attribute 'columns'; give one, or use 'vary'", path));
+  const auto set = file.dataset("parameters");
+  const auto shape = set.shape();
+  std::vector<std::string> names;
+  if (set.is_text()) throw InputError(fmt::format("'{}' has text as 'parameters'; give numbers", path));
+  for (const auto& text : set.attribute<std::vector<std::string>>("columns"))
+    for (std::size_t at = 0; at < text.size();) {
+      const auto end = std::min(text.find(' ', at), text.size());
+      if (end > at) names.push_back(lower(text.substr(at, end - at)));
+      at = end + 1;
+    }
+  Cosmology c;
+  for (const auto& name : names)
+    if (!member(c, name))
+      throw InputError(
+          fmt::format("'{}' has a column '{}'; name omega_m, omega_b, h, n_s and sigma_8 in 'columns'", path, name));
+  if (shape.size() != 2 || shape[1] != std::ssize(names) || shape[0] < params_.boxes)
+    throw InputError(
+        fmt::format("'{}' has fewer than {} rows of {} numbers; make fewer boxes", path, params_.boxes, names.size()));
+  const auto values = set.read<std::vector<double>>();
+  parameters_.assign(static_cast<std::size_t>(params_.boxes), {});
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    Varied v{names[k], values[k], values[k]};
+    for (std::int64_t row = 0; row < shape[0]; ++row) {
+      const double x = values[static_cast<std::size_t>(row) * names.size() + k];
+      v.low = std::min(v.low, x), v.high = std::max(v.high, x);
+      if (row < params_.boxes) parameters_[static_cast<std::size_t>(row)].push_back(x);
+    }
+    varied_.push_back(v);
+  }
+}
+
+std::vector<double> StructureBoxes::numbers_of(std::int64_t box) const {
+  return parameters_[static_cast<std::size_t>(box)];
+}
+
+Cosmology StructureBoxes::cosmology_of(std::int64_t box) const {
+  Cosmology out = params_.cosmology;
+  const auto numbers = numbers_of(box);
+  for (std::size_t k = 0; k < varied_.size(); ++k) *member(out, varied_[k].name) = numbers[k];
+  return out;
+}
+
+/// Phases are a function of the run's seed and the box's number.
+StructureBoxes::Made StructureBoxes::make(std::int64_t box) const {
+  const auto cosmology = cosmology_of(box);
+  const Random4 random(seed_, phases_stream, static_cast<std::uint64_t>(box), 0);
+  const auto seed = static_cast<std::uint64_t>(random.bits[0]) << 32 | random.bits[1];
+  const Comm alone(MPI_COMM_SELF);
+  const std::int64_t all = std::int64_t{params_.particles} * params_.particles * params_.particles;
+  ParticleMesh matter(params_.particles, params_.box, all, Expansion(cosmology.omega_m), Clouds::triangular, alone);
+  matter.resize(all);
+  Theory(cosmology, {params_.particles, params_.box, matter.origin(), 2}, seed)
+      .place(params_.start, 0, matter.position, matter.momentum);
+  const TimeSteps times{params_.start, params_.end, params_.time_steps};
+  matter.forces();
+  for (std::int64_t k = 0; k < times.steps; ++k) {
+    matter.kick(times.after(k), times.within(k));
+    matter.drift(times.after(k), times.after(k + 1));
+    matter.forces();
+    matter.kick(times.within(k), times.after(k + 1));
+  }
+  Made out;
+  const auto mass = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matter.mass());
+  for (std::size_t i = 0; i < mass.extent(0); ++i)
+    out.counts.push_back(static_cast<float>(static_cast<double>(mass(i)) / static_cast<double>(whole_particle)));
+  out.power = cross_power(matter.box(), matter.waves(), matter.waves(), matter.clouds());
+  return out;
+}
+
+void StructureBoxes::check(Context& context) {
+  std::vector<std::string> text;
+  for (const auto& v : varied_) text.push_back(fmt::format("{} {:.4g} to {:.4g}", v.name, v.low, v.high));
+  context.log.info(fmt::format("structure_boxes: {} boxes of {:g} Mpc/h with {}^3 particles, {}", params_.boxes,
+                               params_.box, params_.particles, fmt::join(text, ", ")));
+}
+
+void StructureBoxes::examine(Check& check) {
+  check.will_write({params_.file, "stage structure_boxes"});
+  const double cells = static_cast<double>(params_.particles) * params_.particles * params_.particles;
+  check.memory("a box", 8.0 * 30.0 * cells);
+}
+
+Task::Outcome StructureBoxes::run(Context& context) {
+  check(context);
+  const auto path = (std::filesystem::path(context.run_directory) / params_.file).string();
+  const std::int64_t ranks = context.comm.size(), n = params_.particles, cells = n * n * n, bins = n / 2;
+  std::optional<BoxFile> file;
+  double done = 0.0;
+  io::on_root(context.comm, [&] {
+    if (context.resume && std::filesystem::exists(path)) {
+      file.emplace(BoxFile(path, true));
+      done = static_cast<double>(file->done());
+      return;
+    }
+    file.emplace(BoxFile::create(path, {params_.boxes, n, bins}, varied_));
+    io::write_provenance(file->file(), io::provenance_of(context));
+    const BoxWaves waves(static_cast<int>(n), params_.box);
+    file->file().write("k", bins_of(waves).k).set_attribute("units", "h/Mpc");
+    file->file().set_attribute("particles", params_.particles);
+  });
+  context.comm.broadcast(std::span<double>(&done, 1));
+  LoopCadence cadence({static_cast<std::int64_t>(done), params_.boxes, 0, "boxes/s", 1.0}, context);
+  auto outcome = Outcome::done;
+  for (std::int64_t first = static_cast<std::int64_t>(done); first < params_.boxes; first += ranks) {
+    const std::int64_t together = std::min(ranks, params_.boxes - first), own = first + context.comm.rank();
+    std::vector<double> rows(static_cast<std::size_t>(together * (cells + bins)), 0.0);
+    if (own < params_.boxes) {
+      const auto timer = context.timing.scope("boxes");
+      const auto made = make(own);
+      auto to = rows.begin() + (own - first) * (cells + bins);
+      to = std::copy(made.counts.begin(), made.counts.end(), to);
+      std::copy(made.power.begin(), made.power.end(), to);
+    }
+    const auto timer = context.timing.scope("output");
+    context.comm.sum(rows);  // a box is on one rank, so that its numbers arrive as they are
+    io::on_root(context.comm, [&] {
+      for (std::int64_t k = 0; k < together; ++k) {
+        const double* row = rows.data() + k * (cells + bins);
+        const std::vector<float> counts(row, row + cells);
+        file->write(first + k, counts, numbers_of(first + k), {row + cells, static_cast<std::size_t>(bins)});
+      }
+      file->set_done(first + together);
+    });
+    made_ += together;
+    cadence.show_progress(first + together);
+    if (first + together < params_.boxes && cadence.stops_after(first + together, [] {})) {
+      outcome = Outcome::stopped_early;
+      break;
+    }
+  }
+  return outcome;
+}
+
+std::vector<Citation> StructureBoxes::citations() const {
+  auto out = LinearPower(params_.cosmology).citations();
+  out.push_back(
+      {"crocce2006",
+       R"(@article{crocce2006, author={Crocce, M. and Pueblas, S. and Scoccimarro, R.}, title={Transients from initial conditions in cosmological simulations}, journal={MNRAS}, volume={373}, pages={369--381}, year={2006}})"});
+  return out;
+}
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,55 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plugin/check.hpp"
+#include "core/plugin/task.hpp"
+#include "plugins/cosmo/background/cosmology.hpp"
+#include "plugins/cosmo/boxes/box_file.hpp"
+
+namespace cambium::cosmo {
+
+/// The stage `structure_boxes`: dark matter at one moment for many cosmologies, each with phases of its own, in one
+/// file for training. Ranks take the boxes in turn; every box is the same on any number of them. A stage that was
+/// stopped goes on with the boxes that are missing.
+class StructureBoxes : public Task, public Checked {
+ public:
+  struct Params {
+    Cosmology cosmology;
+    std::map<std::string, std::array<double, 2>> vary;
+    std::optional<std::string> cosmologies;
+    std::int64_t boxes = 0;
+    double box = 0.0, start = 0.1, end = 1.0;
+    int particles = 32, time_steps = 20;
+    std::string file = "boxes.h5";
+    static void describe(deck::Describe<Params>& d);
+  };
+  StructureBoxes(const Params& params, Context& context);
+  void check(Context&) override;
+  void examine(Check&) override;
+  Outcome run(Context&) override;
+  Work work() const override { return {made_, "simulation"}; }
+  std::vector<std::string> files() const override { return {params_.file}; }
+  std::vector<Citation> citations() const override;
+
+ private:
+  struct Made {
+    std::vector<float> counts;
+    std::vector<double> power;
+  };
+  /// Numbers of a box in the order of `varied`, and the cosmology that they make.
+  std::vector<double> numbers_of(std::int64_t box) const;
+  Cosmology cosmology_of(std::int64_t box) const;
+  Made make(std::int64_t box) const;
+  void read_cosmologies();
+
+  Params params_;
+  std::uint64_t seed_;
+  std::vector<Varied> varied_;
+  std::vector<std::vector<double>> parameters_;  ///< (boxes, varied)
+  std::int64_t made_ = 0;
+};
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/plugin/writer.hpp"
+
+namespace cambium::cosmo {
+
+class StructureGrowth;
+
+/// Matter over the scale factor:
+///   /scale_factor, /step       one for each moment
+///   /counts                    [moment][x][y][z] particles of each cell of the mesh, clouds in cells, single precision
+///   /x                         centres of cells, Mpc/h (of y and z, too)
+///   /k, /modes                 [bin] of the spectra: mean wave number, h/Mpc, and modes
+///   /power, /linear, /lpt, /expected   [moment][bin], (Mpc/h)^3, as Spectra
+/// Root attributes: box, particles, mesh, omega_m, omega_b, h, n_s, sigma_8, seed, shot_noise, Conventions; /cambium:
+/// provenance. xarray opens it.
+class MatterWriter : public Writer {
+ public:
+  struct Params {
+    std::int64_t every = 10;
+    bool counts = true;
+    std::string file = "matter.h5";
+    static void describe(deck::Describe<Params>& d) {
+      d("every", &Params::every, "steps between two moments").at_least(1).def(10);
+      d("counts", &Params::counts, "particles of each cell, too; else spectra only").def(true);
+      d("file", &Params::file, "name in the folder of the stage").def("matter.h5");
+    }
+  };
+  MatterWriter(const Params& params, Context& context) : params_(params), context_(context) {}
+
+  void attach(const Physics& physics) override;
+  std::int64_t every() const override { return params_.every; }
+  void observe(const State& state, std::int64_t step, double time) override;
+  void resume(std::int64_t step) override;
+  std::vector<std::string> files() const override { return {params_.file}; }
+
+ private:
+  std::string path() const;
+  void create();
+  std::vector<std::string> series() const;
+
+  Params params_;
+  Context& context_;
+  const StructureGrowth* physics_ = nullptr;
+  std::optional<io::File> file_;  ///< rank 0, from the first moment on
+};
+
+}  // namespace cambium::cosmo

@@ -1,0 +1,134 @@
+// Boxes of many cosmologies: spread evenly, the same on any number of ranks and when a stage goes on; fits of
+// statistics.
+#include <algorithm>
+#include <set>
+
+#include "plugins/cosmo/boxes/latin_hypercube.hpp"
+#include "plugins/cosmo/boxes/turns.hpp"
+#include "plugins/cosmo/rivals/statistics.hpp"
+#include "plugins/cosmo/tasks/structure_boxes.hpp"
+#include "tests/plugins/cosmo/cosmo_case.hpp"
+#include "tests/shared_scratch.hpp"
+
+using namespace cambium;
+using namespace cambium::cosmo;
+using namespace cambium::cosmo::test;
+
+namespace {
+
+const std::string boxes_keys =
+    "{boxes: 5, vary: {omega_m: [0.2, 0.4], sigma_8: [0.6, 1.0]}, box: 80, particles: 8, time_steps: 3}";
+
+void make_boxes(const Comm& comm, const std::string& folder, bool resume = false) {
+  Comm own(comm.handle());
+  Log log;
+  Timing timing;
+  Context context{own, log, timing};
+  context.seed = 7, context.run_directory = folder, context.resume = resume;
+  StructureBoxes stage(deck::read<StructureBoxes::Params>(deck::parse(boxes_keys, "test")), context);
+  CHECK(stage.run(context) == Task::Outcome::done);
+}
+
+}  // namespace
+
+TEST_CASE("every interval of a Latin hypercube holds one point") {
+  const auto points = latin_hypercube(40, 3, 5);
+  for (std::size_t d = 0; d < 3; ++d) {
+    std::set<int> seen;
+    for (const auto& p : points) seen.insert(static_cast<int>(40.0 * p[d]));
+    CHECK(seen.size() == 40);
+    CHECK(*seen.rbegin() == 39);
+  }
+  CHECK(points == latin_hypercube(40, 3, 5));
+  CHECK(points != latin_hypercube(40, 3, 6));
+}
+
+TEST_CASE("turns are symmetries of a cube, all of them, and a function of seed, sample and step") {
+  std::set<std::array<std::int64_t, 3>> orders, moves;
+  for (int s = 0; s < 400; ++s) {
+    const Turn t = turn_of(1, s, 3, 4);
+    auto sorted = t.axes;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(sorted == std::array<std::int64_t, 3>{0, 1, 2});
+    orders.insert(t.axes), moves.insert(t.moved);
+    for (const auto m : t.moved) CHECK((m >= 0 && m < 4));
+  }
+  CHECK(orders.size() == 6);
+  CHECK(moves.size() > 60);
+  CHECK(turn_of(1, 5, 3, 4).moved == turn_of(1, 5, 3, 4).moved);
+}
+
+TEST_CASE("a ridge finds a line, and its penalty hides what is only noise") {
+  Table x, y;
+  for (int i = 0; i < 100; ++i) {
+    const double a = std::sin(1.7 * i), b = std::cos(2.9 * i);
+    x.push_back({a, 100.0 + 30.0 * b, 5.0}), y.push_back({2.0 * a - b + 3.0, b});
+  }
+  const Ridge fit(x, y);
+  for (const double a : {-0.5, 0.8}) {
+    const std::vector<double> at{a, 100.0 + 30.0 * 0.3, 5.0};
+    CHECK(fit(at)[0] == Approx(2.0 * a - 0.3 + 3.0).epsilon(1e-6));
+    CHECK(fit(at)[1] == Approx(0.3).epsilon(1e-6));
+  }
+  CHECK(mean_absolute_errors({{1.0, 2.0}, {3.0, 5.0}}, {{2.0, 2.0}, {3.0, 1.0}}) == std::vector<double>{0.5, 2.0});
+  const auto moments = moments_of(std::vector<double>{0.0, 0.0, std::exp(1.0) - 1.0, std::exp(1.0) - 1.0});
+  CHECK(moments[0] == Approx(0.5));
+  CHECK(moments[1] == Approx(0.5));
+  CHECK(moments[2] == Approx(0.0).margin(1e-12));
+  CHECK(moments[3] == Approx(-2.0));
+}
+
+TEST_CASE("boxes are the same on any number of ranks and when a stage goes on") {
+  const Comm comm;
+  const SharedScratch scratch(comm);
+  const std::string together = scratch.file("together"), alone = scratch.file("alone");
+  if (comm.root()) std::filesystem::create_directory(together), std::filesystem::create_directory(alone);
+  comm.barrier();
+  make_boxes(comm, together);
+  if (!comm.root()) return comm.barrier();
+  const Comm self(MPI_COMM_SELF);
+  make_boxes(self, alone);
+  const BoxFile a(together + "/boxes.h5");
+  std::vector<std::vector<double>> counts;
+  {
+    BoxFile b(alone + "/boxes.h5", true);
+    for (std::int64_t box = 0; box < 5; ++box) {
+      CHECK(a.counts(box) == b.counts(box));
+      counts.push_back(b.counts(box));
+      double sum = 0.0;
+      for (const double c : counts.back()) sum += c;
+      CHECK(sum == Approx(512.0).epsilon(1e-6));
+    }
+    CHECK(counts[0] != counts[1]);
+    CHECK(a.rows("power", 0, 5) == b.rows("power", 0, 5));
+    for (const double t : a.rows("target", 0, 5)) CHECK(std::abs(t) < 1.0);
+    CHECK(a.done() == 5);
+    const std::vector<float> gone(512, 0.0F);
+    const std::vector<double> numbers(4, 0.0);
+    b.write(3, gone, {numbers.data(), 2}, numbers);
+    b.set_done(3);
+  }
+  make_boxes(self, alone, true);
+  const BoxFile again(alone + "/boxes.h5");
+  CHECK(again.done() == 5);
+  CHECK(again.counts(3) == counts[3]);
+  CHECK(again.rows("target", 0, 5) == a.rows("target", 0, 5));
+  comm.barrier();
+}
+
+// More matter of the same sigma_8 and more of sigma_8 both leave their mark on the spectrum.
+TEST_CASE("the spectra of boxes follow their cosmology") {
+  const Comm comm(MPI_COMM_SELF);
+  const SharedScratch scratch(comm);
+  make_boxes(comm, scratch.folder);
+  const BoxFile file(scratch.file("boxes.h5"));
+  const auto parameters = file.rows("parameters", 0, 5), power = file.rows("power", 0, 5);
+  CHECK(file.varied()[0].name == "omega_m");
+  double most = 0.0, least = 1e9;
+  std::size_t high = 0, low = 0;
+  for (std::size_t box = 0; box < 5; ++box) {
+    if (parameters[2 * box + 1] > most) most = parameters[2 * box + 1], high = box;
+    if (parameters[2 * box + 1] < least) least = parameters[2 * box + 1], low = box;
+  }
+  CHECK(power[4 * high + 1] > power[4 * low + 1]);
+}
