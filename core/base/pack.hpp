@@ -1,17 +1,17 @@
 #pragma once
-// One SIMD type: W numbers of type T with the operators of a number. On a device W is 1 and a pack is the number.
-// Host packs use the compiler's vector types, so the instruction set is whatever the translation unit is compiled for;
-// what those types cannot express (mask registers, compress, square roots) is in pack_avx512.hpp.
+// One SIMD type: W numbers of type T with the operators of a number. A kernel takes the width of its execution space
+// (core/numerics/width.hpp): 1 on a device, where a pack is the number. Host packs use the compiler's vector types, for
+// the instruction set of their unit; the rest is in pack_avx512.hpp. CAMBIUM_FN: here and there, CAMBIUM_HF: host.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define CAMBIUM_FN __host__ __device__ inline
-#define CAMBIUM_SCALAR_PACKS_ONLY
+#define CAMBIUM_HF inline __attribute__((always_inline))
+#if defined(__CUDACC__) || defined(__HIP__)
+#define CAMBIUM_DEVICE_COMPILER
+#define CAMBIUM_FN __attribute__((host)) __attribute__((device)) inline
 #else
-#define CAMBIUM_FN inline __attribute__((always_inline))
+#define CAMBIUM_FN CAMBIUM_HF
 #endif
 
 namespace cambium {
@@ -149,46 +149,46 @@ template <class T, int W>
 struct PackOps {
   using Values = typename VectorOf<T, W * sizeof(T)>::Values;
   using Mask = PackMask<T, W>;
-  CAMBIUM_FN static Mask less(Values a, Values b) { return {a < b}; }
-  CAMBIUM_FN static Values select(Mask m, Values a, Values b) { return m.bits ? a : b; }
-  CAMBIUM_FN static Values keep(Mask m, Values a) { return m.bits ? a : Values{}; }
-  CAMBIUM_FN static Values fma(Values a, Values b, Values c) { return a * b + c; }  // contracted where there is an fma
-  CAMBIUM_FN static Values min(Values a, Values b) { return b < a ? b : a; }
-  CAMBIUM_FN static Values max(Values a, Values b) { return a < b ? b : a; }
-  CAMBIUM_FN static Values reciprocal(Values a) { return (Values{} + T(1)) / a; }
-  CAMBIUM_FN static Values sqrt(Values a) {
+  CAMBIUM_HF static Mask less(Values a, Values b) { return {a < b}; }
+  CAMBIUM_HF static Values select(Mask m, Values a, Values b) { return m.bits ? a : b; }
+  CAMBIUM_HF static Values keep(Mask m, Values a) { return m.bits ? a : Values{}; }
+  CAMBIUM_HF static Values fma(Values a, Values b, Values c) { return a * b + c; }  // contracted where fma exists
+  CAMBIUM_HF static Values min(Values a, Values b) { return b < a ? b : a; }
+  CAMBIUM_HF static Values max(Values a, Values b) { return a < b ? b : a; }
+  CAMBIUM_HF static Values reciprocal(Values a) { return (Values{} + T(1)) / a; }
+  CAMBIUM_HF static Values sqrt(Values a) {
     for (int k = 0; k < W; ++k) a[k] = std::sqrt(a[k]);
     return a;
   }
-  CAMBIUM_FN static Values reciprocal_sqrt(Values a) { return reciprocal(sqrt(a)); }
-  CAMBIUM_FN static T sum(Values a) {
+  CAMBIUM_HF static Values reciprocal_sqrt(Values a) { return reciprocal(sqrt(a)); }
+  CAMBIUM_HF static T sum(Values a) {
     T s = 0;
     for (int k = 0; k < W; ++k) s += a[k];
     return s;
   }
-  CAMBIUM_FN static Values total(Values a) { return sum(a) - Values{}; }
-  CAMBIUM_FN static Values load_difference(const int* p, int from) {
+  CAMBIUM_HF static Values total(Values a) { return sum(a) - Values{}; }
+  CAMBIUM_HF static Values load_difference(const int* p, int from) {
     Values r;
     for (int k = 0; k < W; ++k) r[k] = static_cast<T>(p[k] - from);
     return r;
   }
-  CAMBIUM_FN static Values lookup(const T* table, const int* index) {
+  CAMBIUM_HF static Values lookup(const T* table, const int* index) {
     Values r;
     for (int k = 0; k < W; ++k) r[k] = table[index[k]];
     return r;
   }
-  CAMBIUM_FN static Values lookup(const T* table, Values index) {
+  CAMBIUM_HF static Values lookup(const T* table, Values index) {
     Values r;
     for (int k = 0; k < W; ++k) r[k] = table[static_cast<int>(index[k])];
     return r;
   }
   template <class U>
-  CAMBIUM_FN static int compress_store(U* out, Values a, Mask m) {
+  CAMBIUM_HF static int compress_store(U* out, Values a, Mask m) {
     int n = 0;
     for (int k = 0; k < W; ++k) out[n] = static_cast<U>(a[k]), n += m.bits[k] != 0;
     return n;
   }
-  CAMBIUM_FN static void gather_rows(const T* x, const int* index, Values& a, Values& b, Values& c, Values& d) {
+  CAMBIUM_HF static void gather_rows(const T* x, const int* index, Values& a, Values& b, Values& c, Values& d) {
     for (int k = 0; k < W; ++k) {
       const T* r = x + 4 * static_cast<std::int64_t>(index[k]);
       a[k] = r[0], b[k] = r[1], c[k] = r[2], d[k] = r[3];
@@ -201,27 +201,27 @@ template <class T, int W>
 struct PackMask {
   using Ints = typename detail::VectorOf<T, W * sizeof(T)>::Ints;
   Ints bits;  ///< 0 or -1 per lane
-  CAMBIUM_FN static PackMask first(int n) {
+  CAMBIUM_HF static PackMask first(int n) {
     Ints lane{};
     for (int k = 0; k < W; ++k) lane[k] = k < n ? -1 : 0;
     return {lane};
   }
-  CAMBIUM_FN static PackMask differs(const int* values, int from) {
+  CAMBIUM_HF static PackMask differs(const int* values, int from) {
     Ints lane{};
     for (int k = 0; k < W; ++k) lane[k] = values[k] != from ? -1 : 0;
     return {lane};
   }
-  CAMBIUM_FN friend PackMask operator&(PackMask a, PackMask b) { return {a.bits & b.bits}; }
-  CAMBIUM_FN friend PackMask operator|(PackMask a, PackMask b) { return {a.bits | b.bits}; }
-  CAMBIUM_FN PackMask operator!() const { return {~bits}; }
-  CAMBIUM_FN friend int count(PackMask m) {
+  CAMBIUM_HF friend PackMask operator&(PackMask a, PackMask b) { return {a.bits & b.bits}; }
+  CAMBIUM_HF friend PackMask operator|(PackMask a, PackMask b) { return {a.bits | b.bits}; }
+  CAMBIUM_HF PackMask operator!() const { return {~bits}; }
+  CAMBIUM_HF friend int count(PackMask m) {
     int n = 0;
     for (int k = 0; k < W; ++k) n += m.bits[k] != 0;
     return n;
   }
-  CAMBIUM_FN friend bool any(PackMask m) { return count(m) != 0; }
-  CAMBIUM_FN friend bool operator!=(PackMask a, PackMask b) { return any(PackMask{a.bits ^ b.bits}); }
-  CAMBIUM_FN friend int compress_store(int* out, const int* in, PackMask m) {
+  CAMBIUM_HF friend bool any(PackMask m) { return count(m) != 0; }
+  CAMBIUM_HF friend bool operator!=(PackMask a, PackMask b) { return any(PackMask{a.bits ^ b.bits}); }
+  CAMBIUM_HF friend int compress_store(int* out, const int* in, PackMask m) {
     int n = 0;
     for (int k = 0; k < W; ++k) out[n] = in[k], n += m.bits[k] != 0;
     return n;
@@ -244,61 +244,61 @@ struct Pack {
   Vector v;
 
   Pack() = default;
-  CAMBIUM_FN Pack(T x) : v(x - Vector{}) {}  // a broadcast; adding zero would cost an addition, for the sake of -0
-  CAMBIUM_FN Pack(Vector x) : v(x) {}
-  CAMBIUM_FN static Pack load(const T* p) {
+  CAMBIUM_HF Pack(T x) : v(x - Vector{}) {}  // a broadcast; adding zero would cost an addition, for the sake of -0
+  CAMBIUM_HF Pack(Vector x) : v(x) {}
+  CAMBIUM_HF static Pack load(const T* p) {
     Vector r;
     std::memcpy(&r, p, sizeof r);
     return r;
   }
   /// p[k] - from, of integers.
-  CAMBIUM_FN static Pack load_difference(const int* p, int from) { return Ops::load_difference(p, from); }
+  CAMBIUM_HF static Pack load_difference(const int* p, int from) { return Ops::load_difference(p, from); }
   /// table[index[k]] per lane; the second form takes indices stored as numbers (particle types).
-  CAMBIUM_FN static Pack lookup(const T* table, const int* index) { return Ops::lookup(table, index); }
-  CAMBIUM_FN static Pack lookup(const T* table, Pack index) { return Ops::lookup(table, index.v); }
-  CAMBIUM_FN static Rows<Pack> gather_rows(const T* x, const int* index) {
+  CAMBIUM_HF static Pack lookup(const T* table, const int* index) { return Ops::lookup(table, index); }
+  CAMBIUM_HF static Pack lookup(const T* table, Pack index) { return Ops::lookup(table, index.v); }
+  CAMBIUM_HF static Rows<Pack> gather_rows(const T* x, const int* index) {
     Rows<Pack> r;
     Ops::gather_rows(x, index, r.x.v, r.y.v, r.z.v, r.type.v);
     return r;
   }
-  CAMBIUM_FN void store(T* p) const { std::memcpy(p, &v, sizeof v); }
-  CAMBIUM_FN T operator[](int k) const { return v[k]; }
-  CAMBIUM_FN friend Pack operator+(Pack a, Pack b) { return a.v + b.v; }
-  CAMBIUM_FN friend Pack operator-(Pack a, Pack b) { return a.v - b.v; }
-  CAMBIUM_FN friend Pack operator*(Pack a, Pack b) { return a.v * b.v; }
-  CAMBIUM_FN friend Pack operator/(Pack a, Pack b) { return a.v / b.v; }
-  CAMBIUM_FN Pack operator-() const { return -v; }
-  CAMBIUM_FN Pack& operator+=(Pack b) {
+  CAMBIUM_HF void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+  CAMBIUM_HF T operator[](int k) const { return v[k]; }
+  CAMBIUM_HF friend Pack operator+(Pack a, Pack b) { return a.v + b.v; }
+  CAMBIUM_HF friend Pack operator-(Pack a, Pack b) { return a.v - b.v; }
+  CAMBIUM_HF friend Pack operator*(Pack a, Pack b) { return a.v * b.v; }
+  CAMBIUM_HF friend Pack operator/(Pack a, Pack b) { return a.v / b.v; }
+  CAMBIUM_HF Pack operator-() const { return -v; }
+  CAMBIUM_HF Pack& operator+=(Pack b) {
     v += b.v;
     return *this;
   }
-  CAMBIUM_FN Pack& operator-=(Pack b) {
+  CAMBIUM_HF Pack& operator-=(Pack b) {
     v -= b.v;
     return *this;
   }
-  CAMBIUM_FN Pack& operator*=(Pack b) {
+  CAMBIUM_HF Pack& operator*=(Pack b) {
     v *= b.v;
     return *this;
   }
-  CAMBIUM_FN friend Mask operator<(Pack a, Pack b) { return Ops::less(a.v, b.v); }
-  CAMBIUM_FN friend Mask operator>(Pack a, Pack b) { return Ops::less(b.v, a.v); }
+  CAMBIUM_HF friend Mask operator<(Pack a, Pack b) { return Ops::less(a.v, b.v); }
+  CAMBIUM_HF friend Mask operator>(Pack a, Pack b) { return Ops::less(b.v, a.v); }
   /// m ? a : b per lane.
-  CAMBIUM_FN friend Pack select(Mask m, Pack a, Pack b) { return Ops::select(m, a.v, b.v); }
+  CAMBIUM_HF friend Pack select(Mask m, Pack a, Pack b) { return Ops::select(m, a.v, b.v); }
   /// m ? a : 0 per lane.
-  CAMBIUM_FN friend Pack keep(Mask m, Pack a) { return Ops::keep(m, a.v); }
-  CAMBIUM_FN friend T sum(Pack a) { return Ops::sum(a.v); }
-  CAMBIUM_FN friend Pack total(Pack a) { return Ops::total(a.v); }  ///< the sum, in every lane
-  CAMBIUM_FN friend Pack sqrt(Pack a) { return Ops::sqrt(a.v); }
-  CAMBIUM_FN friend Pack fma(Pack a, Pack b, Pack c) { return Ops::fma(a.v, b.v, c.v); }
-  CAMBIUM_FN friend Pack min(Pack a, Pack b) { return Ops::min(a.v, b.v); }
-  CAMBIUM_FN friend Pack max(Pack a, Pack b) { return Ops::max(a.v, b.v); }
+  CAMBIUM_HF friend Pack keep(Mask m, Pack a) { return Ops::keep(m, a.v); }
+  CAMBIUM_HF friend T sum(Pack a) { return Ops::sum(a.v); }
+  CAMBIUM_HF friend Pack total(Pack a) { return Ops::total(a.v); }  ///< the sum, in every lane
+  CAMBIUM_HF friend Pack sqrt(Pack a) { return Ops::sqrt(a.v); }
+  CAMBIUM_HF friend Pack fma(Pack a, Pack b, Pack c) { return Ops::fma(a.v, b.v, c.v); }
+  CAMBIUM_HF friend Pack min(Pack a, Pack b) { return Ops::min(a.v, b.v); }
+  CAMBIUM_HF friend Pack max(Pack a, Pack b) { return Ops::max(a.v, b.v); }
   /// 1/a, and 1/sqrt(a) to 1.5 units in the last place.
-  CAMBIUM_FN friend Pack reciprocal(Pack a) { return Ops::reciprocal(a.v); }
-  CAMBIUM_FN friend Pack reciprocal_sqrt(Pack a) { return Ops::reciprocal_sqrt(a.v); }
+  CAMBIUM_HF friend Pack reciprocal(Pack a) { return Ops::reciprocal(a.v); }
+  CAMBIUM_HF friend Pack reciprocal_sqrt(Pack a) { return Ops::reciprocal_sqrt(a.v); }
   /// Writes the lanes of `m` one after the other, in precision U, and returns their number; up to W entries of `out`
   /// are overwritten.
   template <class U>
-  CAMBIUM_FN friend int compress_store(U* out, Pack a, Mask m) {
+  CAMBIUM_HF friend int compress_store(U* out, Pack a, Mask m) {
     return Ops::compress_store(out, a.v, m);
   }
 };

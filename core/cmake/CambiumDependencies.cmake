@@ -57,6 +57,19 @@ if(Kokkos_FOUND AND NOT TARGET cambium_kokkos)
     target_include_directories(cambium_kokkos SYSTEM INTERFACE ${Kokkos_INCLUDE_DIRS})
   endif()
 
+  # A combination that crashes is refused here, with the option that helps.
+  include(${CMAKE_CURRENT_LIST_DIR}/CambiumKokkosCheck.cmake)
+  find_file(kokkos_config KokkosCore_config.h NO_CACHE NO_DEFAULT_PATH
+    HINTS ${Kokkos_DIR}/../../../include ${Kokkos_DIR}/../../../../include)
+  cambium_check_kokkos_views("${kokkos_config}" kokkos_trouble)
+  if(kokkos_trouble)
+    message(FATAL_ERROR "${kokkos_trouble}")
+  endif()
+  # nvcc evaluates no format strings of fmt at compile time; they are checked by the builds for processors.
+  if("CUDA" IN_LIST Kokkos_DEVICES)
+    target_compile_definitions(cambium_kokkos INTERFACE "FMT_CONSTEVAL=")
+  endif()
+
   # Plugins loaded at run time must meet the program's own Kokkos, hence a shared one.
   set(CAMBIUM_KOKKOS_SHARED OFF)
   foreach(target Kokkos::kokkoscore trilinos_kokkoscore kokkoscore Kokkos::kokkos)

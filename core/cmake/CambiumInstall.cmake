@@ -45,7 +45,7 @@ include(CMakePackageConfigHelpers)
 configure_package_config_file(core/cmake/cambiumConfig.cmake.in ${PROJECT_BINARY_DIR}/cambiumConfig.cmake
   INSTALL_DESTINATION ${CAMBIUM_CMAKE_INSTALL_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cambiumConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-set(package_files CambiumDependencies.cmake CambiumExternalPlugin.cmake)
+set(package_files CambiumDependencies.cmake CambiumKokkosCheck.cmake CambiumExternalPlugin.cmake)
 list(TRANSFORM package_files PREPEND ${PROJECT_SOURCE_DIR}/core/cmake/)
 file(COPY ${package_files} DESTINATION ${PROJECT_BINARY_DIR})
 install(FILES ${package_files} ${PROJECT_BINARY_DIR}/cambiumConfig.cmake ${PROJECT_BINARY_DIR}/cambiumConfigVersion.cmake

@@ -72,9 +72,9 @@ function(cambium_compile_test_quickly test libraries)
   target_precompile_headers(${test} REUSE_FROM cambium_test_headers)
 endfunction()
 
-# Threads per rank are left as they are where the caller set them (a Kokkos with OpenMP is tested with several).
+# A Kokkos with threads takes as many as OMP_NUM_THREADS says when the tests run; elsewhere one, which libraries may ask for.
 set(CAMBIUM_TEST_ENVIRONMENT "OPENBLAS_NUM_THREADS=1;OMP_PROC_BIND=false;OMP_WAIT_POLICY=passive")
-if("$ENV{OMP_NUM_THREADS}" STREQUAL "")
+if(NOT "OPENMP" IN_LIST Kokkos_DEVICES AND "$ENV{OMP_NUM_THREADS}" STREQUAL "")
   list(APPEND CAMBIUM_TEST_ENVIRONMENT "OMP_NUM_THREADS=1")
 endif()
 if(CAMBIUM_SANITIZE)

@@ -4,15 +4,15 @@
 #include <array>
 #include <utility>
 
-#include "core/base/pack.hpp"
 #include "core/numerics/gemm.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium {
 
 namespace {
 
 template <class T>
-using Lane = Pack<T, device_is_host ? native_width<T> : 1>;
+using Lane = Pack<T, width_of<ExecSpace, T>>;
 
 /// A register tile: `tile_rows` rows of A times one panel of B. 24 sums, three packs of B and one number of A fit the
 /// 32 registers of AVX-512 and NEON, half of the rows the 16 of AVX.

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/pack.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium {
 namespace {
 
-constexpr int W = device_is_host ? native_width<double> : 1;
+constexpr int W = width_of<ExecSpace, double>;
 using P = Pack<double, W>;
 
 struct Complex {
@@ -41,16 +41,18 @@ CAMBIUM_FN Complex times_i(Complex a) {
 }
 
 #if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
-/// Rows become columns of a W x W block.
-CAMBIUM_FN void transpose(P* block) {
-  using Ints = typename detail::VectorOf<double, W * 8>::Ints;
+/// Rows become columns of a block of as many packs as a pack has lanes.
+template <class Q>
+CAMBIUM_HF void turn(Q* block) {
+  constexpr int w = Q::width;
+  using Ints = typename detail::VectorOf<double, w * 8>::Ints;
 #pragma GCC unroll 4
-  for (int h = W / 2; h >= 1; h /= 2) {
+  for (int h = w / 2; h >= 1; h /= 2) {
     Ints first{}, second{};
 #pragma GCC unroll 8
-    for (int l = 0; l < W; ++l) first[l] = l & h ? W + l - h : l, second[l] = l & h ? W + l : l + h;
+    for (int l = 0; l < w; ++l) first[l] = l & h ? w + l - h : l, second[l] = l & h ? w + l : l + h;
 #pragma GCC unroll 8
-    for (int i = 0; i < W; ++i) {
+    for (int i = 0; i < w; ++i) {
       if (i & h) continue;
       const auto a = block[i].v, b = block[i + h].v;
       block[i].v = __builtin_shuffle(a, b, first);
@@ -58,9 +60,13 @@ CAMBIUM_FN void transpose(P* block) {
     }
   }
 }
-#else
-CAMBIUM_FN void transpose(P*) {}
 #endif
+template <class Q>
+CAMBIUM_FN void transpose([[maybe_unused]] Q* block) {
+#if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+  if constexpr (Q::width > 1) turn(block);
+#endif
+}
 
 /// Columns 0..count-1 of up to W rows as packs; missing rows are zero.
 CAMBIUM_FN void load_columns(const double* rows, std::size_t pitch, int lanes, int count, P* out) {

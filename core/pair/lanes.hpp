@@ -2,14 +2,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/base/pack.hpp"
+#include "core/numerics/width.hpp"
 #include "core/pair/forces.hpp"
 #include "core/parallel/sums.hpp"
 
 namespace cambium {
 
 /// Lanes of a force kernel: those of the host's registers, or 1 where each thread of a device is a lane.
-constexpr int kernel_lanes = device_is_host ? native_width<double> : 1;
+constexpr int kernel_lanes = width_of<ExecSpace, double>;
 using KernelPack = Pack<double, kernel_lanes>;
 
 /// What a kernel computes beside forces.

@@ -63,14 +63,11 @@ struct TableRows {
   CAMBIUM_FN TableRows(P x, const OctaveGrid& grid, P offset) {
     if constexpr (P::width == 1) {
       const double number = x[0];
-      std::uint64_t word;
-      std::memcpy(&word, &number, sizeof word);
+      auto word = __builtin_bit_cast(std::uint64_t, number);  // memcpy is the host's where HIP compiles
       at[0] =
           4 * (static_cast<std::int64_t>(word >> (52 - grid.bits)) - grid.first + static_cast<std::int64_t>(offset[0]));
       word = (word & grid.low_bits()) | OctaveGrid::one;
-      double place;
-      std::memcpy(&place, &word, sizeof place);
-      t = place - 1.0;
+      t = __builtin_bit_cast(double, word) - 1.0;
     }
 #if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
     else {
@@ -122,7 +119,7 @@ CAMBIUM_FN P bounded(P low, P x, P high) {
 /// any(m) by one instruction where packs are four numbers of AVX.
 template <class Mask>
 CAMBIUM_FN bool some(Mask m) {
-#if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__AVX__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   if constexpr (sizeof m.bits == sizeof(__m256i)) {
     const auto bits = __builtin_bit_cast(__m256i, m.bits);
     return !_mm256_testz_si256(bits, bits);

@@ -88,7 +88,7 @@ struct Candidates {
   }
 
   /// Appends the particles at slots first..last-1 (whole packs) that come within range of the group's bounding box.
-  CAMBIUM_FN void append(const CellColumns& c, int first, int last, const Limits& limits) {
+  CAMBIUM_HF void append(const CellColumns& c, int first, int last, const Limits& limits) {
     make_room(last - first);
     const F zero = 0.0f, limit = limits.perhaps;
     int n = count;

@@ -19,7 +19,7 @@ using SumOf = std::conditional_t<std::is_same_v<T, Bf16>, float, T>;
 /// a b + c in one rounding wherever the instruction set has it. fma() of packs is left to the compiler, which on some
 /// processors takes chains of sums apart: bits would then differ from one kernel to the next.
 template <class T, int W>
-CAMBIUM_FN Pack<T, W> fused(Pack<T, W> a, Pack<T, W> b, Pack<T, W> c) {
+CAMBIUM_HF Pack<T, W> fused(Pack<T, W> a, Pack<T, W> b, Pack<T, W> c) {
 #if defined(__FMA__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
   if constexpr (std::is_same_v<T, double> && W == 4) return Pack<T, W>(_mm256_fmadd_pd(a.v, b.v, c.v));
   if constexpr (std::is_same_v<T, double> && W == 2) return Pack<T, W>(_mm_fmadd_pd(a.v, b.v, c.v));
@@ -34,15 +34,15 @@ template <class T, int W>
 struct Lanes {
   using Sum = SumOf<T>;
   using P = Pack<Sum, W>;
-  CAMBIUM_FN static P load(const T* p) { return P::load(p); }
-  CAMBIUM_FN static void store(T* p, P x) { x.store(p); }
+  CAMBIUM_HF static P load(const T* p) { return P::load(p); }
+  CAMBIUM_HF static void store(T* p, P x) { x.store(p); }
 };
 
 template <>
 struct Lanes<Bf16, 1> {
   using P = Pack<float, 1>;
-  CAMBIUM_FN static P load(const Bf16* p) { return static_cast<float>(*p); }
-  CAMBIUM_FN static void store(Bf16* p, P x) { *p = Bf16(x.v); }
+  CAMBIUM_HF static P load(const Bf16* p) { return static_cast<float>(*p); }
+  CAMBIUM_HF static void store(Bf16* p, P x) { *p = Bf16(x.v); }
 };
 
 #if !defined(CAMBIUM_SCALAR_PACKS_ONLY)
@@ -65,7 +65,7 @@ requires(W > 1) struct Lanes<Bf16, W> {
   using P = Pack<float, W>;
   using Words = typename BitsOf<W>::Words;
   using Halves = typename BitsOf<W>::Halves;
-  CAMBIUM_FN static P load(const Bf16* p) {
+  CAMBIUM_HF static P load(const Bf16* p) {
     Halves half;
     std::memcpy(&half, p, sizeof half);
     const Words bits = __builtin_convertvector(half, Words) << 16;
@@ -74,7 +74,7 @@ requires(W > 1) struct Lanes<Bf16, W> {
     return x;
   }
   /// As to_bfloat16 does it.
-  CAMBIUM_FN static void store(Bf16* p, P x) {
+  CAMBIUM_HF static void store(Bf16* p, P x) {
     Words bits;
     std::memcpy(&bits, &x.v, sizeof bits);
     const Words nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, nan = (bits >> 16) | 0x40;

@@ -27,7 +27,7 @@ struct RowProduct {
 /// How many entries ahead rows of h are asked for: some hundred nanoseconds of work.
 constexpr std::int64_t entries_ahead = 12;
 
-CAMBIUM_FN void fetch_ahead([[maybe_unused]] const void* first, [[maybe_unused]] int bytes) {
+CAMBIUM_HF void fetch_ahead([[maybe_unused]] const void* first, [[maybe_unused]] int bytes) {
 #if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
   for (int k = 0; k < bytes; k += 64) __builtin_prefetch(static_cast<const char*>(first) + k);
 #endif
@@ -37,7 +37,7 @@ CAMBIUM_FN void fetch_ahead([[maybe_unused]] const void* first, [[maybe_unused]]
 /// the row pass in order. `Far`: rows of h that later entries need are fetched from far memory meanwhile. `Past`: the
 /// result does not pass through the caches.
 template <class T, int W, int N, bool Far, bool Past>
-CAMBIUM_FN void multiply_row(const RowProduct<T>& p, std::int64_t i, WidthTile tile) {
+CAMBIUM_HF void multiply_row(const RowProduct<T>& p, std::int64_t i, WidthTile tile) {
   using L = Lanes<T, W>;
   using P = typename L::P;
   const T* const h = p.h.data + tile.first;
@@ -98,7 +98,7 @@ void scatter_tile(const Csr<T>& a, Rows<const T> h, Rows<SumOf<T>> out, std::int
 /// u . v of `width` numbers: two running sums of packs, then what is left one by one. The order depends on the width
 /// alone.
 template <class T, int W>
-CAMBIUM_FN SumOf<T> dot(const T* u, const T* v, std::int64_t width) {
+CAMBIUM_HF SumOf<T> dot(const T* u, const T* v, std::int64_t width) {
   using L = Lanes<T, W>;
   using P = typename L::P;
   P even(SumOf<T>(0)), odd(SumOf<T>(0));

@@ -21,7 +21,7 @@ inline bool can_store_past_caches([[maybe_unused]] const void* data, [[maybe_unu
 /// Lanes<T, W>::store() to memory that is not read into the caches first, sixteen bytes at a time; `p` lies at a
 /// multiple of 16 bytes. For results larger than the caches: a third of the memory traffic of a product on a mesh.
 template <class T, int W>
-CAMBIUM_FN void store_past_caches(T* p, typename Lanes<T, W>::P x) {
+CAMBIUM_HF void store_past_caches(T* p, typename Lanes<T, W>::P x) {
 #if defined(__SSE2__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
   if constexpr (std::is_same_v<T, SumOf<T>> && W * sizeof(T) >= 16) {
     __m128i part[W * sizeof(T) / 16];

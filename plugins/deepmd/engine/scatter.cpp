@@ -26,7 +26,7 @@ constexpr int prefetch_distance = 16;  ///< pairs
 
 /// Of large systems the forces lie in the last cache, and the order of neighbours is none that hardware foresees.
 KOKKOS_INLINE_FUNCTION void prefetch_force(const View<int*>& index, int p, int end, const View<double* [3]>& f) {
-#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   if (p < end && index(p) >= 0) __builtin_prefetch(&f(index(p), 0), 1);
 #endif
 }

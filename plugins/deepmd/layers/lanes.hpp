@@ -1,12 +1,11 @@
 #pragma once
-#include "core/base/pack.hpp"
-#include "core/parallel/kokkos.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium::deepmd {
 
 /// Channels that one work item handles: a register on the host, one number on a device.
 template <class T>
-constexpr int lanes = device_is_host ? native_width<T> : 1;
+constexpr int lanes = width_of<ExecSpace, T>;
 template <class T>
 using Lane = Pack<T, lanes<T>>;
 

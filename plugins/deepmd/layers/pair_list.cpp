@@ -16,7 +16,7 @@ CAMBIUM_FN int number_of(M truths) {
 constexpr int prefetch_distance = 4 * lanes<double>;
 
 CAMBIUM_FN void prefetch_rows(const double* x, const int* j, const int* end) {
-#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
   for (int k = 0; k < lanes<double> && j + k < end; ++k) __builtin_prefetch(x + 4 * static_cast<std::int64_t>(j[k]));
 #endif
 }

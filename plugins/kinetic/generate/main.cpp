@@ -102,11 +102,11 @@ std::string constants(const Basis& b, const Writer& w) {
       << "  static constexpr bool tensor = " << (b.tensor ? "true" : "false") << ";\n"
       << "  static constexpr int modes = " << b.modes() << ", conf = " << b.conf.size() << ", sym = " << w.matrix_size()
       << ", pairs = " << w.pairs().size() << ", nodes = " << nodes << ", widest_face = " << widest << ";\n"
-      << "  static constexpr int face[] = " << list(faces) << ";\n"
-      << "  static constexpr int exponents[][cdim + vdim] = " << table(exponents) << ";\n"
-      << "  static constexpr int conf_exponents[][cdim] = " << table(conf) << ";\n"
-      << "  static constexpr int face_modes[][widest_face] = " << table(face_modes) << ";\n"
-      << "  static constexpr double node_values[][conf] = " << node_values << ";\n"
+      << "  KINETIC_ROW(int, face, " << list(faces) << ")\n"
+      << "  KINETIC_TABLE(int, exponents, cdim + vdim, " << table(exponents) << ")\n"
+      << "  KINETIC_TABLE(int, conf_exponents, cdim, " << table(conf) << ")\n"
+      << "  KINETIC_TABLE(int, face_modes, widest_face, " << table(face_modes) << ")\n"
+      << "  KINETIC_TABLE(double, node_values, conf, " << node_values << ")\n"
       << "  static constexpr int multiplications = " << cost.multiplications << ", additions = " << cost.additions
       << ", nonzeros = " << cost.nonzeros << ", streaming_multiplications = " << cost.streaming << ";\n";
   return out.str();

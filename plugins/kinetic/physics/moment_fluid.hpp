@@ -52,14 +52,16 @@ class MomentFluid : public Physics, public Checked {
 
   const GrowthFit* growth() const { return growth_ ? &*growth_ : nullptr; }
 
- private:
+  // Parts of a step, for this class: public since nvcc takes no kernel in a private member.
   /// rate = time derivatives of the rows (n, u, p) of `in`.
   void rates(const View<double**>& in);
   void close();          ///< heat flux of the waves in spectrum_
   void differentiate();  ///< derivatives, field and divergence of the heat flux of the waves
   void step(StepInfo& info);
-  void set_mean();
   double field_energy();
+
+ private:
+  void set_mean();
 
   Params params_;
   Context& context_;

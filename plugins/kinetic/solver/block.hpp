@@ -68,7 +68,7 @@ struct Block {
   /// The same with the upwind flux.
   template <int D>
   CAMBIUM_FN void push_upwind(const P* f, const P* g, const T* W, const T* H, P* below, P* out) const {
-    constexpr int F = K::face[K::cdim + D];
+    constexpr int F = K::face(K::cdim + D);
     P lower[F], upper[F], G[F], none[F];
     push<D>(f, nullptr, W, P(T(0)), below, out);  // nothing through the upper face
     if (!g) return;
@@ -83,7 +83,7 @@ struct Block {
   template <int D>
   CAMBIUM_FN void flux(const P* below, const P* above, const T* W, const T* H, P most, P* G) const {
     if (!upwind) return mean_flux<D>(below, above, W, most, G);
-    constexpr int F = K::face[K::cdim + D];
+    constexpr int F = K::face(K::cdim + D);
     P jump[F], side[F], none[F];
     for (int j = 0; j < F; ++j) jump[j] = below[j] - above[j], none[j] = P(T(0));
     signed_modes<K, D, P>(
@@ -108,7 +108,7 @@ struct Block {
     if (magnetic)
       for (int k = 0; k < dims - 1; ++k) {
         const int e = other(D, k);
-        a += P(W[e] + T(N::place[N::index(q, K::cdim + e)]) * H[e]) * b_gauss[D * (dims - 1) + k][q % gauss];
+        a += P(W[e] + T(N::place(N::index(q, K::cdim + e))) * H[e]) * b_gauss[D * (dims - 1) + k][q % gauss];
       }
     return a;
   }
@@ -122,7 +122,7 @@ struct Block {
     K::matrix(scaled, matrix);
     for (int q = 0; q < K::nodes; ++q) {
       P sum(T(0));
-      for (int k = 0; k < K::conf; ++k) sum += P(T(K::node_values[q][k])) * a[k];
+      for (int k = 0; k < K::conf; ++k) sum += P(T(K::node_values(q, k))) * a[k];
       values[q] = sum;
     }
   }
@@ -132,7 +132,7 @@ struct Block {
       for (int k = 0; k < K::conf; ++k) {
         T chi = 1;
         for (int d = 0, rest = q; d < K::cdim; ++d, rest /= 3)
-          chi *= T(FaceNodes<K, 0>::legendre(K::conf_exponents[k][d], rest % 3));
+          chi *= T(FaceNodes<K, 0>::legendre(K::conf_exponents(k, d), rest % 3));
         sum += P(chi) * a[k];
       }
       values[q] = sum;

@@ -12,8 +12,12 @@ BasisInfo info_of() {
   i.name = B::name;
   i.cdim = B::cdim, i.vdim = B::vdim, i.order = B::order, i.modes = B::modes, i.conf = B::conf, i.tensor = B::tensor;
   i.multiplications = B::multiplications, i.additions = B::additions, i.nonzeros = B::nonzeros;
-  for (const auto& e : B::exponents) i.exponents.emplace_back(std::begin(e), std::end(e));
-  for (const auto& e : B::conf_exponents) i.conf_exponents.emplace_back(std::begin(e), std::end(e));
+  for (int k = 0; k < B::modes; ++k)
+    for (auto& e = i.exponents.emplace_back(); static_cast<int>(e.size()) < B::cdim + B::vdim;)
+      e.push_back(B::exponents(k, static_cast<int>(e.size())));
+  for (int k = 0; k < B::conf; ++k)
+    for (auto& e = i.conf_exponents.emplace_back(); static_cast<int>(e.size()) < B::cdim;)
+      e.push_back(B::conf_exponents(k, static_cast<int>(e.size())));
   return i;
 }
 

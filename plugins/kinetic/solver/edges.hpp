@@ -81,7 +81,7 @@ struct Edges : Sweep<K, P> {
     if constexpr (D == 0) {
       const int lane = edge_lane(high);
       const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
-      for (int k = 0; k < K::face[0]; ++k) t[k] = keep(only, t[k]);
+      for (int k = 0; k < K::face(0); ++k) t[k] = keep(only, t[k]);
     }
     const Place p = Place::of(layout, iv);
     P rhs[K::modes];
@@ -99,8 +99,8 @@ struct Edges : Sweep<K, P> {
       const int stride = layout.velocity_stride(D), at = layout.velocity_place(iv, D);
       const int image = iv + (layout.nv[D] - 1 - 2 * at) * stride;
       K::template trace<D>(in + layout.cell(block, image), T(high ? 1 : -1), t);
-      for (int k = 0; k < K::face[D]; ++k)
-        if (K::exponents[K::face_modes[D][k]][K::cdim + D] % 2) t[k] = -t[k];
+      for (int k = 0; k < K::face(D); ++k)
+        if (K::exponents(K::face_modes(D, k), K::cdim + D) % 2) t[k] = -t[k];
     } else {
       K::template trace<D>(in + layout.cell(block, iv), T(high ? -1 : 1), t);
     }
@@ -119,13 +119,13 @@ struct Edges : Sweep<K, P> {
     const int n = velocity_edge_cells(D);
     const int block = item / n, iv = velocity_edge_cell(D, high, item % n);
     K::template trace<K::cdim + D>(in + layout.cell(block, iv), T(high ? 1 : -1),
-                                   buffer + std::int64_t{item} * K::face[K::cdim + D]);
+                                   buffer + std::int64_t{item} * K::face(K::cdim + D));
   }
 
   /// Adds the flux through the edge; buffer holds the neighbour's traces.
   template <int D>
   CAMBIUM_FN void unpack_velocity(bool high, int block, const P* buffer) const {
-    constexpr int F = K::face[K::cdim + D];
+    constexpr int F = K::face(K::cdim + D);
     const int n = velocity_edge_cells(D);
     Block<K, P> here;
     Base::load(here, block);

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/edge_kernels.hpp"
 #include "plugins/kinetic/solver/slab_messages.hpp"
 
 namespace cambium::kinetic {
@@ -97,9 +97,8 @@ class FaceTraces {
       const bool high = edge.high;
       const int all = w.moving_cells(D, high);
       T* buffer = reinterpret_cast<T*>(messages_[slot]->packed(k));
-      Kokkos::parallel_for(
-          "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
-          KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, buffer); });
+      Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+                           PackTraces<D, Work>{w, high, all, buffer});
     });
     send_all(slot);
     there_[slot] = true;

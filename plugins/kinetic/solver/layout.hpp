@@ -6,7 +6,7 @@
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
 // Loops over dimensions belong into the loop over cells that they stand in.
-#ifdef CAMBIUM_SCALAR_PACKS_ONLY
+#if defined(CAMBIUM_SCALAR_PACKS_ONLY) || defined(CAMBIUM_DEVICE_COMPILER)
 #define CAMBIUM_INLINE_LAMBDA
 #else
 #define CAMBIUM_INLINE_LAMBDA __attribute__((always_inline))

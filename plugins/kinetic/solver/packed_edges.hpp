@@ -1,5 +1,5 @@
 #pragma once
-#include "plugins/kinetic/solver/edges.hpp"
+#include "plugins/kinetic/solver/edge_kernels.hpp"
 #include "plugins/kinetic/solver/messages.hpp"
 #include "plugins/kinetic/solver/phase_grid.hpp"
 
@@ -67,13 +67,11 @@ class PackedEdges {
       char* buffer = messages_.links[edge.link].send.data();
       if constexpr (D < K::cdim) {
         const int all = w.moving_cells(D, high);
-        Kokkos::parallel_for(
-            "kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
-            KOKKOS_LAMBDA(int i) { w.template pack_part<D>(high, i, 0, all, reinterpret_cast<T*>(buffer)); });
+        Kokkos::parallel_for("kinetic: pack", Range(0, w.template pack_parts<D>(0, all)),
+                             PackTraces<D, Work>{w, high, all, reinterpret_cast<T*>(buffer)});
       } else {
-        Kokkos::parallel_for(
-            "kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
-            KOKKOS_LAMBDA(int i) { w.template pack_velocity<D - K::cdim>(high, i, reinterpret_cast<P*>(buffer)); });
+        Kokkos::parallel_for("kinetic: pack", Range(0, w.layout.blocks() * w.velocity_edge_cells(D - K::cdim)),
+                             PackVelocity<D - K::cdim, Work, P>{w, high, reinterpret_cast<P*>(buffer)});
       }
     });
   }
@@ -87,17 +85,13 @@ class PackedEdges {
         if (edge.link >= 0 || edge.wall == Wall::absorb) return;  // the sweep has taken what was sent
         const bool mirrored = edge.wall == Wall::reflect;
         const int n = w.moving_cells(D, !high);
-        Kokkos::parallel_for(
-            "kinetic: inflow", Range(0, w.template edge_blocks<D>()), KOKKOS_LAMBDA(int e) {
-              for (int i = 0; i < n; ++i) w.template wall<D>(high, mirrored, e, i);
-            });
+        Kokkos::parallel_for("kinetic: inflow", Range(0, w.template edge_blocks<D>()),
+                             Inflow<D, Work>{w, high, mirrored, n});
       } else {
         if (!w.electric) return;
         const char* buffer = messages_.links[edge.link].receive.data();
-        Kokkos::parallel_for(
-            "kinetic: velocity edge", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
-              w.template unpack_velocity<D - K::cdim>(high, block, reinterpret_cast<const P*>(buffer));
-            });
+        Kokkos::parallel_for("kinetic: velocity edge", Range(0, w.layout.blocks()),
+                             UnpackVelocity<D - K::cdim, Work, P>{w, high, reinterpret_cast<const P*>(buffer)});
       }
     });
   }
@@ -109,7 +103,7 @@ class PackedEdges {
       return sizeof(T) * static_cast<std::size_t>(w.template edge_blocks<D>()) * w.moving_cells(D, high) *
              Work::template edge_values<D>;
     else
-      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face[D];
+      return sizeof(P) * static_cast<std::size_t>(layout_.blocks()) * w.velocity_edge_cells(D - K::cdim) * K::face(D);
   }
 
   template <class F>

@@ -51,7 +51,8 @@ class SlabPass {
     for (const Turn* turn : turns) faces.finish(turn->in);
   }
 
- private:
+  /// One slab of one stage; returns the largest frequency. For this class: public since nvcc takes no kernel in a
+  /// private member.
   T sweep(const Turn& turn, Faces& faces, int s) {
     T fastest = 0;
     if (s < 0 || s >= layout_.slabs) return fastest;
@@ -68,6 +69,7 @@ class SlabPass {
     return fastest;
   }
 
+ private:
   Layout layout_;
   View<T*> scratch_[2];
 };

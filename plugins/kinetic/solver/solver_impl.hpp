@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
 #include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
@@ -15,7 +16,7 @@ namespace cambium::kinetic {
 template <template <class> class Kernels, class T>
 class SolverOf : public Solver {
  public:
-  static constexpr int width = device_is_host ? native_width<T> : 1;
+  static constexpr int width = width_of<ExecSpace, T>;
   using P = Pack<T, width>;
   using K = Kernels<P>;
   using Work = Edges<K, P>;
@@ -116,6 +117,23 @@ class SolverOf : public Solver {
     return sum;
   }
 
+  /// Sweeps the tiles with these numbers; returns the largest frequency. For this class: public since nvcc takes no
+  /// kernel in a private member.
+  T sweep(const Work& w, const View<int*>& tiles) const {
+    T fastest = 0;
+    const auto token = token_;
+    Kokkos::parallel_reduce(
+        "kinetic: sweep", Range(0, static_cast<int>(tiles.size())),
+        KOKKOS_LAMBDA(int k, T& most) {
+          const int thread = token.acquire();
+          const T here = w.run(tiles(k), thread);
+          token.release(thread);
+          if (here > most) most = here;
+        },
+        Kokkos::Max<T>(fastest));
+    return tiles.size() > 0 ? fastest : T(0);
+  }
+
  private:
   /// What a tile may touch between two uses of a cell: second-level caches have 0.5 to 2 MiB.
   static constexpr std::int64_t cache = 3 << 19;
@@ -188,22 +206,6 @@ class SolverOf : public Solver {
     w.magnetic = w.electric && K::pairs > 0 && (force.magnetic[0] || force.magnetic[1] || force.magnetic[2]);
     w.a = static_cast<T>(stage.a), w.b = static_cast<T>(stage.b), w.c = static_cast<T>(stage.c);
     return w;
-  }
-
-  /// The tiles with these numbers; returns the largest frequency.
-  T sweep(const Work& w, const View<int*>& tiles) const {
-    T fastest = 0;
-    const auto token = token_;
-    Kokkos::parallel_reduce(
-        "kinetic: sweep", Range(0, static_cast<int>(tiles.size())),
-        KOKKOS_LAMBDA(int k, T& most) {
-          const int thread = token.acquire();
-          const T here = w.run(tiles(k), thread);
-          token.release(thread);
-          if (here > most) most = here;
-        },
-        Kokkos::Max<T>(fastest));
-    return tiles.size() > 0 ? fastest : T(0);
   }
 
   /// Tiles that need no message from another rank, which are swept while messages travel, and the others.

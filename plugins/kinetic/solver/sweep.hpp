@@ -5,7 +5,7 @@
 #include "plugins/kinetic/solver/block.hpp"
 
 // The loop over cells is one function, from however many places it is called.
-#ifdef CAMBIUM_SCALAR_PACKS_ONLY
+#if defined(CAMBIUM_SCALAR_PACKS_ONLY) || defined(CAMBIUM_DEVICE_COMPILER)
 #define CAMBIUM_CELL_LOOP CAMBIUM_FN
 #else
 #define CAMBIUM_CELL_LOOP __attribute__((noinline))
@@ -49,10 +49,10 @@ struct Sweep {
   CAMBIUM_FN int lower_count(int d) const { return layout.velocity_stride(d); }
   CAMBIUM_FN int lower_first(int d) const {
     int first = 0;
-    for (int e = 0; e < d; ++e) first += lower_count(e) * K::face[K::cdim + e];
+    for (int e = 0; e < d; ++e) first += lower_count(e) * K::face(K::cdim + e);
     return first;
   }
-  CAMBIUM_FN int scratch_size() const { return lower_first(K::vdim - 1) + K::face[K::cdim + K::vdim - 1]; }
+  CAMBIUM_FN int scratch_size() const { return lower_first(K::vdim - 1) + K::face(K::cdim + K::vdim - 1); }
 
   using Place = VelocityPlace<K, T>;
 
@@ -94,7 +94,7 @@ struct Sweep {
 
   /// Values per velocity cell of an edge of a configuration dimension: one lane along x, whole packs elsewhere.
   template <int D>
-  static constexpr int edge_values = D == 0 ? K::face[0] : K::face[D] * P::width;
+  static constexpr int edge_values = D == 0 ? K::face(0) : K::face(D) * P::width;
 
   /// Cells of velocity dimension d that move towards higher x_d, or towards lower.
   CAMBIUM_FN int moving(int d, bool up) const { return up ? layout.nv[d] - layout.backward[d] : layout.backward[d]; }
@@ -116,9 +116,9 @@ struct Sweep {
   /// What leaves a cell upwards or downwards. One function, so that a trace has the same bits whoever asks for it.
   template <int D>
   CAMBIUM_CELL_LOOP void keep_trace(const P* cell, bool up, int lane, T* to) const {
-    P t[K::face[D]];
+    P t[K::face(D)];
     K::template trace<D>(cell, T(up ? 1 : -1), t);
-    for (int k = 0; k < K::face[D]; ++k) {
+    for (int k = 0; k < K::face(D); ++k) {
       if constexpr (D == 0)
         to[k] = t[k][lane];
       else
@@ -139,20 +139,20 @@ struct Sweep {
     K::template trace<0>(in + layout.cell(a.from[0][up], iv), T(up ? 1 : -1), t);
     if (a.end[up]) {
       const auto edge = PackMask<T, P::width>::first(up ? 1 : P::width - 1);
-      for (int k = 0; k < K::face[0]; ++k) {
+      for (int k = 0; k < K::face(0); ++k) {
         t[k] = up ? rotate_up(t[k]) : rotate_down(t[k]);
         if (!layout.wrapped[0]) t[k] = up ? keep(!edge, t[k]) : keep(edge, t[k]);
       }
     }
     if (a.lanes < P::width) {
       const auto filled = PackMask<T, P::width>::first(a.lanes);
-      for (int k = 0; k < K::face[0]; ++k) t[k] = keep(filled, t[k]);
+      for (int k = 0; k < K::face(0); ++k) t[k] = keep(filled, t[k]);
     }
     if (a.sent[0][up]) {
       const T* sent = trace_in<0>(a.sent[0][up], at, up);
       const int lane = a.lane[up];
       const auto only = PackMask<T, P::width>::first(lane + 1) & !PackMask<T, P::width>::first(lane);
-      for (int k = 0; k < K::face[0]; ++k) t[k] = select(only, P(sent[k]), t[k]);
+      for (int k = 0; k < K::face(0); ++k) t[k] = select(only, P(sent[k]), t[k]);
     }
   }
 
@@ -164,9 +164,9 @@ struct Sweep {
       K::template trace<D>(in + layout.cell(a.from[D][up], iv), T(up ? 1 : -1), t);
     } else if (a.sent[D][up]) {
       const T* sent = trace_in<D>(a.sent[D][up], at, up);
-      for (int k = 0; k < K::face[D]; ++k) t[k] = P::load(sent + k * P::width);
+      for (int k = 0; k < K::face(D); ++k) t[k] = P::load(sent + k * P::width);
     } else {
-      for (int k = 0; k < K::face[D]; ++k) t[k] = P(T(0));
+      for (int k = 0; k < K::face(D); ++k) t[k] = P(T(0));
     }
   }
 
@@ -176,7 +176,7 @@ struct Sweep {
     const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
-      P t[K::face[D]];
+      P t[K::face(D)];
       upwind<D>(around, iv, at, p.up[D], t);
       const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
       if constexpr (D > 0)
@@ -195,7 +195,7 @@ struct Sweep {
     P sum(T(0));
     for_each_index<K::vdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
-      constexpr int F = K::face[K::cdim + D];
+      constexpr int F = K::face(K::cdim + D);
       if constexpr (D == K::vdim - 1) look_ahead<4>(block, iv);
       const P most = here.largest(D, p.W, p.H);
       sum += most;
@@ -227,7 +227,7 @@ struct Sweep {
   /// late where memory is shared. Cells of few modes pass too quickly for it to pay.
   template <int N>
   CAMBIUM_FN void look_ahead(int block, int iv) const {
-#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY)
+#if defined(__GNUC__) && !defined(CAMBIUM_SCALAR_PACKS_ONLY) && !defined(CAMBIUM_DEVICE_COMPILER)
     if constexpr (K::modes < 16) return;
     constexpr int line = sizeof(P) < 64 ? 64 / sizeof(P) : 1;  // packs in a cache line: one of them fetches it
     constexpr int half = K::modes / 2 / line * line, from = N % 2 ? half : 0, to = N % 2 ? K::modes : half;

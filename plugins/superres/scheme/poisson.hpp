@@ -18,11 +18,13 @@ class Poisson {
   /// Then: rows first..first+count-1 of 1..m of the solution to the interior of these rows of `phi`.
   void rows(const View<double**>& phi, int first, int count);
 
- private:
-  void factorise();
+  // Steps of solve(), for this class: public since nvcc takes no kernel in a private member.
   void mirror() const;
   void eliminate(const Part& part);
   void substitute(const Part& part);
+
+ private:
+  void factorise();
 
   Slab slab_;
   RealFft fft_;

@@ -1,13 +1,12 @@
 #pragma once
 #include <string>
 
-#include "core/base/pack.hpp"
-#include "core/parallel/kokkos.hpp"
+#include "core/numerics/width.hpp"
 
 namespace cambium::superres {
 
 /// Neighbouring columns of a row that one kernel call works on.
-constexpr int lanes = device_is_host ? native_width<double> : 1;
+constexpr int lanes = width_of<ExecSpace, double>;
 using Lanes = Pack<double, lanes>;
 
 /// Columns in front of column 0 of the interior: room for the ghost column, and an aligned interior.

@@ -17,6 +17,10 @@ class WallNormalDiffusion {
   /// above. `rhs` (slots, m+2, pitch) is lost.
   void add(const Flow& flow, const Fields& rhs);
 
+  // Steps of add(), for this class: public since nvcc takes no kernel in a private member.
+  void eliminate(const Part& part, const Fields& rhs);
+  void substitute(const Part& part, const Flow& flow, const Fields& rhs);
+
  private:
   struct Rows {
     std::vector<double> behind, diagonal, ahead;
@@ -24,8 +28,6 @@ class WallNormalDiffusion {
   Rows coefficients(int field, double c) const;
   bool fixed_on_plates(int field) const;
   double diffusivity(int field) const;
-  void eliminate(const Part& part, const Fields& rhs);
-  void substitute(const Part& part, const Flow& flow, const Fields& rhs);
 
   Slab slab_;
   Fluid fluid_;

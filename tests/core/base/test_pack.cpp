@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/pack_math.hpp"
+#include "core/numerics/width.hpp"
 #include "core/parallel/random.hpp"
 #include "tests/catch.hpp"
 
@@ -133,6 +134,18 @@ TEST_CASE("packs do what single numbers do") {
   check_operations<float, 4>();
   check_operations<double, native_width<double>>();
   check_operations<float, native_width<float>>();
+}
+
+/// Stands for a device: its memory is not the host's.
+struct Elsewhere {
+  struct memory_space {};
+};
+
+TEST_CASE("the width of packs is that of the execution space, not of the compiler") {
+  CHECK(width_of<HostExec, double> == native_width<double>);
+  CHECK(width_of<HostExec, float> == native_width<float>);
+  CHECK(width_of<Elsewhere, double> == 1);
+  CHECK(width_of<Elsewhere, float> == 1);
 }
 
 TEST_CASE("packs gather rows and compress") {
