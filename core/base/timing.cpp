@@ -1,8 +1,11 @@
 #include "core/base/timing.hpp"
 
+#include "core/base/recorder.hpp"
+
 namespace cambium {
 
 int Timing::enter(std::string_view name) {
+  if (Recorder* found = recorder()) found->enter_section(name);
   const double now = wall_seconds();
   if (current_ >= 0) sections_[current_].seconds += now - since_;
   since_ = now;
@@ -19,6 +22,7 @@ void Timing::leave(int outer) {
   sections_[current_].seconds += now - since_;
   since_ = now;
   current_ = outer;
+  if (Recorder* found = recorder()) found->leave();
 }
 
 void Timing::reset() {

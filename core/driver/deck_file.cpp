@@ -17,6 +17,9 @@ void DeckFile::Run::describe(deck::Describe<Run>& d) {
   d("walltime", &Run::walltime,
     "time after which the run writes a checkpoint and stops: HH:MM:SS, 1-12:00:00, 12h, 90m")
       .def("");
+  d("profile", &Run::profile,
+    "what the time of each stage goes into, on its last page, in profile.json and as a trace in trace.json")
+      .def(false);
   d.check([](const Run& run) -> std::string {
     if (run.name == "." || run.name == ".." || run.name.find('/') != std::string::npos)
       return fmt::format("name '{}' is a path: give a word, and the place with 'directory'", run.name);

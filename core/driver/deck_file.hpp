@@ -34,6 +34,7 @@ struct DeckFile {
     std::string directory;  ///< "runs/<name>" when absent
     std::int64_t seed = 1;
     std::string walltime;
+    bool profile = false;
     static void describe(deck::Describe<Run>& d);
   };
   /// A table of runs, see core/driver/sweep.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/driver/advance.hpp"
 #include "core/driver/page/stage_files.hpp"
 #include "core/driver/resume_point.hpp"
@@ -43,6 +44,7 @@ void Loop::report_plan() const {
 }
 
 void Loop::start_fresh() {
+  const Region region("first state", WorkKind::host);
   physics_->initialise(state_, context_);
   ask_writers();
   context_.log.info(physics_->summary());
@@ -99,6 +101,7 @@ Task::Outcome Loop::run() {
   }
   if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
   seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step);
+  const Region region("finish output", WorkKind::host);
   for (const auto& writer : writers_) writer->finish(state_);
   return outcome;
 }
@@ -154,6 +157,7 @@ void Loop::write_checkpoint() {
 }
 
 void Loop::resume(const std::string& path) {
+  const Region region("resumed state", WorkKind::host);
   const io::Checkpoint checkpoint(path, context_.comm);
   std::optional<io::TableMark> table;
   io::reading(path, [&] {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "core/base/build_info.hpp"
@@ -12,6 +13,7 @@
 #include "core/driver/checks/check_stages.hpp"
 #include "core/driver/page/banner.hpp"
 #include "core/driver/page/last_page.hpp"
+#include "core/driver/profile/stage_profile.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/run_lock.hpp"
@@ -205,11 +207,20 @@ void Run::accept_change(std::size_t k) {
 /// Whatever a task is, its last page, cite.bib and the warnings said again are written here and nowhere else.
 Task::Outcome Run::run_with_page(Task& task) {
   context_.timing.reset();
+  std::optional<StageProfile> profile;
+  if (read_.deck.run.profile) profile.emplace(context_);
   const double started = wall_seconds();
   const auto outcome = task.run(context_);
   const double seconds = wall_seconds() - started;
+  std::vector<std::string> lines;
+  if (profile) lines = profile->finish();
   LastPage page = last_page_of(task);
   if (!page.work.seconds) page.work.seconds = seconds;
+  if (profile) {
+    page.lines.insert(page.lines.end(), lines.begin(), lines.end());
+    const auto files = profile->files();
+    page.files.insert(page.files.end(), files.begin(), files.end());
+  }
   print_last_page(page, context_);
   return outcome;
 }

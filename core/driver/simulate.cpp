@@ -1,5 +1,6 @@
 #include "core/driver/simulate.hpp"
 
+#include "core/base/recorder.hpp"
 #include "core/driver/loop.hpp"
 
 namespace cambium {
@@ -41,7 +42,10 @@ Simulate::Simulate(const Params& params, Context&) : params_(params) {}
 Simulate::~Simulate() = default;
 
 Task::Outcome Simulate::run(Context& context) {
-  loop_ = std::make_unique<Loop>(params_, context);
+  {
+    const Region region("make the physics", WorkKind::host);
+    loop_ = std::make_unique<Loop>(params_, context);
+  }
   return loop_->run();
 }
 

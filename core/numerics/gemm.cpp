@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/base/recorder.hpp"
+
 // The Fortran symbols are the same in every BLAS; a C header is not.
 extern "C" {
 void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k, const double* alpha,
@@ -14,6 +16,17 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
 }
 
 namespace cambium {
+
+/// 2 m n k operations; each matrix once through memory, C twice where it is added to.
+template <class T>
+static Amount product_amount(double m, double n, double k, bool add) {
+  return {2.0 * m * n * k, static_cast<double>(sizeof(T)) * (m * k + k * n + (add ? 2.0 : 1.0) * m * n),
+          static_cast<int>(sizeof(T))};
+}
+
+/// One name for each type of number, since their roofs differ.
+template <class T>
+static constexpr const char* product_name = std::is_same_v<T, double> ? "gemm (double)" : "gemm (float)";
 
 template <class T>
 void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
@@ -40,6 +53,7 @@ template <class T>
 void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
+  const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
   // BLAS is column-major: what it sees is the transposed product.
   const char *trans_b = transpose_b ? "T" : "N", *trans_a = transpose_a ? "T" : "N";
   if constexpr (std::is_same_v<T, double>)
@@ -54,6 +68,7 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
   if constexpr (device_is_host) {
     host_gemm<T>(false, transpose_b, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   } else {
+    const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
     portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
   }
 }
@@ -61,6 +76,7 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
 template <class T>
 void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
+  const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
   if constexpr (device_is_host) {
     const char *plain = "N", *transposed = "T";
     const T one = 1;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/width.hpp"
 
@@ -145,6 +146,11 @@ PackedMatrix<T>::PackedMatrix(bool transpose, int k, int n, const T* b, int ldb)
 template <class T>
 void PackedMatrix<T>::multiply(int m, const T* a, int lda, bool add, T* c, int ldc) const {
   if (m == 0 || n_ == 0) return;
+  const double columns = n_, inner = k_, size = sizeof(T);
+  const KernelRegion region(
+      size == 8.0 ? "packed_gemm (double)" : "packed_gemm (float)", WorkKind::matrix,
+      {2.0 * m * columns * inner, size * (m * inner + inner * columns + (add ? 2.0 : 1.0) * m * columns),
+       static_cast<int>(sizeof(T))});
   if constexpr (!device_is_host) {
     gemm(false, m, n_, k_, a, lda, values_.data(), n_, add ? T(1) : T(0), c, ldc);
   } else {

@@ -1,5 +1,7 @@
 #include "core/numerics/panel.hpp"
 
+#include "core/base/recorder.hpp"
+
 #include <algorithm>
 
 #include "core/base/pack.hpp"
@@ -83,6 +85,8 @@ int panel_width() {
 template <class T>
 void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c,
                    std::ptrdiff_t ldc, bool subtract) {
+  const KernelRegion region("panel product", WorkKind::matrix,
+                            {2.0 * rows * static_cast<double>(n) * k, 0.0, static_cast<int>(sizeof(T))});
   const int columns = padded<T>(n);
   int r = 0;
   for (; r + 6 <= rows; r += 6) product_rows<T, 6>(columns, k, x + r * ldx, ldx, a, lda, c + r * ldc, ldc, subtract);
@@ -92,6 +96,8 @@ void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const
 
 template <class T>
 void panel_dots(int k, int rows, int n, const T* p, std::ptrdiff_t ldp, const T* w, std::ptrdiff_t ldw, T* g) {
+  const KernelRegion region("panel dots", WorkKind::matrix,
+                            {2.0 * rows * static_cast<double>(n) * k, 0.0, static_cast<int>(sizeof(T))});
   const int columns = padded<T>(n);
   int s = 0;
   for (; s + 6 <= rows; s += 6) dots_columns<T, 6>(k, columns, p, ldp, w + s * ldw, ldw, g + s, rows);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 
 extern "C" {
 void dsytrd_(const char* uplo, const int* n, double* a, const int* lda, double* d, double* e, double* tau, double* work,
@@ -36,6 +37,7 @@ int split_after(int l, int n, const double* d, const double* e) {
 }  // namespace
 
 void symmetric_eigenvectors(int n, double* a, double* values) {
+  const KernelRegion region("eigenvectors (dsyevd)", WorkKind::matrix);
   const auto m = static_cast<std::size_t>(n);
   std::vector<double> work(1 + 6 * m + 2 * m * m);
   std::vector<int> integers(3 + 5 * m);
@@ -48,6 +50,7 @@ void symmetric_eigenvectors(int n, double* a, double* values) {
 }
 
 bool generalised_eigenvectors(int n, int ld, double* a, double* b, double* values) {
+  const KernelRegion region("eigenvectors (dsygvd)", WorkKind::matrix);
   const auto m = static_cast<std::size_t>(n);
   std::vector<double> work(1 + 6 * m + 2 * m * m);
   std::vector<int> integers(3 + 5 * m);
@@ -149,6 +152,7 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
   columns_.assign(static_cast<std::size_t>(n * width), 0.0);
   for (int q = 0; q < width_; ++q) columns_[static_cast<std::size_t>(q * n + first + q)] = 1.0;
   reflect("T", columns_.data());
+  const Region region("tridiagonal spectrum", WorkKind::elementwise);
   if (!tridiagonal_.compute(n_, value_.data(), off_.data()))
     throw NumericalError("an eigenvalue of a symmetric matrix of " + std::to_string(n_) +
                          " rows did not converge; is an entry not finite?");
@@ -164,6 +168,8 @@ void SymmetricSpectrum::compute(double* a, int n, int lda, int first, int width)
 }
 
 void SymmetricSpectrum::reduce() {
+  const double rows = n_;
+  const KernelRegion region("tridiagonal form (dsytrd)", WorkKind::matrix, {4.0 / 3.0 * rows * rows * rows, 0.0, 8});
   const auto n = static_cast<std::size_t>(n_);
   value_.resize(n);
   off_.resize(n);
@@ -178,6 +184,8 @@ void SymmetricSpectrum::reduce() {
 
 /// columns <- H columns or H^T columns, n x width, column-major.
 void SymmetricSpectrum::reflect(const char* transposed, double* columns) {
+  const double rows = n_;
+  const KernelRegion region("reflectors (dormtr)", WorkKind::matrix, {2.0 * rows * rows * width_, 0.0, 8});
   work_.resize(std::max(work_.size(), static_cast<std::size_t>(64 * (n_ + width_ + 64))));
   const int size = static_cast<int>(work_.size());
   int info = 0;

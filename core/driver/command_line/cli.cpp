@@ -102,6 +102,13 @@ void add_deck_verbs(CLI::App& app, Commands& commands, Given& given, ExitCode& c
   run->add_flag("--overwrite", given.deck_options.overwrite,
                 "begin anew where run.directory holds a run, which is kept in run.directory/previous");
   run->callback([&commands, &given, &code] { code = commands.run(given.deck, given.deck_options); });
+  auto* profile = deck_command("profile", "run a deck and say what the time of each stage goes into (run.profile)");
+  profile->add_flag("--overwrite", given.deck_options.overwrite,
+                    "begin anew where run.directory holds a run, which is kept in run.directory/previous");
+  profile->callback([&commands, &given, &code] {
+    given.deck_options.overrides.push_back("run.profile=true");
+    code = commands.run(given.deck, given.deck_options);
+  });
   deck_command("check", "construct everything, print the schedule, run nothing")->callback([&commands, &given, &code] {
     code = commands.check(given.deck, given.deck_options);
   });
@@ -254,8 +261,8 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
 }
 
 void listen_early(int argc, char** argv) {
-  if (argc > 1 &&
-      (argv[1] == std::string("run") || argv[1] == std::string("restart") || argv[1] == std::string("sweep")))
+  if (argc > 1 && (argv[1] == std::string("run") || argv[1] == std::string("profile") ||
+                   argv[1] == std::string("restart") || argv[1] == std::string("sweep")))
     StopRequest::listen();
 }
 

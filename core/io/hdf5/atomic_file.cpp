@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 
 namespace cambium::io {
 namespace {
@@ -39,6 +40,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::commit() {
+  const Region region("bring a file to the disk", WorkKind::files);
   synchronise(part_, path_);
   if (std::rename(part_.c_str(), path_.c_str()) != 0) refuse_write(path_, std::strerror(errno));
   committed_ = true;
@@ -47,6 +49,7 @@ void AtomicFile::commit() {
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
+  const Region region("write a text", WorkKind::files, {.bytes = static_cast<double>(text.size())});
   AtomicFile target(path);
   const int descriptor = ::open(target.part().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (descriptor < 0) refuse_write(path, std::strerror(errno));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
 
 namespace cambium::io {
@@ -67,6 +68,7 @@ void read_numbers(const Place& p, DType wanted, void* out) {
   const auto shape = shape_of(p);
   const std::int64_t n = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
   if (n == 0) return;
+  const Region region("HDF5: read", WorkKind::files, {.bytes = static_cast<double>(n * size_of(wanted))});
   const Handle memory = type_of(wanted);
   const bool shrinks =
       H5Tget_class(found.id()) == H5T_INTEGER && H5Tget_class(memory.id()) == H5T_INTEGER &&
@@ -206,12 +208,16 @@ void Dataset::read_block(std::span<const std::int64_t> start, const TensorRef& o
                                  8 * size_of(out.dtype)));
   const Handle space = select(handle_, start, out, file_, path_), memory = space_of(out);
   if (out.elements() == 0) return;
+  const Region region("HDF5: read", WorkKind::files,
+                      {.bytes = static_cast<double>(out.elements() * size_of(out.dtype))});
   checked_status(H5Dread(handle_.id(), type_of(out.dtype).id(), memory.id(), space.id(), H5P_DEFAULT, out.data), "read",
                  file_, path_);
 }
 
 void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& in, Transfer transfer) {
   const Entered entered;
+  const Region region("HDF5: write", WorkKind::files,
+                      {.bytes = static_cast<double>(in.elements() * size_of(in.dtype))});
   const Handle space = select(handle_, start, in, file_, path_), memory = space_of(in);
   if (in.elements() == 0) H5Sselect_none(memory.id());
   const Handle properties(H5Pcreate(H5P_DATASET_XFER));

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5_disk.hpp"
 #include "core/io/hdf5/h5_internal.hpp"
@@ -125,6 +126,7 @@ File File::open_collective(const std::string& path, const Comm& comm) {
 }
 
 void File::flush() {
+  const Region region("HDF5: flush", WorkKind::files);
   const Entered entered;
   checked_status(H5Fflush(handle_.id(), H5F_SCOPE_GLOBAL), "write", file_, "/");
   const std::string lost = disk_failure(handle_.id());
@@ -132,6 +134,7 @@ void File::flush() {
 }
 
 void File::close() {
+  const Region region("HDF5: close", WorkKind::files);
   const Entered entered;
   if (!handle_) return;
   flush();

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::io {
@@ -113,6 +114,7 @@ CsvFile::CsvFile(std::string path, const std::vector<Column>& columns, std::opti
 CsvFile::~CsvFile() { std::fclose(file_); }
 
 void CsvFile::append(std::int64_t step, std::span<const double> values) {
+  const Region region("write a row", WorkKind::files);
   if (values.size() != columns_) throw InternalError("a table row has another number of values than the table columns");
   std::string line = fmt::format("{}", step);
   for (double value : values) line += fmt::format(",{}", value);
@@ -123,6 +125,7 @@ void CsvFile::append(std::int64_t step, std::span<const double> values) {
 }
 
 TableMark CsvFile::mark() {
+  const Region region("bring a table to the disk", WorkKind::files);
   if (fsync(fileno(file_)) != 0 && errno != EINVAL) refuse_write(path_, std::strerror(errno));
   return mark_;
 }

@@ -79,7 +79,7 @@ requires(W > 1) struct Lanes<Bf16, W> {
     std::memcpy(&bits, &x.v, sizeof bits);
     const Words nearest = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, nan = (bits >> 16) | 0x40;
     const Halves half = __builtin_convertvector((bits & 0x7fffffff) > 0x7f800000 ? nan : nearest, Halves);
-    std::memcpy(p, &half, sizeof half);
+    std::memcpy(static_cast<void*>(p), &half, sizeof half);
   }
 };
 #endif
