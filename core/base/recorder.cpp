@@ -60,7 +60,20 @@ double Recorder::charge() {
   return now;
 }
 
+/// Looks where a name of this address stood before; what stands there now is compared, since addresses are used again.
 std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
+  const auto address = reinterpret_cast<std::uintptr_t>(name.data());
+  std::size_t& recent = recent_[(address / 8 + static_cast<std::size_t>(section_) * 67) % recent_.size()];
+  if (recent > 0) {
+    const Row& row = rows_[recent - 1];
+    if (row.name == name && row.section == sections_[static_cast<std::size_t>(section_)]) return recent - 1;
+  }
+  const std::size_t row = found_row(name, kind, word);
+  recent = row + 1;
+  return row;
+}
+
+std::size_t Recorder::found_row(std::string_view name, WorkKind kind, int word) {
   Names& known = names_[static_cast<std::size_t>(section_)];
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
@@ -91,6 +104,12 @@ void Recorder::enter_section(std::string_view name) {
   section_ = section_of(name);
   enter(name, WorkKind::host);
   stack_.back().outer_section = outer;
+}
+
+void Recorder::add(const Amount& amount) {
+  Row& row = rows_[stack_.back().row];
+  row.flops += amount.flops;
+  row.bytes += amount.bytes;
 }
 
 void Recorder::leave() {

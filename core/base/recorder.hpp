@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -61,6 +62,8 @@ class Recorder {
   void enter(std::string_view name, WorkKind kind, const Amount& amount = {}, bool closed = false);
   void enter_section(std::string_view name);
   void leave();
+  /// Adds to what the innermost region amounts to.
+  void add(const Amount& amount);
   /// True in a region whose inside is not to be recorded, such as a product that is a kernel on some back ends.
   bool closed() const { return !stack_.empty() && stack_.back().closed; }
 
@@ -85,11 +88,13 @@ class Recorder {
 
   double charge();
   std::size_t row_of(std::string_view name, WorkKind kind, int word);
+  std::size_t found_row(std::string_view name, WorkKind kind, int word);
   int section_of(std::string_view name);
 
   std::vector<Row> rows_;
   std::vector<std::string> sections_{""};
-  std::vector<Names> names_{1};  ///< of each section
+  std::vector<Names> names_{1};            ///< of each section
+  std::array<std::size_t, 256> recent_{};  ///< row + 1 of names by their address: most are literals
   std::vector<Frame> stack_;
   std::vector<Event> events_;
   std::size_t most_events_;
@@ -111,6 +116,10 @@ class Region {
   Region(std::string_view name, WorkKind kind, const Amount& amount = {}) : Region(name, kind, amount, false) {}
   ~Region() {
     if (recorder_) recorder_->leave();
+  }
+  /// For what is known only when the work is done.
+  void add(const Amount& amount) const {
+    if (recorder_) recorder_->add(amount);
   }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;

@@ -107,6 +107,7 @@ Task::Outcome Loop::run() {
 }
 
 Task::Outcome Loop::advance_all(LoopCadence& cadence) {
+  const Region region("between sections", WorkKind::host);
   const std::int64_t thermo = params_.thermo.every;
   while (state_.step < last_step_ && !physics_->finished()) {
     attempted_ = state_.step + 1;

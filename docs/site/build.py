@@ -101,7 +101,7 @@ class Site:
             rest = sorted(p for p in self.pages.values() if p.startswith(prefix) and p not in first)
             return "".join(f"    - {page}\n" for page in [p for p in first if p in self.pages.values()] + rest)
 
-        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "training", "data", "lammps", "notebooks")]
+        using = [f"using/{n}.md" for n in ("install", "decks", "parallel", "clusters", "restart", "output", "profile", "training", "data", "lammps", "notebooks")]
         developing = ["architecture.md"] + [f"developing/{n}.md" for n in ("plugin", "rules", "network", "torch_networks", "tests", "contributing")]
         theme = os.path.join(os.path.dirname(os.path.abspath(__file__)), "theme")
         return f"""site_name: Cambium

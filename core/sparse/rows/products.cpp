@@ -88,7 +88,8 @@ void multiply(const Csr<T>& a, std::type_identity_t<Rows<const T>> h, std::type_
   check("the factor", h, a.columns, h.width);
   check("the product", out, a.rows, h.width);
   if (h.width == 0) return;
-  const KernelRegion region("sparse product", WorkKind::matrix, product_amount(a, static_cast<double>(h.width)));
+  const KernelRegion region(sizeof(SumOf<T>) == 8 ? "sparse product (double)" : "sparse product (float)",
+                            WorkKind::matrix, product_amount(a, static_cast<double>(h.width)));
   const RowProduct<T> p(a, h, out, add);
   const auto size = static_cast<std::int64_t>(sizeof(T));
   // Packs begin at multiples of 16 bytes where the width holds whole ones; else the last overlaps the one before.
@@ -133,8 +134,9 @@ void multiply_transposed(const Csr<T>& a, std::type_identity_t<Rows<const T>> h,
   check("the factor", h, a.rows, h.width);
   check("the product", out, a.columns, h.width);
   if (h.width == 0) return;
-  const KernelRegion region("sparse product: transposed", WorkKind::matrix,
-                            product_amount(a, static_cast<double>(h.width)));
+  const KernelRegion region(
+      sizeof(SumOf<T>) == 8 ? "sparse product: transposed (double)" : "sparse product: transposed (float)",
+      WorkKind::matrix, product_amount(a, static_cast<double>(h.width)));
   if constexpr (std::is_same_v<T, SumOf<T>>) {
     if (!add)
       for (std::int64_t j = 0; j < out.rows; ++j) std::fill_n(out.row(j), out.width, T(0));
@@ -158,8 +160,8 @@ void sampled_products(const Csr<T>& pattern, std::type_identity_t<Rows<const T>>
   check("the left factor", u, pattern.rows, u.width);
   check("the right factor", v, pattern.columns, u.width);
   if (std::ssize(out) != pattern.entries()) throw InternalError("sampled products: one number for each entry");
-  const KernelRegion region("sampled products", WorkKind::matrix,
-                            product_amount(pattern, static_cast<double>(u.width)));
+  const KernelRegion region(sizeof(SumOf<T>) == 8 ? "sampled products (double)" : "sampled products (float)",
+                            WorkKind::matrix, product_amount(pattern, static_cast<double>(u.width)));
   constexpr int w = native_width<SumOf<T>>;
   for_row_ranges(pattern.start, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)

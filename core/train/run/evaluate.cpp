@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/tables/csv.hpp"
@@ -161,6 +162,7 @@ std::vector<SamplePtr> calibration_samples(const CalibrateParams& params, const 
 }  // namespace
 
 Task::Outcome Evaluate::run(Context& context) {
+  const Region region("between kernels", WorkKind::host);
   auto data = context.registry->make<Dataset>(params_.dataset, context);
   data->open(context);
   if (data->size() == 0) throw InputError("the data set is empty: there is nothing to evaluate");

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/base/recorder.hpp"
 #include "core/driver/page/last_page.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -163,7 +164,10 @@ Task::Outcome Train::run_committee(Context& context) {
 
 Task::Outcome Train::run(Context& context) {
   if (params_.models > 1) return run_committee(context);
-  trainer_ = std::make_unique<Trainer>(params_, context);
+  {
+    const Region region("make the training", WorkKind::host);
+    trainer_ = std::make_unique<Trainer>(params_, context);
+  }
   return trainer_->run();
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/driver/page/stage_files.hpp"
 #include "core/driver/resume_point.hpp"
 #include "core/parallel/agree.hpp"
@@ -27,7 +28,10 @@ Task::Outcome Trainer::run() {
   context_.timing.reset();
   milestones_.submission();
   mllog_.start("init_start");
-  data_.open();
+  {
+    const Region region("open the data", WorkKind::host);
+    data_.open();
+  }
   const auto checkpoint =
       resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
   if (checkpoint)
@@ -48,11 +52,13 @@ Task::Outcome Trainer::run() {
   }
   seconds_ = cadence.seconds(), loop_steps_ = cadence.steps_at(progress_.step);
   milestones_.run_stop(data_.epochs(progress_.step));
+  const Region region("write the model", WorkKind::host);
   write_files();
   return outcome;
 }
 
 Task::Outcome Trainer::loop(LoopCadence& cadence) {
+  const Region region("between sections", WorkKind::host);
   milestones_.run_start();
   while (progress_.step < data_.steps() && !ended()) {
     milestones_.epoch_start(data_.plan().epoch_of(progress_.step) + 1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/kinds/term_sums.hpp"
@@ -94,6 +95,7 @@ Loss TrainingStep::gradient(const Share& share, std::int64_t step, std::string* 
 
 void TrainingStep::update(std::int64_t samples, std::int64_t step) {
   const auto timer = context_.timing.scope("optimizer");
+  const Region region("step of the weights", WorkKind::elementwise);
   weights_->step({1.0 / static_cast<double>(samples), keys_.clip, rate(step), step + 1});
   if (tables_) tables_->step(1.0 / static_cast<double>(samples), rate(step));
 }

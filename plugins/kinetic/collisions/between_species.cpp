@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/recorder.hpp"
 namespace cambium::kinetic {
 
 BetweenSpecies::Exchange BetweenSpecies::exchange_of(const Pair& f, double frequency, int cell, int vdim) const {
@@ -59,6 +60,7 @@ void BetweenSpecies::advance(Pair& f, double frequency, double dt, int cell, int
 }
 
 void BetweenSpecies::act(Solver& a, Solver& b, double dt) {
+  const Region region("collisions between species", WorkKind::elementwise);
   Solver* solver[] = {&a, &b};
   const PhaseGrid& grid = a.grid();
   for (auto* s : solver) s->to_host_const(0);

@@ -7,6 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 
 namespace cambium::kinetic {
@@ -120,6 +121,7 @@ std::vector<double> Bgk::moments_of_maxwellian(const Comm& comm) const {
 }
 
 void Bgk::act(Solver& solver, double dt, const std::vector<double>& moments, const Comm& comm) {
+  const Region region("BGK collisions", WorkKind::transcendental);
   std::vector<double> target = moments;  // of the Maxwellian before it is projected
   double scale = 0.0;
   for (double m : moments) scale = std::max(scale, std::abs(m));

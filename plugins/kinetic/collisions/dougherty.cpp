@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/recorder.hpp"
 
 namespace cambium::kinetic {
 
@@ -215,6 +216,7 @@ void Dougherty::add_change(const std::vector<double>& before, const std::vector<
 }
 
 void Dougherty::act(Solver& solver, double dt) {
+  const Region region("Dougherty collisions", WorkKind::elementwise);
   solver.to_host_const(0);
   substeps_ = 0;
   std::vector<double> f, change(cell_size()), node, before;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/recorder.hpp"
 #include "core/sparse/block_panel.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 
@@ -127,7 +128,9 @@ BlockColumns congruence(const BlockColumns& z, const BlockColumns& m, const Colu
   const ColumnSet z_columns = fetch_columns(z, ranges, outer, WantedRows::all, comm, bytes);
   BlockColumns out(z.shared_layout());
   Multiplier multiplier(z.layout(), options);
+  const KernelRegion region("products of sparse blocks", WorkKind::matrix);
   for (int column : z.columns()) multiplier.column(column, z_columns, m_columns, out);
+  region.add({multiplier.flops()});
   out.finish();
   flops += multiplier.flops();
   return out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/recorder.hpp"
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/random.hpp"
@@ -120,6 +121,7 @@ const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, con
     inputs_[l + 1] = sum;
     if (l + 1 == layers()) break;
     if (is_plain(l)) continue;
+    const KernelRegion region("activation", WorkKind::transcendental);
     for (T& value : inputs_[l + 1]) value = activate(activation_, value);
   }
   return inputs_.back();
@@ -146,6 +148,7 @@ void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gr
     host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0),
                  by_input.data(), in(l));
     ready.release(static_cast<int>(l));
+    const KernelRegion region("slope of the activation", WorkKind::elementwise);
     if (!is_plain(l - 1))
       for (std::size_t k = 0; k < by_input.size(); ++k)
         by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
+#include "core/train/networks/torch/operator_regions.hpp"
 #include "core/train/networks/torch/saved_tensors.hpp"
 #include "core/train/networks/torch/segments.hpp"
 
@@ -110,6 +111,7 @@ struct TorchNetwork::AfterAccumulation : torch::autograd::FunctionPostHook {
 };
 
 TorchNetwork::TorchNetwork(Precision precision) : precision_(precision) {
+  observe_operators();
   torch::set_num_threads(1);
   at::globalContext().setDeterministicAlgorithms(true, false);
 }

@@ -1,0 +1,125 @@
+"""`cambium profile`: the classes and idle time are the wall time, nearly all of it has a name, operations are those that shapes say."""
+import csv
+import json
+import os
+import re
+import unittest
+
+import program
+
+DECKS = {  # enough steps that the start of a stage is not most of it
+    "md": ("md/copper_melting.yaml", 2, ["stages[0].simulate.steps=300"]),
+    "superres": ("superres/rayleigh_benard.yaml", 2, ["stages[0].simulate.cells=[256, 64]", "stages[0].simulate.end_time=2"]),
+    "kinetic": ("kinetic/sod_bgk.yaml", 1, []),
+    "submatrix": ("submatrix/diamond.yaml", 1, []),
+    "train": ("train/surrogate.yaml", 2, ["stages[0].train.epochs=20", "stages[0].train.validate.every=250"]),
+}
+SMALL = {"kinetic", "submatrix"}  # at the size of the tests
+CLASSES = {"matrix", "elementwise", "reduction", "transcendental", "movement", "communication", "files", "host"}
+
+
+def stage_folders(run):
+    return [os.path.join(run, name) for name in sorted(os.listdir(run)) if os.path.isfile(os.path.join(run, name, "profile.json"))]
+
+
+def loaded(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return json.load(file)
+
+
+class Profile(unittest.TestCase):
+    def profiled(self, name, *more, ranks=None):
+        deck, usual, keys = DECKS[name]
+        folder = program.fresh("profile_" + name)
+        sizes = ["--test-size"] if name in SMALL else []
+        code, out, error = program.run("profile", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={folder}", *sizes, *keys,
+                                       *more, ranks=ranks or usual)
+        self.assertEqual(code, 0, error)
+        return folder, out, ranks or usual
+
+    def judge(self, rank):
+        self.assertLessEqual({row["class"] for row in rank["rows"]}, CLASSES)
+        named = sum(row["seconds"] for row in rank["rows"])
+        self.assertAlmostEqual((named + rank["idle_seconds"]) / rank["wall_seconds"], 1.0, delta=0.01)
+        return named / rank["wall_seconds"]
+
+    def test_every_plugin_has_names(self):
+        built = os.environ["CAMBIUM_BUILT_PLUGINS"].split()
+        for name in DECKS:
+            if name != "train" and name not in built:
+                continue
+            with self.subTest(name):
+                folder, out, ranks = self.profiled(name)
+                first = stage_folders(folder)[-1 if name == "train" else 0]
+                profile = loaded(first, "profile.json")
+                self.assertEqual([rank["rank"] for rank in profile["ranks"]], list(range(ranks)))
+                for rank in profile["ranks"]:
+                    self.assertGreaterEqual(self.judge(rank), 0.95)
+                self.assertIn("idle ", out)
+                self.assertIn("profile.json, trace.json", out)
+                for key in ("matrix_double_flops", "vector_float_flops", "memory_bytes", "files_bytes"):
+                    self.assertGreater(profile["peaks_of_a_rank"][key], 1e6)
+
+    def test_operations_of_a_training(self):
+        folder, _, ranks = self.profiled("train")
+        train = os.path.join(folder, "train")
+        with open(os.path.join(train, "training.csv")) as file:
+            steps = int(list(csv.reader(line for line in file if not line.startswith("#")))[-1][0])
+        profile = loaded(train, "profile.json")
+        found = sum(row["flops"] for rank in profile["ranks"] for row in rank["rows"] if row["section"] == "gradient")
+        # 2 to 64 to 64 to 1: forward, gradient of the weights, and of every layer's input but the first one's.
+        layers = [(2, 64), (64, 64), (64, 1)]
+        sample = 2 * (2 * sum(a * b for a, b in layers) + sum(a * b for a, b in layers[1:]))
+        seen = 20 * 3600  # whole epochs of what is not held out
+        self.assertGreaterEqual(steps, seen // 64)
+        self.assertAlmostEqual(found / (sample * seen), 1.0, delta=0.01)
+
+    def test_trace(self):
+        folder, _, ranks = self.profiled("md")
+        events = loaded(os.path.join(folder, "simulate"), "trace.json")["traceEvents"]
+        self.assertEqual({event["pid"] for event in events}, set(range(ranks)))
+        self.assertEqual(sorted(event["args"]["name"] for event in events if event["ph"] == "M"), [f"rank {k}" for k in range(ranks)])
+        complete = [event for event in events if event["ph"] == "X"]
+        self.assertGreater(len(complete), 1000)
+        for event in complete:
+            self.assertIn(event["cat"], CLASSES)
+            self.assertGreaterEqual(event["ts"], 0.0)
+            self.assertGreaterEqual(event["dur"], 0.0)
+        self.assertTrue(any(event["name"].startswith("MPI_") for event in complete))
+        self.nested([event for event in complete if event["pid"] == 0])
+
+    def nested(self, events):
+        """Regions of a rank lie inside each other or apart."""
+        open_until = []
+        for event in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+            end = event["ts"] + event["dur"]
+            while open_until and open_until[-1] <= event["ts"] + 0.002:  # written to thousandths
+                open_until.pop()
+            if open_until:
+                self.assertLessEqual(end, open_until[-1] + 0.003)
+            open_until.append(end)
+
+    def test_results_stay(self):
+        folder, _, _ = self.profiled("md")
+        plain = program.fresh("profile_plain")
+        deck, ranks, keys = DECKS["md"]
+        code, out, error = program.run("run", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={plain}", *keys, ranks=ranks)
+        self.assertEqual(code, 0, error)
+        self.assertNotIn("profile of", out)
+        with open(os.path.join(folder, "simulate", "thermo.csv")) as one, open(os.path.join(plain, "simulate", "thermo.csv")) as other:
+            self.assertEqual(one.read(), other.read())
+
+    def test_disk_that_takes_no_trace(self):
+        folder = program.fresh("profile_refused")
+        os.makedirs(os.path.join(folder, "simulate", "trace.json.part"))  # stands where the file is written first
+        deck, _, keys = DECKS["md"]
+        code, out, error = program.run("profile", os.path.join(program.SOURCE, "inputs", deck), f"run.directory={folder}",
+                                       "stages[0].simulate.steps=20")
+        self.assertEqual(code, 0, error)
+        self.assertRegex(out + error, re.escape("the run goes on without this part of its profile: cannot write '")
+                         + ".*trace.json': Is a directory; free some space or choose another run directory")
+        self.assertTrue(os.path.isfile(os.path.join(folder, "simulate", "profile.json")))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
