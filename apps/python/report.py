@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cambium_io  # noqa: E402
+import cambium_profile  # noqa: E402
 import plugin_pictures  # noqa: E402
 import report_pictures  # noqa: E402
 
@@ -145,6 +146,7 @@ def stage_section(run, name, lines):
     with tempfile.TemporaryDirectory(prefix="cambium_report_") as scratch:
         pictures, problems = report_pictures.draw_stage(folder, Path(scratch))
         out += [embedded(picture) for picture in pictures]
+        out += [embedded(picture) for picture in cambium_profile.draw(folder, Path(scratch) / "profile.png")]
     tables, bad = plugin_pictures.tables(folder)
     out += [f'<p class="warning">{html.escape(problem)}</p>' for problem in problems + bad]
     if lines:

@@ -1,6 +1,6 @@
 #include "core/driver/simulate.hpp"
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/driver/loop.hpp"
 
 namespace cambium {

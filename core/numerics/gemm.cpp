@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 // The Fortran symbols are the same in every BLAS; a C header is not.
 extern "C" {

@@ -88,6 +88,13 @@ class Profile(unittest.TestCase):
         self.assertTrue(any(event["name"].startswith("MPI_") for event in complete))
         self.nested([event for event in complete if event["pid"] == 0])
 
+    def test_report_has_the_picture(self):
+        folder, _, _ = self.profiled("train")
+        code, _, error = program.run("report", folder)
+        self.assertEqual(code, 0, error)
+        with open(os.path.join(folder, "report.html")) as page:
+            self.assertEqual(page.read().count('alt="profile"'), 2)  # of both stages
+
     def nested(self, events):
         """Regions of a rank lie inside each other or apart."""
         open_until = []

@@ -44,6 +44,7 @@ std::string type_text(const KeySpec& key) {
 /// "; formerly `model`"
 std::string formerly(const std::vector<std::string>& names) {
   std::vector<std::string> words;
+  words.reserve(names.size());
   for (const auto& name : names) words.push_back(code(name));
   return words.empty() ? "" : "; formerly " + join(words);
 }

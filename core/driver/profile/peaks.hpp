@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/parallel/context.hpp"
 
 namespace cambium {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/driver/profile/peaks.hpp"
 #include "core/parallel/comm.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/driver/profile/profile_table.hpp"
 #include "core/driver/profile/trace.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/parallel/kernel_regions.hpp"
+#include "core/parallel/regions/kernel_regions.hpp"
 
 namespace cambium {
 

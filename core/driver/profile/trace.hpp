@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace cambium {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/hdf5/h5_disk.hpp"
 #include "core/io/hdf5/h5_internal.hpp"

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 
 namespace cambium::io {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/sparse/rows/caches.hpp"
 #include "core/sparse/rows/row_kernels.hpp"
 #include "core/sparse/rows/row_ranges.hpp"

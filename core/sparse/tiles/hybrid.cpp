@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/base/timing.hpp"
 #include "core/sparse/rows/row_ranges.hpp"
 #include "core/sparse/tiles/tile_kernels.hpp"

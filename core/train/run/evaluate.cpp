@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/base/text.hpp"
 #include "core/deck/resolve.hpp"
 #include "core/io/tables/csv.hpp"

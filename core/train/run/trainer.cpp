@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/driver/page/stage_files.hpp"
 #include "core/driver/resume_point.hpp"
 #include "core/parallel/agree.hpp"

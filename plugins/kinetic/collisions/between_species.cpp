@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 namespace cambium::kinetic {
 
 BetweenSpecies::Exchange BetweenSpecies::exchange_of(const Pair& f, double frequency, int cell, int vdim) const {

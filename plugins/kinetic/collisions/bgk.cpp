@@ -7,7 +7,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "plugins/kinetic/collisions/on_ranks.hpp"
 
 namespace cambium::kinetic {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace cambium::kinetic {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/sparse/block_panel.hpp"
 #include "plugins/submatrix/columns/principal.hpp"
 

@@ -18,6 +18,8 @@ std::span<const EnvironmentVariable> environment_variables() {
                           "unless ranks are fewer than cores"},
       EnvironmentVariable{"OPENBLAS_NUM_THREADS", "threads of OpenBLAS alone"},
       EnvironmentVariable{"OPENBLAS_CORETYPE", "the kernels OpenBLAS takes; chosen by the program where it is not set"},
+      EnvironmentVariable{"XDG_CACHE_HOME",
+                          "where cambium profile keeps the measured peaks of the machine; ~/.cache without it"},
       EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
   };
   return variables;

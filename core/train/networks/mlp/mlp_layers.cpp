@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/random.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace cambium::train {
 

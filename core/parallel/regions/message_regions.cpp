@@ -3,7 +3,7 @@
 // those that this rank gives away. Another tool of that kind, loaded before this library, comes first.
 #include <mpi.h>
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace {
 

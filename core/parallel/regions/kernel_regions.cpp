@@ -1,6 +1,6 @@
-#include "core/parallel/kernel_regions.hpp"
+#include "core/parallel/regions/kernel_regions.hpp"
 
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium {

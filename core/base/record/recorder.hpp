@@ -55,7 +55,7 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// The calling thread's regions from here to end(). InternalError where another recorder is at work.
+  /// The calling thread's regions from here to end(). std::logic_error where another recorder is at work.
   void begin();
   void end();
 

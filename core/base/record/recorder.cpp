@@ -1,9 +1,8 @@
-#include "core/base/recorder.hpp"
+#include "core/base/record/recorder.hpp"
 
 #include <array>
-
-#include "core/base/error.hpp"
-#include "core/base/timing.hpp"
+#include <chrono>
+#include <stdexcept>
 
 namespace cambium {
 
@@ -16,6 +15,10 @@ thread_local bool recorded_thread = false;
 std::vector<std::function<void(bool)>>& sources() {
   static std::vector<std::function<void(bool)>> all;
   return all;
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -40,10 +43,10 @@ Recorder::~Recorder() {
 }
 
 void Recorder::begin() {
-  if (at_work) throw InternalError("two recorders at once");
+  if (at_work) throw std::logic_error("two recorders at once");
   at_work = this, recorded_thread = true;
   for (const auto& source : sources()) source(true);
-  began_ = since_ = wall_seconds();
+  began_ = since_ = now_seconds();
 }
 
 void Recorder::end() {
@@ -54,7 +57,7 @@ void Recorder::end() {
 
 /// The time since the last change belongs to the innermost region.
 double Recorder::charge() {
-  const double now = wall_seconds();
+  const double now = now_seconds();
   (stack_.empty() ? idle_ : rows_[stack_.back().row].seconds) += now - since_;
   since_ = now;
   return now;
