@@ -11,6 +11,7 @@
 #include "core/base/text.hpp"
 #include "core/driver/bench/bench_codec.hpp"
 #include "core/driver/bench/bench_lowp.hpp"
+#include "core/driver/bench/bench_peaks.hpp"
 #include "core/driver/bench/task_bench/bench_task_bench.hpp"
 #include "core/driver/command_line/commands.hpp"
 #include "core/driver/command_line/compress_commands.hpp"
@@ -277,6 +278,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
     add_core_writers(registry);
     registry.add_bench(bench_lowp());
     registry.add_bench(bench_codec());
+    registry.add_bench(bench_peaks());
     for (auto& command : compress_commands()) registry.add_command(std::move(command));
     registry.add_bench(bench_task_bench());
     register_plugins(registry);

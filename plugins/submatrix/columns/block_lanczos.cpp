@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/panel.hpp"
 
 namespace cambium::submatrix {
@@ -120,6 +121,8 @@ bool BlockLanczos<T>::purify(T* w, int rows, T* row) {
 /// which nothing stays are left out; returns how many there are then.
 template <class T>
 int BlockLanczos<T>::normalise(T* w, int rows, T* beta) {
+  // One region for all of it: its dots are shorter than looking at a clock.
+  const KernelRegion region("Gram-Schmidt", WorkKind::reduction);
   int stayed = 0;
   for (int q = 0; q < rows; ++q) {
     T* row = w + static_cast<std::ptrdiff_t>(q) * ld_;
