@@ -40,7 +40,7 @@ def points_of(ranks):
     for rank in ranks:
         for row in rank["rows"]:
             if row["flops"] > 0.0 and row["bytes"] > 0.0 and row["seconds"] > 0.0:
-                found = sums.setdefault(row["name"], [0.0, 0.0, 0.0])
+                found = sums.setdefault(row["name"] + (" (float)" if row["bytes_of_a_number"] == 4 else ""), [0.0, 0.0, 0.0])
                 for k, key in enumerate(("flops", "bytes", "seconds")):
                     found[k] += row[key]
     points = [(flops / size, 1e-9 * flops / seconds, seconds, name) for name, (flops, size, seconds) in sums.items()]

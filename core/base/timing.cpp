@@ -5,6 +5,7 @@
 namespace cambium {
 
 int Timing::enter(std::string_view name) {
+  if (const auto listen = section_listener().enter) listen(name);
   if (Recorder* found = recorder()) found->enter_section(name);
   const double now = wall_seconds();
   if (current_ >= 0) sections_[current_].seconds += now - since_;
@@ -23,6 +24,7 @@ void Timing::leave(int outer) {
   since_ = now;
   current_ = outer;
   if (Recorder* found = recorder()) found->leave();
+  if (const auto listen = section_listener().leave) listen();
 }
 
 void Timing::reset() {

@@ -18,6 +18,7 @@
 #include "core/io/hdf5/atomic_file.hpp"
 #include "core/io/run/run_lock.hpp"
 #include "core/parallel/agree.hpp"
+#include "core/parallel/regions/kernel_regions.hpp"
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/formula_place.hpp"
 #include "core/plugin/registry.hpp"
@@ -307,6 +308,7 @@ ExitCode Run::run() {
 }  // namespace
 
 ExitCode run_stages(const ReadDeck& read, const RunOptions& options, Context& context) {
+  observe_kernels();
   return Run(read, options, context)();
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/error.hpp"
+#include "core/base/record/recorder.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium::io {
@@ -36,6 +37,7 @@ void for_elements(const TensorRef& t, Visit visit) {
 
 OnHost::OnHost(const TensorRef& source) : tensor_(source) {
   if (source.elements() == 0 || (source.space == Space::host && source.contiguous())) return;
+  const Region region("copy to the host", WorkKind::movement);
   const char* from = static_cast<const char*>(source.data);
   std::vector<char> staged;
   if (source.space == Space::device) {

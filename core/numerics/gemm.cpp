@@ -24,10 +24,6 @@ static Amount product_amount(double m, double n, double k, bool add) {
           static_cast<int>(sizeof(T))};
 }
 
-/// One name for each type of number, since their roofs differ.
-template <class T>
-static constexpr const char* product_name = std::is_same_v<T, double> ? "gemm (double)" : "gemm (float)";
-
 template <class T>
 void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                    int ldc) {
@@ -53,7 +49,7 @@ template <class T>
 void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
-  const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
+  const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
   // BLAS is column-major: what it sees is the transposed product.
   const char *trans_b = transpose_b ? "T" : "N", *trans_a = transpose_a ? "T" : "N";
   if constexpr (std::is_same_v<T, double>)
@@ -68,7 +64,7 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
   if constexpr (device_is_host) {
     host_gemm<T>(false, transpose_b, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   } else {
-    const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
+    const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
     portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
   }
 }
@@ -76,7 +72,7 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
 template <class T>
 void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
-  const KernelRegion region(product_name<T>, WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
+  const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
   if constexpr (device_is_host) {
     const char *plain = "N", *transposed = "T";
     const T one = 1;

@@ -148,7 +148,7 @@ void PackedMatrix<T>::multiply(int m, const T* a, int lda, bool add, T* c, int l
   if (m == 0 || n_ == 0) return;
   const double columns = n_, inner = k_, size = sizeof(T);
   const KernelRegion region(
-      size == 8.0 ? "packed_gemm (double)" : "packed_gemm (float)", WorkKind::matrix,
+      "packed_gemm", WorkKind::matrix,
       {2.0 * m * columns * inner, size * (m * inner + inner * columns + (add ? 2.0 : 1.0) * m * columns),
        static_cast<int>(sizeof(T))});
   if constexpr (!device_is_host) {

@@ -85,7 +85,7 @@ int panel_width() {
 template <class T>
 void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const T* a, std::ptrdiff_t lda, T* c,
                    std::ptrdiff_t ldc, bool subtract) {
-  const KernelRegion region(sizeof(T) == 8 ? "panel product (double)" : "panel product (float)", WorkKind::matrix,
+  const KernelRegion region("panel product", WorkKind::matrix,
                             {2.0 * rows * static_cast<double>(n) * k, 0.0, static_cast<int>(sizeof(T))});
   const int columns = padded<T>(n);
   int r = 0;
@@ -96,7 +96,7 @@ void panel_product(int rows, int n, int k, const T* x, std::ptrdiff_t ldx, const
 
 template <class T>
 void panel_dots(int k, int rows, int n, const T* p, std::ptrdiff_t ldp, const T* w, std::ptrdiff_t ldw, T* g) {
-  const KernelRegion region(sizeof(T) == 8 ? "panel dots (double)" : "panel dots (float)", WorkKind::matrix,
+  const KernelRegion region("panel dots", WorkKind::matrix,
                             {2.0 * rows * static_cast<double>(n) * k, 0.0, static_cast<int>(sizeof(T))});
   const int columns = padded<T>(n);
   int s = 0;

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import re
+import subprocess
 import unittest
 
 import program
@@ -59,6 +60,36 @@ class Profile(unittest.TestCase):
                 self.assertIn("profile.json, trace.json", out)
                 for key in ("matrix_double_flops", "vector_float_flops", "memory_bytes", "files_bytes"):
                     self.assertGreater(profile["peaks_of_a_rank"][key], 1e6)
+
+    def test_sections_as_the_timing_table_has_them(self):
+        """Timing adds up its sections by itself; its table begins with the loop, the profile with the stage."""
+        folder, out, _ = self.profiled("md", ranks=1)
+        rank = loaded(os.path.join(folder, "simulate"), "profile.json")["ranks"][0]
+        loop = float(re.search(r"^Loop ([\d.]+) s", out, re.M).group(1))
+        self.assertGreaterEqual(rank["wall_seconds"], loop - 0.01)
+        for section in ("integrate", "force"):
+            timed = float(re.search(rf"^{section} +[\d.]+ +([\d.]+)", out, re.M).group(1))
+            found = sum(row["seconds"] for row in rank["rows"] if row["section"] == section)
+            self.assertAlmostEqual(found, timed, delta=0.02 * timed + 0.002, msg=section)
+
+    def test_tool_of_kokkos(self):
+        """A tool that is loaded is told of sections and kernels, with a profile and without."""
+        folder = program.fresh("profile_tool")
+        deck = os.path.join(program.SOURCE, "inputs", DECKS["md"][0])
+        tool = os.environ["CAMBIUM_KOKKOS_TOOL"]
+        told = []
+        for profile in ("false", "true"):
+            notes = os.path.join(folder, profile)
+            done = subprocess.run(program.command("run", deck, f"run.directory={folder}/run_{profile}", "stages[0].simulate.steps=20",
+                                                  f"run.profile={profile}"), capture_output=True, text=True,
+                                  env={**os.environ, "KOKKOS_PROFILE_LIBRARY": tool, "KOKKOS_TOOLS_LIBS": tool, "CAMBIUM_TOOL_NOTES": notes})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(notes) as file:
+                told.append(file.read().splitlines())
+        self.assertEqual(told[0], told[1])
+        self.assertGreater(told[0].count("section force"), 10)
+        self.assertEqual(told[0].count("section end"), sum(line.startswith("section ") for line in told[0]) // 2)
+        self.assertTrue(any(line.startswith("kernel sutton_chen") for line in told[0]))
 
     def test_operations_of_a_training(self):
         folder, _, ranks = self.profiled("train")

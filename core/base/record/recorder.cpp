@@ -36,6 +36,11 @@ void add_region_source(std::function<void(bool)> source) {
   sources().push_back(std::move(source));
 }
 
+SectionListener& section_listener() {
+  static SectionListener listener;
+  return listener;
+}
+
 Recorder::Recorder(std::size_t most_events) : most_events_(most_events) { events_.reserve(most_events); }
 
 Recorder::~Recorder() {
@@ -69,7 +74,9 @@ std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
   std::size_t& recent = recent_[(address / 8 + static_cast<std::size_t>(section_) * 67) % recent_.size()];
   if (recent > 0) {
     const Row& row = rows_[recent - 1];
-    if (row.name == name && row.section == sections_[static_cast<std::size_t>(section_)]) return recent - 1;
+    if (row.name == name && (row.word < 8) == (word < 8) &&
+        row.section == sections_[static_cast<std::size_t>(section_)])
+      return recent - 1;
   }
   const std::size_t row = found_row(name, kind, word);
   recent = row + 1;
@@ -77,7 +84,7 @@ std::size_t Recorder::row_of(std::string_view name, WorkKind kind, int word) {
 }
 
 std::size_t Recorder::found_row(std::string_view name, WorkKind kind, int word) {
-  Names& known = names_[static_cast<std::size_t>(section_)];
+  Names& known = names_[static_cast<std::size_t>(section_)][word < 8];
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
   known.emplace(std::string(name), rows_.size());

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,7 +38,7 @@ class Recorder {
   struct Row {
     std::string section, name;  ///< section: that of Timing around it, "" outside
     WorkKind kind;
-    int word;
+    int word;  ///< what is done in double and in float are two rows
     std::int64_t calls = 0;
     double seconds = 0.0;  ///< without the regions inside
     double flops = 0.0, bytes = 0.0;
@@ -93,8 +92,8 @@ class Recorder {
 
   std::vector<Row> rows_;
   std::vector<std::string> sections_{""};
-  std::vector<Names> names_{1};            ///< of each section
-  std::array<std::size_t, 256> recent_{};  ///< row + 1 of names by their address: most are literals
+  std::vector<std::array<Names, 2>> names_{1};  ///< of each section: of numbers of 8 bytes, of fewer
+  std::array<std::size_t, 256> recent_{};       ///< row + 1 of names by their address: most are literals
   std::vector<Frame> stack_;
   std::vector<Event> events_;
   std::size_t most_events_;
@@ -109,6 +108,13 @@ Recorder* recorder();
 /// What tells a recorder of regions that other libraries run through (kernels, operators): called with true as a
 /// recorder begins and with false as it ends. For the whole program.
 void add_region_source(std::function<void(bool)> source);
+
+/// Who is told of sections of Timing, whether or not a profile is taken; nobody where they are null.
+struct SectionListener {
+  void (*enter)(std::string_view name) = nullptr;
+  void (*leave)() = nullptr;
+};
+SectionListener& section_listener();
 
 /// Records its own life as a region; what lies inside is recorded, too.
 class Region {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/base/error.hpp"
 #include "core/driver/profile/kernels.hpp"
 #include "core/driver/profile/peaks.hpp"
 #include "core/numerics/gemm.hpp"
@@ -74,8 +75,15 @@ Turns in_turns(const OneDnn& peer, int n, int turns) {
   return out;
 }
 
+int within(const BenchOptions& options, const char* name, int least, int most) {
+  const int value = options.integer(name);
+  if (value < least || value > most)
+    throw InputError(fmt::format("bench peaks: {} is {}; give a number from {} to {}", name, value, least, most));
+  return value;
+}
+
 nlohmann::json measure(const BenchOptions& options, Context& context) {
-  const int n = options.integer("rows"), turns = options.integer("turns");
+  const int n = within(options, "rows", 16, 16384), turns = within(options, "turns", 1, 1000);
   const OneDnn peer;
   const Turns found = in_turns(peer, n, turns);
   nlohmann::json out{{"matrix_float_peak_gflops", 1e-9 * found.own},
@@ -86,7 +94,7 @@ nlohmann::json measure(const BenchOptions& options, Context& context) {
                      {"rows", n},
                      {"turns", turns}};
   if (!peer || found.other == 0.0) {
-    out["check"] = "no peer: oneDNN is not installed (Debian: libdnnl2)";
+    out["check"] = peer ? "no peer: oneDNN would not multiply" : "no peer: oneDNN is not installed (Debian: libdnnl2)";
     return out;
   }
   out["peer_gflops"] = 1e-9 * found.other;

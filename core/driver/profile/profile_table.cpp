@@ -57,6 +57,7 @@ std::vector<std::string> longest(const Recorder& recorder, const Peaks& peaks) {
     Sum sum;
     add(sum, row, peaks);
     std::string name = row.section.empty() || row.section == row.name ? row.name : row.section + " / " + row.name;
+    if (row.word == 4) name += " (float)";
     if (name.size() > 33) name = name.substr(0, 30) + "...";
     lines.push_back(fmt::format("{:<34}{:<14}{:>9}{:>9.3f}{:>7.1f}{:>10}{:>8}{:>8}", name, name_of(row.kind), row.calls,
                                 row.seconds, 100.0 * row.seconds / recorder.seconds(), rate(row.flops, row.seconds),

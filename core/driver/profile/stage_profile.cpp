@@ -12,7 +12,6 @@
 #include "core/driver/profile/profile_table.hpp"
 #include "core/driver/profile/trace.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
-#include "core/parallel/regions/kernel_regions.hpp"
 
 namespace cambium {
 
@@ -53,7 +52,6 @@ std::string profile_text(const std::vector<std::string>& ranks, const Peaks& pea
 }  // namespace
 
 StageProfile::StageProfile(Context& context) : context_(context), recorder_(events_of_rank(context.comm)) {
-  observe_kernels();
   context.comm.barrier();  // the ranks' clocks begin together
   recorder_.begin();
 }

@@ -234,6 +234,7 @@ void Dataset::write_block(std::span<const std::int64_t> start, const TensorRef& 
 }
 
 void Dataset::append(const TensorRef& row) {
+  const Region region("HDF5: append", WorkKind::files);
   TensorRef block = row;
   block.rank = row.rank + 1;
   block.shape[0] = 1, block.stride[0] = std::max<std::int64_t>(row.elements(), 1);

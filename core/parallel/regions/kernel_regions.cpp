@@ -12,9 +12,15 @@ namespace tools = Kokkos::Tools::Experimental;
 /// What a loaded tool, or nobody, asked to be told.
 tools::EventSet others;
 
-template <WorkKind kind>
-void begin(const char* name) {
-  if (Recorder* found = recorder(); found && !found->closed()) found->enter(name, kind);
+/// Copies of Kokkos and our own are kernels, too: only the name tells.
+WorkKind kind_of(std::string_view name, WorkKind usual) {
+  const auto holds = [&](const char* word) { return name.find(word) != std::string_view::npos; };
+  if (holds("copy") || holds("View")) return WorkKind::movement;
+  return holds("activate") ? WorkKind::transcendental : usual;
+}
+
+void begin(const char* name, WorkKind usual) {
+  if (Recorder* found = recorder(); found && !found->closed()) found->enter(name, kind_of(name, usual));
 }
 
 void end() {
@@ -23,7 +29,7 @@ void end() {
 
 void begin_for(const char* name, const std::uint32_t device, std::uint64_t* id) {
   if (others.begin_parallel_for) others.begin_parallel_for(name, device, id);
-  begin<WorkKind::elementwise>(name);
+  begin(name, WorkKind::elementwise);
 }
 void end_for(std::uint64_t id) {
   end();
@@ -31,7 +37,7 @@ void end_for(std::uint64_t id) {
 }
 void begin_reduce(const char* name, const std::uint32_t device, std::uint64_t* id) {
   if (others.begin_parallel_reduce) others.begin_parallel_reduce(name, device, id);
-  begin<WorkKind::reduction>(name);
+  begin(name, WorkKind::reduction);
 }
 void end_reduce(std::uint64_t id) {
   end();
@@ -39,7 +45,7 @@ void end_reduce(std::uint64_t id) {
 }
 void begin_scan(const char* name, const std::uint32_t device, std::uint64_t* id) {
   if (others.begin_parallel_scan) others.begin_parallel_scan(name, device, id);
-  begin<WorkKind::reduction>(name);
+  begin(name, WorkKind::reduction);
 }
 void end_scan(std::uint64_t id) {
   end();
@@ -65,6 +71,9 @@ void listen(bool on) {
 void observe_kernels() {
   static const bool once = [] {
     add_region_source(listen);
+    if (Kokkos::Tools::profileLibraryLoaded())
+      section_listener() = {[](std::string_view name) { Kokkos::Tools::pushRegion(std::string(name)); },
+                            [] { Kokkos::Tools::popRegion(); }};
     return true;
   }();
   (void)once;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
 #include "core/sparse/rows/caches.hpp"
+#include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_kernels.hpp"
 #include "core/sparse/rows/row_ranges.hpp"
 
@@ -69,14 +69,6 @@ Walk usual_walk(const Csr<T>& a, std::int64_t width) {
   return {false, std::min(a.columns, reach(a)) * row > cache_bytes(2), a.rows * row > cache_bytes(3)};
 }
 
-/// The floor that products.hpp states: each row of h once.
-template <class T>
-static Amount product_amount(const Csr<T>& a, double width) {
-  const double size = sizeof(T), entries = static_cast<double>(a.entries());
-  return {2.0 * entries * width, entries * (4.0 + size) + static_cast<double>(a.rows + a.columns) * width * size,
-          static_cast<int>(sizeof(SumOf<T>))};
-}
-
 template <class T>
 void multiply(const Csr<T>& a, std::type_identity_t<Rows<const T>> h, std::type_identity_t<Rows<T>> out, bool add) {
   multiply(a, h, out, add, usual_walk(a, h.width));
@@ -88,8 +80,7 @@ void multiply(const Csr<T>& a, std::type_identity_t<Rows<const T>> h, std::type_
   check("the factor", h, a.columns, h.width);
   check("the product", out, a.rows, h.width);
   if (h.width == 0) return;
-  const KernelRegion region(sizeof(SumOf<T>) == 8 ? "sparse product (double)" : "sparse product (float)",
-                            WorkKind::matrix, product_amount(a, static_cast<double>(h.width)));
+  const KernelRegion region("sparse product", WorkKind::matrix, product_amount(a, h.width));
   const RowProduct<T> p(a, h, out, add);
   const auto size = static_cast<std::int64_t>(sizeof(T));
   // Packs begin at multiples of 16 bytes where the width holds whole ones; else the last overlaps the one before.
@@ -134,9 +125,7 @@ void multiply_transposed(const Csr<T>& a, std::type_identity_t<Rows<const T>> h,
   check("the factor", h, a.rows, h.width);
   check("the product", out, a.columns, h.width);
   if (h.width == 0) return;
-  const KernelRegion region(
-      sizeof(SumOf<T>) == 8 ? "sparse product: transposed (double)" : "sparse product: transposed (float)",
-      WorkKind::matrix, product_amount(a, static_cast<double>(h.width)));
+  const KernelRegion region("sparse product: transposed", WorkKind::matrix, product_amount(a, h.width));
   if constexpr (std::is_same_v<T, SumOf<T>>) {
     if (!add)
       for (std::int64_t j = 0; j < out.rows; ++j) std::fill_n(out.row(j), out.width, T(0));
@@ -160,8 +149,7 @@ void sampled_products(const Csr<T>& pattern, std::type_identity_t<Rows<const T>>
   check("the left factor", u, pattern.rows, u.width);
   check("the right factor", v, pattern.columns, u.width);
   if (std::ssize(out) != pattern.entries()) throw InternalError("sampled products: one number for each entry");
-  const KernelRegion region(sizeof(SumOf<T>) == 8 ? "sampled products (double)" : "sampled products (float)",
-                            WorkKind::matrix, product_amount(pattern, static_cast<double>(u.width)));
+  const KernelRegion region("sampled products", WorkKind::matrix, product_amount(pattern, u.width));
   constexpr int w = native_width<SumOf<T>>;
   for_row_ranges(pattern.start, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)

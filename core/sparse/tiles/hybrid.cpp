@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/record/recorder.hpp"
 #include "core/base/timing.hpp"
+#include "core/sparse/rows/product_amount.hpp"
 #include "core/sparse/rows/row_ranges.hpp"
 #include "core/sparse/tiles/tile_kernels.hpp"
 
@@ -189,12 +189,7 @@ void HybridMatrix<T>::multiply(Rows<const T> h, Rows<T> out, bool add) const {
   if (h.rows != a_.columns || out.rows != a_.rows || h.width != out.width)
     throw InternalError(fmt::format("hybrid product: {} x {} times {} x {} into {} x {}", a_.rows, a_.columns, h.rows,
                                     h.width, out.rows, out.width));
-  const auto width = static_cast<double>(h.width), size = static_cast<double>(sizeof(T)),
-             entries = static_cast<double>(a_.entries());
-  const KernelRegion region(
-      "sparse product: tiles", WorkKind::matrix,
-      {2.0 * entries * width, entries * (4.0 + size) + static_cast<double>(a_.rows + a_.columns) * width * size,
-       static_cast<int>(sizeof(T))});
+  const KernelRegion region("sparse product: tiles", WorkKind::matrix, product_amount(a_, h.width));
   if (h.width > 0) multiply_tiled(split_, a_, h, out, add, walk_);
 }
 

@@ -32,13 +32,16 @@ Task::Outcome Trainer::run() {
     const Region region("open the data", WorkKind::host);
     data_.open();
   }
-  const auto checkpoint =
-      resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
-  if (checkpoint)
-    resume(*checkpoint);
-  else
-    start_fresh();
-  log_.header();
+  {
+    const Region region("first weights", WorkKind::host);
+    const auto checkpoint =
+        resume_point(context_, free_keys, ", which start_from lets begin with the weights of this one");
+    if (checkpoint)
+      resume(*checkpoint);
+    else
+      start_fresh();
+    log_.header();
+  }
   mllog_.stop("init_stop");
   context_.timing.reset();
   LoopCadence cadence(
@@ -83,6 +86,7 @@ void Trainer::advance() {
   Batch batch;
   {
     const auto timer = context_.timing.scope("data");
+    const Region region("make a batch", WorkKind::movement);
     batch = data_.loader().batch(progress_.step);
   }
   Share share;

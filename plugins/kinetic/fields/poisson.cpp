@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace cambium::kinetic {
 
@@ -36,6 +37,7 @@ std::span<const WallSide> Poisson::floating() const {
 }
 
 void Poisson::solve(const std::vector<double>& charge, int slot) {
+  const Region region("Poisson equation", WorkKind::elementwise);
   const int n = grid_.modes(), local = static_cast<int>(element_.nodes.size());
   double jacobian = 1.0, one = 1.0, volume = grid_.count();
   for (int d = 0; d < grid_.dimensions; ++d)

@@ -68,6 +68,16 @@ TEST_CASE("rows are told apart by section, kernels hold nothing, and events beyo
   CHECK(recorder.lost_events() == 1);
 }
 
+TEST_CASE("what is done in double and in float are two rows") {
+  Recorder recorder(0);
+  recorder.begin();
+  for (int word : {8, 4, 8}) const Region region("product", WorkKind::matrix, {1.0, 0.0, word});
+  recorder.end();
+  REQUIRE(recorder.rows().size() == 2);
+  CHECK(recorder.rows()[0].calls == 2);
+  CHECK(recorder.rows()[1].word == 4);
+}
+
 TEST_CASE("names at one address are compared, not taken for one another") {
   Recorder recorder(0);
   recorder.begin();

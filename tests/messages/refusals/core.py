@@ -51,6 +51,8 @@ says("bench lowp has no option 'repetitions'. It takes part=all, size=4096, fiel
      command=["bench", "lowp", "repetitions=2"])
 says("bench lowp: part is 'wires'; it must be one of all, infer, lossy, wire, for example part=all", command=["bench", "lowp", "part=wires"])
 says("bench lowp: size is '64.5'; it must be a whole number, for example size=4096", command=["bench", "lowp", "size=64.5"])
+says("bench peaks: rows is 0; give a number from 16 to 16384", command=["bench", "peaks", "rows=0"])
+says("bench peaks: turns is 0; give a number from 1 to 1000", command=["bench", "peaks", "rows=64", "turns=0"])
 says("bench compare takes two programs: `cambium bench compare OLD NEW`, for example bench compare old/bin/cambium build/bin/cambium",
      command=["bench", "compare", "old"])
 says("bench compare has no option 'turn'; did you mean 'turns'? It takes names=a,b turns=5 ranks=1 limit=0.03", command=["bench", "compare", "old", "new", "turn=3"])

@@ -6,51 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "core/deck/node.hpp"
-#include "core/driver/advance.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
-#include "tests/catch.hpp"
+#include "tests/physics_case.hpp"
 
 namespace cambium::superres::test {
 
-/// A physics of this plugin, its state and its schedule.
+/// A physics of this plugin, advanced to a time.
 template <class P>
-class Case {
+class Case : public cambium::test::PhysicsCase<P> {
  public:
-  explicit Case(const std::string& deck, MPI_Comm comm = MPI_COMM_SELF, std::uint64_t seed = 1) : comm_(comm) {
-    context_.seed = seed;
-    physics_ = std::make_unique<P>(deck::read<typename P::Params>(deck::parse(deck, "test")), context_);
-    physics_->declare(state_, context_);
-    physics_->schedule(schedule_);
-    physics_->initialise(state_, context_);
-    values_.resize(physics_->observables().size());
-  }
-  void advance() { cambium::advance(schedule_, *physics_, state_, context_.timing, false); }
+  explicit Case(const std::string& deck, MPI_Comm comm = MPI_COMM_SELF, std::uint64_t seed = 1)
+      : cambium::test::PhysicsCase<P>(deck, comm, true, seed) {}
   void run_to(double time) {
-    while (state_.time < time) advance();
+    while (this->time() < time) this->advance();
   }
-  double measure(int column) {
-    physics_->measure(state_, context_, values_);
-    return values_[column];
-  }
-  double time() const { return state_.time; }
-  P& physics() { return *physics_; }
-  Convection& run() { return physics_->run(); }
+  double time() const { return this->state().time; }
+  Convection& run() { return this->physics().run(); }
   const Flow& flow() { return run().stepper.flow(); }
-  const Comm& comm() const { return comm_; }
-  State& state() { return state_; }
-  Context& context() { return context_; }
-
- private:
-  Comm comm_;
-  Log log_;
-  Timing timing_;
-  Context context_{comm_, log_, timing_};
-  std::unique_ptr<P> physics_;
-  State state_;
-  Schedule schedule_;
-  std::vector<double> values_;
 };
 
 using Plates = Case<RayleighBenard>;
