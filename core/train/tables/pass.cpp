@@ -22,15 +22,10 @@ std::vector<int> starts_of(const std::vector<int>& counts) {
   return out;
 }
 
-template <class T>
-void add(std::int64_t width, const T* from, T* to) {
-  for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
-}
-
 }  // namespace
 
 /// What one rank asked for one slice: its place among the slices of all ranks, where its numbers begin, and where its
-/// rows do in given_.
+/// rows do in given_. Or the own rows of a slice of this rank: no numbers, and which slice of this rank.
 template <class T>
 struct TablePass<T>::Block {
   std::int64_t slice = 0;
@@ -42,7 +37,8 @@ template <class T>
 TablePass<T>::TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store,
                         bool deduplicate, const Comm& comm, Traffic& traffic, RowCoding<T>* coding)
     : tables_(tables), places_(places), store_(store), deduplicate_(deduplicate),
-      summed_there_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic), coding_(coding) {
+      summed_there_(places.whole() && !deduplicate), direct_(!deduplicate && !coding), comm_(comm), traffic_(traffic),
+      coding_(coding) {
   for (const auto& table : tables) sums_.emplace_back(table.width);
 }
 
@@ -51,44 +47,62 @@ TablePass<T>::~TablePass() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
-/// Numbers for each rank: for every slice its number, then for every table how many sums are asked for, how many rows
-/// each of them has where it is not one, and the rows' numbers at their owner.
+/// Numbers for each rank that is asked: for every slice its number, then for every table how many sums are asked for,
+/// how many rows each of them has where it is not one, and the rows' numbers at their owner.
 template <class T>
-void TablePass<T>::ask_for_all(std::span<const std::int64_t> numbers) {
-  std::vector<std::int64_t> count(ask_.size());
+void TablePass<T>::ask_for_all() {
   for (std::size_t s = 0; s < bags_.size(); ++s) {
-    for (auto& to : ask_) to.push_back(numbers[s]);
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-      const Bags& bags = bags_[s][t];
-      auto& where = where_[s][t];
-      std::fill(count.begin(), count.end(), 0);
-      if (summed_there_)
-        count[static_cast<std::size_t>(owner(t, 0))] = bags.size();
+    for (std::size_t q = 0; q < ask_.size(); ++q)
+      if (is_asked(q)) ask_[q].push_back(numbers_[s]);
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+      if (summed_there_ && !is_own(t, 0))
+        ask_for_sums(s, t);
       else
-        for (const auto row : bags.ids) ++count[static_cast<std::size_t>(owner(t, row))];
-      for (std::size_t q = 0; q < ask_.size(); ++q) ask_[q].push_back(count[q]);
-      if (summed_there_) {
-        auto& to = ask_[static_cast<std::size_t>(owner(t, 0))];
-        for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) to.push_back(bags.first[b + 1] - bags.first[b]);
-        to.insert(to.end(), bags.ids.begin(), bags.ids.end());
-      } else {
-        for (const auto row : bags.ids) ask_[static_cast<std::size_t>(owner(t, row))].push_back(places_.index(row));
-      }
-      where.resize(summed_there_ ? static_cast<std::size_t>(bags.size()) : bags.ids.size());
-      for (std::size_t k = 0; k < where.size(); ++k) {
-        auto& next = got_count_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags.ids[k]))];
-        where[k] = next;
-        next += static_cast<int>(width(t));
-      }
+        ask_for_rows(s, t);
+  }
+}
+
+template <class T>
+void TablePass<T>::ask_for_sums(std::size_t s, std::size_t t) {
+  const Bags& bags = bags_[s][t];
+  const auto holder = static_cast<std::size_t>(owner(t, 0));
+  for (std::size_t q = 0; q < ask_.size(); ++q)
+    if (is_asked(q)) ask_[q].push_back(q == holder ? bags.size() : 0);
+  auto& to = ask_[holder];
+  for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
+    to.push_back(bags.first[b + 1] - bags.first[b]);
+    where_[s][t].push_back(got_count_[holder]);
+    got_count_[holder] += static_cast<int>(width(t));
+  }
+  to.insert(to.end(), bags.ids.begin(), bags.ids.end());
+}
+
+template <class T>
+void TablePass<T>::ask_for_rows(std::size_t s, std::size_t t) {
+  const Bags& bags = bags_[s][t];
+  std::vector<std::size_t> count(ask_.size());
+  for (std::size_t q = 0; q < ask_.size(); ++q)
+    if (is_asked(q)) count[q] = ask_[q].size(), ask_[q].push_back(0);
+  auto& where = where_[s][t];
+  where.reserve(bags.ids.size());
+  for (const auto row : bags.ids) {
+    const auto q = static_cast<std::size_t>(owner(t, row));
+    if (!is_asked(q)) {
+      where.push_back(~places_.index(row));
+      continue;
     }
+    ++ask_[q][count[q]];
+    ask_[q].push_back(places_.index(row));
+    where.push_back(got_count_[q]);
+    got_count_[q] += static_cast<int>(width(t));
   }
 }
 
 /// The same as one slice in which every row stands once.
 template <class T>
-void TablePass<T>::ask_for_different(std::span<const std::int64_t> numbers) {
+void TablePass<T>::ask_for_different() {
   if (bags_.empty()) return;
-  for (auto& to : ask_) to.push_back(numbers[0]);
+  for (auto& to : ask_) to.push_back(numbers_[0]);
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     std::unordered_map<std::int64_t, std::int64_t> known;
     std::vector<std::vector<std::int64_t>> rows(ask_.size());
@@ -114,7 +128,8 @@ void TablePass<T>::start_of_answers() {
   for (std::size_t s = 0; s < bags_.size(); ++s)
     for (std::size_t t = 0; t < tables_.size(); ++t)
       for (std::size_t k = 0; k < where_[s][t].size(); ++k)
-        where_[s][t][k] += got_at_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags_[s][t].ids[k]))];
+        if (where_[s][t][k] >= 0)
+          where_[s][t][k] += got_at_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags_[s][t].ids[k]))];
 }
 
 /// How much each rank will hear and give, then the numbers of rows.
@@ -159,7 +174,7 @@ const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from
   return at;
 }
 
-/// All blocks that were asked for, in the order of slices.
+/// All blocks that were asked for, and this rank's slices, whose own rows were not, in the order of slices.
 template <class T>
 std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
   std::vector<Block> out;
@@ -174,6 +189,8 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
       });
     }
   }
+  for (std::size_t s = 0; s < bags_.size() && direct_; ++s)
+    out.push_back({numbers_[s], nullptr, static_cast<std::int64_t>(s)});
   std::stable_sort(out.begin(), out.end(), [](const Block& a, const Block& b) { return a.slice < b.slice; });
   return out;
 }
@@ -181,10 +198,12 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
 template <class T>
 void TablePass<T>::answer() {
   given_.assign(static_cast<std::size_t>(given_at_.back() + given_count_.back()), T(0));
-  for (const Block& block : blocks())
+  for (const Block& block : blocks()) {
+    if (!block.numbers) continue;
     walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
       for (const auto row : rows) store_.add_row(t, row, given_.data() + at);
     });
+  }
 }
 
 template <class T>
@@ -250,7 +269,7 @@ template <class T>
 void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient) {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   wait_back();  // of a step that was given up
-  bags_ = std::move(slices);
+  bags_ = std::move(slices), numbers_ = std::move(numbers);
   where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
   ask_.assign(ranks, {});
   got_count_.assign(ranks, 0);
@@ -261,9 +280,9 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
   if (comm_.sum(most) > std::numeric_limits<int>::max())
     throw InputError("tables: the rows of one step are more than 2147483647 numbers; lower batch");
   if (deduplicate_)
-    ask_for_different(numbers);
+    ask_for_different();
   else
-    ask_for_all(numbers);
+    ask_for_all();
   start_of_answers();
   send_numbers();
   answer();
@@ -272,10 +291,10 @@ void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std:
     send_coded();
   else
     send_rows();
-  slices_.clear();
   missing_ = 0;
   for (std::size_t s = 0; s < bags_.size(); ++s) {
-    slices_.emplace_back(*this, s);
+    if (s == slices_.size()) slices_.emplace_back(*this, s);
+    slices_[s].begin();
     if (bags_[s].front().size() > 0) ++missing_;
   }
   arrived_ = false, sent_back_ = !with_gradient, coded_ = coding_ && with_gradient;
@@ -302,18 +321,15 @@ void TablePass<T>::send_back() {
   std::fill(got_.begin(), got_.end(), T(0));
   for (std::size_t s = 0; s < bags_.size(); ++s)
     for (std::size_t t = 0; t < tables_.size(); ++t) {
-      const auto& gradient = slices_[s].gradient_of(t);
+      const auto gradient = slices_[s].gradient_of(t);
       if (gradient.empty()) continue;
-      const Bags& bags = bags_[s][t];
-      const auto& where = where_[s][t];
-      for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
-        const T* from = gradient.data() + static_cast<std::int64_t>(b) * width(t);
-        if (summed_there_)
-          add(width(t), from, got_.data() + where[b]);
-        else
-          for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k)
-            add(width(t), from, got_.data() + where[static_cast<std::size_t>(k)]);
-      }
+      if (summed_there_ && !is_own(t, 0))
+        for (std::size_t b = 0; b < where_[s][t].size(); ++b)
+          add(width(t), gradient.data() + static_cast<std::int64_t>(b) * width(t), got_.data() + where_[s][t][b]);
+      else
+        for_members(s, t, [&](std::int64_t bag, std::int64_t where) {
+          if (where >= 0) add(width(t), gradient.data() + bag * width(t), got_.data() + where);
+        });
     }
   MPI_Ialltoallv(got_.data(), got_count_.data(), got_at_.data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
@@ -326,19 +342,36 @@ void TablePass<T>::wait_back() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
+/// Gradients of the own rows of one slice.
+template <class T>
+void TablePass<T>::add_own(std::size_t s) {
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    if (summed_there_ && !is_own(t, 0)) continue;
+    const auto gradient = slices_[s].gradient_of(t);
+    for_members(s, t, [&](std::int64_t bag, std::int64_t where) {
+      if (where >= 0) return;
+      T* sum = sums_[t].sum(~where);
+      if (!gradient.empty()) add(width(t), gradient.data() + bag * width(t), sum);
+    });
+  }
+}
+
 template <class T>
 void TablePass<T>::touched(const Use& use) {
   constexpr std::size_t ahead = 8;  // rows before the one that changes, memory is asked for it
   wait_back();
   for (const Block& block : blocks())
-    walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
-      auto& sums = sums_[static_cast<std::size_t>(t)];
-      for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
-    });
+    if (!block.numbers)
+      add_own(static_cast<std::size_t>(block.from));
+    else
+      walk(block.numbers, block.from, [&](int t, std::span<const std::int64_t> rows, std::int64_t at) {
+        auto& sums = sums_[static_cast<std::size_t>(t)];
+        for (const auto row : rows) add(tables_[static_cast<std::size_t>(t)].width, given_.data() + at, sums.sum(row));
+      });
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     auto& sums = sums_[t];
     for (std::size_t k = 0; k < sums.size(); ++k) {
-      if (k + ahead < sums.size()) store_.ask_early(static_cast<int>(t), sums.row(k + ahead));
+      if (k + ahead < sums.size()) store_.ask_to_change(static_cast<int>(t), sums.row(k + ahead));
       use(static_cast<int>(t), sums.row(k), sums.values(k));
     }
     sums.clear();
@@ -348,50 +381,6 @@ void TablePass<T>::touched(const Use& use) {
 template <class T>
 double TablePass<T>::bytes() const {
   return static_cast<double>(sizeof(T) * (got_.size() + given_.size()) + sizeof(std::int64_t) * got_numbers_.size());
-}
-
-template <class T>
-TensorRef TablePass<T>::Slice::view(std::vector<T>& values, std::size_t table) const {
-  TensorRef out;
-  out.data = values.data(), out.rank = 2, out.dtype = dtype_of<T>();
-  out.shape[0] = pass_->bags_[number_][table].size(), out.shape[1] = pass_->width(table);
-  out.stride[0] = out.shape[1], out.stride[1] = 1;
-  return out;
-}
-
-template <class T>
-TensorRef TablePass<T>::Slice::pooled(int table) {
-  const auto t = static_cast<std::size_t>(table);
-  const Bags& bags = pass_->bags_[number_][t];
-  const std::int64_t width = pass_->width(t);
-  auto& out = pooled_[t];
-  if (out.empty()) {
-    pass_->wait();
-    out.assign(static_cast<std::size_t>(bags.size() * width), T(0));
-    const auto& where = pass_->where_[number_][t];
-    for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
-      T* sum = out.data() + static_cast<std::int64_t>(b) * width;
-      if (pass_->summed_there_)
-        add(width, pass_->got_.data() + where[b], sum);
-      else
-        for (auto k = bags.first[b]; k < bags.first[b + 1]; ++k)
-          add(width, pass_->got_.data() + where[static_cast<std::size_t>(k)], sum);
-    }
-  }
-  return view(out, t);
-}
-
-template <class T>
-TensorRef TablePass<T>::Slice::gradient(int table) {
-  const auto t = static_cast<std::size_t>(table);
-  auto& out = gradient_[t];
-  if (out.empty()) out.assign(static_cast<std::size_t>(pass_->bags_[number_][t].size() * pass_->width(t)), T(0));
-  return view(out, t);
-}
-
-template <class T>
-void TablePass<T>::Slice::ready() {
-  if (--pass_->missing_ == 0) pass_->send_back();
 }
 
 template class TablePass<double>;

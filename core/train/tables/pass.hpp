@@ -15,7 +15,9 @@ namespace cambium::train {
 /// One exchange of rows between the ranks that need them and those that hold them, in T. The numbers of rows go first;
 /// rows, or sums of whole bags where a rank holds whole tables, come back while the network computes; the gradients of
 /// what came go the other way, and are added row by row in the order of the slices of the global batch and of the
-/// samples in them, so that sums do not depend on the number of ranks.
+/// samples in them, so that sums do not depend on the number of ranks. A rank's own rows go into no message: they are
+/// read where they lie, and their gradients added from where a slice has them (coded or with `deduplicate`
+/// they go the way of others).
 template <class T>
 class TablePass {
  public:
@@ -46,8 +48,10 @@ class TablePass {
  private:
   class Slice;
   struct Block;
-  void ask_for_all(std::span<const std::int64_t> numbers);
-  void ask_for_different(std::span<const std::int64_t> numbers);
+  void ask_for_all();
+  void ask_for_sums(std::size_t slice, std::size_t table);
+  void ask_for_rows(std::size_t slice, std::size_t table);
+  void ask_for_different();
   void start_of_answers();
   void send_numbers();
   void answer();
@@ -59,21 +63,40 @@ class TablePass {
   template <class F>
   const std::int64_t* walk(const std::int64_t* at, std::int64_t from, F&& use) const;
   int owner(std::size_t table, std::int64_t row) const { return places_.owner(static_cast<int>(table), row); }
+  /// Rows of this rank itself that need no message; of a whole table all or none are.
+  bool is_own(std::size_t table, std::int64_t row) const { return direct_ && owner(table, row) == comm_.rank(); }
+  bool is_asked(std::size_t rank) const { return !direct_ || static_cast<int>(rank) != comm_.rank(); }
+  void add_own(std::size_t slice);
+  /// use(bag, place in got_ or ~index) for each member of the bags of a slice's table.
+  template <class F>
+  void for_members(std::size_t slice, std::size_t table, F&& use) const {
+    const Bags& bags = bags_[slice][table];
+    const auto& where = where_[slice][table];
+    for (std::int64_t b = 0; b < bags.size(); ++b)
+      for (auto k = bags.first[static_cast<std::size_t>(b)]; k < bags.first[static_cast<std::size_t>(b) + 1]; ++k)
+        use(b, where[static_cast<std::size_t>(k)]);
+  }
+  static void add(std::int64_t width, const T* from, T* to) {
+    for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
+  }
   std::int64_t width(std::size_t table) const { return tables_[table].width; }
 
   std::span<const TableInfo> tables_;
   const TablePlaces& places_;
   RowStore<T>& store_;
   bool deduplicate_, summed_there_;  ///< a rank adds up bags before it sends them
+  bool direct_;                      ///< own rows need no message
   const Comm& comm_;
   Traffic& traffic_;
   RowCoding<T>* coding_;
 
-  std::vector<std::vector<Bags>> bags_;                        ///< by slice and table
-  std::vector<std::vector<std::vector<std::int64_t>>> where_;  ///< in got_: of each bag, or of each of its members
-  std::vector<std::vector<std::int64_t>> ask_;                 ///< by rank: numbers that it is sent
-  std::vector<std::int64_t> got_numbers_;                      ///< that others sent
-  std::vector<int> asked_, asked_at_, heard_, heard_at_;       ///< numbers sent and received, by rank
+  std::vector<std::vector<Bags>> bags_;  ///< by slice and table
+  std::vector<std::int64_t> numbers_;    ///< of the slices, among those of all ranks
+  /// In got_: of each bag, or of each of its members; ~index of an own row.
+  std::vector<std::vector<std::vector<std::int64_t>>> where_;
+  std::vector<std::vector<std::int64_t>> ask_;            ///< by rank: numbers that it is sent
+  std::vector<std::int64_t> got_numbers_;                 ///< that others sent
+  std::vector<int> asked_, asked_at_, heard_, heard_at_;  ///< numbers sent and received, by rank
   std::vector<int> got_count_, got_at_, given_count_, given_at_;
   std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
   std::vector<std::byte> coded_got_, coded_given_;
@@ -91,16 +114,27 @@ class TablePass<T>::Slice : public TableRows {
  public:
   Slice(TablePass& pass, std::size_t number)
       : pass_(&pass), number_(number), pooled_(pass.tables_.size()), gradient_(pass.tables_.size()) {}
+  /// Of a new fetch(): nothing is summed yet.
+  void begin();
   TensorRef pooled(int table) override;
   TensorRef gradient(int table) override;
   void ready() override;
-  const std::vector<T>& gradient_of(std::size_t table) const { return gradient_[table]; }
+  /// Empty where the network asked for none.
+  std::span<const T> gradient_of(std::size_t table) const { return gradient_[table].numbers(); }
 
  private:
-  TensorRef view(std::vector<T>& values, std::size_t table) const;
+  /// Numbers that keep their memory from pass to pass.
+  struct Kept {
+    std::vector<T> held;
+    bool there = false;
+    std::span<const T> numbers() const { return there ? std::span<const T>(held) : std::span<const T>(); }
+  };
+  void add_up(std::size_t table, T* out) const;
+  TensorRef view(Kept& kept, std::size_t table) const;
+  std::int64_t numbers_of(std::size_t table) const { return pass_->bags_[number_][table].size() * pass_->width(table); }
   TablePass* pass_;
   std::size_t number_;
-  std::vector<std::vector<T>> pooled_, gradient_;
+  std::vector<Kept> pooled_, gradient_;
 };
 
 extern template class TablePass<double>;

@@ -64,21 +64,27 @@ void RowStore<T>::add_row(int table, std::int64_t index, T* to) const {
     for (std::int64_t k = 0; k < t.width; ++k) to[k] += t.weights[static_cast<std::size_t>(index * t.width + k)];
 }
 
-/// The lines of so many numbers from one on.
-template <class N>
-static void ask_for(const std::vector<N>& numbers, std::int64_t first, std::int64_t count) {
+/// Asks for the lines of so many numbers from one on, to write or to read.
+template <bool write, class Numbers>
+static void ask_for(const Numbers& numbers, std::int64_t first, std::int64_t count) {
   constexpr std::uintptr_t line = 64;
   if (numbers.empty() || count == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(numbers.data() + first) / line * line;
   const auto end = reinterpret_cast<std::uintptr_t>(numbers.data() + first + count);
-  for (auto at = begin; at < end; at += line) __builtin_prefetch(reinterpret_cast<const void*>(at), 1);
+  for (auto at = begin; at < end; at += line) __builtin_prefetch(reinterpret_cast<const void*>(at), write);
 }
 
 template <class T>
-void RowStore<T>::ask_early(int table, std::int64_t index) const {
+void RowStore<T>::ask_to_read(int table, std::int64_t index) const {
   const Table& t = at(table);
-  ask_for(t.weights, index * t.width, t.width), ask_for(t.states, index * t.state_width, t.state_width);
-  ask_for(t.high, index * t.width, t.width), ask_for(t.low, index * t.width, t.width);
+  ask_for<false>(t.weights, index * t.width, t.width), ask_for<false>(t.high, index * t.width, t.width);
+}
+
+template <class T>
+void RowStore<T>::ask_to_change(int table, std::int64_t index) const {
+  const Table& t = at(table);
+  ask_for<true>(t.weights, index * t.width, t.width), ask_for<true>(t.states, index * t.state_width, t.state_width);
+  ask_for<true>(t.high, index * t.width, t.width), ask_for<true>(t.low, index * t.width, t.width);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "core/numerics/huge_pages.hpp"
 #include "core/train/tables/places.hpp"
 
 namespace cambium::train {
@@ -17,9 +18,10 @@ class RowStore {
   void start(std::uint64_t seed);
   /// Adds a row, as a network sees it, to `to`.
   void add_row(int table, std::int64_t index, T* to) const;
-  /// Asks memory for a row and its state, which update() changes soon: rows lie anywhere, and a step that waits for one
-  /// after the other takes longer.
-  void ask_early(int table, std::int64_t index) const;
+  /// Asks memory for a row that is read soon, or for one and its state, which update() changes soon: rows lie anywhere,
+  /// and waiting for one after the other takes longer.
+  void ask_to_read(int table, std::int64_t index) const;
+  void ask_to_change(int table, std::int64_t index) const;
   /// One step of a row by its gradient (core/train/tables/row_rule.hpp).
   void update(int table, std::int64_t index, const TableKeys& keys, double rate, const T* gradient);
 
@@ -34,11 +36,13 @@ class RowStore {
   double bytes() const;
 
  private:
+  template <class N>
+  using Numbers = std::vector<N, HugePages<N>>;
   struct Table {
     std::int64_t width = 0, state_width = 0, held = 0, first = 0, stride = 1;
     double reach = 0.0;
-    std::vector<T> weights, states, best;             ///< of rows that are not split
-    std::vector<std::uint16_t> high, low, best_high;  ///< of those that are: bfloat16, and what it cuts off
+    Numbers<T> weights, states, best;             ///< of rows that are not split
+    Numbers<std::uint16_t> high, low, best_high;  ///< of those that are: bfloat16, and what it cuts off
   };
   const Table& at(int table) const { return tables_[static_cast<std::size_t>(table)]; }
   Table& at(int table) { return tables_[static_cast<std::size_t>(table)]; }
