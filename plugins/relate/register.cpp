@@ -5,6 +5,7 @@
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/datasets/pairs.hpp"
 #include "plugins/relate/networks/affinity.hpp"
+#include "plugins/relate/networks/cosine_factors.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
 #include "plugins/relate/networks/factors.hpp"
 #include "plugins/relate/tasks/judge_clicks.hpp"
@@ -28,6 +29,9 @@ void register_types(Registry& registry) {
       .add<Factors>("factors",
                     "one number of a record: a bias, weights of rows and numbers, products of all pairs of them")
       .synonyms({"factorization_machine", "fm", "matrix_factorization", "svd"});
+  registry
+      .add<CosineFactors>("cosine_factors", "the cosine of vectors of a user and an item, learned from choices alone")
+      .synonyms({"simplex", "heat", "contrastive_factors", "two_tower", "bpr"});
   registry.add<PredictAffinities>("predict_affinities", "networks for pairs beside neighbours and kernel ridge")
       .synonyms({"affinities", "predict_pairs"});
   registry.add<JudgeClicks>("judge_clicks", "networks for clicks beside logistic regression")

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
+#include "plugins/relate/networks/in_type.hpp"
 
 namespace cambium::relate {
 
@@ -132,15 +133,6 @@ template <class T>
 std::vector<T> TableNetwork::forward(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights) {
   if (!rows_) throw InternalError(fmt::format("{} was not given the rows of its tables", name_));
   return passes<T>().forward(weights, *rows_, inputs_of<T>(samples));
-}
-
-/// f.operator()<T>() with the network's type.
-template <class F>
-static void in_type(DType type, F&& f) {
-  if (type == DType::f64)
-    f.template operator()<double>();
-  else
-    f.template operator()<float>();
 }
 
 void TableNetwork::gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,

@@ -97,4 +97,14 @@ RecordSet candidate_records(const std::shared_ptr<const ChoiceTable>& table, std
   return out.take();
 }
 
+RecordSet user_records(const std::shared_ptr<const ChoiceTable>& table, std::span<const std::int32_t> users) {
+  Filled out(table);
+  for (const auto user : users) {
+    std::int32_t item = 0;
+    while (item + 1 < table->items && table->chose(Role::training, user, item)) ++item;
+    out.add(user, item, false);
+  }
+  return out.take();
+}
+
 }  // namespace cambium::relate

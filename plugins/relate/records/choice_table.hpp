@@ -50,4 +50,7 @@ RecordSet choice_records(const std::shared_ptr<const ChoiceTable>& table, Role r
 /// Records of one user with every item, in their order, whose answers say what he chose in tests.
 RecordSet candidate_records(const std::shared_ptr<const ChoiceTable>& table, std::int32_t user);
 
+/// One record of each of these users, with the first item that he did not choose in training.
+RecordSet user_records(const std::shared_ptr<const ChoiceTable>& table, std::span<const std::int32_t> users);
+
 }  // namespace cambium::relate

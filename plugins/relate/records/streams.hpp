@@ -9,5 +9,6 @@ inline constexpr auto made_pairs_stream = static_cast<Stream>(61);
 inline constexpr auto fold_stream = static_cast<Stream>(62);
 inline constexpr auto made_choices_stream = static_cast<Stream>(63);
 inline constexpr auto other_items_stream = static_cast<Stream>(64);
+inline constexpr auto step_items_stream = static_cast<Stream>(65);
 
 }  // namespace cambium::relate

@@ -16,9 +16,11 @@ namespace cambium::relate {
 TrainedModel::TrainedModel(const std::string& path, train::Dataset& data, Context& context)
     : context_(context), model_(train::load_artifact(path, context)),
       method_(fmt::format("{} ({})", model_.info.type, std::filesystem::path(path).parent_path().filename().string())) {
-  if (!dynamic_cast<TableNetwork*>(model_.network.get()))
-    throw InputError(fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors and affinity do", path,
-                                 model_.info.type));
+  if (!dynamic_cast<TableNetwork*>(model_.network.get()) && !has_vectors())
+    throw InputError(
+        fmt::format("models: '{}' holds a {}, which reads no records; dlrm, factors, cosine_factors and "
+                    "affinity do",
+                    path, model_.info.type));
   train::require_fields(model_.info, path, data);
 }
 
@@ -30,6 +32,11 @@ std::vector<double> TrainedModel::of(std::span<const train::SamplePtr> samples) 
   to.is_const = false;
   model_.network->infer(samples, model_.weights.views(), std::span(&to, 1));
   return out;
+}
+
+ScoresByVectors* TrainedModel::by_vectors(std::span<const train::SamplePtr> samples) {
+  train::look_up_rows(*model_.network, model_.tables.get(), samples, context_.comm);
+  return dynamic_cast<ScoresByVectors*>(model_.network.get());
 }
 
 ModelPredictions predictions_of(const std::string& path, train::Dataset& data, Context& context) {

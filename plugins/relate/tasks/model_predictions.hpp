@@ -7,6 +7,7 @@
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/dataset.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
+#include "plugins/relate/networks/scores_by_vectors.hpp"
 
 namespace cambium::relate {
 
@@ -17,6 +18,9 @@ class TrainedModel {
   TrainedModel(const std::string& path, train::Dataset& data, Context& context);
   /// Collective: what it says of samples of this rank, which may be none.
   std::vector<double> of(std::span<const train::SamplePtr> samples);
+  /// Where one product of two vectors is the score; null else. Collective: their rows are looked up first.
+  ScoresByVectors* by_vectors(std::span<const train::SamplePtr> samples);
+  bool has_vectors() const { return dynamic_cast<const ScoresByVectors*>(model_.network.get()) != nullptr; }
   /// Its type and the folder of its stage, such as "affinity (train)".
   const std::string& method() const { return method_; }
   std::vector<Citation> citations() const { return model_.network->citations(); }

@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/numerics/gemm.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 
@@ -80,6 +81,51 @@ Recommend::Judged Recommend::judge(const std::shared_ptr<const ChoiceTable>& tab
   return out;
 }
 
+/// Vectors of all items, which every rank then has.
+static std::vector<double> vectors_of_items(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model) {
+  constexpr std::int64_t block = 4096;
+  const auto items = share(candidate_records(table, 0));
+  std::vector<double> out;
+  for (std::int64_t first = 0; first < table->items; first += block) {
+    std::vector<train::SamplePtr> samples;
+    for (auto i = first; i < std::min(first + block, table->items); ++i) samples.push_back(sample_of(items, i));
+    const auto some = model.by_vectors(samples)->item_vectors(samples);
+    out.insert(out.end(), some.begin(), some.end());
+  }
+  return out;
+}
+
+/// Ranks take blocks of users by turns; scores of a block are one product.
+Recommend::Judged Recommend::judge_by_vectors(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model,
+                                              const Comm& comm) const {
+  constexpr std::size_t block = 64;
+  Judged out{model.method(), std::vector<double>(users_.size() * each(), 0.0)};
+  const auto items = vectors_of_items(table, model);
+  const int n = static_cast<int>(table->items), width = static_cast<int>(std::ssize(items) / table->items);
+  const auto ranks = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
+  std::vector<double> scores(block * static_cast<std::size_t>(n));
+  for (std::size_t turn = 0; turn < users_.size(); turn += ranks * block) {
+    const std::size_t first = std::min(turn + rank * block, users_.size()),
+                      last = std::min(first + block, users_.size());
+    const auto records = share(user_records(table, std::span(users_).subspan(first, last - first)));
+    std::vector<train::SamplePtr> samples;
+    for (std::size_t k = first; k < last; ++k)
+      samples.push_back(sample_of(records, static_cast<std::int64_t>(k - first)));
+    auto* network = model.by_vectors(samples);
+    if (samples.empty()) continue;
+    const auto users = network->user_vectors(samples);
+    host_gemm<double>(false, true, static_cast<int>(samples.size()), n, width, 1.0, users.data(), width, items.data(),
+                      width, 0.0, scores.data(), n);
+    for (std::size_t k = first; k < last; ++k)
+      note(judge_list(*table, popular_, users_[k],
+                      std::span(scores).subspan((k - first) * static_cast<std::size_t>(n), static_cast<std::size_t>(n)),
+                      params_.best),
+           k, out);
+  }
+  comm.sum(out.numbers);
+  return out;
+}
+
 /// Number `which` of all users, that of new items of those alone who chose some.
 double Recommend::mean(const Judged& judged, std::size_t which) const {
   double sum = 0.0, count = 0.0;
@@ -129,7 +175,8 @@ Task::Outcome Recommend::run(Context& context) {
   for (const auto& rival : choice_rivals(table)) all.push_back(judge(*table, rival, context.comm));
   for (const auto& path : params_.models) {
     TrainedModel model(path, *data, context);
-    all.push_back(judge(table, model, context.comm));
+    all.push_back(model.has_vectors() ? judge_by_vectors(table, model, context.comm)
+                                      : judge(table, model, context.comm));
     for (const auto& work : model.citations()) citations_.push_back(work);
   }
   citations_.push_back(

@@ -38,6 +38,7 @@ class Recommend : public Task, public Checked {
   void note(const ListScore& score, std::size_t user, Judged& out) const;
   Judged judge(const ChoiceTable& table, const ChoiceRival& rival, const Comm& comm) const;
   Judged judge(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model, const Comm& comm) const;
+  Judged judge_by_vectors(const std::shared_ptr<const ChoiceTable>& table, TrainedModel& model, const Comm& comm) const;
   double mean(const Judged& judged, std::size_t which) const;
   void write(const std::vector<Judged>& all, const ChoiceTable& table, Context& context);
 

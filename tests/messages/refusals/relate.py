@@ -144,6 +144,14 @@ reads_choices("'FILE': no user chose anything in this part; take another part", 
 says("recommend offers items to users; give a dataset of type choices", R + "dataset={type: clicks, made_up: {records: 40}}",
      deck="recommend.yaml", command="run")
 
+COSINES = T + "network={type: cosine_factors, width: 2, drawn: 4}"
+MADE = "{type: choices, made_up: {users: 20, items: 10, each: 4}"
+says("made-up choices: cosine_factors draws items by itself; give the data set choices others: 0", COSINES, T + "dataset=" + MADE + "}",
+     command="run")
+says("made-up clicks: cosine_factors learns what users chose; give a dataset of type choices", COSINES, command="run")
+says("command line: stages[0].train.network.loss.temperature: found 0.01, expected a number from 0.03 to 10", COSINES, T + "network.loss={type: softmax, temperature: 0.01}",
+     T + "dataset=" + MADE + ", others: 0}")
+
 # Bench
 says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])
 says("bench relate: rows is 0; give 1 or more", command=["bench", "relate", "rows=0"])
@@ -151,8 +159,11 @@ says("bench relate: rows is 0; give 1 or more", command=["bench", "relate", "row
 # Judging
 table.begins("run.directory=trained")
 table.begins("run.directory=other", T + "dataset=" + BOX, T + "network={type: mlp, layers: [4]}")
-says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors and affinity do", J + "models=[other/train/model.h5]",
+says("models: 'other/train/model.h5' holds a mlp, which reads no records; dlrm, factors, cosine_factors and affinity do", J + "models=[other/train/model.h5]",
      deck="judge.yaml", command="run")
+table.begins("run.directory=cosines", COSINES, T + "dataset=" + MADE + ", others: 0}")
+says("made-up choices: this cosine_factors knows 20 users and 10 items; take the choices that it was trained on",
+     R + "models=[cosines/train/model.h5]", R + "dataset.made_up.items=12", deck="recommend.yaml", command="run")
 says("training and dataset have different columns; give records of the same kind", J + "dataset.made_up.columns=2", deck="judge.yaml", command="run")
 says("judge_clicks reads rows of tables; give a dataset of type clicks, choices or pairs", J + "training=" + BOX, deck="judge.yaml", command="run")
 says("predict_affinities judges pairs of things; give a dataset of type pairs",

@@ -105,6 +105,20 @@ struct NetworkCase {
   }
 };
 
+/// Records as a data set.
+struct Held : train::Dataset {
+  RecordPtr records;
+  explicit Held(RecordPtr r) : records(std::move(r)) {}
+  void open(Context&) override {}
+  std::int64_t size() const override { return records->size(); }
+  std::vector<train::FieldInfo> fields() const override { return fields_of(*records); }
+  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
+    std::vector<train::SamplePtr> out;
+    for (const auto id : ids) out.push_back(sample_of(records, id));
+    return out;
+  }
+};
+
 inline std::vector<train::SamplePtr> samples_of(const RecordPtr& records) {
   std::vector<train::SamplePtr> out;
   for (std::int64_t k = 0; k < records->size(); ++k) out.push_back(sample_of(records, k));

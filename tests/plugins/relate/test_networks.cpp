@@ -22,20 +22,6 @@ struct World {
   Context context{comm, log, timing};
 };
 
-/// Records as a data set.
-struct Held : train::Dataset {
-  RecordPtr records;
-  explicit Held(RecordPtr r) : records(std::move(r)) {}
-  void open(Context&) override {}
-  std::int64_t size() const override { return records->size(); }
-  std::vector<train::FieldInfo> fields() const override { return fields_of(*records); }
-  std::vector<train::SamplePtr> read(std::span<const std::int64_t> ids) override {
-    std::vector<train::SamplePtr> out;
-    for (const auto id : ids) out.push_back(sample_of(records, id));
-    return out;
-  }
-};
-
 double made(std::uint64_t what, std::size_t k) { return Random4(3, Stream::test, k, what).normal(0); }
 
 void check_gradients(train::Network& network, const RecordPtr& records) {

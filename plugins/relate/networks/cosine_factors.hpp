@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "core/train/kinds/network.hpp"
+#include "core/train/kinds/tables.hpp"
+#include "plugins/relate/networks/contrast.hpp"
+#include "plugins/relate/networks/scores_by_vectors.hpp"
+#include "plugins/relate/records/choice_table.hpp"
+#include "plugins/relate/records/record_set.hpp"
+
+namespace cambium::relate {
+
+/// A vector for each user and item; the score of a pair is the cosine of both. Learned from choices alone, each beside
+/// the items that were drawn for the whole step, by a contrastive loss. The vector of an item with tags is its row and
+/// those of its tags added; that of a user, where `history` is above 0, is (1 - history) times his row and history
+/// times the mean of the rows of the other items that he chose (Mao et al., CIKM 2021).
+class CosineFactors : public train::Network, public train::UsesTables, public ScoresByVectors {
+ public:
+  struct Params {
+    std::int64_t width = 64, drawn = 1024;
+    double reach = 0.1, history = 0.0;
+    ContrastLoss loss;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  CosineFactors(const Params& params, Context&) : params_(params) {}
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  std::vector<train::ParameterInfo> parameters() const override { return {}; }
+  DType dtype() const override { return params_.precision == Precision::float64 ? DType::f64 : DType::f32; }
+  void initialise(std::span<const TensorRef>, std::uint64_t) override {}
+  std::vector<Citation> citations() const override;
+
+  std::vector<train::TableInfo> tables() const override;
+  std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override;
+  void use_rows(train::TableRows* rows) override { rows_ = rows; }
+
+  void begin_step(std::uint64_t seed, std::int64_t step) override { draw(seed, static_cast<std::uint64_t>(step)); }
+  void begin_evaluation(train::Dataset&, std::span<const TensorRef>) override;
+  std::vector<train::TermInfo> terms() const override;
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<const double> term_weights, std::span<const TensorRef> gradients,
+                std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
+  std::vector<train::TermInfo> metrics() const override;
+  void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+                std::span<train::TermSum> metrics) override;
+  std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {}, DType::f64}}; }
+  void infer(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
+             std::span<const TensorRef> outputs) override;
+  std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
+    return {};
+  }
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+  std::int64_t vector_width() const override { return params_.width; }
+  std::vector<double> user_vectors(std::span<const train::SamplePtr> samples) override;
+  std::vector<double> item_vectors(std::span<const train::SamplePtr> samples) override;
+
+ private:
+  void draw(std::uint64_t seed, std::uint64_t step);
+  const RecordSet& records_of(std::span<const train::SamplePtr> samples) const;
+  std::span<const std::int32_t> history_of(const RecordSet& records, std::int64_t sample) const;
+  std::vector<std::vector<int>> known(std::span<const train::SamplePtr> samples) const;
+  template <class T>
+  struct Vectors;
+  template <class T>
+  Vectors<T> vectors(std::span<const train::SamplePtr> samples) const;
+  template <class T>
+  void add_rows(std::span<const train::SamplePtr> samples, Vectors<T> by) const;
+  template <class T>
+  std::vector<T> history_shares(std::span<const train::SamplePtr> samples) const;
+  template <class T>
+  typename Contrast<T>::Sums forward(Contrast<T>& contrast, const Vectors<T>& z,
+                                     std::span<const train::SamplePtr> samples) const;
+  bool has_tags() const { return tags_ > 0; }
+
+  Params params_;
+  std::int64_t users_ = 0, items_ = 0, tags_ = 0;
+  std::vector<std::int32_t> among_;  ///< items that somebody chose in training
+  std::vector<std::int32_t> drawn_;  ///< of this step
+  train::TableRows* rows_ = nullptr;
+};
+
+}  // namespace cambium::relate
