@@ -9,7 +9,7 @@ BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 BUILD = ("Cambium", "instructions", "back ends", "data live in", "MPI", "HDF5", "LibTorch", "plugins")
 CHECKS = ("BLAS", "ranks and cores", "BLAS threads", "binding", "memory", "shared memory", "disk", "seen by all", "locks", "checkpoints", "messages", "products",
           "eigenvalues", "transforms", "random numbers")
-DECKS = {"argon_crystal": "md", "plasma_wave": "kinetic", "heat_conduction": "superres", "logistic_growth": "graph"}
+DECKS = {"argon_crystal": "md", "plasma_wave": "kinetic", "heat_conduction": "superres", "logistic_growth": "graph", "matter_growth": "cosmo"}
 
 
 class Doctor(unittest.TestCase):

@@ -82,17 +82,21 @@ void MomentFluid::initialise(State& state, Context&) {
   }
   Kokkos::deep_copy(now_, host);
   time_ = state.time;
-  set_mean();
+  measure_mean();
+  make_closure();
   rates(now_);
   if (growth_) growth_->add(time_, field_energy());
 }
 
 /// Mean density and pressure give the units of the closure; both are kept by the equations up to terms of second order.
-void MomentFluid::set_mean() {
+void MomentFluid::measure_mean() {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), now_);
-  double n0 = 0.0, p0 = 0.0;
-  for (int j = 0; j < n_; ++j) n0 += host(0, j) / n_, p0 += host(2, j) / n_;
-  const double vt = std::sqrt(p0 / n0), debye = vt / std::sqrt(n0);
+  n0_ = p0_ = 0.0;
+  for (int j = 0; j < n_; ++j) n0_ += host(0, j) / n_, p0_ += host(2, j) / n_;
+}
+
+void MomentFluid::make_closure() {
+  const double n0 = n0_, p0 = p0_, vt = std::sqrt(p0 / n0), debye = vt / std::sqrt(n0);
   std::vector<double> wavenumbers;
   for (int k = 0; k < modes_; ++k) wavenumbers.push_back(two_pi * k / length_ * debye);
   table_ = tabulate(params_.closure, wavenumbers, context_);
@@ -112,7 +116,13 @@ void MomentFluid::restore(State& state, Context&, const io::Group& saved, bool) 
     for (int j = 0; j < n_; ++j) host(c, j) = rows.at(static_cast<std::size_t>(c * n_ + j));
   Kokkos::deep_copy(now_, host);
   time_ = state.time;
-  set_mean();
+  if (saved.exists("mean")) {
+    const auto mean = saved.read<std::vector<double>>("mean");
+    n0_ = mean.at(0), p0_ = mean.at(1);
+  } else {
+    measure_mean();  // an earlier version left it out, and its runs changed a little at a restart
+  }
+  make_closure();
   if (growth_) growth_->load(saved);
 }
 
@@ -122,6 +132,7 @@ void MomentFluid::save(io::Group& group) const {
   for (int c = 0; c < 3; ++c)
     for (int j = 0; j < n_; ++j) rows.push_back(host(c, j));
   group.write("moments", rows);
+  group.write("mean", std::vector<double>{n0_, p0_});
   if (growth_) growth_->save(group);
 }
 
