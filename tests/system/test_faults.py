@@ -1,7 +1,7 @@
 """Ranks that die and checkpoints that are damaged. Every physics goes on, on the same ranks to the same bits and on others to the same numbers; the
 message names the rank and the line that goes on.
 
-CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (2 where it is not set)."""
+CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (1 where it is not set)."""
 import os
 import random
 import re
@@ -16,7 +16,7 @@ import numpy as np
 
 import program
 
-MOMENTS = int(os.environ.get("CAMBIUM_MOMENTS", "2"))
+MOMENTS = int(os.environ.get("CAMBIUM_MOMENTS", "1"))
 BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 DECK = """
 run: {name: NAME, directory: "DIR", seed: 3}
@@ -38,7 +38,7 @@ potential: {type: sutton_chen, element: Cu, cutoff: 5.5}
 integrator: {type: npt, temperature: 1500 K, pressure: 0 bar}
 timestep: 2 fs""", 10, 400, 1e-8),
     "tight_binding": (["md", "submatrix"], """physics: md
-structure: {lattice: {type: diamond, a: 3.556, cells: [2, 2, 2], species: [C], displacement: 0.05 angstrom}}
+structure: {lattice: {type: diamond, a: 3.556, cells: [2, 2, 3], species: [C], displacement: 0.05 angstrom}}
 initial_temperature: 300 K
 potential: {type: tight_binding, eps: 0}
 timestep: 1 fs""", 2, 30, 1e-7),
