@@ -80,8 +80,8 @@ void check_cores(const Machines& machines, const Comm& comm, Findings& findings)
       machines, comm,
       fmt::format("{} rank{} x {} thread{} on {} core{}, a rank may use {} of them", ranks, ranks == 1 ? "" : "s",
                   threads, threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s", own));
-  const bool crowded = comm.max(ranks * threads > cores ? 1 : 0) > 0, many = comm.max(blas > 1 && ranks * blas > cores ? 1 : 0) > 0,
-             bound = comm.max(narrow ? 1 : 0) > 0;
+  const bool crowded = comm.max(ranks * threads > cores ? 1 : 0) > 0,
+             many = comm.max(blas > 1 && ranks * blas > cores ? 1 : 0) > 0, bound = comm.max(narrow ? 1 : 0) > 0;
   findings.judge(
       !crowded, Mark::note, "ranks and cores", distinct(texts),
       "several threads share a core, and steps take longer: start fewer ranks, or fewer threads (OMP_NUM_THREADS)");

@@ -188,9 +188,7 @@ void write_checkpoint_later(const std::string& path, const State& state, const C
   });
   save(file);
   for (const auto& s : fields) gather_field(comm.root() ? &file : nullptr, s, comm);
-  on_root(comm, [&] {
-    disk.write(path, file.sealed_image(), std::move(allowed), std::move(after));
-  });
+  on_root(comm, [&] { disk.write(path, file.sealed_image(), std::move(allowed), std::move(after)); });
 }
 
 namespace {

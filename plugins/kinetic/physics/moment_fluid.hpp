@@ -61,8 +61,7 @@ class MomentFluid : public Physics, public Checked {
   double field_energy();
 
  private:
-  void measure_mean();
-  void make_closure();
+  void set_units(double n0, double p0);
 
   Params params_;
   Context& context_;
