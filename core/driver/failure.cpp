@@ -45,7 +45,7 @@ int report_failure(std::exception_ptr error, const Comm& comm) {
     return code;
   }
   if (!every_rank_arrives(comm)) {
-    print();
+    std::fprintf(stderr, "cambium: on rank %d, which ends the job: %s\n", comm.rank(), failure.text.c_str());
     std::fflush(stderr);
     MPI_Abort(comm.handle(), code);
   }

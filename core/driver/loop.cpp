@@ -25,6 +25,10 @@ Loop::Loop(const Simulate::Params& params, Context& context) : params_(params), 
   for (const auto& choice : params.output) writers_.push_back(context.registry->make<Writer>(choice, context));
   if (!params.steps && !physics_->ends())
     throw InputError(fmt::format("key 'steps' is missing: physics '{}' has no end of its own", params.physics.type));
+  if (params.checkpoint.asynchronous && params.checkpoint.transfer != io::Transfer::gather)
+    throw InputError(
+        "checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files "
+        "that are too large for that; leave out one of the two");
   last_step_ = params.steps.value_or(std::numeric_limits<std::int64_t>::max());
   physics_->declare(state_, context);
   for (const auto& writer : writers_) writer->attach(*physics_);
@@ -99,6 +103,7 @@ Task::Outcome Loop::run() {
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, attempted_);
   }
+  wait_for_disk();
   if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
   seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step);
   const Region region("finish output", WorkKind::host);
@@ -135,26 +140,40 @@ std::vector<std::string> Loop::files() const {
 /// Name of a writer's group in a checkpoint.
 static std::string writer_group(std::size_t k) { return fmt::format("writers/{}", k); }
 
+/// What of a checkpoint is not a field of the state.
+void Loop::save_parts(io::Group& root) {
+  auto group = root.create_group("physics");
+  physics_->save(group);
+  thermo_file_->save_mark(root);
+  for (std::size_t k = 0; k < writers_.size(); ++k) {
+    auto own = root.create_group(writer_group(k));
+    writers_[k]->save(own);
+  }
+}
+
 void Loop::write_checkpoint() {
   const auto timer = context_.timing.scope("output");
-  io::on_root(context_.comm, [&] {
+  const auto require = [this] {
     if (context_.stop) context_.stop->require_directory(true);
-  });
+  };
+  const auto prune = [this] { prune_checkpoints(context_.run_directory, params_.checkpoint.keep); };
+  io::on_root(context_.comm, require);
   physics_->prepare_checkpoint(state_, context_);
   const auto path = (std::filesystem::path(context_.run_directory) / checkpoint_name(state_.step)).string();
-  io::write_checkpoint(
-      path, state_, context_.comm, io::provenance_of(context_),
-      [&](io::Group& root) {
-        auto group = root.create_group("physics");
-        physics_->save(group);
-        thermo_file_->save_mark(root);
-        for (std::size_t k = 0; k < writers_.size(); ++k) {
-          auto own = root.create_group(writer_group(k));
-          writers_[k]->save(own);
-        }
-      },
-      params_.checkpoint.transfer);
-  if (context_.comm.root()) prune_checkpoints(context_.run_directory, params_.checkpoint.keep);
+  const auto provenance = io::provenance_of(context_);
+  const auto save = [this](io::Group& root) { save_parts(root); };
+  if (params_.checkpoint.asynchronous) {
+    io::write_checkpoint_later(path, state_, context_.comm, provenance, save, disk_, require, prune);
+    return;
+  }
+  io::write_checkpoint(path, state_, context_.comm, provenance, save, params_.checkpoint.transfer);
+  if (context_.comm.root()) prune();
+}
+
+/// Collective: a checkpoint that could not be written is an error of the run.
+void Loop::wait_for_disk() {
+  const Region region("wait for a checkpoint", WorkKind::files);
+  io::on_root(context_.comm, [this] { disk_.wait(); });
 }
 
 void Loop::resume(const std::string& path) {

@@ -42,6 +42,8 @@ class Loop {
   void call_writers();
   bool wants_totals(std::int64_t step) const;
   void write_checkpoint();
+  void save_parts(io::Group& root);
+  void wait_for_disk();
   Task::Outcome advance_all(LoopCadence& cadence);
   [[noreturn]] void dump_and_rethrow(const NumericalError& error, std::int64_t step);
 
@@ -56,8 +58,9 @@ class Loop {
   std::int64_t last_step_ = 0;
   std::int64_t attempted_ = 0;  ///< the step under way, or the last one
   std::vector<double> values_;
-  double seconds_ = 0.0;    ///< that the loop took
-  std::int64_t steps_ = 0;  ///< that it made
+  io::BackgroundFile disk_;  ///< of rank 0: the checkpoint that is still on its way
+  double seconds_ = 0.0;     ///< that the loop took
+  std::int64_t steps_ = 0;   ///< that it made
 };
 
 }  // namespace cambium

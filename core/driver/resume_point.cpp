@@ -9,7 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/deck/differences.hpp"
 #include "core/driver/deck_file.hpp"
-#include "core/driver/page/stage_files.hpp"
+#include "core/driver/faults/sound_checkpoint.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/agree.hpp"
@@ -92,13 +92,8 @@ void require_same_run(const std::string& path, const Context& context, std::span
 std::optional<std::string> resume_point(const Context& context, std::span<const std::string_view> free,
                                         std::string_view instead) {
   if (!context.resume) return {};
-  std::string path;
-  io::on_root(context.comm, [&] {
-    path = newest_checkpoint(context.run_directory).value_or("");
-    if (!path.empty()) require_same_run(path, context, free, instead);
-  });
-  context.comm.broadcast(path);
-  if (path.empty()) return {};
+  const auto path = newest_sound_checkpoint(context.run_directory, context);
+  if (path) io::on_root(context.comm, [&] { require_same_run(*path, context, free, instead); });
   return path;
 }
 

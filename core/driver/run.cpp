@@ -11,8 +11,10 @@
 #include "core/base/build_info.hpp"
 #include "core/deck/differences.hpp"
 #include "core/driver/checks/check_stages.hpp"
+#include "core/driver/faults/rank_watch.hpp"
 #include "core/driver/page/banner.hpp"
 #include "core/driver/page/last_page.hpp"
+#include "core/driver/page/stage_files.hpp"
 #include "core/driver/profile/stage_profile.hpp"
 #include "core/driver/run_directory.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
@@ -85,6 +87,7 @@ class Run {
   void go_on();
   void make_room();
   std::size_t finished() const;
+  std::string last_words() const;
   void say_what_changed(const std::string& before);
   bool run_stage(std::size_t k);
   Task::Outcome run_with_page(Task& task);
@@ -109,12 +112,28 @@ void Run::hold() {
   if (context_.stop && lock_) context_.stop->guard([this](bool look) { return lock_->lost(look); });
 }
 
-std::size_t Run::finished() const {
+/// Lines of the list of finished stages.
+int listed_stages(const std::string& directory) {
   int n = 0;
-  if (context_.comm.root()) {
-    std::istringstream in(text_in(top_, run_files::finished));
-    for (std::string line; std::getline(in, line);) ++n;
-  }
+  std::istringstream in(text_in(directory, run_files::finished));
+  for (std::string line; std::getline(in, line);) ++n;
+  return n;
+}
+
+/// How the run goes on after a rank has died. Any rank, in a thread of its own.
+std::string Run::last_words() const {
+  const auto k = static_cast<std::size_t>(listed_stages(top_));
+  const auto found = k < folders_.size() ? checkpoints_from_newest((fs::path(top_) / folders_[k]).string())
+                                         : std::vector<std::string>();
+  return fmt::format("{}. Resume with:\n  cambium restart {}",
+                     found.empty() ? fmt::format("There is no checkpoint of stage {} yet, which begins anew", k + 1)
+                                   : fmt::format("Its newest checkpoint is {}",
+                                                 fs::path(found.front()).lexically_relative(top_).string()),
+                     shell_word(top_));
+}
+
+std::size_t Run::finished() const {
+  const int n = context_.comm.root() ? listed_stages(top_) : 0;
   return std::min(static_cast<std::size_t>(context_.comm.max(n)), folders_.size());
 }
 
@@ -273,6 +292,7 @@ ExitCode Run::run() {
     for (const auto& folder : folders_) refuse_link((fs::path(top_) / folder).string());
   });
   hold();
+  const RankWatch watch(context_.comm, [this] { return last_words(); });
   if (context_.resume)
     go_on();
   else

@@ -16,6 +16,10 @@ void Simulate::Checkpoint::describe(deck::Describe<Checkpoint>& d) {
     "with MPI (collective)")
       .options({{"gather", io::Transfer::gather}, {"collective", io::Transfer::collective}})
       .def(io::Transfer::gather);
+  d("asynchronous", &Checkpoint::asynchronous,
+    "rank 0 keeps the finished file in memory, and a thread brings it to the disk while the next steps run; goes with "
+    "transfer: gather")
+      .def(false);
 }
 
 void Simulate::Params::describe(deck::Describe<Params>& d) {

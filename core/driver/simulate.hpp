@@ -26,6 +26,7 @@ class Simulate : public Task, public Checked {
   };
   struct Checkpoint : io::CheckpointKeys {
     io::Transfer transfer = io::Transfer::gather;
+    bool asynchronous = false;
     static void describe(deck::Describe<Checkpoint>& d);
   };
   struct Params {

@@ -19,6 +19,7 @@
 #include "core/driver/failure.hpp"
 #include "core/driver/simulate.hpp"
 #include "core/parallel/comm.hpp"
+#include "core/parallel/network/emulated_network.hpp"
 #include "core/parallel/stop_request.hpp"
 
 namespace cambium {
@@ -87,6 +88,7 @@ struct Given {
   SweepOptions sweep_options;
   std::string deck, directory, kind, name, destination;
   std::vector<std::string> options, directories;
+  DoctorOptions doctor;
   bool schema = false, json = false, help = false;
   PictureOptions pictures;
 };
@@ -162,6 +164,15 @@ void add_lookups(CLI::App& app, Commands& commands, Given& given, ExitCode& code
     commands.load_plugins(given.deck);
     code = commands.doc(given.kind, given.name, given.schema);
   });
+}
+
+void add_doctor(CLI::App& app, Commands& commands, DoctorOptions& given, ExitCode& code) {
+  auto* doctor = app.add_subcommand("doctor",
+                                    "what this build can do, where ranks, memory and files are, and a self-check; exit "
+                                    "code 4 when an answer is wrong");
+  doctor->add_option("directory", given.directory, "where runs will write; the current one when absent");
+  doctor->add_flag("--quick", given.quick, "without the simulations, which take some seconds");
+  doctor->callback([&commands, &given, &code] { code = commands.doctor(given); });
 }
 
 void add_bench(CLI::App& app, Commands& commands, Given& given, ExitCode& code) {
@@ -249,6 +260,7 @@ static int dispatch(int argc, char** argv, Commands& commands, const Registry& r
   add_deck_verbs(app, commands, given, code);
   add_sweep(app, commands, given, code);
   add_lookups(app, commands, given, code);
+  add_doctor(app, commands, given.doctor, code);
   add_bench(app, commands, given, code);
   add_pages(app, commands, given, code);
   add_pictures(app, commands, given.pictures, code);
@@ -271,6 +283,7 @@ int command_line(int argc, char** argv, const std::function<void(Registry&)>& re
   listen_early(argc, argv);
   Comm comm;
   try {
+    require_readable_network();
     Registry registry;
     registry.set_plugin("core");
     registry.add<Simulate>("simulate", "advance a physics in time")

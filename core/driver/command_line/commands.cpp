@@ -179,6 +179,8 @@ ExitCode Commands::tool(const Command& command, std::vector<std::string> argumen
   return static_cast<ExitCode>(command.run(std::move(arguments), context_));
 }
 
+ExitCode Commands::doctor(const DoctorOptions& options) { return examine_installation(options, registry_, context_); }
+
 ExitCode Commands::pictures(const std::string& verb, const PictureOptions& options) {
   ExitCode code = ExitCode::done;
   io::on_root(context_.comm, [&] {

@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/driver/command_line/pictures.hpp"
 #include "core/driver/deck_file.hpp"
+#include "core/driver/doctor/doctor.hpp"
 #include "core/driver/sweep/table.hpp"
 #include "core/plugin/command.hpp"
 #include "core/plugin/registry.hpp"
@@ -26,6 +27,8 @@ class Commands {
   ExitCode doc(const std::string& kind, const std::string& name, bool schema);
   /// `help`: prints what the bench is and which options it takes.
   ExitCode bench(const std::string& name, const std::vector<std::string>& options, bool json, bool help);
+  /// What this build and this machine can do, and a self-check.
+  ExitCode doctor(const DoctorOptions& options);
   ExitCode new_plugin(const std::string& name, const std::string& destination, const std::string& kind);
   /// Of one run, of a sweep, or of several runs compared.
   ExitCode report(const std::vector<std::string>& directories, const std::string& page);

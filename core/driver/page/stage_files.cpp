@@ -23,10 +23,10 @@ static std::map<std::int64_t, std::string> checkpoints(const std::string& folder
   return found;
 }
 
-std::optional<std::string> newest_checkpoint(const std::string& folder) {
-  const auto found = checkpoints(folder);
-  if (found.empty()) return {};
-  return found.rbegin()->second;
+std::vector<std::string> checkpoints_from_newest(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const auto& [step, path] : checkpoints(folder)) out.insert(out.begin(), path);
+  return out;
 }
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("restart.{}.h5", step); }

@@ -1,12 +1,12 @@
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace cambium {
 
-/// Newest `restart.<step>.h5` in a folder, if any.
-std::optional<std::string> newest_checkpoint(const std::string& folder);
+/// Paths of all `restart.<step>.h5` in a folder, the latest step first.
+std::vector<std::string> checkpoints_from_newest(const std::string& folder);
 std::string checkpoint_name(std::int64_t step);
 /// Removes the oldest checkpoints until `keep` are left.
 void prune_checkpoints(const std::string& folder, int keep);

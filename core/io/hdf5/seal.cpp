@@ -131,6 +131,17 @@ void seal(const std::string& path, const std::string& named, const Comm& comm) {
   on_root(comm, [&] { append_trailer(path, named, bytes, sum); });
 }
 
+void seal(std::vector<char>& file) {
+  std::vector<std::uint64_t> sums;
+  for (std::size_t from = 0; from < file.size(); from += block_bytes)
+    sums.push_back(sum_of(file.data() + from, std::min<std::size_t>(block_bytes, file.size() - from)));
+  Trailer trailer;
+  trailer.bytes = file.size();
+  trailer.checksum = sum_of(reinterpret_cast<const char*>(sums.data()), sizeof(std::uint64_t) * sums.size());
+  const auto* end = reinterpret_cast<const char*>(&trailer);
+  file.insert(file.end(), end, end + sizeof trailer);
+}
+
 void write_sealed_h5(const std::string& path, const std::function<void(File&)>& fill) {
   AtomicFile target(path);
   File file = File::create(target.part(), path);

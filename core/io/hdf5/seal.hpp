@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/io/hdf5/h5.hpp"
 #include "core/parallel/comm.hpp"
@@ -22,6 +23,9 @@ enum class Seal {
 void seal(const std::string& path, const std::string& named, const Comm& comm);
 /// The same by one rank.
 void seal(const std::string& path, const std::string& named);
+
+/// The same of a file that is still in memory: `file` grows by its seal.
+void seal(std::vector<char>& file);
 
 /// Collective. A file that is not there, or is no file, has no seal.
 Seal seal_of(const std::string& path, const Comm& comm);

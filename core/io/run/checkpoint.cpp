@@ -14,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/io/gather.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/hdf5/h5_image.hpp"
 #include "core/io/hdf5/seal.hpp"
 #include "core/parallel/agree.hpp"
 
@@ -173,6 +174,21 @@ void write_checkpoint(const std::string& path, const State& state, const Comm& c
     seal(path + ".part", path, comm);
   }
   on_root(comm, [&] { target->commit(); });
+}
+
+void write_checkpoint_later(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
+                            const std::function<void(Group&)>& save, BackgroundFile& disk,
+                            std::function<void()> allowed, std::function<void()> after) {
+  on_root(comm, [&] { disk.wait(); });
+  const auto fields = stored_fields(state, comm);
+  FileInMemory file(path);
+  on_root(comm, [&] {
+    write_head(file, state, provenance);
+    allocate_fields(file, fields);
+  });
+  save(file);
+  for (const auto& s : fields) gather_field(comm.root() ? &file : nullptr, s, comm);
+  on_root(comm, [&] { disk.write(path, file.sealed_image(), std::move(allowed), std::move(after)); });
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/io/hdf5/h5.hpp"
+#include "core/io/run/background_file.hpp"
 #include "core/io/run/provenance.hpp"
 #include "core/parallel/comm.hpp"
 #include "core/state/state.hpp"
@@ -27,6 +28,13 @@ enum class Transfer { gather, collective };
 /// InputError, on every rank, when the disk refuses; an older file of that name then stays.
 void write_checkpoint(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
                       const std::function<void(Group&)>& save, Transfer transfer = Transfer::gather);
+
+/// Collective: the same, gathered, but rank 0 keeps the whole file in memory and `disk` brings it to the disk while the
+/// run goes on; `allowed` and `after` are those of BackgroundFile::write(), and so is the InputError of the file
+/// before, which every rank gets.
+void write_checkpoint_later(const std::string& path, const State& state, const Comm& comm, const Provenance& provenance,
+                            const std::function<void(Group&)>& save, BackgroundFile& disk,
+                            std::function<void()> allowed, std::function<void()> after);
 
 /// Collective. InputError when the bytes of a checkpoint, of any stage, are not those that were written; false when it
 /// does not say, because an earlier version wrote it or HDF5 changed it since.

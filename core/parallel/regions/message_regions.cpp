@@ -1,13 +1,20 @@
 // The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
 // profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. Another tool of that kind, loaded before this library, comes first.
+// those that this rank gives away. Another tool of that kind, loaded before this library, comes first. With
+// CAMBIUM_NETWORK they take the time of another network (core/parallel/network).
 #include <mpi.h>
 
+#include <unordered_map>
+
 #include "core/base/record/recorder.hpp"
+#include "core/parallel/network/emulated_calls.hpp"
 
 namespace {
 
+namespace emulated = cambium::emulated;
 using cambium::Amount;
+using cambium::emulated_network;
+using cambium::EmulatedNetwork;
 using cambium::KernelRegion;
 using cambium::recorder;
 using cambium::WorkKind;
@@ -38,7 +45,42 @@ double all_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
   return sum * bytes_of(1, type);
 }
 
+/// Of the other ranks' parts, and of the parts for other ranks.
+double others_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return counts ? all_bytes(counts, type, comm) - bytes_of(counts[rank], type) : 0.0;
+}
+
+bool is_root(int root, MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank == root;
+}
+
+/// Bytes of sends that are begun again and again.
+std::unordered_map<MPI_Request, double>& persistent_sends() {
+  static std::unordered_map<MPI_Request, double> all;
+  return all;
+}
+
+double started_bytes(int count, const MPI_Request* requests) {
+  double sum = 0.0;
+  for (int k = 0; k < count; ++k)
+    if (const auto found = persistent_sends().find(requests[k]); found != persistent_sends().end())
+      sum += found->second;
+  return sum;
+}
+
 }  // namespace
+
+#define CAMBIUM_EMULATED(name, parameters, arguments, sent, slow)                       \
+  extern "C" int name parameters {                                                      \
+    EmulatedNetwork* const net = emulated_network();                                    \
+    if (!recorder()) return net ? (slow) : P##name arguments;                           \
+    const KernelRegion region(#name, WorkKind::communication, Amount{.bytes = (sent)}); \
+    return net ? (slow) : P##name arguments;                                            \
+  }
 
 #define CAMBIUM_MESSAGE(name, parameters, arguments, sent)                              \
   extern "C" int name parameters {                                                      \
@@ -50,34 +92,53 @@ double all_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 // clang-format off
 CAMBIUM_MESSAGE(MPI_Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c), bytes_of(n, t))
 CAMBIUM_MESSAGE(MPI_Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, to, tag, c, r), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s), 0)
-CAMBIUM_MESSAGE(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r), 0)
-CAMBIUM_MESSAGE(MPI_Sendrecv, (const void* b, int n, MPI_Datatype t, int to, int tag, void* in, int m, MPI_Datatype u, int from, int other, MPI_Comm c, MPI_Status* s), (b, n, t, to, tag, in, m, u, from, other, c, s), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Start, (MPI_Request* r), (r), 0)
-CAMBIUM_MESSAGE(MPI_Startall, (int n, MPI_Request* r), (n, r), 0)
-CAMBIUM_MESSAGE(MPI_Wait, (MPI_Request* r, MPI_Status* s), (r, s), 0)
-CAMBIUM_MESSAGE(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s), 0)
-CAMBIUM_MESSAGE(MPI_Waitany, (int n, MPI_Request* r, int* k, MPI_Status* s), (n, r, k, s), 0)
-CAMBIUM_MESSAGE(MPI_Test, (MPI_Request* r, int* f, MPI_Status* s), (r, f, s), 0)
-CAMBIUM_MESSAGE(MPI_Testall, (int n, MPI_Request* r, int* f, MPI_Status* s), (n, r, f, s), 0)
+CAMBIUM_EMULATED(MPI_Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s), 0, emulated::receive(*net, b, n, t, from, tag, c, s))
+CAMBIUM_EMULATED(MPI_Irecv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r), (b, n, t, from, tag, c, r), 0, emulated::begin_receive(*net, b, n, t, from, tag, c, r))
+CAMBIUM_EMULATED(MPI_Sendrecv, (const void* b, int n, MPI_Datatype t, int to, int tag, void* in, int m, MPI_Datatype u, int from, int other, MPI_Comm c, MPI_Status* s), (b, n, t, to, tag, in, m, u, from, other, c, s), bytes_of(n, t), emulated::exchange(*net, b, n, t, to, tag, in, m, u, from, other, c, s))
+CAMBIUM_EMULATED(MPI_Start, (MPI_Request* r), (r), started_bytes(1, r), emulated::start(*net, 1, r))
+CAMBIUM_EMULATED(MPI_Startall, (int n, MPI_Request* r), (n, r), started_bytes(n, r), emulated::start(*net, n, r))
+CAMBIUM_EMULATED(MPI_Wait, (MPI_Request* r, MPI_Status* s), (r, s), 0, emulated::wait_all(*net, 1, r, s))
+CAMBIUM_EMULATED(MPI_Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s), 0, emulated::wait_all(*net, n, r, s))
+CAMBIUM_EMULATED(MPI_Waitany, (int n, MPI_Request* r, int* k, MPI_Status* s), (n, r, k, s), 0, emulated::wait_any(*net, n, r, k, s))
+CAMBIUM_EMULATED(MPI_Test, (MPI_Request* r, int* f, MPI_Status* s), (r, f, s), 0, emulated::test_all(*net, 1, r, f, s))
+CAMBIUM_EMULATED(MPI_Testall, (int n, MPI_Request* r, int* f, MPI_Status* s), (n, r, f, s), 0, emulated::test_all(*net, n, r, f, s))
 CAMBIUM_MESSAGE(MPI_Probe, (int from, int tag, MPI_Comm c, MPI_Status* s), (from, tag, c, s), 0)
 CAMBIUM_MESSAGE(MPI_Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (from, tag, c, f, s), 0)
-CAMBIUM_MESSAGE(MPI_Barrier, (MPI_Comm c), (c), 0)
-CAMBIUM_MESSAGE(MPI_Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r), 0)
-CAMBIUM_MESSAGE(MPI_Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r), (b, n, t, root, c, r), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Reduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c), (b, o, n, t, op, root, c), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Allreduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Iallreduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request* r), (b, o, n, t, op, c, r), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Exscan, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c), bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Gather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, int root, MPI_Comm c), (b, n, t, o, m, u, root, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Gatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, int root, MPI_Comm c), (b, n, t, o, m, at, u, root, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Scatterv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, int m, MPI_Datatype u, int root, MPI_Comm c), (b, n, at, t, o, m, u, root, c), all_bytes(n, t, c))
-CAMBIUM_MESSAGE(MPI_Allgather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, u, c), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Iallgather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, t, o, m, u, c, r), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t))
-CAMBIUM_MESSAGE(MPI_Allgatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, at, u, c), own_bytes(b, n, t, m, u, c))
-CAMBIUM_MESSAGE(MPI_Iallgatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, t, o, m, at, u, c, r), own_bytes(b, n, t, m, u, c))
-CAMBIUM_MESSAGE(MPI_Alltoall, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, u, c), bytes_of(n, t) * size_of(c))
-CAMBIUM_MESSAGE(MPI_Alltoallv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, const int* m, const int* to, MPI_Datatype u, MPI_Comm c), (b, n, at, t, o, m, to, u, c), all_bytes(n, t, c))
-CAMBIUM_MESSAGE(MPI_Ialltoallv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, const int* m, const int* to, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, at, t, o, m, to, u, c, r), all_bytes(n, t, c))
+CAMBIUM_EMULATED(MPI_Barrier, (MPI_Comm c), (c), 0, emulated::after(*net, PMPI_Barrier(c), net->barrier(c)))
+CAMBIUM_EMULATED(MPI_Ibarrier, (MPI_Comm c, MPI_Request* r), (c, r), 0, emulated::begun(*net, PMPI_Ibarrier(c, r), r, net->barrier(c)))
+CAMBIUM_EMULATED(MPI_Bcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c), bytes_of(n, t), emulated::after(*net, PMPI_Bcast(b, n, t, root, c), net->broadcast(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request* r), (b, n, t, root, c, r), bytes_of(n, t), emulated::begun(*net, PMPI_Ibcast(b, n, t, root, c, r), r, net->broadcast(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Reduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c), (b, o, n, t, op, root, c), bytes_of(n, t), emulated::after(*net, PMPI_Reduce(b, o, n, t, op, root, c), net->broadcast(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Allreduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c), bytes_of(n, t), emulated::after(*net, PMPI_Allreduce(b, o, n, t, op, c), net->all_reduce(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Iallreduce, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request* r), (b, o, n, t, op, c, r), bytes_of(n, t), emulated::begun(*net, PMPI_Iallreduce(b, o, n, t, op, c, r), r, net->all_reduce(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Exscan, (const void* b, void* o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c), bytes_of(n, t), emulated::after(*net, PMPI_Exscan(b, o, n, t, op, c), net->scan(bytes_of(n, t), c)))
+CAMBIUM_EMULATED(MPI_Gather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, int root, MPI_Comm c), (b, n, t, o, m, u, root, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t), emulated::after(*net, PMPI_Gather(b, n, t, o, m, u, root, c), net->gather(is_root(root, c) ? bytes_of(m, u) * (size_of(c) - 1) : 0.0, c)))
+CAMBIUM_EMULATED(MPI_Gatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, int root, MPI_Comm c), (b, n, t, o, m, at, u, root, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t), emulated::after(*net, PMPI_Gatherv(b, n, t, o, m, at, u, root, c), net->gather(is_root(root, c) ? others_bytes(m, u, c) : 0.0, c)))
+CAMBIUM_EMULATED(MPI_Scatterv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, int m, MPI_Datatype u, int root, MPI_Comm c), (b, n, at, t, o, m, u, root, c), all_bytes(n, t, c), emulated::after(*net, PMPI_Scatterv(b, n, at, t, o, m, u, root, c), net->gather(is_root(root, c) ? others_bytes(n, t, c) : 0.0, c)))
+CAMBIUM_EMULATED(MPI_Allgather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, u, c), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t), emulated::after(*net, PMPI_Allgather(b, n, t, o, m, u, c), net->gather(bytes_of(m, u) * (size_of(c) - 1), c)))
+CAMBIUM_EMULATED(MPI_Iallgather, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, t, o, m, u, c, r), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t), emulated::begun(*net, PMPI_Iallgather(b, n, t, o, m, u, c, r), r, net->gather(bytes_of(m, u) * (size_of(c) - 1), c)))
+CAMBIUM_EMULATED(MPI_Allgatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, at, u, c), own_bytes(b, n, t, m, u, c), emulated::after(*net, PMPI_Allgatherv(b, n, t, o, m, at, u, c), net->gather(others_bytes(m, u, c), c)))
+CAMBIUM_EMULATED(MPI_Iallgatherv, (const void* b, int n, MPI_Datatype t, void* o, const int* m, const int* at, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, t, o, m, at, u, c, r), own_bytes(b, n, t, m, u, c), emulated::begun(*net, PMPI_Iallgatherv(b, n, t, o, m, at, u, c, r), r, net->gather(others_bytes(m, u, c), c)))
+CAMBIUM_EMULATED(MPI_Alltoall, (const void* b, int n, MPI_Datatype t, void* o, int m, MPI_Datatype u, MPI_Comm c), (b, n, t, o, m, u, c), bytes_of(n, t) * size_of(c), emulated::after(*net, PMPI_Alltoall(b, n, t, o, m, u, c), net->all_to_all(bytes_of(n, t) * (size_of(c) - 1), c)))
+CAMBIUM_EMULATED(MPI_Alltoallv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, const int* m, const int* to, MPI_Datatype u, MPI_Comm c), (b, n, at, t, o, m, to, u, c), all_bytes(n, t, c), emulated::after(*net, PMPI_Alltoallv(b, n, at, t, o, m, to, u, c), net->all_to_all(others_bytes(n, t, c), c)))
+CAMBIUM_EMULATED(MPI_Ialltoallv, (const void* b, const int* n, const int* at, MPI_Datatype t, void* o, const int* m, const int* to, MPI_Datatype u, MPI_Comm c, MPI_Request* r), (b, n, at, t, o, m, to, u, c, r), all_bytes(n, t, c), emulated::begun(*net, PMPI_Ialltoallv(b, n, at, t, o, m, to, u, c, r), r, net->all_to_all(others_bytes(n, t, c), c)))
 // clang-format on
+
+// Sends and receives that are begun again and again by MPI_Start: what they carry is known here alone.
+extern "C" int MPI_Send_init(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r) {
+  const int result = PMPI_Send_init(b, n, t, to, tag, c, r);
+  persistent_sends()[*r] = bytes_of(n, t);
+  return result;
+}
+
+extern "C" int MPI_Recv_init(void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request* r) {
+  const int result = PMPI_Recv_init(b, n, t, from, tag, c, r);
+  if (EmulatedNetwork* const net = emulated_network(); net && from != MPI_PROC_NULL) net->remember(*r, t, c);
+  return result;
+}
+
+extern "C" int MPI_Request_free(MPI_Request* r) {
+  persistent_sends().erase(*r);
+  if (EmulatedNetwork* const net = emulated_network()) net->forget(*r);
+  return PMPI_Request_free(r);
+}

@@ -65,6 +65,14 @@ void MomentFluid::declare(State& state, Context&) {
   state.add({"moments", At::cell, "", "density, velocity and pressure", false, [] { return TensorRef{}; }});
 }
 
+/// Of a row of moments.
+template <class Rows>
+static double mean_of(const Rows& rows, int row, int n) {
+  double sum = 0.0;
+  for (int j = 0; j < n; ++j) sum += rows(row, j) / n;
+  return sum;
+}
+
 void MomentFluid::initialise(State& state, Context&) {
   const auto values = values_of(params_.parameters);
   const std::string texts[] = {params_.density, params_.velocity,
@@ -82,16 +90,15 @@ void MomentFluid::initialise(State& state, Context&) {
   }
   Kokkos::deep_copy(now_, host);
   time_ = state.time;
-  set_mean();
+  set_units(mean_of(host, 0, n_), mean_of(host, 2, n_));
   rates(now_);
   if (growth_) growth_->add(time_, field_energy());
 }
 
-/// Mean density and pressure give the units of the closure; both are kept by the equations up to terms of second order.
-void MomentFluid::set_mean() {
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), now_);
-  double n0 = 0.0, p0 = 0.0;
-  for (int j = 0; j < n_; ++j) n0 += host(0, j) / n_, p0 += host(2, j) / n_;
+/// Mean density and pressure at the start give the units of the closure; the equations keep both up to terms of second
+/// order only.
+void MomentFluid::set_units(double n0, double p0) {
+  n0_ = n0, p0_ = p0;
   const double vt = std::sqrt(p0 / n0), debye = vt / std::sqrt(n0);
   std::vector<double> wavenumbers;
   for (int k = 0; k < modes_; ++k) wavenumbers.push_back(two_pi * k / length_ * debye);
@@ -112,7 +119,10 @@ void MomentFluid::restore(State& state, Context&, const io::Group& saved, bool) 
     for (int j = 0; j < n_; ++j) host(c, j) = rows.at(static_cast<std::size_t>(c * n_ + j));
   Kokkos::deep_copy(now_, host);
   time_ = state.time;
-  set_mean();
+  // An earlier version left the means out, and its runs changed a little at a restart.
+  const auto mean = saved.exists("mean") ? saved.read<std::vector<double>>("mean")
+                                         : std::vector<double>{mean_of(host, 0, n_), mean_of(host, 2, n_)};
+  set_units(mean.at(0), mean.at(1));
   if (growth_) growth_->load(saved);
 }
 
@@ -122,6 +132,7 @@ void MomentFluid::save(io::Group& group) const {
   for (int c = 0; c < 3; ++c)
     for (int j = 0; j < n_; ++j) rows.push_back(host(c, j));
   group.write("moments", rows);
+  group.write("mean", std::vector<double>{n0_, p0_});
   if (growth_) growth_->save(group);
 }
 

@@ -61,7 +61,7 @@ class MomentFluid : public Physics, public Checked {
   double field_energy();
 
  private:
-  void set_mean();
+  void set_units(double n0, double p0);
 
   Params params_;
   Context& context_;
@@ -74,6 +74,7 @@ class MomentFluid : public Physics, public Checked {
   View<double*> multiplier_[3];
   ClosureTable table_;
   std::optional<GrowthFit> growth_;
+  double n0_ = 0.0, p0_ = 0.0;  ///< means at the start, the units of the closure
   double time_ = 0.0;
 };
 

@@ -154,4 +154,6 @@ with h5py.File(table.path("more/simulate/trajectory.h5md"), "r+") as file:
 says(f"'more/simulate/trajectory.h5md' holds {n + 1} particles per frame but this run has {n}: resume with the deck that wrote it, or move the "
      "file away", command=["restart", "more", S + "steps=4"])
 
+says("checkpoint.asynchronous keeps the whole file in the memory of rank 0, and transfer: collective is for files that are too large for that; leave out "
+     "one of the two", S + "checkpoint={transfer: collective, asynchronous: true}")
 table.run()

@@ -216,6 +216,12 @@ def flipped(path):
         file.write(bytes([byte[0] ^ 1]))
 
 
+def both_damaged(newest):
+    """The newest checkpoint and the one before: where one is whole, the run goes on from it (system.faults)."""
+    flipped(newest)
+    os.truncate(os.path.join(os.path.dirname(newest), "restart.2.h5"), 1000)
+
+
 def resumes(message, run, file, change, *overrides):
     name = damaged(f"damaged{len(table.cases)}", run, file, change)
     says(message, command=["restart", name, *overrides])
@@ -235,8 +241,8 @@ def half_the_rows(file):
 
 MD_FILE, TRAIN_FILE = "simulate/restart.4.h5", "train/restart.4.h5"
 killed("run.directory=md")
-resumes((MD_FILE + "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or afresh; the folder "
-         "also holds restart.2.h5",), "md", MD_FILE, flipped)
+resumes(("no checkpoint in 'damaged%d/simulate' is whole:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was cut or overwritten, and HDF5 "
+         "cannot open it\nput back a copy of one, or remove them, and the stage begins at step 0 when the run is resumed" % len(table.cases),), "md", MD_FILE, both_damaged)
 BESIDE = "; the folder also holds restart.2.h5"
 RESUME = "; the file is damaged or was changed, resume from another one"
 resumes((MD_FILE + "': atom ", " is of type 0, but there are 0 species", RESUME), "md", MD_FILE, through_hdf5(lambda file: file.__delitem__("species")))
@@ -288,8 +294,8 @@ resumes((CSV + "' has the columns '(not a text)' but this deck writes 'step,time
         lambda path: open(path, "wb").write(4000 * b"\0" + b"\n"))
 
 killed("run.directory=train", deck="train.yaml")
-resumes((TRAIN_FILE + "' is damaged: what it holds is not what was written; remove it, and the run resumes from an earlier checkpoint, or afresh; the folder "
-         "also holds restart.2.h5",), "train", TRAIN_FILE, flipped)
+resumes(("no checkpoint in 'damaged%d/train' is whole:\n  restart.4.h5: what it holds is not what was written\n  restart.2.h5: it was cut or overwritten, and HDF5 "
+         "cannot open it\nput back a copy of one, or remove them, and the stage begins at step 0 when the run is resumed" % len(table.cases),), "train", TRAIN_FILE, both_damaged)
 resumes((TRAIN_FILE + "' is damaged or was changed: what it holds does not fit together (", "); copy it again from its source, or use another one"),
         "train", TRAIN_FILE, through_hdf5(lambda file: replaced(file, "train/network_state", "[]")))
 STATE = '{"input_mean": [0.0], "input_scale": [], "target_mean": [0.0], "target_scale": [1.0], "classes": 0, "target_unit": ""}'

@@ -20,6 +20,9 @@ std::span<const EnvironmentVariable> environment_variables() {
       EnvironmentVariable{"OPENBLAS_CORETYPE", "the kernels OpenBLAS takes; chosen by the program where it is not set"},
       EnvironmentVariable{"XDG_CACHE_HOME",
                           "where cambium profile keeps the measured peaks of the machine; ~/.cache without it"},
+      EnvironmentVariable{"CAMBIUM_NETWORK",
+                          "'5 us, 2 GB/s': messages take the time that such a network would need, to see on one "
+                          "machine what waits"},
       EnvironmentVariable{"HDF5_PLUGIN_PATH", "where HDF5 finds filters, for files that other programs compressed"},
   };
   return variables;

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <filesystem>
+
+#include "core/base/build_info.hpp"
+#include "core/base/platform.hpp"
+#include "core/base/text.hpp"
+#include "core/driver/doctor/parts.hpp"
+#include "core/io/hdf5/h5.hpp"
+#include "core/io/run/provenance.hpp"
+#include "core/parallel/kokkos.hpp"
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace cambium::doctor {
+
+namespace {
+
+/// Whether this MPI takes addresses of a device; nullptr where it does not say.
+const char* device_aware() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  if (MPIX_Query_cuda_support() == 1) return "takes addresses of CUDA devices";
+#endif
+#if defined(MPIX_ROCM_AWARE_SUPPORT)
+  if (MPIX_Query_rocm_support() == 1) return "takes addresses of ROCm devices";
+#endif
+#if defined(MPIX_CUDA_AWARE_SUPPORT) || defined(MPIX_ROCM_AWARE_SUPPORT)
+  return "takes addresses of host memory only";
+#else
+  return "does not say whether it takes addresses of a device";
+#endif
+}
+
+const char* thread_level() {
+  int level = 0;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE     ? "multiple"
+         : level == MPI_THREAD_SERIALIZED ? "serialized"
+         : level == MPI_THREAD_FUNNELED   ? "funneled"
+                                          : "single";
+}
+
+/// LibTorch is loaded late, from a library beside that of core.
+bool has_torch() {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(core_library_folder()) / "libcambium_torch.so", ignored);
+}
+
+}  // namespace
+
+void report_build(const Registry& registry, Context& context, Findings& findings) {
+  const auto& build = build_info();
+  const auto provenance = io::provenance_of(context);
+  findings.heading("this build");
+  findings.fact("Cambium",
+                fmt::format("{} (commit {}), {}, {}", build.version, build.git_hash, build.compiler, build.build_type));
+  findings.fact("instructions", fmt::format("{}, on {}", build.instruction_set, processor_name()));
+  findings.fact("back ends",
+                fmt::format("Kokkos {}: {}; kernels run on {}, {} thread{} a rank", build.kokkos, build.kokkos_devices,
+                            ExecSpace::name(), ExecSpace().concurrency(), ExecSpace().concurrency() == 1 ? "" : "s"));
+  findings.fact("data live in", device_is_host ? fmt::format("the memory of the host ({})", MemSpace::name())
+                                               : fmt::format("the memory of the device ({})", MemSpace::name()));
+  const auto blas = blas_info();
+  findings.judge(blas.warning.empty(), Mark::note, "BLAS",
+                 fmt::format("{}{}, {} thread{} a rank", blas.library,
+                             blas.core.empty() ? "" : fmt::format(" with {} kernels", blas.core), blas.threads,
+                             blas.threads == 1 ? "" : "s"),
+                 blas.warning);
+  findings.fact("MPI", fmt::format("{}; {}; threads: {}", provenance.mpi, device_aware(), thread_level()));
+  findings.fact("HDF5", fmt::format("{}, {}", io::hdf5_version(),
+                                    io::hdf5_is_parallel() ? "parallel: checkpoint.transfer may be collective"
+                                                           : "serial: everything goes through rank 0"));
+  findings.fact("LibTorch", has_torch() ? "networks written with it can be trained"
+                                        : "not in this build (-DCAMBIUM_TORCH=ON); native networks train without it");
+  findings.fact("plugins", join(registry.plugins(), ", "));
+}
+
+}  // namespace cambium::doctor

@@ -1,0 +1,129 @@
+#include "core/driver/faults/rank_watch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/base/platform.hpp"
+
+namespace cambium {
+
+namespace {
+
+/// Ranks that see each other's process numbers: one machine, one space of numbers (a container has its own).
+MPI_Comm one_machine(const Comm& comm) {
+  MPI_Comm node = MPI_COMM_NULL, out = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm.handle(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node);
+  char space[128] = "";
+  if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = 0;
+  MPI_Comm_split(node, static_cast<int>(std::hash<std::string>{}(space)&0x7fffffff), comm.rank(), &out);
+  MPI_Comm_free(&node);
+  return out;
+}
+
+/// A descriptor that can be read when a process has ended; -1 where the system has no such thing.
+int descriptor_of(long pid) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+#else
+  (void)pid;
+  return -1;
+#endif
+}
+
+/// Signals are for the thread that computes.
+std::thread without_signals(std::function<void()> action) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(action));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+RankWatch::RankWatch(const Comm& comm, std::function<std::string()> resume, Limits limits)
+    : resume_(std::move(resume)), limits_(limits), job_(comm.handle()) {
+  if (comm.size() == 1) return;
+  MPI_Comm machine = one_machine(comm);
+  const Comm here(machine);
+  MPI_Comm_free(&machine);
+  rank_ = here.rank(), next_ = (here.rank() + 1) % here.size();
+  const auto own = io::this_process();
+  const auto pids = here.all_gather(own.pid), started = here.all_gather(own.started),
+             ranks = here.all_gather(comm.rank());
+  const auto next = static_cast<std::size_t>(next_);
+  process_ = {static_cast<long>(pids[next]), started[next]};
+  next_in_job_ = static_cast<int>(ranks[next]);
+  if (here.size() == 1) return;
+  notes_ = SharedMemory::make(here, sizeof(Note));  // zeroed
+  if (!notes_ || pipe2(wake_, O_CLOEXEC) != 0) return;
+  descriptor_ = descriptor_of(process_.pid);
+  thread_ = without_signals([this] { watch(); });
+}
+
+RankWatch::~RankWatch() {
+  if (notes_) note(rank_).left = 1;
+  if (wake_[1] >= 0) ::close(wake_[1]);
+  if (thread_.joinable()) thread_.join();
+  if (wake_[0] >= 0) ::close(wake_[0]);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+/// False when this rank itself was told to stop, true when a rank has died, here or before another witness.
+bool RankWatch::next_ends() {
+  const int slice = static_cast<int>(1000.0 * (descriptor_ >= 0 ? limits_.look : std::min(limits_.look, 0.2)));
+  std::array<pollfd, 2> ends{pollfd{wake_[0], POLLIN, 0}, pollfd{descriptor_, POLLIN, 0}};
+  bool watching = true;
+  for (;;) {
+    poll(ends.data(), descriptor_ >= 0 && watching ? 2 : 1, slice);
+    if (ends[0].revents != 0) return false;
+    if (note(0).said != 0) return true;
+    if (!watching || io::is_alive(process_)) continue;
+    if (note(next_).left == 0) return true;
+    watching = false;  // it left in order
+  }
+}
+
+void RankWatch::watch() {
+  if (!next_ends()) return;
+  if (note(0).said.exchange(1) == 0) speak();
+  leave();
+}
+
+void RankWatch::speak() const {
+  const std::string text = fmt::format(
+      "cambium: rank {} (process {} on {}) has ended without a word: it was killed, for want of memory perhaps, or it "
+      "crashed; the job cannot go on. {}\n",
+      next_in_job_, process_.pid, host_name(), resume_());
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+/// The launcher comes first. An abort from a thread may hang, and so may what it waits for: the alarm ends that.
+void RankWatch::leave() {
+  pollfd end{wake_[0], POLLIN, 0};
+  if (poll(&end, 1, static_cast<int>(1000.0 * limits_.leave)) != 0) return;
+  sigset_t all;
+  sigemptyset(&all);
+  signal(SIGALRM, SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  alarm(5);
+  if (rank_ == 0 || next_ == 0) MPI_Abort(job_, static_cast<int>(ExitCode::internal_error));
+  std::_Exit(static_cast<int>(ExitCode::internal_error));
+}
+
+}  // namespace cambium

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/io/hdf5/h5.hpp"
+
+namespace cambium::io {
+
+/// A file that is made in memory, to be brought to the disk by other means.
+class FileInMemory : public File {
+ public:
+  /// `name` is that of messages.
+  explicit FileInMemory(const std::string& name) : File(File::in_memory(name)) {}
+  /// Its bytes as they would lie on the disk, with a seal (core/io/hdf5/seal.hpp) behind them.
+  std::vector<char> sealed_image();
+};
+
+}  // namespace cambium::io
