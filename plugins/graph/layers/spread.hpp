@@ -51,6 +51,8 @@ class Spread {
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
   /// What was received from other ranks so far.
   virtual sparse::Words words() const { return {}; }
+  /// Memory of the matrix, and of what comes from other ranks; of layouts by rows.
+  virtual std::int64_t bytes() const { return a_.bytes() + at_.bytes() + 4 * std::ssize(nodes_); }
 
  protected:
   Spread() = default;

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/numerics/exact_sum.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
+#include "plugins/graph/datasets/chosen_nodes.hpp"
 
 namespace cambium::graph {
 
@@ -55,9 +57,13 @@ void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
   engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
 }
 
+std::string NodeNetwork::not_a_node() const {
+  return fmt::format("{} needs nodes of a graph; give a dataset of type graph", name_);
+}
+
 std::pair<GraphPtr, std::int32_t> NodeNetwork::node_of(const train::Sample& sample) const {
   const auto* nodes = storage_of<NodeSamples>(sample);
-  if (!nodes) throw InputError(fmt::format("{} needs nodes of a graph; give a dataset of type graph", name_));
+  if (!nodes) throw InputError(not_a_node());
   return {nodes->graph, nodes->nodes[static_cast<std::size_t>(sample.id)]};
 }
 
@@ -150,17 +156,41 @@ void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorR
   engine_->begin_evaluation(graph, weights);
 }
 
+/// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
+std::array<double, 2> NodeNetwork::errors_of(const GraphPtr& graph, std::int32_t node,
+                                             std::span<const TensorRef> weights) {
+  const auto label = graph->labels[static_cast<std::size_t>(node)];
+  if (label >= classes_) require_fit(*graph);
+  const auto scores = engine_->scores(graph, node, weights);
+  return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0,
+          -scores[static_cast<std::size_t>(label)]};
+}
+
 void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
     const auto [graph, node] = node_of(*sample);
-    const auto scores = engine_->scores(graph, node, weights);
-    const auto label = graph->labels[static_cast<std::size_t>(node)];
-    if (label >= classes_) require_fit(*graph);
-    metrics[0].sum += std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0;
-    metrics[1].sum -= scores[static_cast<std::size_t>(label)];
-    for (auto& metric : metrics) metric.count += 1.0;
+    const auto errors = errors_of(graph, node, weights);
+    for (std::size_t k = 0; k < metrics.size(); ++k) metrics[k].sum += errors[k], metrics[k].count += 1.0;
   }
+}
+
+bool NodeNetwork::evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
+                               std::span<train::TermSum> metrics) {
+  const auto all = all_nodes(data, not_a_node());
+  if (!all.graph) return false;
+  require_fit(*all.graph);
+  const auto own = engine_->begin_evaluation(all.graph, weights);
+  std::vector<ExactSum> sums(metrics.size());
+  const auto& nodes = *all.nodes;
+  for (auto node = std::lower_bound(nodes.begin(), nodes.end(), own.begin); node != nodes.end() && *node < own.end;
+       ++node) {
+    const auto errors = errors_of(all.graph, *node, weights);
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k].add(errors[k]);
+  }
+  ExactSum::over_ranks(sums, comm_);
+  for (std::size_t k = 0; k < sums.size(); ++k) metrics[k] = {sums[k].value(), static_cast<double>(nodes.size())};
+  return true;
 }
 
 std::vector<train::FieldInfo> NodeNetwork::outputs() const { return {{"output", "", {classes_}, DType::f64}}; }
@@ -182,18 +212,23 @@ train::GraphWork NodeNetwork::graph_work() const {
   train::GraphWork out;
   out.number_bytes = static_cast<int>(size_of(dtype()));
   if (graph_) out.matrix = weighed(*graph_, weighing_);
+  out.matrix.start.resize(static_cast<std::size_t>(out.matrix.columns) + 1, out.matrix.entries());
+  out.matrix.rows = out.matrix.columns;  // of a divided graph a plan sees this rank's rows
   for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
   return out;
 }
 
-std::vector<std::int32_t> NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
-  std::vector<std::int32_t> out;
-  for (std::int32_t node = 0; node < graph->nodes(); ++node) {
-    const auto scores = engine_->scores(graph, node, weights);
-    out.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
+NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
+  require_fit(*graph);
+  NodeClasses out{engine_->begin_evaluation(graph, weights), {}};
+  for (auto node = out.nodes.begin; node < out.nodes.end; ++node) {
+    const auto scores = engine_->scores(graph, static_cast<std::int32_t>(node), weights);
+    out.classes.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
   }
   return out;
 }
+
+std::int64_t NodeNetwork::bytes() const { return (graph_ ? graph_->bytes() : 0) + (engine_ ? engine_->bytes() : 0); }
 
 std::string NodeNetwork::state() const { return nlohmann::json{{"features", features_}, {"classes", classes_}}.dump(); }
 

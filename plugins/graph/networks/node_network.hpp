@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/graph_work.hpp"
 #include "core/train/kinds/network.hpp"
@@ -34,6 +36,9 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
 
   void begin_step(std::uint64_t seed, std::int64_t step) override { engine_->begin_step(seed, step); }
   void begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) override;
+  /// Every rank judges its own nodes; sums are exact.
+  bool evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
+                    std::span<train::TermSum> metrics) override;
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -51,8 +56,10 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
   }
   /// For `cambium plan`, of the graph that it was trained on.
   train::GraphWork graph_work() const override;
-  /// The most probable class of every node of a graph, once begin_evaluation() was called with it.
-  std::vector<std::int32_t> classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  /// Collective: the most probable classes of a graph's nodes, every rank those of its own.
+  NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  /// Memory that the graph and what layers know of its nodes take on this rank, without weights.
+  std::int64_t bytes() const;
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -67,6 +74,8 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
   void require_fit(const Graph& graph) const;
   /// The graph and the node of a sample, refused when they are none of this network's.
   std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample) const;
+  std::string not_a_node() const;
+  std::array<double, 2> errors_of(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights);
 
   NodeNetworkParams params_;
   sparse::LayoutKeys layout_;

@@ -95,6 +95,11 @@ struct Builder {
 
 }  // namespace
 
+std::int64_t DualCells::bytes() const {
+  return bytes_in(area, place, edges, centroid, faces, sides) + stiffness.bytes() + gradient[0].bytes() +
+         gradient[1].bytes();
+}
+
 sparse::Csr<double> pattern_of(const Triangles& mesh) {
   std::vector<sparse::Entry> entries;
   for (const auto& corner : mesh.corner)
