@@ -21,10 +21,6 @@ struct Csr {
   std::vector<T> value;
 
   std::int64_t entries() const { return start.back(); }
-  /// Memory of its numbers.
-  std::int64_t bytes() const {
-    return 8 * std::ssize(start) + 4 * std::ssize(column) + static_cast<std::int64_t>(sizeof(T)) * std::ssize(value);
-  }
   std::span<const std::int32_t> columns_of(std::int64_t row) const {
     return {column.data() + start[at(row)], length(row)};
   }

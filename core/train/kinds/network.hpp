@@ -114,12 +114,6 @@ class Network {
   /// Collective, before evaluate() is asked for samples of `data`, all of them with these weights: what is computed for
   /// all samples at once.
   virtual void begin_evaluation(Dataset& /*data*/, std::span<const TensorRef> /*weights*/) {}
-  /// Collective, in place of begin_evaluation() and evaluate(): sets the sums of the metrics over all samples of
-  /// `data`, the same bits for any number of ranks. For networks that compute all samples at once and leave each answer
-  /// on one rank. False, by default: samples are dealt out to the ranks and evaluate() is asked.
-  virtual bool evaluate_all(Dataset& /*data*/, std::span<const TensorRef> /*weights*/, std::span<TermSum> /*metrics*/) {
-    return false;
-  }
 
   /// Terms of the loss, in the order of term_weights below.
   virtual std::vector<TermInfo> terms() const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/train/kinds/judges_shares.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 
@@ -24,7 +25,8 @@ std::vector<TermSum> Validation::evaluate(Network& network, std::span<const Tens
                                           Tables* tables) {
   const std::size_t terms = network.metrics().size();
   std::vector<TermSum> all(terms);
-  if (network.evaluate_all(data_, weights, all)) return all;
+  if (auto* judges = dynamic_cast<JudgesShares*>(&network))
+    if (judges->evaluate_all(data_, weights, all)) return all;
   network.begin_evaluation(data_, weights);
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(static_cast<std::size_t>(blocks));

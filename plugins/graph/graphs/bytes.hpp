@@ -1,7 +1,16 @@
 #pragma once
 #include <cstdint>
 
+#include "core/sparse/rows/csr.hpp"
+
 namespace cambium::graph {
+
+/// Memory of the numbers of a matrix.
+template <class T>
+std::int64_t bytes_of(const sparse::Csr<T>& a) {
+  return 8 * std::ssize(a.start) + 4 * std::ssize(a.column) +
+         static_cast<std::int64_t>(sizeof(T)) * std::ssize(a.value);
+}
 
 /// Memory of the numbers in some vectors.
 template <class... V>

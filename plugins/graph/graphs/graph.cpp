@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/graphs/fingerprint.hpp"
 
 namespace cambium::graph {
@@ -42,7 +43,7 @@ double NodePart::looped_sum(std::int64_t node) const {
 
 std::int64_t Graph::bytes() const {
   const std::int64_t part = held ? 4 * std::ssize(held->others) + 8 * std::ssize(held->looped_sums) : 0;
-  return weights.bytes() + features.bytes() + 4 * std::ssize(labels) + std::ssize(roles) + part;
+  return bytes_of(weights) + bytes_of(features) + 4 * std::ssize(labels) + std::ssize(roles) + part;
 }
 
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last) {

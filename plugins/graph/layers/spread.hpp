@@ -5,6 +5,7 @@
 #include "core/sparse/distributed/layout.hpp"
 #include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/products.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {
 
@@ -52,7 +53,7 @@ class Spread {
   /// What was received from other ranks so far.
   virtual sparse::Words words() const { return {}; }
   /// Memory of the matrix, and of what comes from other ranks; of layouts by rows.
-  virtual std::int64_t bytes() const { return a_.bytes() + at_.bytes() + 4 * std::ssize(nodes_); }
+  virtual std::int64_t bytes() const { return bytes_of(a_) + bytes_of(at_) + 4 * std::ssize(nodes_); }
 
  protected:
   Spread() = default;

@@ -290,7 +290,7 @@ std::int64_t Engine<T>::bytes() const {
   std::int64_t out = pass_.bytes() + 8 * (std::ssize(losses_) + std::ssize(outputs_));
   out += static_cast<std::int64_t>(sizeof(T)) * std::ssize(by_outputs_);
   for (const auto& b : bound_)
-    out += b->spread->bytes() + b->features.bytes() + b->dropped.bytes() +
+    out += b->spread->bytes() + bytes_of(b->features) + bytes_of(b->dropped) +
            static_cast<std::int64_t>(sizeof(T)) * (std::ssize(b->numbers) + std::ssize(b->changed));
   return out;
 }

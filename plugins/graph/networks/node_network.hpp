@@ -3,6 +3,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/graph_work.hpp"
+#include "core/train/kinds/judges_shares.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/graph/networks/node_engine.hpp"
 
@@ -24,7 +25,7 @@ struct NodeNetworkParams {
 /// training nodes. Samples are nodes of a data set `graph`; with the loader `whole_graph` every step computes the whole
 /// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
 /// float64, one thread per call. Implementations choose the layers.
-class NodeNetwork : public train::Network, public train::WorksOnGraph {
+class NodeNetwork : public train::Network, public train::WorksOnGraph, public train::JudgesShares {
  public:
   NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context);
 

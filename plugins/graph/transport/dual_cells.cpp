@@ -96,8 +96,8 @@ struct Builder {
 }  // namespace
 
 std::int64_t DualCells::bytes() const {
-  return bytes_in(area, place, edges, centroid, faces, sides) + stiffness.bytes() + gradient[0].bytes() +
-         gradient[1].bytes();
+  return bytes_in(area, place, edges, centroid, faces, sides) + bytes_of(stiffness) + bytes_of(gradient[0]) +
+         bytes_of(gradient[1]);
 }
 
 sparse::Csr<double> pattern_of(const Triangles& mesh) {

@@ -26,7 +26,7 @@ Stepper::Stepper(NodeRange& range, Equations equations, Method method, double to
 
 std::int64_t Stepper::bytes() const {
   const auto& e = equations_;
-  return e.stiffness.bytes() + bytes_in(e.mass, e.kept, e.fixed) + solver_.bytes() +
+  return bytes_of(e.stiffness) + bytes_in(e.mass, e.kept, e.fixed) + solver_.bytes() +
          bytes_in(u_, begun_, explicit_[0], explicit_[1], right_, product_);
 }
 
