@@ -135,13 +135,13 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   require_held(*graph, alone);
   auto b = std::make_unique<Bound<T>>();
   b->graph = graph, b->alone = alone, b->last = graph->nodes();
-  const auto matrix = weighed(*graph, shape_.weighing);
+  auto matrix = weighed(*graph, shape_.weighing);
   if (alone) {
     b->spread = std::make_unique<Spread<T>>(sparse::converted<T>(matrix), std::vector<std::int32_t>{});
   } else {
     const auto nodes = graph->nodes(), rank = std::int64_t{comm_.rank()}, ranks = std::int64_t{comm_.size()};
-    const auto own = graph->held ? matrix : rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks);
-    b->spread = make_spread<T>(own, shape_.layout, comm_);
+    if (!graph->held) matrix = rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks);
+    b->spread = make_spread<T>(matrix, shape_.layout, comm_);
     b->spread->begin_step(draws_.seed, draws_.step);
     b->first = b->spread->first(), b->last = b->first + b->spread->outputs();
   }
