@@ -142,7 +142,7 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
   take_rows(*out, EdgeSender(path, *out, parts.nodes, comm).all(*file, edges), parts.nodes, edges, comm);
   reading([&] {
     parts.features = features_of(*file, parts.nodes, out->here());
-    parts.labels = labels_of(*file), parts.roles = roles_of(*file, parts.nodes, out->here());
+    parts.labels = labels_of(*file, parts.nodes), parts.roles = roles_of(*file, parts.nodes, out->here());
     complete(*out, parts);
   });
   agree(*out, comm);

@@ -171,8 +171,9 @@ std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Ran
   return out;
 }
 
-std::vector<std::int32_t> labels_of(const io::File& file) {
+std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes) {
   if (!file.exists("labels")) return {};
+  require_size(file.file(), nodes, "classes", file.dataset("labels").elements());
   auto out = file.read<std::vector<std::int32_t>>("labels");
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i] < -1)

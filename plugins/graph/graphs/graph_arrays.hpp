@@ -17,6 +17,7 @@ std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted);
 sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
 /// Roles of a range of the nodes; empty where the file has none.
 std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
-std::vector<std::int32_t> labels_of(const io::File& file);
+/// Classes of all nodes; empty where the file has none.
+std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes);
 
 }  // namespace cambium::graph

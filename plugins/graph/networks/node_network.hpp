@@ -1,6 +1,4 @@
 #pragma once
-#include <array>
-
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/graph_work.hpp"
 #include "core/train/kinds/judges_shares.hpp"
@@ -72,11 +70,6 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph, public tr
 
  private:
   void build(std::int64_t features, std::int64_t classes);
-  void require_fit(const Graph& graph) const;
-  /// The graph and the node of a sample, refused when they are none of this network's.
-  std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample) const;
-  std::string not_a_node() const;
-  std::array<double, 2> errors_of(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights);
 
   NodeNetworkParams params_;
   sparse::LayoutKeys layout_;
