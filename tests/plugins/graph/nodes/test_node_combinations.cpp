@@ -46,7 +46,7 @@ struct Combination {
                                                                   {sparse::Scheme::grid_3d, "grid_3d"}};
     std::tie(scheme, layout) = layouts[one_of(6)];
     codec = std::vector<std::string>{"none", "none", "bf16", "int8"}[one_of(4)];
-    sums_in_order = by_rows() && one_of(2) == 0;
+    sums_in_order = by_rows() && one_of(2) == 0 && (codec == "none" || one_of(4) == 0);  // else refused
     divided = one_of(2) == 0, whole = one_of(3) > 0, in_order = one_of(2) == 0;
     if (!whole && one_of(2) == 0) fan_out = kind == 1 ? ", fan_out: [3, 2, 2]" : ", fan_out: [3, 2]";
   }
@@ -60,10 +60,9 @@ struct Combination {
     return fmt::format(
         "{{network: {{{}, dropout: 0.3, precision: float64, layout: {}{}}}, dataset: {{type: graph, {}{}}}, loader: "
         "{}, "
-        "epochs: {}, optimizer: sgd, learning_rate: {{type: constant, start: 0.1}}, reduce: {}{}}}",
+        "epochs: {}, optimizer: sgd, learning_rate: {{type: constant, start: 0.1}}, reduce: {}}}",
         network, divides, fan_out, small_graph, divided && !alone ? ", divided: true" : "",
-        whole ? "whole_graph" : "shuffle, batch: 8", epochs, in_order ? "{mode: ordered, slices: 8}" : "{mode: fast}",
-        "");
+        whole ? "whole_graph" : "shuffle, batch: 8", epochs, in_order ? "{mode: ordered, slices: 8}" : "{mode: fast}");
   }
   /// Why ranks refuse it, in a word of the message; nothing where they do not.
   std::optional<std::string> refusal(int ranks) const {
@@ -103,7 +102,7 @@ TEST_CASE("whatever is combined, weights are those of one rank, or it is refused
   };
   const int ranks = world.size();
   int refused = 0, same = 0, close = 0, coded = 0;
-  for (std::uint64_t k = 0; k < 60; ++k) {
+  for (std::uint64_t k = 0; k < 80; ++k) {
     const Combination c(k);
     INFO("CAMBIUM_SEED=" << seed() << ", combination " << k << ", ranks " << ranks << ": " << c.deck(false, 3));
     if (const auto why = c.refusal(ranks)) {
@@ -133,7 +132,7 @@ TEST_CASE("whatever is combined, weights are those of one rank, or it is refused
       ++close;
     }
   }
-  CHECK(same > 10);
-  CHECK((close > 0 || same > 20));
+  CHECK(same > 5);
+  CHECK((close > 0 || ranks == 1));
   if (ranks > 1) CHECK((coded > 0 && refused > 0));
 }
