@@ -188,6 +188,13 @@ const Words& RowExchange<T>::words() const {
   return work_->words;
 }
 
+template <class T>
+std::int64_t RowExchange<T>::bytes() const {
+  std::int64_t out = 0;
+  for (const auto& peer : work_->peers) out += 4 * std::ssize(peer.asked) + std::ssize(peer.out) + std::ssize(peer.in);
+  return out;
+}
+
 template class RowExchange<double>;
 template class RowExchange<float>;
 

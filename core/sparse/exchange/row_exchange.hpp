@@ -53,6 +53,8 @@ class RowExchange {
   /// What rounding at random depends on.
   void begin_step(std::uint64_t seed, std::int64_t step);
   const Words& words() const;
+  /// Memory of its lists and messages.
+  std::int64_t bytes() const;
 
  private:
   struct Work;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/train/kinds/judges_shares.hpp"
 #include "core/train/kinds/term_sums.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 
@@ -22,8 +23,11 @@ std::vector<SamplePtr> Validation::block(std::int64_t k) {
 
 std::vector<TermSum> Validation::evaluate(Network& network, std::span<const TensorRef> weights, const Comm& comm,
                                           Tables* tables) {
-  network.begin_evaluation(data_, weights);
   const std::size_t terms = network.metrics().size();
+  std::vector<TermSum> all(terms);
+  if (auto* judges = dynamic_cast<JudgesShares*>(&network))
+    if (judges->evaluate_all(data_, weights, all)) return all;
+  network.begin_evaluation(data_, weights);
   const std::int64_t blocks = (data_.size() + batch_ - 1) / batch_;
   kept_.resize(static_cast<std::size_t>(blocks));
   std::vector<TermSum> table(static_cast<std::size_t>(blocks) * terms);

@@ -7,7 +7,15 @@ namespace cambium::graph {
 /// Node nodes[id] of a graph as a sample: "label" (int32) and, where `samples` hold them, "features" (float32).
 train::SamplePtr node_sample(const std::shared_ptr<const NodeSamples>& samples, std::int64_t id);
 
-/// Nodes with this role whose class is known, ascending.
+/// The graph of a data set and the nodes of all its samples, ascending. InputError with this text where samples are no
+/// nodes of a graph; no graph where there are no samples.
+struct AllNodes {
+  GraphPtr graph;
+  std::shared_ptr<const std::vector<std::int32_t>> nodes;
+};
+AllNodes all_nodes(train::Dataset& data, const std::string& refusal);
+
+/// Nodes with this role whose class is known, ascending; of a divided graph, of those that are here.
 std::vector<std::int32_t> nodes_with(const Graph& graph, Role role);
 
 /// Some nodes of a graph that is in memory already.

@@ -67,22 +67,22 @@ static const char* name_of(GraphSet::Nodes nodes) {
   }
 }
 
+/// Of the nodes that are here.
 static std::vector<std::int32_t> chosen_nodes(const Graph& graph, GraphSet::Nodes which) {
   std::vector<std::int32_t> out;
-  for (std::int32_t i = 0; i < graph.nodes(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const bool labelled = graph.labels[k] >= 0;
+  const auto here = graph.here();
+  for (auto i = static_cast<std::int32_t>(here.begin); i < here.end; ++i) {
+    const bool labelled = graph.labels[static_cast<std::size_t>(i)] >= 0;
     const bool chosen =
-        which == GraphSet::Nodes::labelled ? labelled : static_cast<int>(graph.roles[k]) == static_cast<int>(which);
+        which == GraphSet::Nodes::labelled
+            ? labelled
+            : static_cast<int>(graph.roles[static_cast<std::size_t>(i - here.begin)]) == static_cast<int>(which);
     if (!chosen) continue;
     if (!labelled)
       throw InputError(fmt::format("{}: node {} is one of those for {}, but its class is not known", graph.source, i,
                                    name_of(which)));
     out.push_back(i);
   }
-  if (out.empty())
-    throw InputError(fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
-                                 graph.source, name_of(which)));
   return out;
 }
 
@@ -94,6 +94,10 @@ void GraphSet::open(Context& context) {
     if (!by_parts) samples.graph = graph_of(params_);
     samples.nodes = chosen_nodes(*samples.graph, params_.nodes);
   });
+  if (samples.graph->held) samples.nodes = of_all_ranks(samples.nodes, context.comm);
+  if (samples.nodes.empty())
+    throw InputError(fmt::format("{}: no node is marked for {}; give the graph roles (split), or take nodes: labelled",
+                                 samples.graph->source, name_of(params_.nodes)));
   if (params_.divided && !by_parts) samples.graph = held_part(*samples.graph, context.comm);
   if (params_.nodes == Nodes::training) report(*samples.graph, context.log);
   if (params_.features) {

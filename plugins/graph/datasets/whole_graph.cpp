@@ -2,27 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "core/base/error.hpp"
+#include "plugins/graph/datasets/chosen_nodes.hpp"
 
 namespace cambium::graph {
-
-/// The graph and the nodes of all samples.
-static NodeSamples all_nodes(train::Dataset& data) {
-  NodeSamples out;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(data.size()));
-  std::iota(ids.begin(), ids.end(), std::int64_t{0});
-  for (const auto& sample : data.read(ids)) {
-    const auto* storage = storage_of<NodeSamples>(*sample);
-    if (!storage) throw InputError("loader whole_graph brings nodes of a graph; give a dataset of type graph");
-    out.graph = storage->graph;
-    out.nodes.push_back(storage->nodes[static_cast<std::size_t>(sample->id)]);
-  }
-  std::sort(out.nodes.begin(), out.nodes.end());
-  return out;
-}
 
 void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, Context&) {
   plan_ = plan;
@@ -35,16 +18,15 @@ void WholeGraphLoader::open(train::Dataset& data, const train::BatchPlan& plan, 
     throw InputError(
         "loader whole_graph gives every rank rows that lie together, but parallel lets ranks take turns; divide over "
         "one level of ranks, or remove parallel");
-  auto all = all_nodes(data);
-  const auto nodes = std::make_shared<const std::vector<std::int32_t>>(std::move(all.nodes));
+  const auto all = all_nodes(data, "loader whole_graph brings nodes of a graph; give a dataset of type graph");
   const std::int64_t rows = all.graph->nodes(), slices = plan.all_slices();
-  batch_.samples = std::ssize(*nodes);
+  batch_.samples = std::ssize(*all.nodes);
   for (std::int64_t own = 0; own < slices / plan.ranks; ++own) {
     const std::int64_t k = plan.slice_number(own);
     auto sample = std::make_shared<train::Sample>();
     sample->id = k;
     sample->storage = make_storage(
-        WholeGraph{all.graph, nodes, rows * k / slices, rows * (k + 1) / slices, own, slices / plan.ranks});
+        WholeGraph{all.graph, all.nodes, rows * k / slices, rows * (k + 1) / slices, own, slices / plan.ranks});
     batch_.slices.push_back({std::move(sample)});
   }
 }

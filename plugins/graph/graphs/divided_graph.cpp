@@ -9,6 +9,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/sparse/distributed/product.hpp"
 #include "core/sparse/exchange/entries.hpp"
+#include "core/sparse/exchange/row_exchange.hpp"
 #include "plugins/graph/graphs/fingerprint.hpp"
 #include "plugins/graph/graphs/graph_arrays.hpp"
 #include "plugins/graph/graphs/graph_file.hpp"
@@ -75,10 +76,20 @@ class EdgeSender {
   std::vector<std::int64_t> first_;
 };
 
-/// A vector with a number for each node, of which every rank has its own.
-std::vector<double> of_all_ranks(std::vector<double> own, const Comm& comm) {
-  comm.sum(own);
-  return own;
+/// The sums of A + I that own rows need: their own, and those of the nodes that they hear.
+void take_sums(Graph& graph, const std::vector<std::int64_t>& first, const Comm& comm) {
+  auto& part = *graph.held;
+  const sparse::Range own{part.first, part.last};
+  for (const auto column : graph.weights.column)
+    if (!own.holds(column)) part.others.push_back(column);
+  std::sort(part.others.begin(), part.others.end());
+  part.others.erase(std::unique(part.others.begin(), part.others.end()), part.others.end());
+  part.looped_sums = looped_row_sums(graph);
+  const auto known = std::ssize(part.looped_sums), asked = std::ssize(part.others);
+  part.looped_sums.resize(at(known + asked));
+  sparse::RowExchange<double> exchange(first, part.others, lowp::WireCodec::none, comm);
+  exchange.begin({part.looped_sums.data(), known, 1, 1}, {part.looped_sums.data() + known, asked, 1, 1});
+  exchange.finish();
 }
 
 /// Rows that this rank holds, the counts of all, and what it must know of other nodes.
@@ -86,14 +97,15 @@ void take_rows(Graph& graph, std::vector<sparse::Entry> entries, std::int64_t no
                const Comm& comm) {
   const auto first = sparse::equal_ranges(nodes, comm.size());
   graph.held = NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], {}, {}};
-  graph.weights = sparse::csr_from_entries(nodes, nodes, entries).matrix;
+  const auto begin = graph.held->first, count = graph.held->last - begin;
+  for (auto& entry : entries) entry.row -= static_cast<std::int32_t>(begin);
+  graph.weights = sparse::csr_from_entries(count, nodes, entries).matrix;
   std::vector<sparse::Entry>().swap(entries);
-  graph.held->sums = of_all_ranks(row_sums(graph.weights), comm);
-  graph.held->looped_sums = of_all_ranks(looped_row_sums(graph), comm);
+  take_sums(graph, first, comm);
   std::int64_t loops = 0;
-  for (auto i = graph.held->first; i < graph.held->last; ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     const auto row = graph.weights.columns_of(i);
-    loops += std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(i));
+    loops += std::binary_search(row.begin(), row.end(), static_cast<std::int32_t>(begin + i));
   }
   graph.loops = comm.sum(loops);
   const auto all = comm.sum(graph.weights.entries());
@@ -104,6 +116,7 @@ void take_rows(Graph& graph, std::vector<sparse::Entry> entries, std::int64_t no
 /// What all ranks know of all.
 void agree(Graph& graph, const Comm& comm) {
   graph.feature_entries = comm.sum(graph.feature_entries);
+  for (auto& count : graph.in_role) count = comm.sum(count);
   Fingerprint print;
   print.add(comm.all_gather(static_cast<std::int64_t>(graph.fingerprint)));
   graph.fingerprint = print.value();
@@ -128,11 +141,24 @@ GraphPtr read_divided_graph(const std::string& path, const Comm& comm) {
   out->source = path, out->directed = parts.directed;
   take_rows(*out, EdgeSender(path, *out, parts.nodes, comm).all(*file, edges), parts.nodes, edges, comm);
   reading([&] {
-    parts.features = features_of(*file, parts.nodes, {out->held->first, out->held->last});
-    parts.labels = labels_of(*file), parts.roles = roles_of(*file);
+    parts.features = features_of(*file, parts.nodes, out->here());
+    parts.labels = labels_of(*file, parts.nodes), parts.roles = roles_of(*file, parts.nodes, out->here());
     complete(*out, parts);
   });
   agree(*out, comm);
+  return out;
+}
+
+std::vector<std::int32_t> of_all_ranks(const std::vector<std::int32_t>& own, const Comm& comm) {
+  std::vector<int> counts, places;
+  int all = 0;
+  for (const auto count : comm.all_gather(std::ssize(own))) {
+    counts.push_back(static_cast<int>(count)), places.push_back(all);
+    all += counts.back();
+  }
+  std::vector<std::int32_t> out(at(all));
+  MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_INT32_T, out.data(), counts.data(), places.data(),
+                 MPI_INT32_T, comm.handle());
   return out;
 }
 
@@ -140,10 +166,12 @@ GraphPtr held_part(const Graph& whole, const Comm& comm) {
   const auto first = sparse::equal_ranges(whole.nodes(), comm.size());
   auto out = std::make_shared<Graph>(whole);
   if (comm.size() == 1) return out;
-  out->held =
-      NodePart{first[at(comm.rank())], first[at(comm.rank()) + 1], row_sums(whole.weights), looped_row_sums(whole)};
-  out->weights = with_rows(whole.weights, out->held->first, out->held->last);
-  out->features = with_rows(whole.features, out->held->first, out->held->last);
+  const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1];
+  out->held = NodePart{begin, end, {}, {}};
+  out->weights = rows_of(whole.weights, begin, end);
+  out->features = rows_of(whole.features, begin, end);
+  out->roles.assign(whole.roles.begin() + begin, whole.roles.begin() + end);
+  take_sums(*out, first, comm);
   Fingerprint print;
   print.add(std::vector<std::uint64_t>{whole.fingerprint, static_cast<std::uint64_t>(comm.size())});
   out->fingerprint = print.value();

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/error.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/graphs/fingerprint.hpp"
 
 namespace cambium::graph {
@@ -25,20 +26,31 @@ std::vector<sparse::Entry> entries_of(const GraphParts& parts) {
   return entries;
 }
 
-void require_size(const GraphParts& parts, const char* what, std::size_t found) {
-  if (found != 0 && static_cast<std::int64_t>(found) != parts.nodes)
+}  // namespace
+
+void require_size(const std::string& source, std::int64_t nodes, const char* what, std::int64_t found) {
+  if (found != 0 && found != nodes)
     throw InputError(
-        fmt::format("{}: {} {} for {} nodes; the file is cut short, or its parts belong to different graphs",
-                    parts.source, found, what, parts.nodes));
+        fmt::format("{}: {} {} for {} nodes; the file is cut short, or its parts belong to different graphs", source,
+                    found, what, nodes));
 }
 
-}  // namespace
+double NodePart::looped_sum(std::int64_t node) const {
+  if (node >= first && node < last) return looped_sums[static_cast<std::size_t>(node - first)];
+  const auto found = std::lower_bound(others.begin(), others.end(), node) - others.begin();
+  return looped_sums[static_cast<std::size_t>(last - first + found)];
+}
+
+std::int64_t Graph::bytes() const {
+  const std::int64_t part = held ? 4 * std::ssize(held->others) + 8 * std::ssize(held->looped_sums) : 0;
+  return bytes_of(weights) + bytes_of(features) + 4 * std::ssize(labels) + std::ssize(roles) + part;
+}
 
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last) {
   sparse::Csr<float> out;
-  out.rows = out.columns = nodes;
-  out.start.resize(static_cast<std::size_t>(nodes) + 1);
-  for (std::int64_t i = 0; i <= nodes; ++i) out.start[static_cast<std::size_t>(i)] = std::clamp(i, first, last) - first;
+  out.rows = last - first, out.columns = nodes;
+  out.start.resize(static_cast<std::size_t>(last - first) + 1);
+  std::iota(out.start.begin(), out.start.end(), std::int64_t{0});
   out.column.resize(static_cast<std::size_t>(last - first));
   std::iota(out.column.begin(), out.column.end(), static_cast<std::int32_t>(first));
   out.value.assign(out.column.size(), 1.0f);
@@ -75,16 +87,20 @@ GraphPtr make_graph(GraphParts parts) {
 }
 
 void complete(Graph& out, GraphParts& parts) {
-  require_size(parts, "classes", parts.labels.size());
-  require_size(parts, "roles", parts.roles.size());
-  require_size(parts, "rows of features", static_cast<std::size_t>(parts.features.rows));
-  const std::int64_t first = out.held ? out.held->first : 0, last = out.held ? out.held->last : parts.nodes;
+  require_size(parts.source, parts.nodes, "classes", std::ssize(parts.labels));
+  const auto here = out.here();
+  if (!out.held) {  // else whoever has read a part has looked at the whole
+    require_size(parts.source, parts.nodes, "roles", std::ssize(parts.roles));
+    require_size(parts.source, parts.nodes, "rows of features", parts.features.rows);
+  }
   out.features =
-      parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, first, last);
+      parts.features.columns > 0 ? std::move(parts.features) : numbers_of_their_own(parts.nodes, here.begin, here.end);
   out.feature_entries = out.features.entries();
   out.labels = std::move(parts.labels), out.roles = std::move(parts.roles);
   out.labels.resize(static_cast<std::size_t>(parts.nodes), -1);
-  out.roles.resize(static_cast<std::size_t>(parts.nodes), Role::none);
+  out.roles.resize(static_cast<std::size_t>(here.size()), Role::none);
+  for (const auto role : out.roles)
+    if (role != Role::none) ++out.in_role[static_cast<std::size_t>(role)];
   for (const auto label : out.labels) out.classes = std::max(out.classes, label + 1);
   Fingerprint print;
   print.add(out.weights.start), print.add(out.weights.column), print.add(out.weights.value);
@@ -94,17 +110,14 @@ void complete(Graph& out, GraphParts& parts) {
 }
 
 void report(const Graph& graph, Log& log) {
-  const auto with = [&](Role role) {
-    return std::count_if(graph.roles.begin(), graph.roles.end(), [&](Role r) { return r == role; });
-  };
   log.info(fmt::format("graph {}: {} nodes, {} {}edges, {} loop{}, {} numbers per node ({:.3g} % not zero), {} classes",
                        graph.source, graph.nodes(), graph.edges, graph.directed ? "directed " : "", graph.loops,
                        graph.loops == 1 ? "" : "s", graph.features.columns,
                        100.0 * static_cast<double>(graph.feature_entries) /
                            (static_cast<double>(graph.nodes()) * static_cast<double>(graph.features.columns)),
                        graph.classes));
-  log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", with(Role::training),
-                       with(Role::validation), with(Role::test)));
+  log.info(fmt::format("  nodes to train on {}, to validate {}, to test {}", graph.in_role[0], graph.in_role[1],
+                       graph.in_role[2]));
   if (graph.duplicates > 0)
     log.warn(fmt::format("{}: {} edge{} between the same nodes as an earlier one; their weights were added up{}",
                          graph.source, graph.duplicates, graph.duplicates == 1 ? " is" : "s are",

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/base/log.hpp"
+#include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/csr.hpp"
 
 namespace cambium::graph {
@@ -23,33 +25,47 @@ struct Edge {
   double weight = 1.0;
 };
 
-/// Of a graph that is divided among ranks: the nodes whose edges and features this rank holds, and what it must know of
-/// the others.
+/// Of a graph that is divided among ranks: the nodes that this rank holds, and what it must know of those that they
+/// hear.
 struct NodePart {
-  std::int64_t first = 0, last = 0;       ///< the nodes [n r / P, n (r + 1) / P) of rank r of P
-  std::vector<double> sums, looped_sums;  ///< of the rows of A and of A + I, all nodes
+  std::int64_t first = 0, last = 0;  ///< the nodes [n r / P, n (r + 1) / P) of rank r of P
+  std::vector<std::int32_t> others;  ///< nodes of other ranks that own ones hear, ascending
+  std::vector<double> looped_sums;   ///< of the rows of A + I: of the own nodes, then of `others`
+  /// Of a node that is own or one of `others`.
+  double looped_sum(std::int64_t node) const;
 };
 
 /// One graph in memory. Immutable once made.
 struct Graph {
   std::string source;           ///< for messages: a file, or "made"
-  sparse::Csr<double> weights;  ///< row i: the nodes that i hears, its neighbours; symmetric unless directed
+  sparse::Csr<double> weights;  ///< row i: the nodes that node here().begin + i hears; symmetric unless directed
   bool directed = false;
   std::int64_t edges = 0;            ///< different ones, loops among them
   std::int64_t duplicates = 0;       ///< edges that were added to an earlier one between the same nodes
   std::int64_t loops = 0;            ///< edges from a node to itself
-  sparse::Csr<float> features;       ///< nodes x numbers of a node
+  sparse::Csr<float> features;       ///< of the nodes that are here
   std::int64_t feature_entries = 0;  ///< of all nodes, whoever holds them
-  std::vector<std::int32_t> labels;  ///< class of each node, -1 where it is not known
+  std::vector<std::int32_t> labels;  ///< class of each node of all, -1 where it is not known
   std::int32_t classes = 0;
-  std::vector<Role> roles;
-  std::uint64_t fingerprint = 0;  ///< of all of the above: equal graphs have equal ones
-  std::optional<NodePart> held;   ///< of a divided graph; rows of weights and features of other nodes are empty
+  std::vector<Role> roles;                ///< of the nodes that are here
+  std::array<std::int64_t, 3> in_role{};  ///< nodes to train on, to validate by and to test, of all
+  std::uint64_t fingerprint = 0;          ///< of all of the above: equal graphs have equal ones
+  std::optional<NodePart> held;           ///< of a divided graph
 
-  std::int64_t nodes() const { return weights.rows; }
+  std::int64_t nodes() const { return weights.columns; }
+  /// The nodes whose rows this rank holds: all, unless the graph is divided.
+  sparse::Range here() const { return held ? sparse::Range{held->first, held->last} : sparse::Range{0, nodes()}; }
+  /// Memory of its arrays on this rank.
+  std::int64_t bytes() const;
 };
 
 using GraphPtr = std::shared_ptr<const Graph>;
+
+/// Classes that a method gives to nodes that lie together.
+struct NodeClasses {
+  sparse::Range nodes;
+  std::vector<std::int32_t> classes;  ///< of each
+};
 
 /// What a graph is made of. Sizes that do not fit each other are an InputError that names the source.
 struct GraphParts {
@@ -67,7 +83,8 @@ struct GraphParts {
 GraphPtr make_graph(GraphParts parts);
 
 /// The rest of make_graph(): features, labels and roles, given the edges. `weights`, `edges`, `loops` and `duplicates`
-/// of `out` are set; of a divided graph `out.held`, too. Its fingerprint is of what is here.
+/// of `out` are set; of a divided graph `out.held`, too, and `parts` have features and roles of the nodes that are
+/// here. Fingerprint and counts of roles are of what is here.
 void complete(Graph& out, GraphParts& parts);
 
 /// Calls add(entry) for the entries of A that an edge stands for.
@@ -77,8 +94,11 @@ void for_entries(const Edge& edge, bool directed, const F& add) {
   if (edge.u != edge.v && !directed) add(sparse::Entry{edge.u, edge.v, edge.weight});
 }
 
-/// Features by which nodes [first, last) of a graph without features are told from all others.
+/// Features by which nodes [first, last) of a graph without features are told from all others: last - first rows.
 sparse::Csr<float> numbers_of_their_own(std::int64_t nodes, std::int64_t first, std::int64_t last);
+
+/// InputError where so many of something were found that are not one for each node; 0 is none, and stands.
+void require_size(const std::string& source, std::int64_t nodes, const char* what, std::int64_t found);
 
 /// InputError text of an edge: empty when it can stand.
 std::string edge_problem(const Edge& edge, std::int64_t nodes);

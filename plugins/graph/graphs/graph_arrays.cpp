@@ -86,38 +86,44 @@ static sparse::Csr<float> dense_features(const io::File& file, std::int64_t node
     throw InputError(fmt::format("'{}': /features must have a row for each of the {} nodes", file.file(), nodes));
   const auto values = wanted.size() > 0 ? part_of<float>(array, wanted, shape[1]) : std::vector<float>{};
   sparse::Csr<float> out;
-  out.rows = nodes, out.columns = shape[1];
-  out.start.assign(static_cast<std::size_t>(wanted.begin) + 1, 0);
+  out.rows = wanted.size(), out.columns = shape[1];
   for (std::int64_t i = 0; i < wanted.size(); ++i) {
     for (std::int64_t k = 0; k < shape[1]; ++k)
       if (const float x = values[static_cast<std::size_t>(i * shape[1] + k)]; x != 0.0f)
         out.column.push_back(static_cast<std::int32_t>(k)), out.value.push_back(x);
     out.start.push_back(std::ssize(out.column));
   }
-  out.start.resize(static_cast<std::size_t>(nodes) + 1, std::ssize(out.column));
   return out;
 }
 
-/// InputError for places of rows that are not as a sparse matrix has them.
-static void check_places(const std::vector<std::int64_t>& start, std::int64_t nodes, std::int64_t entries,
-                         std::int64_t values, const std::string& file) {
-  if (std::ssize(start) != nodes + 1 || start.front() != 0 || start.back() != entries || values != entries)
+/// Places of the rows of a range, and of the end. InputError for places that are not as a sparse matrix has them.
+static std::vector<std::int64_t> places_of(const io::Group& group, std::int64_t nodes, std::int64_t entries,
+                                           sparse::Range wanted) {
+  const auto array = group.dataset("indptr");
+  const auto values = group.exists("values") ? group.dataset("values").elements() : entries;
+  const auto part = [&](sparse::Range rows) { return part_of<std::int64_t>(array, rows, 0); };
+  if (array.elements() != nodes + 1 || part({0, 1}).front() != 0 || part({nodes, nodes + 1}).front() != entries ||
+      values != entries)
     throw InputError(
         fmt::format("'{}': /features/indptr must hold {} numbers from 0 to {}, the count of /features/indices, and "
                     "/features/values as many as these; the file is cut short or damaged",
-                    file, nodes + 1, entries));
-  for (std::int64_t i = 0; i < nodes; ++i)
-    if (start[static_cast<std::size_t>(i)] > start[static_cast<std::size_t>(i) + 1])
-      throw InputError(fmt::format("'{}': /features/indptr falls at node {}; it must rise", file, i));
+                    group.file(), nodes + 1, entries));
+  auto out = part({wanted.begin, wanted.end + 1});
+  for (std::size_t i = 0; i + 1 < out.size(); ++i)
+    if (out[i] > out[i + 1] || out[i] < 0 || out[i + 1] > entries)
+      throw InputError(fmt::format("'{}': /features/indptr falls at node {}; it must rise", group.file(),
+                                   wanted.begin + static_cast<std::int64_t>(i)));
+  return out;
 }
 
-static void check_columns(const sparse::Csr<float>& rows, sparse::Range wanted, const std::string& file) {
-  for (auto i = wanted.begin; i < wanted.end; ++i) {
+/// `first`: the node of the first row.
+static void check_columns(const sparse::Csr<float>& rows, std::int64_t first, const std::string& file) {
+  for (std::int64_t i = 0; i < rows.rows; ++i) {
     const auto columns = rows.columns_of(i);
     for (std::size_t e = 0; e < columns.size(); ++e)
       if (columns[e] < 0 || columns[e] >= rows.columns || (e > 0 && columns[e] <= columns[e - 1]))
-        throw InputError(
-            fmt::format("'{}': /features/indices of node {} must rise within 0 to {}", file, i, rows.columns - 1));
+        throw InputError(fmt::format("'{}': /features/indices of node {} must rise within 0 to {}", file, first + i,
+                                     rows.columns - 1));
   }
 }
 
@@ -125,20 +131,16 @@ static sparse::Csr<float> sparse_features(const io::Group& group, std::int64_t n
   const auto indices = group.dataset("indices");
   const std::int64_t entries = indices.elements();
   sparse::Csr<float> out;
-  out.rows = nodes, out.columns = group.attribute<std::int64_t>("columns");
-  out.start = group.read<std::vector<std::int64_t>>("indptr");
-  if (out.start.empty()) out.start.push_back(0);
-  check_places(out.start, nodes, entries, group.exists("values") ? group.dataset("values").elements() : entries,
-               group.file());
-  const sparse::Range own{out.start[static_cast<std::size_t>(wanted.begin)],
-                          out.start[static_cast<std::size_t>(wanted.end)]};
+  out.rows = wanted.size(), out.columns = group.attribute<std::int64_t>("columns");
+  out.start = places_of(group, nodes, entries, wanted);
+  const sparse::Range own{out.start.front(), out.start.back()};
   if (own.size() > 0) out.column = part_of<std::int32_t>(indices, own, 0);
   if (own.size() > 0 && group.exists("values"))
     out.value = part_of<float>(group.dataset("values"), own, 0);
   else
     out.value.assign(out.column.size(), 1.0f);
-  for (auto& place : out.start) place = std::clamp(place, own.begin, own.end) - own.begin;
-  check_columns(out, wanted, group.file());
+  for (auto& place : out.start) place -= own.begin;
+  check_columns(out, wanted.begin, group.file());
   return out;
 }
 
@@ -146,28 +148,32 @@ sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse:
   if (!file.exists("features")) return {};
   auto out = file.is_group("features") ? sparse_features(file.group("features"), nodes, wanted)
                                        : dense_features(file, nodes, wanted);
-  for (auto i = wanted.begin; i < wanted.end; ++i)
+  for (std::int64_t i = 0; i < out.rows; ++i)
     for (const float x : out.values_of(i))
       if (!std::isfinite(x))
-        throw InputError(fmt::format("'{}': a feature of node {} is no finite number", file.file(), i));
+        throw InputError(fmt::format("'{}': a feature of node {} is no finite number", file.file(), wanted.begin + i));
   return out;
 }
 
-std::vector<Role> roles_of(const io::File& file) {
+std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted) {
   std::vector<Role> out;
   if (!file.exists("split")) return out;
-  for (const auto role : file.read<std::vector<std::int32_t>>("split")) {
+  const auto array = file.dataset("split");
+  require_size(file.file(), nodes, "roles", array.elements());
+  if (array.elements() == 0) return out;
+  for (const auto role : part_of<std::int32_t>(array, wanted, 0)) {
     if (role < -1 || role > 2)
       throw InputError(
           fmt::format("'{}': /split holds {} for node {}; 0 is training, 1 validation, 2 test, -1 none of them",
-                      file.file(), role, out.size()));
+                      file.file(), role, wanted.begin + std::ssize(out)));
     out.push_back(static_cast<Role>(role));
   }
   return out;
 }
 
-std::vector<std::int32_t> labels_of(const io::File& file) {
+std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes) {
   if (!file.exists("labels")) return {};
+  require_size(file.file(), nodes, "classes", file.dataset("labels").elements());
   auto out = file.read<std::vector<std::int32_t>>("labels");
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i] < -1)

@@ -13,9 +13,11 @@ bool directed_of(const io::File& file);
 std::int64_t edge_count(const io::File& file);
 /// These of them, in the order of the file; their ends are not looked at.
 std::vector<Edge> edges_of(const io::File& file, sparse::Range wanted);
-/// Features of a range of the nodes; rows of others are empty, and no columns where the file has no features.
+/// Features of a range of the nodes, a row for each; no columns where the file has none.
 sparse::Csr<float> features_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
-std::vector<Role> roles_of(const io::File& file);
-std::vector<std::int32_t> labels_of(const io::File& file);
+/// Roles of a range of the nodes; empty where the file has none.
+std::vector<Role> roles_of(const io::File& file, std::int64_t nodes, sparse::Range wanted);
+/// Classes of all nodes; empty where the file has none.
+std::vector<std::int32_t> labels_of(const io::File& file, std::int64_t nodes);
 
 }  // namespace cambium::graph

@@ -14,7 +14,7 @@ GraphPtr read_graph(const std::string& path) {
     parts.directed = directed_of(file);
     parts.edges = edges_of(file, {0, edge_count(file)});
     parts.features = features_of(file, parts.nodes, {0, parts.nodes});
-    parts.labels = labels_of(file), parts.roles = roles_of(file);
+    parts.labels = labels_of(file, parts.nodes), parts.roles = roles_of(file, parts.nodes, {0, parts.nodes});
     out = make_graph(std::move(parts));
   });
   return out;

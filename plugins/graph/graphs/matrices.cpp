@@ -1,6 +1,5 @@
 #include "plugins/graph/graphs/matrices.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace cambium::graph {
@@ -9,34 +8,31 @@ namespace {
 
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-/// The weights with 1 added on the diagonal of rows [first, last).
-sparse::Csr<double> with_diagonal(const sparse::Csr<double>& a, std::int64_t first, std::int64_t last) {
+/// Rows of nodes from `first` on with 1 added where a node hears itself.
+sparse::Csr<double> with_loops(const sparse::Csr<double>& a, std::int64_t first) {
   sparse::Csr<double> out;
-  out.rows = out.columns = a.rows;
+  out.rows = a.rows, out.columns = a.columns;
   out.start.reserve(a.start.size());
   out.column.reserve(a.column.size() + at(a.rows)), out.value.reserve(a.column.size() + at(a.rows));
   for (std::int64_t i = 0; i < a.rows; ++i) {
-    bool done = i < first || i >= last;
+    const auto node = static_cast<std::int32_t>(first + i);
+    bool done = false;
     const auto add = [&](std::int32_t column, double value) {
       out.column.push_back(column), out.value.push_back(value);
     };
     for (auto e = a.start[at(i)]; e < a.start[at(i) + 1]; ++e) {
       const auto column = a.column[at(e)];
-      if (!done && column >= i) {
+      if (!done && column >= node) {
         done = true;
-        add(static_cast<std::int32_t>(i), column == i ? a.value[at(e)] + 1.0 : 1.0);
-        if (column == i) continue;
+        add(node, column == node ? a.value[at(e)] + 1.0 : 1.0);
+        if (column == node) continue;
       }
       add(column, a.value[at(e)]);
     }
-    if (!done) add(static_cast<std::int32_t>(i), 1.0);
+    if (!done) add(node, 1.0);
     out.start.push_back(std::ssize(out.column));
   }
   return out;
-}
-
-sparse::Csr<double> with_loops(const sparse::Csr<double>& a, const Graph& graph) {
-  return with_diagonal(a, graph.held ? graph.held->first : 0, graph.held ? graph.held->last : graph.nodes());
 }
 
 }  // namespace
@@ -51,25 +47,30 @@ std::vector<double> row_sums(const sparse::Csr<double>& a) {
   return out;
 }
 
-std::vector<double> looped_row_sums(const Graph& graph) { return row_sums(with_loops(graph.weights, graph)); }
+std::vector<double> looped_row_sums(const Graph& graph) {
+  return row_sums(with_loops(graph.weights, graph.here().begin));
+}
 
 sparse::Csr<double> weighed(const Graph& graph, Weighing weighing) {
   if (weighing == Weighing::none) {
     sparse::Csr<double> nobody;
-    nobody.rows = nobody.columns = graph.nodes();
+    nobody.rows = graph.weights.rows, nobody.columns = graph.nodes();
     nobody.start.assign(graph.weights.start.size(), 0);
-    return with_loops(nobody, graph);
+    return with_loops(nobody, graph.here().begin);
   }
   const bool loops = weighing != Weighing::mean;
-  auto out = loops ? with_loops(graph.weights, graph) : graph.weights;
+  auto out = loops ? with_loops(graph.weights, graph.here().begin) : graph.weights;
   if (weighing == Weighing::pattern) {
     out.value.assign(out.value.size(), 1.0);
     return out;
   }
-  const auto sums = !graph.held ? row_sums(out) : loops ? graph.held->looped_sums : graph.held->sums;
+  const auto sums = row_sums(out);
+  const auto sum_of = [&](std::int32_t node) {
+    return graph.held ? graph.held->looped_sum(node) : sums[static_cast<std::size_t>(node)];
+  };
   for (std::int64_t i = 0; i < out.rows; ++i)
     for (auto e = out.start[at(i)]; e < out.start[at(i) + 1]; ++e) {
-      const double by = weighing == Weighing::mean ? sums[at(i)] : std::sqrt(sums[at(i)] * sums[at(out.column[at(e)])]);
+      const double by = weighing == Weighing::mean ? sums[at(i)] : std::sqrt(sums[at(i)] * sum_of(out.column[at(e)]));
       out.value[at(e)] = by > 0.0 ? out.value[at(e)] / by : 0.0;
     }
   return out;
@@ -87,17 +88,6 @@ sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t
   return out;
 }
 
-template <class T>
-sparse::Csr<T> with_rows(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last) {
-  auto out = rows_of(a, first, last);
-  const auto begin = a.start[at(first)], end = a.start[at(last)];
-  out.rows = a.rows, out.start = a.start;
-  for (auto& place : out.start) place = std::clamp(place, begin, end) - begin;
-  return out;
-}
-
-template sparse::Csr<float> with_rows(const sparse::Csr<float>&, std::int64_t, std::int64_t);
-template sparse::Csr<double> with_rows(const sparse::Csr<double>&, std::int64_t, std::int64_t);
 template sparse::Csr<float> rows_of(const sparse::Csr<float>&, std::int64_t, std::int64_t);
 template sparse::Csr<double> rows_of(const sparse::Csr<double>&, std::int64_t, std::int64_t);
 

@@ -13,20 +13,16 @@ enum class Weighing {
 
 /// Sums of the rows of the weights A.
 std::vector<double> row_sums(const sparse::Csr<double>& a);
-/// Of the rows of A + I; of a divided graph, of those that are held, the others are 0.
+/// Of the rows of A + I of the nodes that are here.
 std::vector<double> looped_row_sums(const Graph& graph);
 
-/// The matrix by which a node hears its neighbours. Of a divided graph the rows that are held, the others are empty;
-/// their numbers are those of the whole matrix, bit for bit.
+/// The matrix by which a node hears its neighbours: rows of the nodes that are here, columns of all. Numbers of a
+/// divided graph are those of the whole matrix, bit for bit.
 sparse::Csr<double> weighed(const Graph& graph, Weighing weighing);
 
 /// Rows [first, last) of a matrix, with all its columns.
 template <class T>
 sparse::Csr<T> rows_of(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
-
-/// The matrix without the rows outside [first, last), which are empty.
-template <class T>
-sparse::Csr<T> with_rows(const sparse::Csr<T>& a, std::int64_t first, std::int64_t last);
 
 /// Every row divided by its sum; rows that sum to zero stay.
 sparse::Csr<float> divided_by_row_sums(const sparse::Csr<float>& a);

@@ -16,6 +16,9 @@ class Attention : public Layer<T> {
                Rows<T> y) override;
   void backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) override;
   void gradient(const RowRange& rows, std::span<T* const> gradients) override;
+  std::int64_t bytes() const override {
+    return bytes_in(z_, all_, outputs_, hearing_, peak_, total_, mean_, weight_, by_hearing_, by_heard_, by_z_);
+  }
 
  private:
   std::int64_t heads() const { return shape_.heads; }

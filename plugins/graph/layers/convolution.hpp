@@ -13,6 +13,7 @@ class Convolution : public Layer<T> {
                Rows<T> y) override;
   void backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) override;
   void gradient(const RowRange& rows, std::span<T* const> gradients) override;
+  std::int64_t bytes() const override { return bytes_in(between_, slope_); }
 
  private:
   bool narrows() const { return shape_.out < shape_.in; }
@@ -34,6 +35,7 @@ class Sage : public Layer<T> {
                Rows<T> y) override;
   void backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) override;
   void gradient(const RowRange& rows, std::span<T* const> gradients) override;
+  std::int64_t bytes() const override { return bytes_in(between_, slope_, own_); }
 
  private:
   bool narrows() const { return shape_.out < shape_.in; }

@@ -17,19 +17,22 @@ template <class T>
 void RowSpread<T>::Side::set(Csr<T>& own, std::span<const std::int64_t> first, const sparse::LayoutKeys& keys,
                              const Comm& comm) {
   const auto begin = first[at(comm.rank())], end = first[at(comm.rank()) + 1], n = own.columns;
-  std::vector<char> here(at(n), keys.scheme == sparse::Scheme::rows ? 1 : 0);
-  for (const auto column : own.column) here[at(column)] = 1;
-  std::fill(here.begin() + begin, here.begin() + end, char(1));
-  std::vector<std::int32_t> number(at(n), -1), others;
+  const sparse::Range mine{begin, end};
+  std::vector<bool> here(at(n), keys.scheme == sparse::Scheme::rows);  // a bit for each node, for a while
+  for (const auto column : own.column) here[at(column)] = true;
+  std::vector<std::int32_t> others;
   for (std::int32_t k = 0; k < n; ++k) {
-    if (!here[at(k)]) continue;
-    number[at(k)] = static_cast<std::int32_t>(nodes.size());
+    if (!here[at(k)] && !mine.holds(k)) continue;
     nodes.push_back(k);
-    if (k >= begin && k < end) continue;
+    if (mine.holds(k)) continue;
     others.push_back(k);
     below += k < begin;
   }
-  for (auto& column : own.column) column = number[at(column)];
+  const auto number = [&](std::int32_t node) {
+    if (mine.holds(node)) return static_cast<std::int32_t>(below + node - begin);
+    return static_cast<std::int32_t>(std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
+  };
+  for (auto& column : own.column) column = number(column);
   own.columns = std::ssize(nodes);
   exchange = std::make_unique<sparse::RowExchange<T>>(first, others, keys.codec, comm);
 }

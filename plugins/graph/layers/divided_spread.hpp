@@ -18,6 +18,7 @@ class RowSpread : public Spread<T> {
   std::int32_t listener(std::int64_t column) const override { return Spread<T>::name(outputs_side_.nodes, column); }
   void begin_step(std::uint64_t seed, std::int64_t step) override;
   sparse::Words words() const override;
+  std::int64_t bytes() const override { return Spread<T>::bytes() + inputs_side_.bytes() + outputs_side_.bytes(); }
 
  private:
   /// Rows that one of the two products needs.
@@ -29,6 +30,10 @@ class RowSpread : public Spread<T> {
     /// Renumbers the columns of own rows.
     void set(Csr<T>& own, std::span<const std::int64_t> first, const sparse::LayoutKeys& keys, const Comm& comm);
     Rows<const T> gather(Rows<const T> own);
+    std::int64_t bytes() const {
+      return 4 * std::ssize(nodes) + static_cast<std::int64_t>(sizeof(T)) * (std::ssize(wanted) + std::ssize(all)) +
+             exchange->bytes();
+    }
   };
   Side inputs_side_, outputs_side_;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/train/kinds/network.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/layers/spread.hpp"
 
 namespace cambium::graph {
@@ -44,6 +45,8 @@ class Layer {
   virtual void backward(std::span<const T* const> weights, Rows<const T> by_y, Rows<T> by_x) = 0;
   /// After backward(): adds what these rows contribute to the gradient. No messages.
   virtual void gradient(const RowRange& rows, std::span<T* const> gradients) = 0;
+  /// Memory of what it keeps.
+  virtual std::int64_t bytes() const = 0;
 };
 
 /// A layer as the deck has it.

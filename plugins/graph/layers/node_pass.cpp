@@ -81,6 +81,15 @@ void NodePass<T>::gradient(std::int64_t first, std::int64_t last, std::span<cons
 }
 
 template <class T>
+std::int64_t NodePass<T>::bytes() const {
+  std::int64_t out = 0;
+  for (const auto& layer : layers_) out += layer->bytes();
+  for (const auto* of : {&values_, &slopes_, &by_})
+    for (const auto& numbers : *of) out += bytes_in(numbers);
+  return out;
+}
+
+template <class T>
 void drop_out(const Csr<T>& from, Csr<T>& to, const Spread<T>& spread, double rate, const Draws& draws) {
   const Dropout dropout(rate, draws, 0);
   std::vector<T> factors;

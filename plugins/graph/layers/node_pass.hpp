@@ -24,6 +24,8 @@ class NodePass {
   void backward(Rows<const T> by_outputs);
   /// Adds what rows [first, last) of every layer contribute to the gradient; of all rows where first < 0.
   void gradient(std::int64_t first, std::int64_t last, std::span<const TensorRef> gradients);
+  /// Memory of what it and its layers keep.
+  std::int64_t bytes() const;
 
  private:
   std::span<const T* const> weights_of(std::size_t l) const {

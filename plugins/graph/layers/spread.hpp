@@ -5,6 +5,7 @@
 #include "core/sparse/distributed/layout.hpp"
 #include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/products.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {
 
@@ -51,6 +52,8 @@ class Spread {
   virtual void begin_step(std::uint64_t /*seed*/, std::int64_t /*step*/) {}
   /// What was received from other ranks so far.
   virtual sparse::Words words() const { return {}; }
+  /// Memory of the matrix, and of what comes from other ranks; of layouts by rows.
+  virtual std::int64_t bytes() const { return bytes_of(a_) + bytes_of(at_) + 4 * std::ssize(nodes_); }
 
  protected:
   Spread() = default;

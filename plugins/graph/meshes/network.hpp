@@ -8,6 +8,7 @@
 #include "core/base/log.hpp"
 #include "core/deck/describe.hpp"
 #include "core/sparse/rows/csr.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {
 
@@ -20,6 +21,7 @@ struct Network {
   std::vector<std::int32_t> number;  ///< of each node in the file or by the rule that made it
   std::int64_t nodes() const { return weight.rows; }
   std::int64_t edges() const { return weight.entries() / 2; }
+  std::int64_t bytes() const { return 24 * std::ssize(place) + bytes_of(weight) + 4 * std::ssize(number); }
 };
 
 /// Where the graph of a deck comes from: exactly one of the keys.

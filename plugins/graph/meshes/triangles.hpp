@@ -25,6 +25,9 @@ struct Triangles {
   std::vector<std::int32_t> number;  ///< of each node in the file or by the rule that made it
   std::int64_t nodes() const { return std::ssize(point); }
   std::int64_t triangles() const { return std::ssize(corner); }
+  std::int64_t bytes() const {
+    return 16 * std::ssize(point) + 12 * (std::ssize(corner) + std::ssize(boundary)) + 4 * std::ssize(number);
+  }
 };
 
 /// Where the triangles of a deck come from: exactly one of the keys.

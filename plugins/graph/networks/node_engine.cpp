@@ -76,9 +76,10 @@ class Engine : public NodeEngine {
   }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, double factor,
                 std::span<const TensorRef> gradients, train::TermSum& loss) override;
-  void begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) override;
+  sparse::Range begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) override;
   std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) override;
   sparse::Words words() const override;
+  std::int64_t bytes() const override;
 
  private:
   Bound<T>& bind(const GraphPtr& graph, bool alone);
@@ -106,7 +107,8 @@ class Engine : public NodeEngine {
   bool evaluating_ = false;
   std::uint64_t scored_graph_ = 0, scored_weights_ = 0;
   const void* scored_at_ = nullptr;
-  std::vector<double> outputs_;  ///< nodes x classes
+  sparse::Range scored_;         ///< nodes whose outputs are here
+  std::vector<double> outputs_;  ///< of each, classes
 };
 
 /// InputError where this wants more of a divided graph than the rank holds.
@@ -133,16 +135,18 @@ Bound<T>& Engine<T>::bind(const GraphPtr& graph, bool alone) {
   require_held(*graph, alone);
   auto b = std::make_unique<Bound<T>>();
   b->graph = graph, b->alone = alone, b->last = graph->nodes();
-  const auto matrix = weighed(*graph, shape_.weighing);
+  auto matrix = weighed(*graph, shape_.weighing);
   if (alone) {
     b->spread = std::make_unique<Spread<T>>(sparse::converted<T>(matrix), std::vector<std::int32_t>{});
   } else {
     const auto nodes = graph->nodes(), rank = std::int64_t{comm_.rank()}, ranks = std::int64_t{comm_.size()};
-    b->spread = make_spread<T>(rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks), shape_.layout, comm_);
+    if (!graph->held) matrix = rows_of(matrix, nodes * rank / ranks, nodes * (rank + 1) / ranks);
+    b->spread = make_spread<T>(matrix, shape_.layout, comm_);
     b->spread->begin_step(draws_.seed, draws_.step);
     b->first = b->spread->first(), b->last = b->first + b->spread->outputs();
   }
-  const auto rows = rows_of(graph->features, b->first, b->last);
+  const auto from = graph->here().begin;
+  const auto rows = rows_of(graph->features, b->first - from, b->last - from);
   b->features = sparse::converted<T>(shape_.sums_to_one ? divided_by_row_sums(rows) : rows);
   // A layer that widens spreads what it reads, which is narrow; many zeros are worth leaving out where rows are wide.
   const auto& first = shape_.network.layers.front();
@@ -254,31 +258,41 @@ Rows<const T> Engine<T>::outputs_of(Bound<T>& bound, std::span<const TensorRef> 
 }
 
 template <class T>
-void Engine<T>::begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) {
+sparse::Range Engine<T>::begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) {
   computed_ = false;
   auto& bound = bind(graph, false);
   const auto own = outputs_of(bound, weights);
-  outputs_.assign(static_cast<std::size_t>(graph->nodes() * own.width), 0.0);
   const auto counted = bound.spread->counted();
-  for (auto i = counted.begin; i < counted.end; ++i)
-    std::copy_n(own.row(i), own.width, outputs_.data() + (bound.first + i) * own.width);
-  if (!bound.alone) comm_.sum(outputs_);
+  outputs_.assign(own.row(counted.begin), own.row(counted.begin) + counted.size() * own.width);
+  scored_ = {bound.first + counted.begin, bound.first + counted.end};
   evaluating_ = true, scored_graph_ = graph->fingerprint, scored_at_ = weights.front().data;
   scored_weights_ = hash_of(weights);
+  return scored_;
 }
 
 template <class T>
 std::vector<double> Engine<T>::scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) {
-  const bool same_graph = !outputs_.empty() && scored_graph_ == graph->fingerprint;
+  const bool same_graph = scored_.holds(node) && scored_graph_ == graph->fingerprint;
   const bool known =
       same_graph && ((evaluating_ && scored_at_ == weights.front().data) || scored_weights_ == hash_of(weights));
   if (!known) {
     computed_ = evaluating_ = false;
     const auto all = outputs_of(bind(graph, true), weights);
     outputs_.assign(all.data, all.data + all.rows * all.width);
+    scored_ = {0, all.rows};
     scored_graph_ = graph->fingerprint, scored_weights_ = hash_of(weights), scored_at_ = nullptr;
   }
-  return log_softmax(outputs_.data() + node * shape_.classes(), shape_.classes());
+  return log_softmax(outputs_.data() + (node - scored_.begin) * shape_.classes(), shape_.classes());
+}
+
+template <class T>
+std::int64_t Engine<T>::bytes() const {
+  std::int64_t out = pass_.bytes() + 8 * (std::ssize(losses_) + std::ssize(outputs_));
+  out += static_cast<std::int64_t>(sizeof(T)) * std::ssize(by_outputs_);
+  for (const auto& b : bound_)
+    out += b->spread->bytes() + bytes_of(b->features) + bytes_of(b->dropped) +
+           static_cast<std::int64_t>(sizeof(T)) * (std::ssize(b->numbers) + std::ssize(b->changed));
+  return out;
 }
 
 template <class T>

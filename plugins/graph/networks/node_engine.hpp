@@ -28,14 +28,16 @@ class NodeEngine {
   /// computes the whole graph, every rank its rows. Of single nodes it computes what they need, on this rank alone.
   virtual void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights, double factor,
                         std::span<const TensorRef> gradients, train::TermSum& loss) = 0;
-  /// Collective: outputs of the whole graph, every rank its rows, then gathered. They serve scores() until the next
-  /// step.
-  virtual void begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) = 0;
-  /// Logarithms of the class probabilities of a node. Not collective: where begin_evaluation() was not called with this
-  /// graph and these weights, this rank computes the whole graph alone.
+  /// Collective: outputs of the whole graph, every rank those of its own nodes, which are returned. They serve scores()
+  /// until the next step. Each node is one rank's.
+  virtual sparse::Range begin_evaluation(const GraphPtr& graph, std::span<const TensorRef> weights) = 0;
+  /// Logarithms of the class probabilities of a node. Not collective: of a node that is none of those that
+  /// begin_evaluation() has left here with this graph and these weights, this rank computes the whole graph alone.
   virtual std::vector<double> scores(const GraphPtr& graph, std::int32_t node, std::span<const TensorRef> weights) = 0;
   /// What was received from other ranks so far.
   virtual sparse::Words words() const = 0;
+  /// Memory of graphs as layers read them, and of what layers keep.
+  virtual std::int64_t bytes() const = 0;
 };
 
 /// The communicator outlives it.

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "core/numerics/exact_sum.hpp"
 #include "core/parallel/random.hpp"
 #include "core/plugin/registry.hpp"
+#include "plugins/graph/datasets/chosen_nodes.hpp"
 
 namespace cambium::graph {
 
@@ -55,28 +58,34 @@ void NodeNetwork::build(std::int64_t features, std::int64_t classes) {
   engine_ = dtype() == DType::f64 ? make_engine<double>(shape, comm_) : make_engine<float>(shape, comm_);
 }
 
-std::pair<GraphPtr, std::int32_t> NodeNetwork::node_of(const train::Sample& sample) const {
+static std::string not_a_node(const std::string& name) {
+  return fmt::format("{} needs nodes of a graph; give a dataset of type graph", name);
+}
+
+/// The graph and the node of a sample, refused when they are none of this network's.
+static std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample, const std::string& name) {
   const auto* nodes = storage_of<NodeSamples>(sample);
-  if (!nodes) throw InputError(fmt::format("{} needs nodes of a graph; give a dataset of type graph", name_));
+  if (!nodes) throw InputError(not_a_node(name));
   return {nodes->graph, nodes->nodes[static_cast<std::size_t>(sample.id)]};
 }
 
-void NodeNetwork::require_fit(const Graph& graph) const {
-  if (graph.features.columns != features_)
+/// InputError where a network `name` of so many features and classes cannot read a graph.
+static void require_fit(const Graph& graph, const std::string& name, std::int64_t features, std::int64_t classes) {
+  if (graph.features.columns != features)
     throw InputError(
         fmt::format("{}: nodes have {} features, but this {} reads {}; take a graph with the same features, "
                     "or train on this one",
-                    graph.source, graph.features.columns, name_, features_));
-  if (graph.classes > classes_)
+                    graph.source, graph.features.columns, name, features));
+  if (graph.classes > classes)
     throw InputError(
         fmt::format("{}: classes are numbered up to {}, but this {} knows {}; take a graph with the same "
                     "classes, or train on this one",
-                    graph.source, graph.classes - 1, name_, classes_));
+                    graph.source, graph.classes - 1, name, classes));
 }
 
 void NodeNetwork::fit_statistics(train::Dataset& training, Context&) {
   const std::int64_t first[] = {0};
-  const auto graph = node_of(*training.read(first).front()).first;
+  const auto graph = node_of(*training.read(first).front(), name_).first;
   if (graph->classes < 2)
     throw InputError(
         fmt::format("{}: nodes have {} class; two or more can be told apart", graph->source, graph->classes));
@@ -137,7 +146,7 @@ void NodeNetwork::gradient(std::span<const train::SamplePtr> samples, std::span<
                            std::span<const double> term_weights, std::span<const TensorRef> gradients,
                            std::span<train::TermSum> terms, const train::ReadyCallback& ready) {
   if (samples.empty()) return;
-  if (!storage_of<WholeGraph>(*samples.front())) node_of(*samples.front());
+  if (!storage_of<WholeGraph>(*samples.front())) node_of(*samples.front(), name_);
   engine_->gradient(samples, weights, term_weights[0], gradients, terms[0]);
   for (int k = static_cast<int>(gradients.size()); ready && k-- > 0;) ready(k);
 }
@@ -145,22 +154,45 @@ void NodeNetwork::gradient(std::span<const train::SamplePtr> samples, std::span<
 void NodeNetwork::begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) {
   if (data.size() == 0) return;
   const std::int64_t first[] = {0};
-  const auto graph = node_of(*data.read(first).front()).first;
-  require_fit(*graph);
+  const auto graph = node_of(*data.read(first).front(), name_).first;
+  require_fit(*graph, name_, features_, classes_);
   engine_->begin_evaluation(graph, weights);
+}
+
+/// Whether the most probable class is another one, and minus the logarithm of the right one's probability.
+static std::array<double, 2> errors_of(const std::vector<double>& scores, std::int32_t label) {
+  return {std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0,
+          -scores[static_cast<std::size_t>(label)]};
 }
 
 void NodeNetwork::evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                            std::span<train::TermSum> metrics) {
   for (const auto& sample : samples) {
-    const auto [graph, node] = node_of(*sample);
-    const auto scores = engine_->scores(graph, node, weights);
+    const auto [graph, node] = node_of(*sample, name_);
     const auto label = graph->labels[static_cast<std::size_t>(node)];
-    if (label >= classes_) require_fit(*graph);
-    metrics[0].sum += std::max_element(scores.begin(), scores.end()) - scores.begin() == label ? 0.0 : 1.0;
-    metrics[1].sum -= scores[static_cast<std::size_t>(label)];
-    for (auto& metric : metrics) metric.count += 1.0;
+    if (label >= classes_) require_fit(*graph, name_, features_, classes_);
+    const auto errors = errors_of(engine_->scores(graph, node, weights), label);
+    for (std::size_t k = 0; k < metrics.size(); ++k) metrics[k].sum += errors[k], metrics[k].count += 1.0;
   }
+}
+
+bool NodeNetwork::evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
+                               std::span<train::TermSum> metrics) {
+  const auto all = all_nodes(data, not_a_node(name_));
+  if (!all.graph) return false;
+  require_fit(*all.graph, name_, features_, classes_);
+  const auto own = engine_->begin_evaluation(all.graph, weights);
+  std::vector<ExactSum> sums(metrics.size());
+  const auto& nodes = *all.nodes;
+  for (auto node = std::lower_bound(nodes.begin(), nodes.end(), own.begin); node != nodes.end() && *node < own.end;
+       ++node) {
+    const auto errors =
+        errors_of(engine_->scores(all.graph, *node, weights), all.graph->labels[static_cast<std::size_t>(*node)]);
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k].add(errors[k]);
+  }
+  ExactSum::over_ranks(sums, comm_);
+  for (std::size_t k = 0; k < sums.size(); ++k) metrics[k] = {sums[k].value(), static_cast<double>(nodes.size())};
+  return true;
 }
 
 std::vector<train::FieldInfo> NodeNetwork::outputs() const { return {{"output", "", {classes_}, DType::f64}}; }
@@ -169,8 +201,8 @@ void NodeNetwork::infer(std::span<const train::SamplePtr> samples, std::span<con
                         std::span<const TensorRef> outputs) {
   const TensorRef& out = outputs[0];
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto [graph, node] = node_of(*samples[s]);
-    require_fit(*graph);
+    const auto [graph, node] = node_of(*samples[s], name_);
+    require_fit(*graph, name_, features_, classes_);
     const auto scores = engine_->scores(graph, node, weights);
     for (std::int64_t k = 0; k < classes_; ++k)
       static_cast<double*>(out.data)[static_cast<std::int64_t>(s) * out.stride[0] + k * out.stride[1]] =
@@ -182,18 +214,23 @@ train::GraphWork NodeNetwork::graph_work() const {
   train::GraphWork out;
   out.number_bytes = static_cast<int>(size_of(dtype()));
   if (graph_) out.matrix = weighed(*graph_, weighing_);
+  out.matrix.start.resize(static_cast<std::size_t>(out.matrix.columns) + 1, out.matrix.entries());
+  out.matrix.rows = out.matrix.columns;  // of a divided graph a plan sees this rank's rows
   for (const auto& layer : layers_) out.layers.push_back({layer.in, layer.out * layer.heads, layer.number > 0, false});
   return out;
 }
 
-std::vector<std::int32_t> NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
-  std::vector<std::int32_t> out;
-  for (std::int32_t node = 0; node < graph->nodes(); ++node) {
-    const auto scores = engine_->scores(graph, node, weights);
-    out.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
+NodeClasses NodeNetwork::classes_of(const GraphPtr& graph, std::span<const TensorRef> weights) {
+  require_fit(*graph, name_, features_, classes_);
+  NodeClasses out{engine_->begin_evaluation(graph, weights), {}};
+  for (auto node = out.nodes.begin; node < out.nodes.end; ++node) {
+    const auto scores = engine_->scores(graph, static_cast<std::int32_t>(node), weights);
+    out.classes.push_back(static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
   }
   return out;
 }
+
+std::int64_t NodeNetwork::bytes() const { return (graph_ ? graph_->bytes() : 0) + (engine_ ? engine_->bytes() : 0); }
 
 std::string NodeNetwork::state() const { return nlohmann::json{{"features", features_}, {"classes", classes_}}.dump(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/graph_work.hpp"
+#include "core/train/kinds/judges_shares.hpp"
 #include "core/train/kinds/network.hpp"
 #include "plugins/graph/networks/node_engine.hpp"
 
@@ -22,7 +23,7 @@ struct NodeNetworkParams {
 /// training nodes. Samples are nodes of a data set `graph`; with the loader `whole_graph` every step computes the whole
 /// graph over all ranks, with others the nodes of the batch and the neighbours that they need. Host memory, float32 or
 /// float64, one thread per call. Implementations choose the layers.
-class NodeNetwork : public train::Network, public train::WorksOnGraph {
+class NodeNetwork : public train::Network, public train::WorksOnGraph, public train::JudgesShares {
  public:
   NodeNetwork(const NodeNetworkParams& params, const char* name, Context& context);
 
@@ -34,6 +35,9 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
 
   void begin_step(std::uint64_t seed, std::int64_t step) override { engine_->begin_step(seed, step); }
   void begin_evaluation(train::Dataset& data, std::span<const TensorRef> weights) override;
+  /// Every rank judges its own nodes; sums are exact.
+  bool evaluate_all(train::Dataset& data, std::span<const TensorRef> weights,
+                    std::span<train::TermSum> metrics) override;
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
@@ -51,8 +55,10 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
   }
   /// For `cambium plan`, of the graph that it was trained on.
   train::GraphWork graph_work() const override;
-  /// The most probable class of every node of a graph, once begin_evaluation() was called with it.
-  std::vector<std::int32_t> classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  /// Collective: the most probable classes of a graph's nodes, every rank those of its own.
+  NodeClasses classes_of(const GraphPtr& graph, std::span<const TensorRef> weights);
+  /// Memory that the graph and what layers know of its nodes take on this rank, without weights.
+  std::int64_t bytes() const;
   std::string state() const override;
   void restore(const std::string& state) override;
 
@@ -64,9 +70,6 @@ class NodeNetwork : public train::Network, public train::WorksOnGraph {
 
  private:
   void build(std::int64_t features, std::int64_t classes);
-  void require_fit(const Graph& graph) const;
-  /// The graph and the node of a sample, refused when they are none of this network's.
-  std::pair<GraphPtr, std::int32_t> node_of(const train::Sample& sample) const;
 
   NodeNetworkParams params_;
   sparse::LayoutKeys layout_;

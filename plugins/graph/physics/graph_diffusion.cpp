@@ -69,25 +69,6 @@ std::vector<std::string> names_of(const GraphDiffusion::Params& params) {
   return out;
 }
 
-ShownNodes shown_of(const Network& network) {
-  auto cells = std::make_shared<NodeCells>();
-  cells->corners = 2;
-  cells->points.resize(network.place.size());
-  ShownNodes out{nullptr, network.number, {}};
-  for (std::int64_t i = 0; i < network.nodes(); ++i) {
-    cells->points[network.number[i]] = network.place[i];
-    const auto columns = network.weight.columns_of(i);
-    for (std::size_t e = 0; e < columns.size(); ++e) {
-      if (columns[e] < i) continue;
-      cells->connectivity.push_back(network.number[i]);
-      cells->connectivity.push_back(network.number[columns[e]]);
-      out.weight.push_back(network.weight.values_of(i)[e]);
-    }
-  }
-  out.cells = std::move(cells);
-  return out;
-}
-
 double sum_of(std::span<const double> values) {
   double out = 0.0;
   for (const double v : values) out += v;
@@ -97,8 +78,8 @@ double sum_of(std::span<const double> values) {
 }  // namespace
 
 GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
-    : params_(params), network_(make_network(params.graph, context.seed, context.log)),
-      range_(network_.weight, context.comm) {
+    : params_(params), whole_(std::make_unique<const Network>(make_network(params.graph, context.seed, context.log))),
+      edges_(whole_->edges()), range_(whole_->weight, context.comm) {
   const auto parameters = values_of(params_.parameters);
   auto variables = names_of(params_);
   for (const char* name : {"t", "x", "y", "z"}) variables.push_back(name);
@@ -108,28 +89,30 @@ GraphDiffusion::GraphDiffusion(const Params& params, Context& context)
     reacts_ = reacts_ || s.reaction != "0";
     if (!s.spots) continue;
     for (const int node : s.spots->nodes)
-      if (node < 0 || node >= network_.nodes())
+      if (node < 0 || node >= range_.nodes())
         throw InputError(
-            fmt::format("spots of '{}': there is no node {}, they are 0 to {}", s.name, node, network_.nodes() - 1));
+            fmt::format("spots of '{}': there is no node {}, they are 0 to {}", s.name, node, range_.nodes() - 1));
   }
-  run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), names_of(params_), shown_of(network_));
+  run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), names_of(params_),
+                                   shown_of(*whole_, range_.own()));
 }
 
 /// K and M of own nodes; L u = M^-1 K u.
 Equations GraphDiffusion::equations() {
   const auto kind = params_.laplacian;
-  sparse::Csr<double> whole;
-  whole.rows = whole.columns = network_.nodes();
+  const auto& weight = whole_->weight;
   std::vector<double> degree;
-  for (std::int64_t i = 0; i < network_.nodes(); ++i) degree.push_back(sum_of(network_.weight.values_of(i)));
+  for (std::int64_t i = 0; i < weight.rows; ++i) degree.push_back(sum_of(weight.values_of(i)));
   const auto root = [&](std::int64_t i) { return degree[i] > 0.0 ? std::sqrt(degree[i]) : 1.0; };
   const bool symmetric = kind == Laplacian::symmetric;
-  for (std::int64_t i = 0; i < network_.nodes(); ++i) {
-    const auto columns = network_.weight.columns_of(i);
-    const auto values = network_.weight.values_of(i);
+  Equations out;
+  out.stiffness.rows = range_.owned(), out.stiffness.columns = range_.local();
+  for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
+    const auto columns = weight.columns_of(i);
+    const auto values = weight.values_of(i);
     const auto add = [&](std::int64_t j, double value) {
-      whole.column.push_back(static_cast<std::int32_t>(j));
-      whole.value.push_back(symmetric ? value / (root(i) * root(j)) : value);
+      out.stiffness.column.push_back(static_cast<std::int32_t>(range_.row_of(j)));
+      out.stiffness.value.push_back(symmetric ? value / (root(i) * root(j)) : value);
     };
     bool diagonal = false;
     for (std::size_t e = 0; e < columns.size(); ++e) {
@@ -138,11 +121,10 @@ Equations GraphDiffusion::equations() {
       largest_eigenvalue_ = std::max(largest_eigenvalue_, degree[i] + degree[columns[e]]);  // Anderson and Morley 1985
     }
     if (!diagonal) add(i, degree[i]);
-    whole.start.push_back(std::ssize(whole.column));
+    out.stiffness.start.push_back(std::ssize(out.stiffness.column));
   }
+  largest_eigenvalue_ = range_.comm().max(largest_eigenvalue_);
   if (kind != Laplacian::combinatorial && largest_eigenvalue_ > 0.0) largest_eigenvalue_ = 2.0;
-  Equations out;
-  out.stiffness = range_.own_rows(whole);
   for (std::int64_t i = range_.first(); i < range_.first() + range_.owned(); ++i) {
     out.mass.push_back(kind == Laplacian::random_walk && degree[i] > 0.0 ? degree[i] : 1.0);
     out.kept.push_back(symmetric ? root(i) : 1.0);
@@ -161,22 +143,23 @@ void GraphDiffusion::add_reactions(double t, std::span<const double> u, std::spa
   for (std::int64_t i = 0; i < range_.owned(); ++i) {
     const double* here = u.data() + (range_.begin() + i) * static_cast<std::int64_t>(n);
     std::copy_n(here, n, variables.begin());
-    const auto& place = network_.place[range_.first() + i];
+    const auto& place = run_->shown().place[i];
     std::copy(place.begin(), place.end(), variables.begin() + static_cast<std::ptrdiff_t>(n) + 1);
     for (std::size_t k = 0; k < n; ++k) out[i * n + k] += mass[i] * reactions_[k](variables);
   }
 }
 
 void GraphDiffusion::add_spots(const Spots& spots, std::size_t column) {
-  std::vector<std::int32_t> reached, of_number(static_cast<std::size_t>(network_.nodes()));
-  std::vector<bool> seen(static_cast<std::size_t>(network_.nodes()), false);
-  for (std::int64_t i = 0; i < network_.nodes(); ++i) of_number[network_.number[i]] = static_cast<std::int32_t>(i);
+  const auto nodes = static_cast<std::size_t>(range_.nodes());
+  std::vector<std::int32_t> reached, of_number(nodes);
+  std::vector<bool> seen(nodes, false);
+  for (std::size_t i = 0; i < nodes; ++i) of_number[whole_->number[i]] = static_cast<std::int32_t>(i);
   for (const int node : spots.nodes)
     if (!seen[of_number[node]]) seen[of_number[node]] = true, reached.push_back(of_number[node]);
   for (std::size_t begin = 0, hop = 0; hop < static_cast<std::size_t>(spots.hops); ++hop) {
     const std::size_t end = reached.size();
     for (; begin < end; ++begin)
-      for (const auto j : network_.weight.columns_of(reached[begin]))
+      for (const auto j : whole_->weight.columns_of(reached[begin]))
         if (!seen[j]) seen[j] = true, reached.push_back(j);
   }
   for (const auto i : reached)
@@ -189,13 +172,15 @@ void GraphDiffusion::initialise(State& state, Context&) {
   double* own = run_->stepper().own();
   for (std::size_t k = 0; k < params_.species.size(); ++k) {
     for (std::int64_t i = 0; i < range_.owned(); ++i) {
-      const auto& p = network_.place[range_.first() + i];
+      const auto& p = run_->shown().place[i];
       own[i * run_->stepper().columns() + static_cast<std::int64_t>(k)] =
-          initial_[k]({p[0], p[1], p[2], static_cast<double>(network_.number[range_.first() + i])});
+          initial_[k]({p[0], p[1], p[2], static_cast<double>(run_->shown().number[i])});
     }
     if (params_.species[k].spots) add_spots(*params_.species[k].spots, k);
   }
-  run_->begin(state, [this](double t) { return stable_step(t); });
+  run_->begin(
+      state, [this](double t) { return stable_step(t); }, [this] { return all_shown(); });
+  forget_whole();
 }
 
 /// Of diffusion alone: how fast reactions are, formulas do not say.
@@ -240,7 +225,7 @@ std::string GraphDiffusion::summary() const {
   const double stable = params_.method == Method::implicit ? 0.0 : largest_eigenvalue_;
   return fmt::format(
       "graph_diffusion: {} species on {} nodes with {} edges; {} ranks, each sends {} of its nodes or so; {}",
-      params_.species.size(), network_.nodes(), network_.edges(), range_.comm().size(), range_.sent(),
+      params_.species.size(), range_.nodes(), edges_, range_.comm().size(), range_.sent(),
       stable > 0.0 ? fmt::format("explicit steps stable up to {:.3g} / largest diffusion", Stepper::real_limit / stable)
                    : std::string("implicit steps"));
 }
@@ -256,11 +241,11 @@ std::vector<Citation> GraphDiffusion::citations() const {
        R"(@article{shu1988, author={Shu, C.-W. and Osher, S.}, title={Efficient implementation of essentially non-oscillatory shock-capturing schemes}, journal={J. Comput. Phys.}, volume={77}, pages={439--471}, year={1988}})"}};
 }
 
-/// Six arrays of every species, and the graph three times.
+/// Six arrays of every species; the graph three times, until the run has begun.
 void GraphDiffusion::examine(Check& check) {
-  const double nodes = static_cast<double>(network_.nodes()), entries = static_cast<double>(network_.weight.entries());
+  const double nodes = static_cast<double>(range_.nodes()), entries = 2.0 * static_cast<double>(edges_);
   const double columns = static_cast<double>(params_.species.size());
-  check.memory(fmt::format("{} nodes, {} edges", network_.nodes(), network_.edges()),
+  check.memory(fmt::format("{} nodes, {} edges", range_.nodes(), edges_),
                48.0 * nodes * columns / range_.comm().size() + 36.0 * entries + 60.0 * nodes);
   check.effort(1e-6 * (nodes * columns + entries));
   if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});

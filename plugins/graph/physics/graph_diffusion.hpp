@@ -49,12 +49,14 @@ class GraphDiffusion : public NodePhysics {
   std::vector<Citation> citations() const override;
   void examine(Check& check) override;
 
-  const Network& network() const { return network_; }
+  std::int64_t bytes() const override { return run_->bytes() + (whole_ ? whole_->bytes() : 0); }
 
  protected:
   NodeRun& run() override { return *run_; }
   const NodeRun& run() const override { return *run_; }
   double stable_step(double t) override;
+  void forget_whole() override { whole_.reset(); }
+  ShownNodes all_shown() const override { return shown_of(*whole_, {0, range_.nodes()}); }
 
  private:
   Equations equations();
@@ -62,7 +64,8 @@ class GraphDiffusion : public NodePhysics {
   void add_spots(const Spots& spots, std::size_t column);
 
   Params params_;
-  Network network_;
+  std::unique_ptr<const Network> whole_;  ///< until the run has begun
+  std::int64_t edges_ = 0;                ///< of all
   NodeRange range_;
   std::vector<Formula> reactions_, initial_;
   bool reacts_ = false;

@@ -60,28 +60,20 @@ std::function<double(Point)> kappa_of(const std::string& text, const std::map<st
   };
 }
 
-ShownNodes shown_of(const Triangles& mesh) {
-  auto cells = std::make_shared<NodeCells>();
-  cells->points.resize(mesh.point.size());
-  for (std::int64_t i = 0; i < mesh.nodes(); ++i)
-    cells->points[mesh.number[i]] = {mesh.point[i][0], mesh.point[i][1], 0.0};
-  for (const auto& corner : mesh.corner)
-    for (const auto i : corner) cells->connectivity.push_back(mesh.number[i]);
-  return {std::move(cells), mesh.number, {}};
-}
-
 }  // namespace
 
 MeshTransport::MeshTransport(const Params& params, Context& context)
     : params_(params), context_(context), parameters_(values_of(params.parameters)),
-      mesh_(make_mesh(params.mesh, context.seed, context.log)), range_(pattern_of(mesh_), context.comm),
-      cells_(dual_cells(mesh_, range_, kappa_of(params.diffusivity, parameters_))),
+      whole_(std::make_unique<const Triangles>(make_mesh(params.mesh, context.seed, context.log))),
+      triangles_(whole_->triangles()), sides_(std::ssize(whole_->boundary)), tags_(whole_->tags),
+      range_(pattern_of(*whole_), context.comm),
+      cells_(dual_cells(*whole_, range_, kappa_of(params.diffusivity, parameters_))),
       advection_(cells_, range_, flow(parameters_), params.advection),
-      boundaries_(params.boundaries, mesh_, cells_, range_, parameters_),
+      boundaries_(params.boundaries, *whole_, cells_, range_, parameters_),
       source_(params.source, {"x", "y", "t", "c"}, parameters_), initial_(params.initial, {"x", "y"}, parameters_) {
   if (params.exact) exact_ = Formula(*params.exact, {"x", "y", "t"}, parameters_);
-  run_ =
-      std::make_unique<NodeRun>(params_, context, range_, equations(), std::vector<std::string>{"c"}, shown_of(mesh_));
+  run_ = std::make_unique<NodeRun>(params_, context, range_, equations(), std::vector<std::string>{"c"},
+                                   shown_of(*whole_, range_.own()));
 }
 
 Flow MeshTransport::flow(const std::map<std::string, double>& parameters) const {
@@ -124,7 +116,9 @@ void MeshTransport::add_terms(double t, std::span<const double> c, std::span<dou
 void MeshTransport::initialise(State& state, Context&) {
   for (std::int64_t i = 0; i < range_.owned(); ++i)
     run_->stepper().own()[i] = initial_({cells_.place[i][0], cells_.place[i][1]});
-  run_->begin(state, [this](double t) { return stable_step(t); });
+  run_->begin(
+      state, [this](double t) { return stable_step(t); }, [this] { return all_shown(); });
+  forget_whole();
   warn_of_walls();
 }
 
@@ -189,9 +183,12 @@ std::string MeshTransport::summary() const {
   return fmt::format(
       "mesh_transport: {} triangles, {} nodes, {} edges of the boundary{}; {} ranks, each sends {} of its "
       "nodes or so",
-      mesh_.triangles(), mesh_.nodes(), mesh_.boundary.size(),
-      mesh_.tags.empty() ? std::string() : fmt::format(" ({})", fmt::join(mesh_.tags, ", ")), context_.comm.size(),
-      range_.sent());
+      triangles_, range_.nodes(), sides_, tags_.empty() ? std::string() : fmt::format(" ({})", fmt::join(tags_, ", ")),
+      context_.comm.size(), range_.sent());
+}
+
+std::int64_t MeshTransport::bytes() const {
+  return run_->bytes() + cells_.bytes() + advection_.bytes() + boundaries_.bytes() + (whole_ ? whole_->bytes() : 0);
 }
 
 std::vector<Citation> MeshTransport::citations() const {
@@ -207,8 +204,8 @@ std::vector<Citation> MeshTransport::citations() const {
 }
 
 void MeshTransport::examine(Check& check) {
-  const double nodes = static_cast<double>(mesh_.nodes()), triangles = static_cast<double>(mesh_.triangles());
-  check.memory(fmt::format("{} triangles", mesh_.triangles()), 60.0 * triangles + 900.0 * nodes / context_.comm.size());
+  const double nodes = static_cast<double>(range_.nodes()), triangles = static_cast<double>(triangles_);
+  check.memory(fmt::format("{} triangles", triangles_), 60.0 * triangles + 900.0 * nodes / context_.comm.size());
   check.effort(3e-6 * triangles);
   if (!params_.start_from.empty()) check.require_written_by(params_.start_from, {"output node_fields"});
   if (!params_.surrogate.empty()) check.require_written_by(params_.surrogate, {"network *"});

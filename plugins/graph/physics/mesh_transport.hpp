@@ -40,12 +40,14 @@ class MeshTransport : public NodePhysics {
   std::vector<Citation> citations() const override;
   void examine(Check& check) override;
 
-  const Triangles& mesh() const { return mesh_; }
+  std::int64_t bytes() const override;
 
  protected:
   NodeRun& run() override { return *run_; }
   const NodeRun& run() const override { return *run_; }
   double stable_step(double t) override;
+  void forget_whole() override { whole_.reset(); }
+  ShownNodes all_shown() const override { return shown_of(*whole_, {0, range_.nodes()}); }
 
  private:
   Equations equations();
@@ -56,7 +58,9 @@ class MeshTransport : public NodePhysics {
   Params params_;
   Context& context_;
   std::map<std::string, double> parameters_;
-  Triangles mesh_;
+  std::unique_ptr<const Triangles> whole_;  ///< until the run has begun
+  std::int64_t triangles_ = 0, sides_ = 0;  ///< of all, and edges of the boundary
+  std::vector<std::string> tags_;
   NodeRange range_;
   DualCells cells_;
   AdvectionTerms advection_;

@@ -6,6 +6,8 @@
 
 #include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
+#include "core/sparse/distributed/product.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 #include "plugins/graph/trajectories/step_sample.hpp"
 
 namespace cambium::graph {
@@ -57,7 +59,7 @@ std::shared_ptr<Trajectory> part_of(const Trajectory& whole, std::span<const std
 
 }  // namespace
 
-NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> own,
+NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std::span<const std::int32_t> number,
                            std::int64_t fields, Context& context)
     : model_(train::load_artifact(path, context)), kind_(&require_steps(model_, path)), fields_(fields) {
   if (kind_->fields_on_nodes() != fields)
@@ -65,29 +67,52 @@ NetworkSteps::NetworkSteps(const std::string& path, const Trajectory& whole, std
         fmt::format("surrogate: '{}' was trained on {} values at a node, this physics has {}; train it on "
                     "runs of the same physics",
                     path, kind_->fields_on_nodes(), fields));
-  const auto in = within(whole, own, kind_->reach());
-  std::vector<std::int32_t> row(in.size(), -1);
+  const auto first = sparse::equal_ranges(std::ssize(number), context.comm.size());
+  const auto rank = static_cast<std::size_t>(context.comm.rank());
+  const sparse::Range own{first[rank], first[rank + 1]};
+  const auto in = within(
+      whole, number.subspan(static_cast<std::size_t>(own.begin), static_cast<std::size_t>(own.size())), kind_->reach());
+  std::vector<std::int32_t> wanted, place(in.size(), -1), nodes;  // place: of a node among own and wanted ones
+  for (std::int64_t k = 0; k < std::ssize(number); ++k)
+    if (const auto node = static_cast<std::size_t>(number[static_cast<std::size_t>(k)]); own.holds(k)) {
+      place[node] = static_cast<std::int32_t>(k - own.begin);
+    } else if (in[node]) {
+      place[node] = static_cast<std::int32_t>(own.size() + std::ssize(wanted));
+      wanted.push_back(static_cast<std::int32_t>(k));
+    }
+  row_.resize(static_cast<std::size_t>(own.size()));
   for (std::size_t node = 0; node < in.size(); ++node) {
     if (!in[node]) continue;
-    row[node] = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back(static_cast<std::int32_t>(node));
+    if (place[node] < own.size()) row_[static_cast<std::size_t>(place[node])] = static_cast<std::int32_t>(nodes.size());
+    nodes.push_back(static_cast<std::int32_t>(node)), place_.push_back(place[node]);
   }
-  for (const auto node : own) row_.push_back(row[node]);
-  auto part = part_of(whole, nodes_);
+  auto part = part_of(whole, nodes);
   part->interval = kind_->interval();
   part_ = std::move(part);
+  exchange_ = std::make_unique<sparse::RowExchange<double>>(first, wanted, lowp::WireCodec::none, context.comm);
 }
 
-void NetworkSteps::step(std::span<const double> all, std::span<double> own) {
+void NetworkSteps::step(std::span<double> own) {
   const auto fields = static_cast<std::size_t>(fields_);
-  std::vector<double> value(nodes_.size() * fields), out(value.size());
-  for (std::size_t k = 0; k < nodes_.size(); ++k)
-    std::copy_n(&all[static_cast<std::size_t>(nodes_[k]) * fields], fields, &value[k * fields]);
+  fetched_.resize(static_cast<std::size_t>(exchange_->wanted_rows()) * fields);
+  exchange_->begin({own.data(), exchange_->own_rows(), fields_, fields_},
+                   {fetched_.data(), exchange_->wanted_rows(), fields_, fields_});
+  exchange_->finish();
+  std::vector<double> value(place_.size() * fields), out(value.size());
+  for (std::size_t k = 0; k < place_.size(); ++k) {
+    const auto at = static_cast<std::size_t>(place_[k]) * fields;
+    std::copy_n(at < own.size() ? &own[at] : &fetched_[at - own.size()], fields, &value[k * fields]);
+  }
   const std::vector<train::SamplePtr> one{step_sample(0, part_, std::move(value), {})};
-  const TensorRef to = io::tensor_of(out.data(), {1, std::ssize(nodes_), fields_});
+  const TensorRef to = io::tensor_of(out.data(), {1, std::ssize(place_), fields_});
   model_.network->infer(one, model_.weights.views(), std::span(&to, 1));
   for (std::size_t k = 0; k < row_.size(); ++k)
     std::copy_n(&out[static_cast<std::size_t>(row_[k]) * fields], fields, &own[k * fields]);
+}
+
+std::int64_t NetworkSteps::bytes() const {
+  return bytes_in(part_->place, part_->edge, part_->weight, part_->boundary, part_->share, place_, row_, fetched_) +
+         exchange_->bytes();
 }
 
 }  // namespace cambium::graph

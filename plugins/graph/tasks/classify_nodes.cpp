@@ -8,6 +8,7 @@
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/io/tables/text_parts.hpp"
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/networks/artifact/artifact.hpp"
@@ -43,9 +44,25 @@ void ClassifyNodes::examine(Check& check) {
     if (model.find('*') == std::string::npos) check.require_written_by(model, {"network *"});
 }
 
-void ClassifyNodes::keep(const Judgement& judged, const std::string& method) {
-  if (!best_.classes.empty() && !(judged.validation > best_.validation)) return;
-  best_ = judged, best_method_ = method;
+void ClassifyNodes::keep(Judgement judged, const std::string& method) {
+  if (!best_method_.empty() && !(judged.validation > best_.validation)) return;
+  best_ = std::move(judged), best_method_ = method;
+}
+
+/// Over all ranks, each of which has its share of the nodes.
+static double share_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& own,
+                          const Comm& comm) {
+  auto count = count_right(graph, nodes, own);
+  count.right = comm.sum(count.right), count.all = comm.sum(count.all);
+  return count.share();
+}
+
+/// This rank's share of what is known of all nodes.
+static Judgement own_share(const Judgement& all, const Comm& comm) {
+  const auto n = all.nodes.nodes.size(), rank = std::int64_t{comm.rank()}, ranks = std::int64_t{comm.size()};
+  const sparse::Range own{n * rank / ranks, n * (rank + 1) / ranks};
+  const auto& classes = all.nodes.classes;
+  return {{own, {classes.begin() + own.begin, classes.begin() + own.end}}, all.validation};
 }
 
 ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes,
@@ -63,12 +80,12 @@ ClassifyNodes::Row ClassifyNodes::row_of(const std::string& entry, const GraphPt
                       "graph_attention do",
                       file, model.info.type));
     train::require_fields(model.info, file, nodes);
-    network->begin_evaluation(nodes, model.weights.views());
     Judgement judged{network->classes_of(graph, model.weights.views()), 0.0};
-    judged.validation = accuracy(*graph, nodes_with(*graph, Role::validation), judged.classes);
+    judged.validation = share_right(*graph, nodes_with(*graph, Role::validation), judged.nodes, context.comm);
     row.method = fmt::format("{} ({})", model.info.type, stage_of(entry));
-    row.test.push_back(accuracy(*graph, nodes_, judged.classes)), row.validation.push_back(judged.validation);
-    keep(judged, row.method);
+    row.test.push_back(share_right(*graph, nodes_, judged.nodes, context.comm));
+    row.validation.push_back(judged.validation);
+    keep(std::move(judged), row.method);
     for (const auto& citation : model.network->citations()) citations_.push_back(citation);
   }
   return row;
@@ -81,7 +98,7 @@ ClassifyNodes::Row ClassifyNodes::row_of_features(const GraphPtr& graph, Context
   for (std::size_t k = 0; k < seeds; ++k) {
     if (static_cast<int>(k % static_cast<std::size_t>(context.comm.size())) != context.comm.rank()) continue;
     const auto judged = judge_by_features(graph, params_.mlp, context.seed + k, context);
-    shares[k] = accuracy(*graph, nodes_, judged.classes), shares[seeds + k] = judged.validation;
+    shares[k] = count_right(*graph, nodes_, judged.nodes).share(), shares[seeds + k] = judged.validation;
   }
   context.comm.sum(shares);
   const auto half = shares.begin() + static_cast<std::ptrdiff_t>(seeds);
@@ -100,19 +117,26 @@ void ClassifyNodes::write(const std::vector<Row>& rows, const Graph& graph, Cont
     scores += fmt::format("{},{},{},{},{}\n", row.method, number_text(mean(row.test)), number_text(deviation(row.test)),
                           number_text(mean(row.validation)), row.test.size());
   }
-  std::string nodes = "node,class,predicted\n";
-  for (const auto node : nodes_)
-    nodes += fmt::format("{},{},{}\n", node, graph.labels[static_cast<std::size_t>(node)],
-                         best_.classes[static_cast<std::size_t>(node)]);
   lines_.push_back(fmt::format("nodes.csv: classes by {}, the best on the validation nodes", best_method_));
-  io::on_root(context.comm, [&] {
-    io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), scores);
-    io::write_file_atomically((fs::path(context.run_directory) / "nodes.csv").string(), nodes);
-  });
+  io::on_root(context.comm,
+              [&] { io::write_file_atomically((fs::path(context.run_directory) / "scores.csv").string(), scores); });
+  write_nodes(graph, context);
+}
+
+/// By parts: no rank has the classes of all nodes.
+void ClassifyNodes::write_nodes(const Graph& graph, Context& context) const {
+  const auto& own = best_.nodes;
+  std::string lines;
+  for (const auto node : nodes_)
+    if (own.nodes.holds(node))
+      lines += fmt::format("{},{},{}\n", node, graph.labels[static_cast<std::size_t>(node)],
+                           own.classes[static_cast<std::size_t>(node - own.nodes.begin)]);
+  io::write_text_parts((fs::path(context.run_directory) / "nodes.csv").string(), "node,class,predicted\n", lines,
+                       own.nodes.begin, context.comm);
 }
 
 Task::Outcome ClassifyNodes::run(Context& context) {
-  lines_.clear(), best_ = {};
+  lines_.clear(), best_ = {}, best_method_.clear();
   const auto data = context.registry->make<train::Dataset>(params_.dataset, context);
   data->open(context);
   const std::int64_t first[] = {0};
@@ -122,8 +146,8 @@ Task::Outcome ClassifyNodes::run(Context& context) {
   nodes_ = samples->nodes;
   std::vector<Row> rows;
   const auto add = [&](const Judgement& judged, const std::string& method) {
-    rows.push_back({method, {accuracy(*graph, nodes_, judged.classes)}, {judged.validation}});
-    if (params_.models.empty()) keep(judged, method);
+    rows.push_back({method, {count_right(*graph, nodes_, judged.nodes).share()}, {judged.validation}});
+    if (params_.models.empty()) keep(own_share(judged, context.comm), method);
   };
   if (graph->held && (params_.rivals || params_.models.empty()))
     throw InputError(

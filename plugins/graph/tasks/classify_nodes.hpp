@@ -35,12 +35,13 @@ class ClassifyNodes : public Task, public Checked {
   };
   Row row_of(const std::string& entry, const GraphPtr& graph, train::Dataset& nodes, Context& context);
   Row row_of_features(const GraphPtr& graph, Context& context) const;
-  void keep(const Judgement& judged, const std::string& method);
+  void keep(Judgement judged, const std::string& method);
   void write(const std::vector<Row>& rows, const Graph& graph, Context& context);
+  void write_nodes(const Graph& graph, Context& context) const;
 
   Params params_;
   std::vector<std::int32_t> nodes_;  ///< that are judged
-  Judgement best_;                   ///< of the networks, by validation
+  Judgement best_;                   ///< of the networks, by validation; of this rank's share of the nodes
   std::string best_method_;
   Work work_;
   std::vector<std::string> lines_;

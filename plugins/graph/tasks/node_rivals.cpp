@@ -14,17 +14,26 @@
 
 namespace cambium::graph {
 
-double accuracy(const Graph& graph, std::span<const std::int32_t> nodes, std::span<const std::int32_t> classes) {
-  if (nodes.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::int64_t right = 0;
-  for (const auto node : nodes)
-    right += classes[static_cast<std::size_t>(node)] == graph.labels[static_cast<std::size_t>(node)];
-  return static_cast<double>(right) / static_cast<double>(nodes.size());
+double Right::share() const {
+  return all == 0 ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(right) / static_cast<double>(all);
 }
 
+Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& here) {
+  Right out;
+  for (const auto node : nodes) {
+    if (!here.nodes.holds(node)) continue;
+    ++out.all;
+    out.right +=
+        here.classes[static_cast<std::size_t>(node - here.nodes.begin)] == graph.labels[static_cast<std::size_t>(node)];
+  }
+  return out;
+}
+
+/// Of all nodes.
 static Judgement judged(const Graph& graph, std::vector<std::int32_t> classes) {
-  const double validation = accuracy(graph, nodes_with(graph, Role::validation), classes);
-  return {std::move(classes), validation};
+  Judgement out{{{0, graph.nodes()}, std::move(classes)}, 0.0};
+  out.validation = count_right(graph, nodes_with(graph, Role::validation), out.nodes).share();
+  return out;
 }
 
 Judgement most_frequent(const Graph& graph) {
@@ -82,7 +91,7 @@ Judgement propagate_labels(const Graph& graph, const LabelPropagationKeys& keys,
       classes.push_back(static_cast<std::int32_t>(std::max_element(row, row + width) - row));
     }
     auto found = judged(graph, std::move(classes));
-    if (best.classes.empty() || found.validation > best.validation) best = std::move(found), chosen = alpha;
+    if (best.nodes.classes.empty() || found.validation > best.validation) best = std::move(found), chosen = alpha;
   }
   return best;
 }
@@ -131,11 +140,7 @@ Judgement judge_by_features(const GraphPtr& graph, const FeatureNetworkKeys& key
     train::scale(gradients, 1.0 / static_cast<double>(nodes->size()));
     optimizer.step({weights, gradients, states, keys.learning_rate, step});
   }
-  std::vector<std::int32_t> everybody(graph->labels.size());
-  for (std::size_t k = 0; k < everybody.size(); ++k) everybody[k] = static_cast<std::int32_t>(k);
-  ChosenNodes all(graph, everybody);
-  network.begin_evaluation(all, weights.views());
-  return judged(*graph, network.classes_of(graph, weights.views()));
+  return judged(*graph, network.classes_of(graph, weights.views()).classes);
 }
 
 }  // namespace cambium::graph

@@ -5,14 +5,19 @@
 
 namespace cambium::graph {
 
-/// Classes of all nodes as one method has them.
+/// What one method says of nodes.
 struct Judgement {
-  std::vector<std::int32_t> classes;
+  NodeClasses nodes;
   double validation = 0.0;  ///< share of the validation nodes that are right; not a number where there are none
 };
 
-/// Share of these nodes whose class is right; not a number for none.
-double accuracy(const Graph& graph, std::span<const std::int32_t> nodes, std::span<const std::int32_t> classes);
+/// How many nodes a method is right about.
+struct Right {
+  std::int64_t right = 0, all = 0;
+  double share() const;  ///< not a number for none
+};
+/// Of those of `nodes`, ascending, that have classes here.
+Right count_right(const Graph& graph, std::span<const std::int32_t> nodes, const NodeClasses& here);
 
 /// The most frequent class of the training nodes, for all.
 Judgement most_frequent(const Graph& graph);

@@ -40,6 +40,9 @@ class AdvectionTerms {
   /// Collective: largest flow out of a cell over its area, the Courant number of a step of length one.
   double courant_rate() const;
   bool moves() const { return flow_.moves; }
+  std::int64_t bytes() const {
+    return bytes_in(now_.flux, now_.outflow, before_.flux, before_.outflow, slope_, own_slope_[0], own_slope_[1]);
+  }
 
  private:
   double through(Point from, Point to, double t) const;

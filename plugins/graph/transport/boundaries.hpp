@@ -34,6 +34,7 @@ class Boundaries {
   void add(double t, std::span<const double> c, std::span<const double> flow, std::span<double> out) const;
   /// Nothing is given at any part: what is inside stays there.
   bool closed() const { return closed_; }
+  std::int64_t bytes() const { return bytes_in(of_half_, given_, fixed_); }
   /// Collective: largest flow through a half side of a closed wall, either way.
   double flow_through_walls(std::span<const double> flow) const;
 

@@ -25,6 +25,7 @@ class ConjugateGradients {
   /// first residual, where that is larger). NumericalError after `most` steps.
   void solve(const System& system, std::span<double> u, std::span<const double> b);
   std::int64_t steps() const { return steps_; }  ///< of all solutions
+  std::int64_t bytes() const { return bytes_in(residual_, direction_, image_, inverse_, scaled_); }
 
   static constexpr int most = 2000;
 

@@ -95,6 +95,11 @@ struct Builder {
 
 }  // namespace
 
+std::int64_t DualCells::bytes() const {
+  return bytes_in(area, place, edges, centroid, faces, sides) + bytes_of(stiffness) + bytes_of(gradient[0]) +
+         bytes_of(gradient[1]);
+}
+
 sparse::Csr<double> pattern_of(const Triangles& mesh) {
   std::vector<sparse::Entry> entries;
   for (const auto& corner : mesh.corner)

@@ -40,6 +40,7 @@ struct DualCells {
   std::vector<Point> centroid;  ///< of every triangle with an own node
   std::vector<Face> faces;
   std::vector<HalfSide> sides;  ///< of own nodes
+  std::int64_t bytes() const;
 };
 
 DualCells dual_cells(const Triangles& mesh, const NodeRange& range, const std::function<double(Point)>& kappa);

@@ -12,7 +12,9 @@ class NodePhysics : public Physics, public Checked {
 
   void declare(State& state, Context&) override { run().declare(state); }
   void restore(State& state, Context&, const io::Group&, bool) override {
-    run().restore(state, [this](double t) { return stable_step(t); });
+    run().restore(
+        state, [this](double t) { return stable_step(t); }, [this] { return all_shown(); });
+    forget_whole();
   }
   void schedule(Schedule& schedule) override { run().schedule(schedule); }
   double timestep(const State&) const override { return run().timestep(); }
@@ -23,8 +25,14 @@ class NodePhysics : public Physics, public Checked {
   double progress(const State&) const override { return run().progress(); }
   Work work(const State&) const override { return {run().stepper().range().nodes(), "node"}; }
   std::vector<std::string> report() const override { return run().report(); }
+  /// Memory of what this rank holds of the graph or the mesh and of values on it, once the run has begun.
+  virtual std::int64_t bytes() const = 0;
 
  protected:
+  /// From now on a rank holds its share alone: the graph or the mesh as it was read or made goes.
+  virtual void forget_whole() = 0;
+  /// Shows all nodes; until forget_whole().
+  virtual ShownNodes all_shown() const = 0;
   /// Collective: the longest stable step at a time; 0: nothing limits it.
   virtual double stable_step(double t) = 0;
 };

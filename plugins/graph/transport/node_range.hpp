@@ -6,7 +6,9 @@
 
 #include "core/parallel/comm.hpp"
 #include "core/parallel/peer_exchange.hpp"
+#include "core/sparse/exchange/share.hpp"
 #include "core/sparse/rows/csr.hpp"
+#include "plugins/graph/graphs/bytes.hpp"
 
 namespace cambium::graph {
 
@@ -24,7 +26,8 @@ class NodeRange {
   std::int64_t owned() const { return owned_; }
   std::int64_t begin() const { return below_; }  ///< row of the first own node in a local array
   std::int64_t local() const { return owned_ + std::ssize(others_); }
-  bool owns(std::int64_t node) const { return node >= first_ && node < first_ + owned_; }
+  bool owns(std::int64_t node) const { return own().holds(node); }
+  sparse::Range own() const { return {first_, first_ + owned_}; }
   /// Row of a node in local arrays; -1 where it is neither own nor a neighbour.
   std::int64_t row_of(std::int64_t node) const;
   /// Own rows of a matrix, its columns as rows of local arrays.
@@ -35,6 +38,8 @@ class NodeRange {
   const Comm& comm() const { return comm_; }
   /// Numbers that this rank sends in an exchange of width one.
   std::int64_t sent() const { return std::ssize(near_); }
+  /// Memory of its lists and messages.
+  std::int64_t bytes() const { return bytes_in(others_, near_, near_values_, far_values_); }
 
  private:
   const Comm& comm_;

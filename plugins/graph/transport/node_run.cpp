@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/io/gather.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/reading.hpp"
 #include "core/numerics/exact_sum.hpp"
@@ -62,17 +61,17 @@ void NodeRun::schedule(Schedule& schedule) {
                 }});
 }
 
-void NodeRun::begin(State& state, const std::function<double(double)>& stable) {
+void NodeRun::begin(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
-  load_network();
+  load_network(all);
   if (!keys_.start_from.empty()) read_start();
   stepper_.hold(state.time);
   choose_timestep(0, state.time);
 }
 
-void NodeRun::restore(State& state, const std::function<double(double)>& stable) {
+void NodeRun::restore(State& state, const std::function<double(double)>& stable, const AllNodesShown& all) {
   stable_ = stable;
-  load_network();
+  load_network(all);
   choose_timestep(1, state.time);
 }
 
@@ -96,8 +95,7 @@ void NodeRun::read_start() {
         row.is_const = false;
         set.read_block(from, row);
         for (std::int64_t i = 0; i < range_.owned(); ++i)
-          stepper_.own()[i * stepper_.columns() + static_cast<std::int64_t>(k)] =
-              last[shown_.number[range_.first() + i]];
+          stepper_.own()[i * stepper_.columns() + static_cast<std::int64_t>(k)] = last[shown_.number[i]];
       }
     });
   });
@@ -113,7 +111,7 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
       text = fmt::format(
           "{} is not finite any more after step {} (t = {:.6g}) at node {}; take a shorter 'timestep' or a "
           "smaller 'courant'",
-          names[at % stepper.columns()], step, time, number[range.first() + at / stepper.columns()]);
+          names[at % stepper.columns()], step, time, number[at / stepper.columns()]);
   const auto& comm = range.comm();
   const int speaker = static_cast<int>(comm.min(static_cast<double>(text.empty() ? comm.size() : comm.rank())));
   if (speaker == comm.size()) return;
@@ -121,28 +119,15 @@ static void require_finite(const Stepper& stepper, const std::vector<std::string
   throw NumericalError(text);
 }
 
-/// The graph as the network's training set has it: nodes in the order of the outputs.
-static Trajectory whole_of(const ShownNodes& shown) {
-  Trajectory out;
-  for (const auto& point : shown.cells->points) out.place.insert(out.place.end(), point.begin(), point.end());
-  out.boundary.assign(shown.cells->points.size(), 0);
-  std::vector<std::int32_t> corner(shown.cells->connectivity.begin(), shown.cells->connectivity.end());
-  if (shown.cells->corners == 3)
-    join_triangles(std::move(corner), out);
-  else
-    join_edges(std::move(corner), shown.weight, out);
-  return out;
-}
-
-void NodeRun::load_network() {
+void NodeRun::load_network(const AllNodesShown& all) {
   if (keys_.surrogate.empty()) return;
   if (keys_.timestep)
     throw InputError(
         "'timestep' and 'surrogate' exclude each other: a network's steps have the length that it was "
         "trained on; leave timestep out");
-  const auto from = shown_.number.begin() + range_.first();
-  const std::vector<std::int32_t> own(from, from + range_.owned());
-  network_ = std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown_), own, stepper_.columns(), context_);
+  const auto shown = all();
+  network_ =
+      std::make_unique<NetworkSteps>(keys_.surrogate, whole_of(shown), shown.number, stepper_.columns(), context_);
   const auto whole = [&](double time) {
     const double steps = time / network_->interval();
     return std::abs(steps - std::round(steps)) < 1e-6 * std::max(1.0, steps) && steps > 0.5;
@@ -154,13 +139,7 @@ void NodeRun::load_network() {
 }
 
 void NodeRun::network_step() {
-  const auto columns = static_cast<std::size_t>(stepper_.columns());
-  std::vector<double> all(static_cast<std::size_t>(range_.nodes()) * columns, 0.0);
-  for (std::int64_t i = 0; i < range_.owned(); ++i)
-    std::copy_n(stepper_.own() + i * stepper_.columns(), columns,
-                &all[static_cast<std::size_t>(shown_.number[range_.first() + i]) * columns]);
-  context_.comm.sum(all);  // each node is on one rank, so that its value arrives as it is
-  network_->step(all, {stepper_.own(), static_cast<std::size_t>(range_.owned()) * columns});
+  network_->step({stepper_.own(), static_cast<std::size_t>(range_.owned() * stepper_.columns())});
   stepper_.hold(time_ + dt_);
 }
 
@@ -192,22 +171,21 @@ void NodeRun::choose_timestep(std::int64_t step, double time) {
   dt_ = left <= 0.0 ? free : left / std::max(1.0, std::ceil(left / free - 1e-6));
 }
 
-std::vector<double> gathered(const NodeRun& run, std::int64_t column, const Comm& comm) {
-  const auto& stepper = run.stepper();
-  std::vector<double> out(comm.root() ? static_cast<std::size_t>(stepper.range().nodes()) : 0);
-  const auto rows = column_of(const_cast<double*>(stepper.own()) + column, stepper.range().owned(), stepper.columns());
-  io::gather_rows(comm, rows, [&](std::int64_t first, const TensorRef& piece) {
-    const auto* values = static_cast<const double*>(piece.data);
-    for (std::int64_t i = 0; i < piece.shape[0]; ++i) out[run.shown().number[first + i]] = values[i];
-  });
-  return out;
+std::vector<double> NodeRun::column_on_root(std::int64_t column) const {
+  return on_root(shown_, range_, stepper_.own() + column, stepper_.columns());
 }
 
 std::optional<NodeFields> NodeRun::node_fields() const {
-  NodeFields out{shown_.cells, {}};
+  if (!asked_) cells_ = on_root(shown_, range_).cells;
+  asked_ = true;
+  NodeFields out{cells_, {}};
   for (std::size_t k = 0; k < names_.size(); ++k)
-    out.fields.push_back({names_[k], "", 1, gathered(*this, static_cast<std::int64_t>(k), context_.comm)});
+    out.fields.push_back({names_[k], "", 1, column_on_root(static_cast<std::int64_t>(k))});
   return out;
+}
+
+std::int64_t NodeRun::bytes() const {
+  return shown_.bytes() + range_.bytes() + stepper_.bytes() + (network_ ? network_->bytes() : 0);
 }
 
 double NodeRun::sum(std::int64_t column, const std::function<double(std::int64_t)>& weight) const {

@@ -9,6 +9,7 @@
 #include "core/deck/describe.hpp"
 #include "core/plugin/physics.hpp"
 #include "plugins/graph/surrogate/network_steps.hpp"
+#include "plugins/graph/transport/shown_nodes.hpp"
 #include "plugins/graph/transport/stepper.hpp"
 
 namespace cambium::graph {
@@ -54,32 +55,30 @@ void describe_node_keys(deck::Describe<P>& d) {
       .example("\"{run}/train/model.h5\"");
 }
 
-/// The nodes as outputs show them, in the order of the file or of the rule that made them.
-struct ShownNodes {
-  std::shared_ptr<const NodeCells> cells;
-  std::vector<std::int32_t> number;  ///< place of node k of the run in `cells`
-  std::vector<double> weight;        ///< of each edge, or empty
-};
-
 /// What the two physics share: fields of the state, schedule, length of steps, outputs.
 class NodeRun {
  public:
   /// `names`: of the columns. `keys` and `context` outlive this.
   NodeRun(const NodeKeys& keys, Context& context, NodeRange& range, Equations equations, std::vector<std::string> names,
           ShownNodes shown);
+  /// Shows all nodes; asked while a run begins or goes on, and not later.
+  using AllNodesShown = std::function<ShownNodes()>;
 
   void declare(State& state);
   void schedule(Schedule& schedule);
   /// Collective: own values were set (or come from `start_from`); `stable` is asked for the longest stable step at a
   /// time, 0 where nothing limits it.
-  void begin(State& state, const std::function<double(double t)>& stable);
-  void restore(State& state, const std::function<double(double t)>& stable);
+  void begin(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
+  void restore(State& state, const std::function<double(double t)>& stable, const AllNodesShown& all);
 
   double timestep() const { return dt_; }
   bool finished() const { return time_ >= keys_.end_time * (1.0 - 1e-12); }
   double progress() const { return time_ / keys_.end_time; }
+  /// Collective: on rank 0 the values of all nodes and their cells, which stay there from then on.
   std::optional<NodeFields> node_fields() const;
   const ShownNodes& shown() const { return shown_; }
+  /// Collective: the values of a column in the order of the file, on rank 0.
+  std::vector<double> column_on_root(std::int64_t column) const;
   const std::vector<std::string>& names() const { return names_; }
   Stepper& stepper() { return stepper_; }
   const Stepper& stepper() const { return stepper_; }
@@ -90,9 +89,12 @@ class NodeRun {
   std::vector<std::string> report() const;
   /// Of the network that makes the steps, where one does.
   std::vector<Citation> citations() const { return network_ ? network_->citations() : std::vector<Citation>{}; }
+  const NetworkSteps* network() const { return network_.get(); }
+  /// Memory of what this rank holds of nodes, cells and values, without what outputs bring to rank 0.
+  std::int64_t bytes() const;
 
  private:
-  void load_network();
+  void load_network(const AllNodesShown& all);
   void network_step();
   void choose_network_step();
   void choose_timestep(std::int64_t step, double time);
@@ -104,13 +106,12 @@ class NodeRun {
   Stepper stepper_;
   std::vector<std::string> names_;
   ShownNodes shown_;
+  mutable std::shared_ptr<const NodeCells> cells_;  ///< rank 0, once asked for
+  mutable bool asked_ = false;
   std::function<double(double)> stable_;
   std::unique_ptr<NetworkSteps> network_;
   double dt_ = 0.0, time_ = 0.0, shortest_ = 0.0, longest_ = 0.0, last_stable_ = 0.0;
   std::int64_t steps_ = 0;
 };
-
-/// Every value in the order of the nodes' numbers, on rank 0.
-std::vector<double> gathered(const NodeRun& run, std::int64_t column, const Comm& comm);
 
 }  // namespace cambium::graph

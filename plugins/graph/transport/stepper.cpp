@@ -24,6 +24,12 @@ Stepper::Stepper(NodeRange& range, Equations equations, Method method, double to
   for (auto* array : {&explicit_[0], &explicit_[1], &right_, &product_, &begun_}) array->assign(own, 0.0);
 }
 
+std::int64_t Stepper::bytes() const {
+  const auto& e = equations_;
+  return bytes_of(e.stiffness) + bytes_in(e.mass, e.kept, e.fixed) + solver_.bytes() +
+         bytes_in(u_, begun_, explicit_[0], explicit_[1], right_, product_);
+}
+
 void Stepper::hold(double t) {
   if (equations_.hold) equations_.hold(t, u_);
 }

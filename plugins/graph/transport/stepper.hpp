@@ -49,6 +49,8 @@ class Stepper {
   NodeRange& range() { return range_; }
   const NodeRange& range() const { return range_; }
   std::int64_t iterations() const { return solver_.steps(); }
+  /// Memory of equations, values and stages.
+  std::int64_t bytes() const;
   /// Sets the given values at a time.
   void hold(double t);
 

@@ -26,9 +26,10 @@ void NodeFieldsWriter::expect_after(double time) {
   if (params_.interval) next_ = (std::floor(time / *params_.interval + 1e-6) + 1.0) * *params_.interval;
 }
 
-void NodeFieldsWriter::create() {
+/// `all`: the nodes and cells of all ranks.
+void NodeFieldsWriter::create(const AllShown& all) {
   const auto& run = physics_->run();
-  const auto& cells = *run.shown().cells;
+  const auto& cells = *all.cells;
   file_.emplace(io::File::create(path()));
   io::File& file = *file_;
   io::write_provenance(file, io::provenance_of(context_));
@@ -54,7 +55,7 @@ void NodeFieldsWriter::create() {
                "nodes of each " + cell);
   file.attach_scales(cell, {cell + "_number", "corner"});
   if (edges) {
-    io::labelled(file.write("weight", run.shown().weight), "", "weight of each edge");
+    io::labelled(file.write("weight", all.weight), "", "weight of each edge");
     file.attach_scales("weight", {"edge_number"});
   }
   const std::int64_t nodes[1] = {std::ssize(cells.points)};
@@ -72,12 +73,15 @@ void NodeFieldsWriter::observe(const State&, std::int64_t step, double time) {
   const auto& run = physics_->run();
   std::vector<std::vector<double>> values;
   for (std::size_t k = 0; k < run.names().size(); ++k)
-    values.push_back(gathered(run, static_cast<std::int64_t>(k), context_.comm));
+    values.push_back(run.column_on_root(static_cast<std::int64_t>(k)));
+  AllShown all;
+  if (!begun_) all = on_root(run.shown(), run.stepper().range());
+  begun_ = true;
   double seconds = 0.0;
   for (const auto& section : context_.timing.sections())
     if (section.name != "output") seconds += section.seconds;
   io::on_root(context_.comm, [&] {
-    if (!file_) create();
+    if (!file_) create(all);
     file_->dataset("step").append(io::tensor_of(&step, {}));
     file_->dataset("time").append(io::tensor_of(&time, {}));
     file_->dataset("seconds").append(io::tensor_of(&seconds, {}));
@@ -89,6 +93,7 @@ void NodeFieldsWriter::observe(const State&, std::int64_t step, double time) {
 
 void NodeFieldsWriter::resume(std::int64_t step) {
   double last = -1.0;
+  begun_ = false;
   io::on_root(context_.comm, [&] {
     if (!std::filesystem::exists(path())) return;
     file_.emplace(io::File::append(path()));

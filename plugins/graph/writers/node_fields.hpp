@@ -10,6 +10,7 @@
 namespace cambium::graph {
 
 class NodePhysics;
+struct AllShown;
 
 /// Values on the nodes of a graph or a mesh over time, in the order of the file that the nodes came from:
 ///   /time, /step            one for each moment
@@ -51,13 +52,14 @@ class NodeFieldsWriter : public Writer {
 
  private:
   std::string path() const;
-  void create();
+  void create(const AllShown& all);
   void expect_after(double time);
 
   Params params_;
   Context& context_;
   const NodePhysics* physics_ = nullptr;
   std::optional<io::File> file_;  ///< rank 0, from the first moment on
+  bool begun_ = false;            ///< a moment was written since the start or the resume; the same on every rank
   double next_ = 0.0;             ///< with 'interval': a moment is due at this time
 };
 

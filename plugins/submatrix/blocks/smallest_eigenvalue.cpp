@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "core/base/error.hpp"
 #include "core/numerics/symmetric_eigen.hpp"
+#include "core/sparse/exchange/row_exchange.hpp"
 
 namespace cambium::submatrix {
 
@@ -18,10 +20,10 @@ using Vector = std::vector<double>;
 class SymmetricProduct {
  public:
   SymmetricProduct(const BlockColumns& matrix, const ColumnRanges& ranges, const Comm& comm)
-      : matrix_(matrix), comm_(comm), place_(static_cast<std::size_t>(matrix.layout().blocks()), -1) {
+      : matrix_(matrix), place_(static_cast<std::size_t>(matrix.layout().blocks()), -1) {
     for (int column : matrix.columns()) place(column);
     own_ = size_;
-    find_others(ranges);
+    find_others(ranges, comm);
   }
   /// Collective: to = matrix from, own elements of both.
   void operator()(const Vector& from, Vector& to) {
@@ -45,56 +47,39 @@ class SymmetricProduct {
     place_[static_cast<std::size_t>(block)] = static_cast<std::ptrdiff_t>(size_);
     size_ += static_cast<std::size_t>(matrix_.layout().size(block));
   }
-  /// Asks the owners of the other rows of own columns for their elements.
-  void find_others(const ColumnRanges& ranges) {
-    const auto ranks = static_cast<std::size_t>(comm_.size());
-    std::vector<int> wanted;
+  /// Elements of the other rows of own columns come from their owners.
+  void find_others(const ColumnRanges& ranges, const Comm& comm) {
+    const BlockLayout& layout = matrix_.layout();
+    std::vector<int> blocks;
     for (int column : matrix_.columns())
       for (int row : matrix_.column(column).rows)
-        if (place_[static_cast<std::size_t>(row)] < 0) wanted.push_back(row);
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    std::vector<int> asked(ranks, 0), asks(ranks, 0), ask_at(ranks + 1, 0), asked_at(ranks + 1, 0);
-    receive_.assign(ranks, 0), send_.assign(ranks, 0), receive_at_.assign(ranks, 0), send_at_.assign(ranks, 0);
-    for (int row : wanted) {  // ascending, so rank by rank
-      place(row);
-      ++asks[static_cast<std::size_t>(ranges.owner(row))];
-      receive_[static_cast<std::size_t>(ranges.owner(row))] += matrix_.layout().size(row);
+        if (place_[static_cast<std::size_t>(row)] < 0) blocks.push_back(row);
+    std::sort(blocks.begin(), blocks.end());
+    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+    std::vector<std::int32_t> wanted;
+    for (int block : blocks) {
+      place(block);
+      for (int i = 0; i < layout.size(block); ++i)
+        wanted.push_back(static_cast<std::int32_t>(layout.offset(block) + i));
     }
-    MPI_Alltoall(asks.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, comm_.handle());
-    std::partial_sum(asks.begin(), asks.end(), ask_at.begin() + 1);
-    std::partial_sum(asked.begin(), asked.end(), asked_at.begin() + 1);
-    given_.resize(static_cast<std::size_t>(asked_at.back()));
-    MPI_Alltoallv(wanted.data(), asks.data(), ask_at.data(), MPI_INT, given_.data(), asked.data(), asked_at.data(),
-                  MPI_INT, comm_.handle());
-    for (std::size_t r = 0; r < ranks; ++r)
-      for (int k = asked_at[r]; k < asked_at[r + 1]; ++k)
-        send_[r] += matrix_.layout().size(given_[static_cast<std::size_t>(k)]);
-    std::partial_sum(receive_.begin(), receive_.end() - 1, receive_at_.begin() + 1);
-    std::partial_sum(send_.begin(), send_.end() - 1, send_at_.begin() + 1);
+    std::vector<std::int64_t> first;
+    for (int begin : ranges.first) first.push_back(layout.offset(begin));
+    others_ = std::make_unique<sparse::RowExchange<double>>(first, wanted, lowp::WireCodec::none, comm);
   }
   /// Own elements, then those of others.
   const Vector& gathered(const Vector& own) {
     x_.resize(size_);
     std::copy(own.begin(), own.end(), x_.begin());
-    if (comm_.size() == 1) return x_;
-    packed_.clear();
-    for (int block : given_) {
-      const double* from = own.data() + place_[static_cast<std::size_t>(block)];
-      packed_.insert(packed_.end(), from, from + matrix_.layout().size(block));
-    }
-    MPI_Alltoallv(packed_.data(), send_.data(), send_at_.data(), MPI_DOUBLE, x_.data() + own_, receive_.data(),
-                  receive_at_.data(), MPI_DOUBLE, comm_.handle());
+    others_->begin({own.data(), others_->own_rows(), 1, 1}, {x_.data() + own_, others_->wanted_rows(), 1, 1});
+    others_->finish();
     return x_;
   }
 
   const BlockColumns& matrix_;
-  const Comm& comm_;
   std::vector<std::ptrdiff_t> place_;  ///< of the first element of a block; -1: not here
   std::size_t size_ = 0, own_ = 0;
-  std::vector<int> given_;  ///< blocks whose elements others want, rank by rank
-  std::vector<int> send_, receive_, send_at_, receive_at_;
-  Vector x_, packed_;
+  std::unique_ptr<sparse::RowExchange<double>> others_;
+  Vector x_;
 };
 
 /// A vector and its product with the matrix.

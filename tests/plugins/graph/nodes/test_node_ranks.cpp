@@ -163,12 +163,16 @@ TEST_CASE("a rank's part that is read is its part of the whole graph", "[ranks]"
       CHECK(same(read->weights, cut->weights));
       CHECK(same(read->features, cut->features));
       CHECK(read->labels == whole->labels);
-      CHECK(read->roles == whole->roles);
-      CHECK(std::tuple(read->edges, read->loops, read->duplicates, read->feature_entries, read->classes) ==
-            std::tuple(whole->edges, whole->loops, whole->duplicates, whole->feature_entries, whole->classes));
+      const auto here = read->here();
+      CHECK(read->roles == std::vector<Role>(whole->roles.begin() + here.begin, whole->roles.begin() + here.end));
+      CHECK(cut->roles == read->roles);
+      CHECK(std::tuple(read->edges, read->loops, read->duplicates, read->feature_entries, read->classes,
+                       read->in_role) == std::tuple(whole->edges, whole->loops, whole->duplicates,
+                                                    whole->feature_entries, whole->classes, whole->in_role));
       for (const auto weighing : {Weighing::symmetric, Weighing::mean, Weighing::pattern, Weighing::none}) {
         const auto all = weighed(*whole, weighing);
-        CHECK(same(weighed(*read, weighing), read->held ? with_rows(all, read->held->first, read->held->last) : all));
+        CHECK(same(weighed(*read, weighing), rows_of(all, here.begin, here.end)));
+        CHECK(same(weighed(*cut, weighing), rows_of(all, here.begin, here.end)));
       }
       CHECK(read->held.has_value() == (ranks.world.size() > 1));
     }
@@ -193,6 +197,7 @@ TEST_CASE("a divided graph gives the weights of a whole one, and its ranks hold 
   const auto part = read_divided_graph(path, ranks.world);
   const double all = ranks.world.sum(static_cast<double>(part->weights.entries()));
   CHECK(static_cast<double>(part->weights.entries()) <= 1.2 * all / ranks.world.size());
+  CHECK(part->weights.rows == part->here().size());
   const auto whole = read_graph(path);
   CHECK(all == static_cast<double>(whole->weights.entries()));
 }

@@ -80,7 +80,7 @@ TEST_CASE("a restart goes on as if nothing had happened, given values are held")
   const auto& run = straight->node_run();
   int found = 0;
   for (std::int64_t i = 0; i < run.stepper().range().owned(); ++i)
-    if (run.shown().cells->points[run.shown().number[run.stepper().range().first() + i]][0] == 0.0) {
+    if (run.shown().place[i][0] == 0.0) {
       CHECK(straight->own()[i] == 0.25);
       ++found;
     }
@@ -94,6 +94,23 @@ TEST_CASE("a rank works on its nodes and those in reach alone") {
   REQUIRE(report.size() == 1);
   if (part->comm().size() == 1) CHECK(report[0].ends_with("a rank computes 112 of 112 nodes"));
   if (part->comm().size() > 1) CHECK(!report[0].ends_with("a rank computes 112 of 112 nodes"));
+}
+
+TEST_CASE("a step brings the values of nodes within reach, and no others") {
+  Trained trained;
+  for (const std::string fields : {"", ", diffusivity: 0.1"}) {
+    const auto part = trained.begun(MPI_COMM_WORLD, fields);
+    const auto& network = *part->node_run().network();
+    const auto halo = network.computed() - part->node_run().stepper().range().owned();
+    for (int step = 1; step <= 3; ++step) {
+      part->advance();
+      CHECK(network.words().dense == step * halo);
+    }
+    const auto ranks = part->comm().size();
+    CHECK((halo == 0) == (ranks == 1));
+    // 16 x 7 nodes, 28 or 56 of them on a rank, in the order of their columns or rows: at most three of these away.
+    if (ranks > 1) CHECK(halo < 112 - part->node_run().stepper().range().owned());
+  }
 }
 
 TEST_CASE("what a network cannot do instead of the equations", "[messages]") {

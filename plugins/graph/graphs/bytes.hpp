@@ -1,0 +1,21 @@
+#pragma once
+#include <cstdint>
+
+#include "core/sparse/rows/csr.hpp"
+
+namespace cambium::graph {
+
+/// Memory of the numbers of a matrix.
+template <class T>
+std::int64_t bytes_of(const sparse::Csr<T>& a) {
+  return 8 * std::ssize(a.start) + 4 * std::ssize(a.column) +
+         static_cast<std::int64_t>(sizeof(T)) * std::ssize(a.value);
+}
+
+/// Memory of the numbers in some vectors.
+template <class... V>
+std::int64_t bytes_in(const V&... vectors) {
+  return (std::int64_t{0} + ... + static_cast<std::int64_t>(vectors.size() * sizeof(typename V::value_type)));
+}
+
+}  // namespace cambium::graph
