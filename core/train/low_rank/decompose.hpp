@@ -27,6 +27,13 @@ struct Factors {
 };
 Factors factors_of(const LayerWeights& w, std::int64_t rank);
 
+/// The weights that these factors multiply to, [outputs][inputs][taps].
+LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64_t inputs, std::int64_t taps);
+
+/// Weights of a whole layer, and back into a buffer of a network in which it is whole.
+LayerWeights read_layer(const FactorLayer& layer, FlatBuffer& weights);
+void write_layer(const LayerWeights& w, const FactorLayer& layer, FlatBuffer& weights);
+
 /// Fills the weights of a network with ranks from those of the same network with whole layers: factors where a layer
 /// has a rank, everything else as it is; constants inside of products are zero.
 void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::span<const FactorLayer> layers,
