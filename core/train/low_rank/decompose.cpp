@@ -71,10 +71,11 @@ std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std:
     }
   symmetric_eigenvectors(static_cast<int>(n), gram.data(), values.data());
   std::vector<double> out;
-  for (std::int64_t r = 0; r < rank; ++r) {
+  for (std::int64_t r = 0; r < std::min(rank, n); ++r) {
     const double* row = gram.data() + (n - 1 - r) * n;
     out.insert(out.end(), row, row + n);
   }
+  out.resize(static_cast<std::size_t>(rank * n), 0.0);
   return out;
 }
 

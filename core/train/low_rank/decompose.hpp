@@ -15,7 +15,7 @@ struct LayerWeights {
 };
 
 /// Orthonormal vectors, most important first, that span the outputs (or inputs) of a layer best: eigenvectors of the
-/// products of its rows with each other. [rank][outputs or inputs].
+/// products of its rows with each other. [rank][outputs or inputs]; zeros behind as many as there are.
 std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std::int64_t rank);
 
 /// The nearest product of this rank: for a matrix the truncated singular value decomposition; for a kernel Tucker's

@@ -30,7 +30,9 @@ SamplePtr box(std::int64_t id, int moved = 0) {
     for (int j = 0; j < cells; ++j)
       for (int k = 0; k < cells; ++k) {
         const int at = ((i + moved) % cells * cells + (j + moved) % cells) * cells + (k + moved) % cells;
-        data->counts[at] = static_cast<float>((7 * i + 3 * j * j + 5 * k + 2 * static_cast<int>(id)) % 4);
+        const auto place =
+            static_cast<std::uint32_t>((i * cells + j) * cells + k) + 64u * static_cast<std::uint32_t>(id);
+        data->counts[at] = static_cast<float>((place * place + 1u) * 2654435761u >> 29);  // no symmetry
       }
   data->target[0] = 0.3f, data->target[1] = static_cast<float>(-0.4 + 0.1 * static_cast<double>(id));
   auto sample = std::make_shared<Sample>();
