@@ -51,7 +51,8 @@ struct CostSamples {
 };
 
 /// Losses with the product multiplied out inside the whole network, times with the product itself; layers of one shape
-/// share theirs. A layer with less than a two-hundredth of the multiplications stays whole.
+/// share theirs, and all are scaled by what equal shares of all layers save together. A layer with less than a
+/// two-hundredth of the multiplications stays whole.
 CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
                         Context& context);
 

@@ -124,6 +124,16 @@ std::vector<std::size_t> likeliest(const CostTable& costs, const std::vector<std
   return choose_ranks(table, seconds - costs.seconds);
 }
 
+/// What the choice leaves of the time goes to larger ranks, by the table's losses.
+std::vector<std::size_t> filled(const CostTable& costs, const std::vector<std::size_t>& choice, double seconds) {
+  auto larger = costs.candidates;
+  for (std::size_t l = 0; l < choice.size(); ++l)
+    larger[l].erase(larger[l].begin(), larger[l].begin() + static_cast<std::ptrdiff_t>(choice[l]));
+  auto out = choose_ranks(larger, seconds - costs.seconds);
+  for (std::size_t l = 0; l < out.size(); ++l) out[l] += choice[l];
+  return out.empty() ? choice : out;
+}
+
 }  // namespace
 
 FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> samples, double seconds,
@@ -134,14 +144,18 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
   FoundRanks out;
   double price = 1.0;
   const auto batch = std::min(samples.size(), static_cast<std::size_t>(keys.batch));
+  const std::size_t turns = samples.size() / batch;
+  std::vector<double> of_whole;  // loss by turn
+  for (std::size_t turn = 0; turn < turns; ++turn)
+    of_whole.push_back(loss_of(*whole.network, whole.weights, samples.subspan(batch * turn, batch), keys.batch));
   for (std::int64_t step = 0; step < keys.steps; ++step) {
     const double done = static_cast<double>(step) / static_cast<double>(keys.steps);
     const double temperature = std::pow(0.1, done);
     out.chances.clear();
     for (const auto& a : descent.values) out.chances.push_back(softmax(a, temperature));
-    const std::size_t turns = samples.size() / batch;
-    const auto part = samples.subspan(batch * (static_cast<std::size_t>(step) % turns), batch);
-    const double loss = mixture.loss(out.chances, part, by_chance) / costs.loss;
+    const std::size_t turn = static_cast<std::size_t>(step) % turns;
+    const double unit = of_whole[turn];
+    const double loss = mixture.loss(out.chances, samples.subspan(batch * turn, batch), by_chance) / unit;
     const double over = mean_time(costs, out.chances) / seconds - 1.0;
     price = std::clamp(price * std::exp(0.2 * std::clamp(over, -1.0, 1.0)), 1e-4, 1e6);
     ++descent.step;
@@ -151,7 +165,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
       std::vector<double> by(p.size());
       double mean = 0.0;
       for (std::size_t k = 0; k < p.size(); ++k) {
-        by[k] = by_chance[l][k] / costs.loss + price * costs.candidates[l][k].seconds / seconds;
+        by[k] = by_chance[l][k] / unit + price * costs.candidates[l][k].seconds / seconds;
         mean += p[k] * by[k];
       }
       for (std::size_t k = 0; k < p.size(); ++k) descent.go(l, k, p[k] * (by[k] - mean) / temperature);
@@ -162,6 +176,7 @@ FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<co
                       loss, over + 1.0));
   }
   out.choice = likeliest(costs, out.chances, seconds);
+  if (!out.choice.empty()) out.choice = filled(costs, out.choice, seconds);
   return out;
 }
 

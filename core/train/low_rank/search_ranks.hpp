@@ -28,7 +28,8 @@ struct FoundRanks {
 /// budget with T = sum_k p_k t_k from the table of measured times; c follows what T exceeds the budget by, t falls from
 /// 1 to 0.1, so that one candidate is left of each layer. Unlike the table's losses, those here are of all layers at
 /// once. The network only gives its gradient, so every network that HasFactors can be searched. Of the chances at the
-/// end the likeliest combination within `seconds` is taken, exactly.
+/// end the likeliest combination within `seconds` is taken, exactly; what it leaves of the time goes to larger ranks by
+/// the table's losses.
 FoundRanks search_ranks(const CostTable& costs, LoadedModel& whole, std::span<const SamplePtr> samples, double seconds,
                         const SearchKeys& keys, Context& context);
 
