@@ -199,9 +199,9 @@ class Measurement {
 }  // namespace
 
 /// What several layers save together is less than the sum of what each saves alone, since calls and copies remain: all
-/// savings times one factor, by least squares over some networks whose layers all have equal shares.
+/// savings times one factor, the median over some networks whose layers all have equal shares.
 static void calibrate(CostTable& table, LoadedModel& whole, std::span<const SamplePtr> timed, Context& context) {
-  double measured = 0.0, square = 0.0;
+  std::vector<double> factors;
   for (const double at : {0.15, 0.4, 0.65}) {
     std::vector<std::size_t> choice;
     for (const auto& list : table.candidates)
@@ -210,10 +210,11 @@ static void calibrate(CostTable& table, LoadedModel& whole, std::span<const Samp
     if (saved >= 0.0) continue;
     auto trial = assemble(whole, table.ranks(choice), context);
     const double share = pass_times(*whole.network, whole.weights, *trial.network, trial.weights, timed).share;
-    measured += saved * (share - 1.0) * table.seconds, square += saved * saved;
+    factors.push_back((share - 1.0) * table.seconds / saved);
   }
-  if (square == 0.0) return;
-  const double factor = std::clamp(measured / square, 0.1, 1.5);
+  if (factors.empty()) return;
+  std::sort(factors.begin(), factors.end());
+  const double factor = std::clamp(factors[factors.size() / 2], 0.4, 1.2);
   context.log.info(fmt::format("layers together save {:.3g} of what they save alone", factor));
   for (auto& list : table.candidates)
     for (auto& candidate : list) candidate.seconds *= factor;
