@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,12 +32,24 @@ struct FactorLayer {
   }
 };
 
-/// What a network adds whose key `ranks` holds a number for each of these layers, 0 for a whole one.
+/// What a network adds whose key `ranks` holds a number for each of these layers, 0 for a whole one. It says which
+/// layers there are; everything else about low rank is core/train/low_rank's.
 class HasFactors {
  public:
   virtual ~HasFactors() = default;
   /// In the order of `ranks`; once the network knows its sizes.
   virtual std::vector<FactorLayer> factor_layers() const = 0;
+  /// A key that holds a width (or a list of them), which stays a multiple of `multiple` when it is made smaller.
+  struct WidthKey {
+    std::string key;
+    std::int64_t multiple = 1;
+  };
+  /// Those that make the network smaller when all shrink alike: the rival of its products.
+  virtual std::vector<WidthKey> width_keys() const = 0;
 };
+
+/// What is wrong with the key `ranks` of a network with so many layers (where the deck alone tells them); empty where
+/// nothing is.
+std::string wrong_ranks(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers);
 
 }  // namespace cambium::train

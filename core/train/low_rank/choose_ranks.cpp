@@ -6,7 +6,7 @@
 
 namespace cambium::train {
 
-std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t multiple) {
+std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t multiple, std::size_t most_ranks) {
   std::int64_t limit = 1;
   const auto most = layer.convolution() ? std::max(layer.inputs, layer.outputs) : std::min(layer.inputs, layer.outputs);
   while (limit < most && layer.multiplications(limit) < layer.multiplications(0)) ++limit;
@@ -17,6 +17,12 @@ std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t
     rank = std::max<std::int64_t>(rank, 1);
     if (layer.multiplications(rank) < layer.multiplications(0) && (out.empty() || out.back() < rank))
       out.push_back(rank);
+  }
+  if (out.size() > most_ranks) {  // evenly, the smallest and the largest among them
+    std::vector<std::int64_t> fewer;
+    for (std::size_t k = 0; k < most_ranks; ++k)
+      fewer.push_back(out[most_ranks > 1 ? (k * (out.size() - 1) + (most_ranks - 1) / 2) / (most_ranks - 1) : 0]);
+    out = fewer;
   }
   out.push_back(0);
   return out;

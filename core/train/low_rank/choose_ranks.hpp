@@ -12,11 +12,12 @@ struct RankCandidate {
   std::int64_t rank = 0;  ///< 0: whole
   double loss = 0.0;      ///< more than the whole network's
   double seconds = 0.0;   ///< more than the whole network's; less than zero where it saves time
+  double kept = 1.0;      ///< share of the squares of the layer's weights
 };
 
-/// Ranks below which the layer has fewer multiplications than whole, from a sixteenth to nine tenths of that limit:
-/// multiples of `multiple` where they are larger than it; the whole layer last.
-std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t multiple);
+/// Ranks below which the layer has fewer multiplications than whole, from a sixteenth to nine tenths of that limit, at
+/// most `most` of them: multiples of `multiple` where they are larger than it; the whole layer last.
+std::vector<std::int64_t> candidate_ranks(const FactorLayer& layer, std::int64_t multiple, std::size_t most = 9);
 
 /// The nearest sequence that does not fall (means of neighbours that do; Ayer et al., Ann. Math. Stat. 26, 641 (1955)):
 /// a larger rank takes no less time, whatever else the machine did when it was measured.

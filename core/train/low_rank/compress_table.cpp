@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/io/tables/csv.hpp"
 
@@ -12,19 +12,6 @@ double multiplications_of(const std::vector<FactorLayer>& layers, const std::vec
   double sum = 0.0;
   for (std::size_t l = 0; l < layers.size(); ++l) sum += static_cast<double>(layers[l].multiplications(ranks[l]));
   return sum;
-}
-
-std::vector<std::size_t> equal_shares(const CostTable& table, double seconds) {
-  std::size_t most = 0;
-  for (const auto& list : table.candidates) most = std::max(most, list.size());
-  // Lists are as long as a layer has different ranks: the k-th of `most` shares is the nearest of a shorter list.
-  for (std::size_t k = most; k-- > 0;) {
-    std::vector<std::size_t> choice;
-    for (const auto& list : table.candidates)
-      choice.push_back(most > 1 ? (k * (list.size() - 1) + (most - 1) / 2) / (most - 1) : 0);
-    if (table.predicted(choice) <= seconds) return choice;
-  }
-  return {};
 }
 
 std::vector<std::string> CompressTable::lines() const {
@@ -38,6 +25,7 @@ std::vector<std::string> CompressTable::lines() const {
     out.push_back(fmt::format("layer {:<20}{} x {}{}{}", layers[l].name, layers[l].inputs, layers[l].outputs,
                               layers[l].convolution() ? fmt::format(" x {}", layers[l].taps) : "",
                               ranks[l] > 0 ? fmt::format(", rank {}", ranks[l]) : ", whole"));
+  if (!chosen.empty()) out.push_back(fmt::format("model.h5 has the {}", chosen));
   out.push_back(
       fmt::format("losses over {} samples, times of a pass over {} of them, multiplications of one", samples, batch));
   return out;
@@ -59,6 +47,25 @@ void CompressTable::write(const std::string& path) const {
     for (std::size_t c = 0; c < columns.size(); ++c) values[c].push_back(row[c]);
   }
   io::write_csv(path, columns, values);
+}
+
+std::string CompressTable::json() const {
+  nlohmann::ordered_json out{
+      {"wanted_seconds", wanted}, {"samples", samples}, {"batch", batch}, {"chosen", chosen}, {"problem", problem}};
+  for (const auto& layer : layers)
+    out["layers"].push_back({{"name", layer.name},
+                             {"inputs", layer.inputs},
+                             {"outputs", layer.outputs},
+                             {"taps", layer.taps},
+                             {"places", layer.places}});
+  for (const auto& row : rows)
+    out["rows"].push_back({{"name", row.name},
+                           {"loss", row.loss},
+                           {"seconds", row.seconds},
+                           {"predicted_seconds", row.predicted},
+                           {"multiplications", row.multiplications},
+                           {"ranks", row.ranks}});
+  return out.dump(1) + "\n";
 }
 
 }  // namespace cambium::train

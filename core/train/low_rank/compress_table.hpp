@@ -12,23 +12,24 @@ struct CompressTable {
     std::string name;
     double loss = 0.0, seconds = 0.0, predicted = 0.0;  ///< predicted: 0 where nothing was
     double multiplications = 0.0;                       ///< of one sample
+    std::vector<std::int64_t> ranks = {};               ///< empty of whole networks
   };
   std::vector<FactorLayer> layers;  ///< whole
-  std::vector<std::int64_t> ranks;
-  std::vector<Row> rows;  ///< the whole network, its factors, rivals of the same time, the factors trained on
+  std::vector<std::int64_t> ranks;  ///< that were chosen
+  std::vector<Row> rows;            ///< the whole network, its products, and these and their rivals trained on
   std::int64_t samples = 0, batch = 0;
+  double wanted = 0.0;   ///< s
+  std::string chosen;    ///< name of the row whose ranks they are
   std::string problem;   ///< what was asked for and not reached; empty where all was
   bool stopped = false;  ///< by a signal, before it was trained on
 
   std::vector<std::string> lines() const;
   /// Layer by layer: rank and multiplications.
   void write(const std::string& path) const;
+  /// The rows, for programs.
+  std::string json() const;
 };
 
 double multiplications_of(const std::vector<FactorLayer>& layers, const std::vector<std::int64_t>& ranks);
-
-/// Rivals: the same share of every layer, the largest whose time is predicted to be within `seconds`; empty where there
-/// is none.
-std::vector<std::size_t> equal_shares(const CostTable& table, double seconds);
 
 }  // namespace cambium::train

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
@@ -33,8 +36,9 @@ std::vector<FactorLayer> factor_layers(const Network& network, const std::string
   const auto* has = dynamic_cast<const HasFactors*>(&network);
   if (!has)
     throw InputError(fmt::format(
-        "model: '{}' holds a {}, whose layers cannot become products; the networks that can are mlp and conv_net", path,
-        type));
+        "model: '{}' holds a {}, whose layers cannot become products; networks that can have a key 'ranks': mlp, "
+        "transformer, conv_net, flow_unet, meshfree_flow_net, cosmoflow",
+        path, type));
   auto layers = has->factor_layers();
   for (const auto& layer : layers)
     if (layer.rank > 0)
@@ -73,8 +77,8 @@ double one_pass(Network& network, std::span<const TensorRef> weights, std::span<
 
 PassTimes pass_times(Network& one, FlatBuffer& its, Network& other, FlatBuffer& its_own,
                      std::span<const SamplePtr> samples) {
-  constexpr double enough = 0.05;  // s of each
-  constexpr int fewest = 15, most = 200;
+  constexpr double enough = 0.1;  // s of each
+  constexpr int fewest = 7, most = 200;
   const auto a = its.views(), b = its_own.views();
   one_pass(one, a, samples), one_pass(other, b, samples);  // buffers are made
   PassTimes out;
@@ -120,35 +124,123 @@ static void settle(CostTable& table) {
     for (auto& candidate : list) candidate.seconds *= scale;
 }
 
-CostTable measure_costs(LoadedModel& whole, const std::string& path, std::span<const SamplePtr> samples,
-                        std::span<const SamplePtr> timed, std::int64_t multiple, Context& context) {
+/// Layers that are not worth a product, and as many candidates of the others as can be looked at.
+static std::vector<std::vector<std::int64_t>> candidates_of(const std::vector<FactorLayer>& layers,
+                                                            std::int64_t multiple) {
+  constexpr double least = 0.005;                      // of all multiplications
+  constexpr std::size_t all = 160, few = 4, most = 9;  // candidates
+  double sum = 0.0;
+  for (const auto& layer : layers) sum += static_cast<double>(layer.multiplications(0));
+  const auto matters = [&](const FactorLayer& layer) {
+    return static_cast<double>(layer.multiplications(0)) >= least * sum;
+  };
+  const auto count = static_cast<std::size_t>(std::count_if(layers.begin(), layers.end(), matters));
+  const std::size_t each = std::clamp(all / std::max<std::size_t>(count, 1), few, most);
+  std::vector<std::vector<std::int64_t>> out;
+  for (const auto& layer : layers)
+    out.push_back(matters(layer) ? candidate_ranks(layer, multiple, each) : std::vector<std::int64_t>{0});
+  return out;
+}
+
+static double share_kept(const LayerWeights& w, const LayerWeights& product) {
+  double all = 0.0, lost = 0.0;
+  for (std::size_t k = 0; k < w.values.size(); ++k) {
+    const double d = w.values[k] - product.values[k];
+    all += w.values[k] * w.values[k], lost += d * d;
+  }
+  return all > 0.0 ? 1.0 - lost / all : 1.0;
+}
+
+namespace {
+
+/// Measures one candidate after the other.
+class Measurement {
+ public:
+  Measurement(LoadedModel& whole, const CostSamples& samples, CostTable& out, Context& context)
+      : whole_(whole), samples_(samples), out_(out), context_(context) {
+    whole_loss_ = out.loss = loss_of(*whole.network, whole.weights, samples.chosen_by, std::ssize(samples.timed));
+  }
+  RankCandidate of(std::size_t layer, std::int64_t rank) {
+    RankCandidate out{rank};
+    if (rank == 0) return out;
+    const auto& its = out_.layers[layer];
+    const auto w = read_layer(its, whole_.weights);
+    const auto product = multiplied(factors_of(w, rank), its.outputs, its.inputs, its.taps);
+    out.kept = share_kept(w, product);
+    write_layer(product, its, whole_.weights);
+    out.loss = loss_of(*whole_.network, whole_.weights, samples_.chosen_by, std::ssize(samples_.timed)) - whole_loss_;
+    out.loss = std::max(out.loss, 0.0);
+    write_layer(w, its, whole_.weights);
+    out.seconds = time_share(layer, rank) - 1.0;
+    return out;
+  }
+
+ private:
+  double time_share(std::size_t layer, std::int64_t rank) {
+    const auto& its = out_.layers[layer];
+    const Shape shape{its.inputs, its.outputs, its.taps, its.places, rank};
+    if (const auto found = shares_.find(shape); found != shares_.end()) return found->second;
+    std::vector<std::int64_t> ranks(out_.layers.size(), 0);
+    ranks[layer] = rank;
+    auto trial = assemble(whole_, ranks, context_);
+    const auto times = pass_times(*whole_.network, whole_.weights, *trial.network, trial.weights, samples_.timed);
+    out_.seconds = std::min(out_.seconds, times.seconds);
+    return shares_[shape] = times.share;
+  }
+  using Shape = std::array<std::int64_t, 5>;
+  LoadedModel& whole_;
+  const CostSamples& samples_;
+  CostTable& out_;
+  Context& context_;
+  double whole_loss_ = 0.0;
+  std::map<Shape, double> shares_;
+};
+
+}  // namespace
+
+/// What several layers save together is less than the sum of what each saves alone, since calls and copies remain: all
+/// savings times one factor, the median over some networks whose layers all have equal shares.
+static void calibrate(CostTable& table, LoadedModel& whole, std::span<const SamplePtr> timed, Context& context) {
+  std::vector<double> factors;
+  for (const double at : {0.15, 0.4, 0.65}) {
+    std::vector<std::size_t> choice;
+    for (const auto& list : table.candidates)
+      choice.push_back(static_cast<std::size_t>(at * static_cast<double>(list.size() - 1)));
+    const double saved = table.predicted(choice) - table.seconds;
+    if (saved >= 0.0) continue;
+    auto trial = assemble(whole, table.ranks(choice), context);
+    const double share = pass_times(*whole.network, whole.weights, *trial.network, trial.weights, timed).share;
+    factors.push_back((share - 1.0) * table.seconds / saved);
+  }
+  if (factors.empty()) return;
+  std::sort(factors.begin(), factors.end());
+  const double factor = std::clamp(factors[factors.size() / 2], 0.4, 1.2);
+  context.log.info(fmt::format("layers together save {:.3g} of what they save alone", factor));
+  for (auto& list : table.candidates)
+    for (auto& candidate : list) candidate.seconds *= factor;
+}
+
+CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
+                        Context& context) {
   CostTable out;
   out.layers = factor_layers(*whole.network, whole.info.type, path);
-  const auto batch = std::ssize(timed);
-  out.loss = loss_of(*whole.network, whole.weights, samples, batch);
   out.seconds = std::numeric_limits<double>::infinity();
+  const auto candidates = candidates_of(out.layers, multiple);
+  Measurement measurement(whole, samples, out, context);
   for (std::size_t l = 0; l < out.layers.size(); ++l) {
     auto& list = out.candidates.emplace_back();
-    for (const auto rank : candidate_ranks(out.layers[l], multiple)) {
-      list.push_back({rank, 0.0, 0.0});
-      if (rank == 0) continue;
-      std::vector<std::int64_t> ranks(out.layers.size(), 0);
-      ranks[l] = rank;
-      auto trial = assemble(whole, ranks, context);
-      const auto times = pass_times(*whole.network, whole.weights, *trial.network, trial.weights, timed);
-      out.seconds = std::min(out.seconds, times.seconds);
-      list.back().seconds = times.share - 1.0;
-      list.back().loss = std::max(loss_of(*trial.network, trial.weights, samples, batch) - out.loss, 0.0);
-    }
+    for (const auto rank : candidates[l]) list.push_back(measurement.of(l, rank));
   }
   if (!std::isfinite(out.seconds))
-    out.seconds = pass_times(*whole.network, whole.weights, *whole.network, whole.weights, timed).seconds;
+    out.seconds = pass_times(*whole.network, whole.weights, *whole.network, whole.weights, samples.timed).seconds;
   settle(out);
+  calibrate(out, whole, samples.timed, context);
   for (std::size_t l = 0; l < out.layers.size(); ++l)
     for (const auto& candidate : out.candidates[l])
       if (candidate.rank > 0)
-        context.log.info(fmt::format("layer {:<20} rank {:>5}: loss {:+.4g}, time {:+.4g} ms", out.layers[l].name,
-                                     candidate.rank, candidate.loss, 1e3 * candidate.seconds));
+        context.log.info(fmt::format("layer {:<20} rank {:>5}: loss {:+.4g}, time {:+.4g} ms, {:.4g} of its squares",
+                                     out.layers[l].name, candidate.rank, candidate.loss, 1e3 * candidate.seconds,
+                                     candidate.kept));
   return out;
 }
 

@@ -44,7 +44,16 @@ struct CostTable {
   std::vector<std::int64_t> ranks(const std::vector<std::size_t>& choice) const;
   double predicted(const std::vector<std::size_t>& choice) const;
 };
-CostTable measure_costs(LoadedModel& whole, const std::string& path, std::span<const SamplePtr> samples,
-                        std::span<const SamplePtr> timed, std::int64_t multiple, Context& context);
+/// What measure_costs() looks at.
+struct CostSamples {
+  std::span<const SamplePtr> chosen_by;  ///< losses
+  std::span<const SamplePtr> timed;
+};
+
+/// Losses with the product multiplied out inside the whole network, times with the product itself; layers of one shape
+/// share theirs, and all are scaled by what equal shares of all layers save together. A layer with less than a
+/// two-hundredth of the multiplications stays whole.
+CostTable measure_costs(LoadedModel& whole, const std::string& path, const CostSamples& samples, std::int64_t multiple,
+                        Context& context);
 
 }  // namespace cambium::train

@@ -36,16 +36,6 @@ Vectors transposed(const Vectors& a, std::int64_t rows) {
   return out;
 }
 
-LayerWeights read_layer(const FactorLayer& layer, FlatBuffer& weights) {
-  LayerWeights out{layer.outputs, layer.inputs, layer.taps, {}};
-  with_real(weights.dtype(), [&]<class T>() {
-    const auto values = weights.values<T>(static_cast<std::size_t>(layer.core));
-    out.values.assign(values.begin(), values.end());
-  });
-  if (!layer.outputs_first) out.values = transposed(out.values, layer.inputs);
-  return out;
-}
-
 /// `values`: [a][b]; stored as [b][a] where the network has inputs first.
 void write(const Vectors& values, std::int64_t rows, bool as_it_is, int parameter, FlatBuffer& weights) {
   if (parameter < 0) return;
@@ -81,10 +71,11 @@ std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std:
     }
   symmetric_eigenvectors(static_cast<int>(n), gram.data(), values.data());
   std::vector<double> out;
-  for (std::int64_t r = 0; r < rank; ++r) {
+  for (std::int64_t r = 0; r < std::min(rank, n); ++r) {
     const double* row = gram.data() + (n - 1 - r) * n;
     out.insert(out.end(), row, row + n);
   }
+  out.resize(static_cast<std::size_t>(rank * n), 0.0);
   return out;
 }
 
@@ -105,6 +96,35 @@ Factors factors_of(const LayerWeights& w, std::int64_t rank) {
   if (in < w.inputs) core = projected(core, enter, in, false);
   if (out < w.outputs) core = projected(core, leave, out, true);
   return {in < w.inputs ? enter : Vectors{}, core.values, out < w.outputs ? transposed(leave, out) : Vectors{}};
+}
+
+LayerWeights read_layer(const FactorLayer& layer, FlatBuffer& weights) {
+  LayerWeights out{layer.outputs, layer.inputs, layer.taps, {}};
+  with_real(weights.dtype(), [&]<class T>() {
+    const auto values = weights.values<T>(static_cast<std::size_t>(layer.core));
+    out.values.assign(values.begin(), values.end());
+  });
+  if (!layer.outputs_first) out.values = transposed(out.values, layer.inputs);
+  return out;
+}
+
+void write_layer(const LayerWeights& w, const FactorLayer& layer, FlatBuffer& weights) {
+  write(w.values, w.outputs, layer.outputs_first, layer.core, weights);
+}
+
+LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64_t inputs, std::int64_t taps) {
+  const auto size = [](const Vectors& a) { return static_cast<std::int64_t>(std::ssize(a)); };
+  if (factors.core.empty()) {
+    const auto rank = size(factors.enter) / inputs;
+    return projected({rank, inputs, 1, factors.enter}, factors.leave, outputs, true);
+  }
+  const auto in = factors.enter.empty() ? inputs : size(factors.enter) / inputs;
+  const auto out = factors.leave.empty() ? outputs : size(factors.leave) / outputs;
+  LayerWeights w{out, in, taps, factors.core};
+  // What projected() sums up are rows of [new extent][old extent].
+  if (!factors.enter.empty()) w = projected(w, transposed(factors.enter, in), inputs, false);
+  if (!factors.leave.empty()) w = projected(w, factors.leave, outputs, true);
+  return w;
 }
 
 void fill_factors(std::span<const FactorLayer> whole, FlatBuffer& from, std::span<const FactorLayer> layers,

@@ -15,7 +15,7 @@ struct LayerWeights {
 };
 
 /// Orthonormal vectors, most important first, that span the outputs (or inputs) of a layer best: eigenvectors of the
-/// products of its rows with each other. [rank][outputs or inputs].
+/// products of its rows with each other. [rank][outputs or inputs]; zeros behind as many as there are.
 std::vector<double> leading_vectors(const LayerWeights& w, bool of_outputs, std::int64_t rank);
 
 /// The nearest product of this rank: for a matrix the truncated singular value decomposition; for a kernel Tucker's
@@ -26,6 +26,13 @@ struct Factors {
   std::vector<double> leave;  ///< [outputs][rank out]; empty where outputs stay
 };
 Factors factors_of(const LayerWeights& w, std::int64_t rank);
+
+/// The weights that these factors multiply to, [outputs][inputs][taps].
+LayerWeights multiplied(const Factors& factors, std::int64_t outputs, std::int64_t inputs, std::int64_t taps);
+
+/// Weights of a whole layer, and back into a buffer of a network in which it is whole.
+LayerWeights read_layer(const FactorLayer& layer, FlatBuffer& weights);
+void write_layer(const LayerWeights& w, const FactorLayer& layer, FlatBuffer& weights);
 
 /// Fills the weights of a network with ranks from those of the same network with whole layers: factors where a layer
 /// has a rank, everything else as it is; constants inside of products are zero.

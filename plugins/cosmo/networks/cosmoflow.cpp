@@ -24,12 +24,17 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "of weights and all arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
+  d("ranks", &Params::ranks,
+    "of each convolution, then of the layers behind them and the targets', that is a product: the channels, or the "
+    "width, "
+    "between its factors; 0 for a whole one. A stage compress finds them")
+      .def({});
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";
     for (const auto& [name, widths] : {std::pair{"channels", p.channels}, {"hidden", p.hidden}})
       for (const auto width : widths)
         if (width < 1) return fmt::format("{}: a width of {} is none; give 1 or more", name, width);
-    return {};
+    return train::wrong_ranks(p.ranks, p.channels.size() + p.hidden.size() + 1);
   });
 }
 
@@ -53,10 +58,11 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
 
 std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
   auto module = std::make_shared<torch::nn::Module>();
+  train::RankLayers made(params_.ranks);
   std::int64_t before = 1, cells = cells_;
   convolutions_.clear(), layers_.clear();
   for (const auto channels : params_.channels) {
-    convolutions_.emplace_back(torch::nn::Conv3dOptions(before, channels, 3));
+    convolutions_.push_back(made.make({before, channels, {3, 3, 3}, {0, 0, 0}, cells * cells * cells}));
     module->register_module(fmt::format("convolution{}", convolutions_.size()), convolutions_.back());
     before = channels, cells /= 2;
   }
@@ -64,7 +70,7 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
   auto widths = params_.hidden;
   widths.push_back(targets_);
   for (const auto width : widths) {
-    layers_.emplace_back(torch::nn::LinearOptions(before, width));
+    layers_.push_back(made.linear(before, width));
     module->register_module(fmt::format("layer{}", layers_.size()), layers_.back());
     before = width;
   }
@@ -102,10 +108,10 @@ Tensor Cosmoflow::answers(Tensor x) {
   x = x.unsqueeze(1);
   for (auto& convolution : convolutions_) {
     for (std::int64_t d = 2; d < 5; ++d) x = torch::cat({x.narrow(d, x.size(d) - 1, 1), x, x.narrow(d, 0, 1)}, d);
-    x = torch::max_pool3d(torch::leaky_relu(convolution(x), 0.01), 2);
+    x = torch::max_pool3d(torch::leaky_relu(convolution->forward(x), 0.01), 2);
   }
   x = x.flatten(1);
-  for (std::size_t k = 0; k < layers_.size(); ++k) x = k == 0 ? layers_[k](x) : layers_[k](torch::leaky_relu(x, 0.01));
+  for (std::size_t k = 0; k < layers_.size(); ++k) x = layers_[k]->forward(k == 0 ? x : torch::leaky_relu(x, 0.01));
   return params_.scale * torch::tanh(x);
 }
 

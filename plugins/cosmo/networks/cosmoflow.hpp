@@ -1,5 +1,6 @@
 #pragma once
 #include "core/deck/describe.hpp"
+#include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
 
 namespace cambium::cosmo {
@@ -10,7 +11,7 @@ namespace cambium::cosmo {
 /// lie within -1 and 1. Unlike the published network: boxes close on themselves, are turned, mirrored and moved at
 /// random in training
 /// (`turn`), and nothing is dropped out.
-class Cosmoflow : public train::TorchNetwork {
+class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
  public:
   struct Params {
     std::vector<std::int64_t> channels, hidden;
@@ -18,6 +19,7 @@ class Cosmoflow : public train::TorchNetwork {
     bool turn = true;
     std::string input = "counts", target = "target";
     Precision precision = Precision::float32;
+    std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   Cosmoflow(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
@@ -32,6 +34,9 @@ class Cosmoflow : public train::TorchNetwork {
   }
   /// "output": the targets.
   std::vector<train::FieldInfo> outputs() const override { return {{"output", "", {targets_}, DType::f64}}; }
+  /// Convolutions, then the layers behind them.
+  std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
+  std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::vector<Citation> citations() const override;
   std::string state() const override;
   void restore(const std::string& state) override;
@@ -52,8 +57,7 @@ class Cosmoflow : public train::TorchNetwork {
   std::int64_t cells_ = 0, targets_ = 0;  ///< along an edge; numbers of a box
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
-  std::vector<torch::nn::Conv3d> convolutions_;
-  std::vector<torch::nn::Linear> layers_;
+  std::vector<std::shared_ptr<train::RankLayer>> convolutions_, layers_;
 };
 
 }  // namespace cambium::cosmo

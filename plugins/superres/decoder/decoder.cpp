@@ -10,6 +10,19 @@ namespace {
 constexpr int chunk_rows = 128;
 }
 
+DecoderShape DecoderShape::with_ranks(std::span<const std::int64_t> ranks) const {
+  DecoderShape out = *this;
+  out.widths.clear();
+  for (int l = 0; l < layers(); ++l) {
+    const bool last = l + 1 == layers();
+    if (ranks[l] > 0)
+      out.widths.push_back(static_cast<int>(ranks[l])), out.plain.push_back(true), out.blind.push_back(last);
+    if (!last) out.widths.push_back(widths[l]);
+    out.plain.push_back(false), out.blind.push_back(last || ranks[l] > 0);
+  }
+  return out;
+}
+
 std::int64_t DecoderShape::parameters() const {
   std::int64_t n = 0;
   for (int l = 0; l < layers(); ++l) n += std::int64_t{1} * width(l) * (columns(l) + 1);
@@ -94,6 +107,15 @@ void Decoder<T>::unblend_latents(const Chunk& chunk, const T* by_input, T* laten
       for (int n = 0; n < vector; ++n) to[n] += nearby[k * vector + n];
     }
   }
+}
+
+/// What follows a layer: its nonlinear function, if it has one; count numbers in every stream.
+template <class T>
+void Decoder<T>::after(int layer, std::int64_t count, const T* z, T* a) const {
+  if (shape_.is_plain(layer))
+    std::copy_n(z, basis_.size() * count, a);
+  else
+    activate(shape_.activation, basis_, count, z, a);
 }
 
 template <class T>
@@ -218,7 +240,7 @@ void Decoder<T>::forward(const DecoderQuery<T>& query, const T* latents, Weights
     for (int layer = 0; layer + 1 < shape_.layers(); ++layer) {
       const std::int64_t count = std::int64_t{1} * chunk.rows() * shape_.width(layer);
       layer_forward(chunk, layer, a.data(), weights, z);
-      activate(shape_.activation, basis_, count, z, a.data());
+      after(layer, count, z, a.data());
       if (tape) z += streams * count;
     }
     layer_forward(chunk, shape_.layers() - 1, a.data(), weights, y.data());
@@ -286,9 +308,9 @@ void Decoder<T>::backward(const DecoderQuery<T>& query, const T* latents, Weight
     for (int layer = shape_.layers() - 1; layer >= 0; --layer) {
       const std::int64_t count = std::int64_t{1} * chunk.rows() * shape_.hidden_columns(layer);
       z -= streams * count;  // of the layer before
-      if (layer > 0) activate(shape_.activation, basis_, count, z, a.data());
+      if (layer > 0) after(layer - 1, count, z, a.data());
       layer_backward(chunk, layer, a.data(), by_z.data(), weights, gradients, by_input.data(), below.data());
-      if (layer > 0) activate_back(shape_.activation, basis_, count, z, below.data());
+      if (layer > 0 && !shape_.is_plain(layer - 1)) activate_back(shape_.activation, basis_, count, z, below.data());
       std::swap(by_z, below);
     }
     const int width = shape_.input(), vector = shape_.vector();

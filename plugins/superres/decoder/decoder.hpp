@@ -17,6 +17,12 @@ struct DecoderShape {
   /// (Blend::spline).
   bool carries = false;
   Activation activation = Activation::softplus;
+  /// Of layers that became products of two (with_ranks): the first has no nonlinear function behind it, the second does
+  /// not see the input. Empty where all layers are whole.
+  std::vector<bool> plain, blind;
+
+  /// The same with each layer (the output's last) a product of this width, 0 for a whole one.
+  DecoderShape with_ranks(std::span<const std::int64_t> ranks) const;
 
   int vector() const { return latent + (carries ? outputs : 0); }
   int input() const { return 3 + vector(); }
@@ -25,7 +31,9 @@ struct DecoderShape {
   /// Columns of a layer's weights (width, columns): those of the layer before it, then those of the input. The output
   /// layer does not see the input.
   int hidden_columns(int layer) const { return layer == 0 ? 0 : widths[layer - 1]; }
-  int columns(int layer) const { return hidden_columns(layer) + (layer < layers() - 1 ? input() : 0); }
+  int columns(int layer) const { return hidden_columns(layer) + (sees_input(layer) ? input() : 0); }
+  bool sees_input(int layer) const { return blind.empty() ? layer < layers() - 1 : !blind[layer]; }
+  bool is_plain(int layer) const { return !plain.empty() && plain[layer]; }
   std::int64_t parameters() const;
   /// Multiplications of one decoding with all its streams: derivatives of the input are constant, so the streams beyond
   /// the value pass only through columns of hidden layers.
@@ -65,6 +73,7 @@ class Decoder {
  private:
   struct Chunk;
   std::int64_t tape_stride(int rows) const;
+  void after(int layer, std::int64_t count, const T* z, T* a) const;
   void blend_latents(Chunk& chunk, const T* latents) const;
   void unblend_latents(const Chunk& chunk, const T* by_input, T* latent_gradients) const;
   void input_forward(const Chunk& chunk, int layer, Weights weights, T* z) const;

@@ -31,10 +31,15 @@ void FlowUnet::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "of weights and all arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
-  d.check([](const Params& p) {
+  d("ranks", &Params::ranks,
+    "of the four convolutions of each block, in its order, that are products: the channels between the factors; 0 for "
+    "a "
+    "whole one. A stage compress finds them")
+      .def({});
+  d.check([](const Params& p) -> std::string {
     for (auto r : p.ratio)
       if (r < 1) return "'ratio' must be at least 1 along every axis";
-    return "";
+    return train::wrong_ranks(p.ranks, {});
   });
 }
 
@@ -46,7 +51,10 @@ std::shared_ptr<torch::nn::Module> FlowUnet::build() {
     shape.grid[a] = grid_[a];
     shape.refined[a] = a == 1 && wraps_ ? grid_[a] * params_.ratio[a] : (grid_[a] - 1) * params_.ratio[a] + 1;
   }
-  return unet_ = std::make_shared<Unet>(shape);
+  train::RankLayers layers(params_.ranks);
+  unet_ = std::make_shared<Unet>(shape, layers);
+  layers.require_all();
+  return unet_;
 }
 
 /// Beside an interpolation the network begins with nothing to say: both summands of its last block's answer are 0.

@@ -7,7 +7,7 @@ namespace cambium::superres {
 
 /// The baseline without equations: the same U-Net, followed by blocks that refine its grid to `ratio` times as many
 /// cells, whose nodes hold the fields; between nodes they are interpolated linearly.
-class FlowUnet : public FlowNetwork {
+class FlowUnet : public FlowNetwork, public train::HasFactors {
  public:
   struct Params {
     std::int64_t features = 16, most_features = 256;
@@ -16,6 +16,7 @@ class FlowUnet : public FlowNetwork {
     bool interpolate = true;
     Loss loss = Loss::l1;
     Precision precision = Precision::float32;
+    std::vector<std::int64_t> ranks;  ///< of the layers of each block, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   FlowUnet(const Params& params, Context&) : FlowNetwork(params.precision, params.loss), params_(params) {}
@@ -25,6 +26,8 @@ class FlowUnet : public FlowNetwork {
   std::vector<train::TermInfo> metrics() const override {
     return {{"error", "", train::TermInfo::Report::mean}, {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
   }
+  std::vector<train::FactorLayer> factor_layers() const override { return module_layers(); }
+  std::vector<WidthKey> width_keys() const override { return {{"features"}, {"most_features"}}; }
 
  private:
   std::shared_ptr<torch::nn::Module> build() override;

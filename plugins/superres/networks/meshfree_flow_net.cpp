@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "core/train/networks/torch/initial_values.hpp"
 #include "plugins/superres/samples/window.hpp"
 
 namespace cambium::superres {
@@ -42,14 +41,20 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
   d("precision", &Params::precision, "of weights and all arithmetic")
       .options({{"float32", Precision::float32}, {"float64", Precision::float64}})
       .def(Precision::float32);
-  d.check([](const Params& p) {
+  d("ranks", &Params::ranks,
+    "of the four convolutions of each block of the encoder, in its order, then of the decoder's layers, that are "
+    "products: "
+    "the channels, or the width, between the factors; 0 for a whole one. A stage compress finds them")
+      .def({});
+  d.check([](const Params& p) -> std::string {
     for (auto width : p.decoder)
       if (width < 1) return "'decoder': a layer has at least one number";
     if (p.plates && p.divergence_free)
       return "'plates' keeps values of u and w, 'divergence_free' decodes a stream function: leave one out";
     if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
-    return p.divergence_free && p.blend == Blend::c2 ? "'divergence_free' differentiates once more: choose blend: c3"
-                                                     : "";
+    if (p.divergence_free && p.blend == Blend::c2)
+      return "'divergence_free' differentiates once more: choose blend: c3";
+    return train::wrong_ranks(p.ranks, {});
   });
 }
 
@@ -96,40 +101,6 @@ std::vector<train::TermInfo> MeshfreeFlowNet::metrics() const {
                                    {"scaled_rms_error", "", train::TermInfo::Report::root_mean}};
   if (!own_.equations.empty()) out.push_back({"residual", "", train::TermInfo::Report::root_mean});
   return out;
-}
-
-std::shared_ptr<torch::nn::Module> MeshfreeFlowNet::build() {
-  auto whole = std::make_shared<torch::nn::Module>("meshfree_flow_net");
-  UnetShape shape;
-  shape.features = params_.features, shape.most_features = params_.most_features, shape.outputs = params_.latent;
-  shape.levels = params_.levels, shape.wraps = wraps_;
-  shape.grid = {grid_[0], grid_[1], grid_[2]};
-  encoder_ = whole->register_module("encoder", std::make_shared<Unet>(shape));
-  torch::nn::ModuleList layers;
-  decoder_weights_.clear();
-  for (int l = 0; l < shape_.layers(); ++l) {
-    torch::nn::Linear layer(shape_.columns(l), shape_.width(l));
-    layers->push_back(layer);
-    decoder_weights_.push_back(layer->weight);
-    decoder_weights_.push_back(layer->bias);
-  }
-  whole->register_module("decoder", layers);
-  return whole;
-}
-
-std::vector<std::string> MeshfreeFlowNet::segments() const {
-  std::vector<std::string> out;
-  for (const auto& block : encoder_->blocks()) out.push_back("encoder." + block);
-  out.push_back("decoder");
-  return out;
-}
-
-/// Beside an interpolation the decoder begins with little to say.
-void MeshfreeFlowNet::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
-                              std::uint64_t seed) const {
-  if (info.name != "decoder." + std::to_string(shape_.layers() - 1) + ".weight")
-    return FlowNetwork::initial(info, index, weights, seed);
-  train::fill_normal(weights, (params_.interpolate ? 0.1 : 1.0) / std::sqrt(shape_.widths.back()), seed, index);
 }
 
 /// u = d psi/dz and w = -d psi/dx ask for one derivative more.

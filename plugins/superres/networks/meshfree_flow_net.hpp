@@ -16,7 +16,7 @@ namespace cambium::superres {
 /// A continuous field over (t, x, z), decoded from latent vectors that a U-Net finds on the coarse grid, and held to
 /// the data and to equations written as text (Jiang et al. 2020, "MeshfreeFlowNet"). Derivatives are those of the
 /// decoder itself, by jets on the true coordinates.
-class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates {
+class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates, public train::HasFactors {
  public:
   struct Params {
     std::int64_t features = 16, most_features = 256, latent = 32;
@@ -32,6 +32,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
     std::int64_t ramp = 0;
     Loss loss = Loss::l1;
     Precision precision = Precision::float32;
+    std::vector<std::int64_t> ranks;  ///< of the encoder's layers and the decoder's, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   /// Parses the equations; InputError points at the column.
@@ -46,6 +47,11 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   torch::Tensor jets(const train::TorchBatch& batch);
   void refine(const Refinement* how, const std::vector<Equation>& equations = {}) override;
   std::optional<std::array<double, 2>> plates() const override;
+  /// The four convolutions of each block of the encoder, then the layers of the decoder.
+  std::vector<train::FactorLayer> factor_layers() const override;
+  std::vector<WidthKey> width_keys() const override {
+    return {{"features"}, {"most_features"}, {"latent"}, {"decoder"}};
+  }
   /// Derivatives that the equations ask for.
   const JetBasis& basis() const { return own_.basis; }
 
@@ -95,6 +101,7 @@ class MeshfreeFlowNet : public FlowNetwork, public Refinable, public KnowsPlates
   Laws own_, none_;             ///< of the training, and values alone
   std::optional<Laws> wanted_;  ///< of the refinement
   DecoderShape shape_;
+  std::vector<std::int64_t> decoder_ranks_;  ///< by layer of the whole decoder
   std::shared_ptr<Unet> encoder_;
   std::vector<torch::Tensor> decoder_weights_;
 };

@@ -17,6 +17,7 @@ void FlowNetwork::fit_statistics(train::Dataset& training, Context&) {
   std::int64_t nodes_x = 0;
   for (const auto& field : training.fields()) {
     if (field.name == "coarse" && field.shape.size() == 4) grid_ = {field.shape[1], field.shape[2], field.shape[3]};
+    if (field.name == "values") points_ = std::max<std::int64_t>(1, field.shape[0]);
     if (field.name == "x") nodes_x = field.shape[0];
   }
   if (grid_.empty())
@@ -52,7 +53,9 @@ std::vector<Citation> FlowNetwork::citations() const {
 }
 
 std::string FlowNetwork::state() const {
-  return nlohmann::json{{"grid", grid_}, {"wraps", wraps_}, {"mean", mean_}, {"deviation", deviation_}}.dump();
+  return nlohmann::json{
+      {"grid", grid_}, {"wraps", wraps_}, {"mean", mean_}, {"deviation", deviation_}, {"points", points_}}
+      .dump();
 }
 
 void FlowNetwork::restore(const std::string& state) {
@@ -61,6 +64,7 @@ void FlowNetwork::restore(const std::string& state) {
   in.at("wraps").get_to(wraps_);
   in.at("mean").get_to(mean_);
   in.at("deviation").get_to(deviation_);
+  points_ = in.value("points", std::int64_t{1});
 }
 
 std::vector<train::FieldInfo> FlowNetwork::outputs() const {

@@ -37,6 +37,7 @@ class FlowNetwork : public train::TorchNetwork {
   torch::Tensor size_of(const torch::Tensor& x) const { return loss_ == Loss::l1 ? x.abs() : x.square(); }
 
   std::vector<std::int64_t> grid_;  ///< t, x, z of the coarse samples
+  std::int64_t points_ = 1;         ///< of a sample in training; 1 where the model does not know
   bool wraps_ = false;
   std::vector<double> mean_, deviation_;
 

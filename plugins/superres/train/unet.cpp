@@ -8,14 +8,12 @@ namespace {
 
 namespace F = torch::nn::functional;
 
+std::int64_t nodes_of(const std::array<std::int64_t, 3>& grid) { return grid[0] * grid[1] * grid[2]; }
+
 std::int64_t groups(std::int64_t channels) {
   for (std::int64_t g : {8, 4, 2})
     if (channels % g == 0 && channels / g >= 4) return g;
   return 1;
-}
-
-torch::nn::Conv3d pointwise(std::int64_t in, std::int64_t out) {
-  return torch::nn::Conv3d(torch::nn::Conv3dOptions(in, out, 1));
 }
 
 torch::Tensor enlarged(const torch::Tensor& x, const std::array<std::int64_t, 3>& size) {
@@ -41,13 +39,13 @@ torch::Tensor pooled(const torch::Tensor& x, const std::array<std::int64_t, 3>& 
 
 }  // namespace
 
-ResBlock::ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu)
-    : wraps_(wraps), final_relu_(final_relu) {
-  first_ = register_module("first", pointwise(in, neck));
-  middle_ = register_module("middle",
-                            torch::nn::Conv3d(torch::nn::Conv3dOptions(neck, neck, 3).padding({1, wraps ? 0 : 1, 1})));
-  last_ = register_module("last", pointwise(neck, out));
-  beside_ = register_module("beside", pointwise(in, out));
+ResBlock::ResBlock(const Shape& shape, train::RankLayers& layers) : wraps_(shape.wraps), final_relu_(shape.final_relu) {
+  const auto [in, neck, out, nodes, wraps, last_relu] = shape;
+  const std::vector<std::int64_t> point{1, 1, 1}, cube{3, 3, 3}, padding{1, wraps ? 0 : 1, 1};
+  first_ = register_module("first", layers.same(in, neck, point, nodes));
+  middle_ = register_module("middle", layers.make({neck, neck, cube, padding, nodes}));
+  last_ = register_module("last", layers.same(neck, out, point, nodes));
+  beside_ = register_module("beside", layers.same(in, out, point, nodes));
   norm1_ = register_module("norm1", torch::nn::GroupNorm(groups(neck), neck));
   norm2_ = register_module("norm2", torch::nn::GroupNorm(groups(neck), neck));
   norm3_ = register_module("norm3", torch::nn::GroupNorm(groups(out), out));
@@ -61,13 +59,15 @@ torch::Tensor ResBlock::forward(const torch::Tensor& x) {
   return final_relu_ ? torch::relu(y) : y;
 }
 
-std::shared_ptr<ResBlock> Unet::block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
-                                      bool final_relu) {
-  names_.push_back(name);
-  return register_module(name, std::make_shared<ResBlock>(in, neck, out, shape_.wraps, final_relu));
-}
+Unet::Unet(const UnetShape& shape, train::RankLayers& layers) : shape_(shape) { build(layers); }
 
 Unet::Unet(const UnetShape& shape) : shape_(shape) {
+  train::RankLayers whole({});
+  build(whole);
+}
+
+void Unet::build(train::RankLayers& layers) {
+  const UnetShape& shape = shape_;
   const auto largest = static_cast<double>(*std::max_element(shape.grid.begin(), shape.grid.end()));
   const int levels = shape.levels > 0 ? shape.levels : std::max(1, static_cast<int>(std::lround(std::log2(largest))));
   grids_ = {shape.grid};
@@ -75,16 +75,22 @@ Unet::Unet(const UnetShape& shape) : shape_(shape) {
   auto width = [&](int level) {
     return std::min(shape.features << level, shape.most_features);
   };  // of what enters a level
+  const auto block = [&](const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
+                         const Sizes& grid, bool final_relu = true) {
+    names_.push_back(name);
+    const ResBlock::Shape its{in, neck, out, nodes_of(grid), shape.wraps, final_relu};
+    return register_module(name, std::make_shared<ResBlock>(its, layers));
+  };
 
-  in_ = block("in", shape.inputs, shape.features, shape.features);
+  in_ = block("in", shape.inputs, shape.features, shape.features, shape.grid);
   for (int l = 0; l < levels; ++l)
-    down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1)));
-  mid_ = block("mid", width(levels), width(levels - 1), width(levels - 1));
+    down_.push_back(block("down" + std::to_string(l), width(l), width(l + 1) / 2, width(l + 1), grids_[l]));
+  mid_ = block("mid", width(levels), width(levels - 1), width(levels - 1), grids_[levels - 1]);
   for (int l = levels - 1; l > 0; --l)
-    up_.push_back(block("up" + std::to_string(l), width(l) + width(l), width(l - 1), width(l - 1)));
+    up_.push_back(block("up" + std::to_string(l), width(l) + width(l), width(l - 1), width(l - 1), grids_[l]));
   const bool refines = *std::max_element(shape.refined.begin(), shape.refined.end()) > 0;
   out_ = block("out", 2 * shape.features, refines ? shape.features : shape.outputs,
-               refines ? shape.features : shape.outputs, refines);
+               refines ? shape.features : shape.outputs, shape.grid, refines);
   if (!refines) return;
   Sizes size = shape.grid;
   do {
@@ -92,7 +98,7 @@ Unet::Unet(const UnetShape& shape) : shape_(shape) {
     finer_.push_back(size);
     const bool last = size == shape.refined;
     expand_.push_back(block("expand" + std::to_string(finer_.size()), shape.features, shape.features,
-                            last ? shape.outputs : shape.features, !last));
+                            last ? shape.outputs : shape.features, size, !last));
   } while (size != shape.refined);
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/train/networks/torch/rank_layers.hpp"
+
 namespace cambium::superres {
 
 /// Sizes of the residual U-Net (Jiang et al. 2020). Grids need not be powers of two.
@@ -23,18 +25,24 @@ struct UnetShape {
 /// rank.)
 class ResBlock : public torch::nn::Module {
  public:
-  ResBlock(std::int64_t in, std::int64_t neck, std::int64_t out, bool wraps, bool final_relu = true);
+  struct Shape {
+    std::int64_t in, neck, out, nodes;  ///< channels, and nodes of the block's grid
+    bool wraps, final_relu;
+  };
+  ResBlock(const Shape& shape, train::RankLayers& layers);
   torch::Tensor forward(const torch::Tensor& x);
 
  private:
   bool wraps_, final_relu_;
-  torch::nn::Conv3d first_{nullptr}, middle_{nullptr}, last_{nullptr}, beside_{nullptr};
+  std::shared_ptr<train::RankLayer> first_, middle_, last_, beside_;
   torch::nn::GroupNorm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};
 };
 
 /// Field samples (batch, inputs, t, x, z) to as many vectors of `outputs` numbers.
 class Unet : public torch::nn::Module {
  public:
+  /// Each block has four layers for `layers`, in its order; whole ones where it is left out.
+  Unet(const UnetShape& shape, train::RankLayers& layers);
   explicit Unet(const UnetShape& shape);
   /// Calls `enter`, where given, with each block's number before it is used: they are used once each, in the order of
   /// blocks().
@@ -46,8 +54,7 @@ class Unet : public torch::nn::Module {
 
  private:
   using Sizes = std::array<std::int64_t, 3>;
-  std::shared_ptr<ResBlock> block(const std::string& name, std::int64_t in, std::int64_t neck, std::int64_t out,
-                                  bool final_relu = true);
+  void build(train::RankLayers& layers);
 
   UnetShape shape_;
   std::vector<std::string> names_;

@@ -208,6 +208,8 @@ if built_with("torch"):
          kept + "{z: [0.5, 1], lower: {b: 0}, upper: {b: 0}}", deck="train.yaml", command="run")
     says("'divergence_free' differentiates once more: choose blend: c3", T + "network.divergence_free=true", deck="train.yaml")
     says("'ratio' must be at least 1 along every axis", T + "network={type: flow_unet, ratio: [0, 2, 2]}", deck="train.yaml")
+    says("ranks: 1 numbers for 20 layers; give one for each, 0 for a whole one",
+         T + "network={type: flow_unet, features: 4, levels: 1, ratio: [1, 1, 1], ranks: [1]}", deck="train.yaml", command="run")
     says("model 'net' is a flow_unet, whose answers cannot be refined: name a meshfree_flow_net, or leave it out of refine.models",
          T + "network={type: flow_unet, features: 4, ratio: [1, 2, 2]}", deck="refine.yaml", command="run")
     wide = T + "validation={type: crops, data: [walls.h5], ratio: [1, 2, 2], crop: [4, 8, 0], points: 4, samples: 4}"

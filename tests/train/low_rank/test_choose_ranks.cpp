@@ -3,7 +3,7 @@
 
 #include "core/parallel/random.hpp"
 #include "core/train/low_rank/choose_ranks.hpp"
-#include "core/train/low_rank/compress_table.hpp"
+#include "core/train/low_rank/rivals.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -83,6 +83,11 @@ TEST_CASE("candidates cost less than the whole layer, which comes last") {
       if (k > 0) CHECK(ranks[k] > ranks[k - 1]);
     }
   }
+  const auto all = candidate_ranks(matrix, 8), few = candidate_ranks(matrix, 8, 4);
+  REQUIRE(few.size() == 5);
+  CHECK(few[0] == all[0]);
+  CHECK(few[3] == all[all.size() - 2]);
+  CHECK(few[4] == 0);
   FactorLayer tiny;
   tiny.inputs = tiny.outputs = 1;
   CHECK(candidate_ranks(tiny, 8) == std::vector<std::int64_t>{0});
@@ -108,4 +113,28 @@ TEST_CASE("equal shares are the largest that are fast enough") {
   CHECK(equal_shares(table, 0.75) == std::vector<std::size_t>{1, 1});
   CHECK(equal_shares(table, 0.3) == std::vector<std::size_t>{0, 0});
   CHECK(equal_shares(table, 0.1).empty());
+}
+
+TEST_CASE("equal energy keeps the same share of every layer's squares, the largest that is fast enough") {
+  CostTable table;
+  table.seconds = 1.0;
+  table.candidates = {{{1, 0.3, -0.4, 0.5}, {2, 0.1, -0.2, 0.9}, {0, 0.0, 0.0, 1.0}},
+                      {{1, 0.3, -0.4, 0.8}, {2, 0.1, -0.1, 0.95}, {0, 0.0, 0.0, 1.0}}};
+  CHECK(equal_energy(table, 1.0) == std::vector<std::size_t>{2, 2});
+  CHECK(equal_energy(table, 0.85) == std::vector<std::size_t>{1, 1});  // 0.9 of either
+  CHECK(equal_energy(table, 0.45) == std::vector<std::size_t>{1, 0});  // 0.8 of either: the first needs its rank 2
+  CHECK(equal_energy(table, 0.2) == std::vector<std::size_t>{0, 0});
+  CHECK(equal_energy(table, 0.1).empty());
+  CHECK(fastest(table) == std::vector<std::size_t>{0, 0});
+}
+
+TEST_CASE("a narrower network has a share of every width, and no ranks") {
+  const auto keys = deck::parse("{layers: [100, 30, 1], hidden: 8, kernel: 3, ranks: [1, 2, 3]}", "test");
+  const auto half = narrowed(keys, {{"layers"}, {"hidden", 4}, {"absent"}}, 0.4);
+  CHECK(half["layers"][0].text() == "40");
+  CHECK(half["layers"][1].text() == "12");
+  CHECK(half["layers"][2].text() == "1");
+  CHECK(half["hidden"].text() == "4");
+  CHECK(half["kernel"].text() == "3");
+  CHECK(half["ranks"].size() == 0);
 }

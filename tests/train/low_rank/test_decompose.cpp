@@ -1,4 +1,6 @@
 // Factors of layers: exact where the rank is, the nearest elsewhere.
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/parallel/random.hpp"
@@ -104,5 +106,22 @@ TEST_CASE("a kernel's factors lose less than those of its two sides found alone"
     const double swept = left_over(w, factors_of(w, rank), rank);
     CHECK(swept < alone(rank));
     CHECK(swept > 0.0);
+  }
+}
+
+TEST_CASE("factors multiply to what they stand for") {
+  for (const auto& [outputs, inputs, taps, rank] :
+       {std::array{9, 14, 1, 4}, {14, 9, 1, 4}, {8, 10, 9, 3}, {10, 3, 9, 5}, {3, 10, 27, 5}, {4, 4, 9, 6}}) {
+    const auto w = made(outputs, inputs, taps, std::min({outputs, inputs, 6}));
+    const auto factors = factors_of(w, rank);
+    const auto product = multiplied(factors, outputs, inputs, taps);
+    REQUIRE(product.values.size() == w.values.size());
+    double off = 0.0;
+    for (std::size_t k = 0; k < w.values.size(); ++k) {
+      const double d = product.values[k] - w.values[k];
+      off += d * d;
+    }
+    INFO(outputs << " x " << inputs << " x " << taps);
+    CHECK(off == Approx(left_over(w, factors, rank)).margin(1e-18 * square(w)));
   }
 }

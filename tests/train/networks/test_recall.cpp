@@ -218,3 +218,89 @@ TEST_CASE(
       "the model holds 42 numbers of random features, but attention: {type: favor, features: 8} needs 48; "
       "give the attention that the model was trained with");
 }
+
+TEST_CASE("a masked network says hidden bytes from the whole text, and does not read them") {
+  using Type = AttentionParams::Type;
+  for (const AttentionParams& attention : {AttentionParams{Type::softmax, {}}, AttentionParams{Type::two_pass, {}},
+                                           AttentionParams{Type::linear, {}}, AttentionParams{Type::favor, 7}}) {
+    INFO("type " << static_cast<int>(attention.type));
+    auto params = small_model(attention);
+    params.causal = false;
+    Fitted f(params);
+    const auto views = f.weights.views();
+    const auto features = std::vector<double>(attention.features ? 2 * 7 * 3 : 0, 0.3);
+    TransformerPass<double> pass({2, 6, 2, 12, 14}, params, views, features);
+    const auto text = numbers(f.samples[0], "text");
+    std::vector<std::uint8_t> bytes(text.begin(), text.end());
+    std::vector<double> hidden(14, 0.0);
+    hidden[11] = hidden[13] = 1.0;
+    const auto before = pass.forward(bytes, 1, {}, hidden);
+    REQUIRE(before.size() == 14);
+    bytes[13] = 200;  // hidden: only its own loss changes
+    const auto after = pass.forward(bytes, 1, {}, hidden);
+    for (std::size_t k = 0; k < 13; ++k) CHECK(before[k] == after[k]);
+    CHECK(before[13] != after[13]);
+    bytes[12] = 190;  // behind the hidden byte 11, and seen
+    CHECK(pass.forward(bytes, 1, {}, hidden)[11] != before[11]);
+  }
+}
+
+TEST_CASE("gradients of hidden answers, and of a share of each text, are those of finite differences") {
+  for (const auto learn : {Transformer::Learn::answers, Transformer::Learn::every_byte}) {
+    auto params = small_model({AttentionParams::Type::linear, {}});
+    params.causal = false, params.learn = learn, params.masked = 0.2;
+    Fitted f(params);
+    f.network.begin_step(3, 17);
+    FlatBuffer gradients(f.layout, DType::f64), scratch(f.layout, DType::f64);
+    f.loss(gradients);
+    CHECK(f.layout.tensors()[0].info.shape == std::vector<std::int64_t>{257, 6});
+    CHECK(f.layout.tensors()[1].info.shape == std::vector<std::int64_t>{14, 6});
+    double sign = 0.0;  // of the row that stands for what is hidden
+    for (std::size_t i = 256 * 6; i < 257 * 6; ++i) sign += std::abs(gradients.values<double>(0)[i]);
+    CHECK(sign > 0.0);
+    for (std::size_t k = 0; k < f.layout.tensors().size(); ++k) {
+      const auto values = f.weights.values<double>(k);
+      for (std::size_t i = values.size() % 7; i<values.size(); i += values.size()> 300 ? 97 : 9) {
+        double& w = values[i];
+        const double h = 1e-5, kept = w;
+        w = kept + h;
+        const double up = f.loss(scratch);
+        w = kept - h;
+        const double down = f.loss(scratch);
+        w = kept;
+        INFO(f.layout.tensors()[k].info.name << " " << i);
+        REQUIRE(gradients.values<double>(k)[i] == Approx((up - down) / (2 * h)).epsilon(1e-5).margin(1e-8));
+      }
+    }
+  }
+}
+
+TEST_CASE("what is hidden is drawn by sample and step, and evaluations hide the same") {
+  auto params = small_model({});
+  params.causal = false, params.learn = Transformer::Learn::every_byte, params.masked = 0.3;
+  Fitted f(params);
+  FlatBuffer scratch(f.layout, DType::f64);
+  const auto at = [&](std::int64_t step) {
+    f.network.begin_step(5, step);
+    return f.loss(scratch);
+  };
+  const double first = at(1);
+  CHECK(at(2) != first);
+  CHECK(at(1) == first);
+  CHECK(f.network.metrics().size() == 1);  // no floor is known, and answers are not hidden
+  std::vector<TermSum> one(1), again(1);
+  f.network.evaluate(f.samples, f.weights.views(), one);
+  f.network.begin_step(9, 40);
+  f.network.evaluate(f.samples, f.weights.views(), again);
+  CHECK(one[0].count == 3.0 * 4.0);  // 0.3 of 14 bytes
+  CHECK(one[0].sum == again[0].sum);
+  params.learn = Transformer::Learn::answers;
+  Fitted answers(params);
+  const auto metrics = answers.network.metrics();
+  REQUIRE(metrics.size() == 2);
+  CHECK(metrics[1].name == "answers_right");
+  std::vector<TermSum> two(2);
+  answers.network.evaluate(answers.samples, answers.weights.views(), two);
+  CHECK(two[0].count == 6.0);
+  CHECK(two[1].count == 6.0);
+}

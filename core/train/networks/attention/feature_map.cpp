@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
 
@@ -12,6 +13,7 @@ static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 template <class T>
 void EluFeatures<T>::map(const T* x, int stride, int rows, Reference, T* phi, T* reference) {
+  const KernelRegion region("features", WorkKind::transcendental);
   std::fill(reference, reference + rows, T(0));
   for (int row = 0; row < rows; ++row)
     for (int k = 0; k < width_; ++k)
@@ -23,6 +25,7 @@ void EluFeatures<T>::map(const T* x, int stride, int rows, Reference, T* phi, T*
 
 template <class T>
 void EluFeatures<T>::map_backward(const T* x, int stride, int rows, const T* phi, T* by_phi, T* by_x, int by_stride) {
+  const KernelRegion region("slope of features", WorkKind::elementwise);
   for (int row = 0; row < rows; ++row, x += stride, phi += width_, by_phi += width_, by_x += by_stride)
     for (int k = 0; k < width_; ++k) by_x[k] += x[k] > T(0) ? by_phi[k] : by_phi[k] * phi[k];
 }
@@ -37,6 +40,7 @@ template <class T>
 void PositiveFeatures<T>::map(const T* x, int stride, int rows, Reference kind, T* phi, T* reference) {
   const int m = features_;
   host_gemm<T>(false, true, rows, m, width_, shrink_, x, stride, directions_.data(), width_, T(0), phi, m);
+  const KernelRegion region("features", WorkKind::transcendental);
   for (int row = 0; row < rows; ++row) {
     const T* y = x + size(row) * size(stride);
     T* e = phi + size(row) * size(m);
@@ -58,11 +62,14 @@ template <class T>
 void PositiveFeatures<T>::map_backward(const T* x, int stride, int rows, const T* phi, T* by_phi, T* by_x,
                                        int by_stride) {
   const int m = features_;
-  for (int row = 0; row < rows; ++row) {
-    const T *y = x + size(row) * size(stride), *f = phi + size(row) * size(m);
-    T *d = by_phi + size(row) * size(m), *out = by_x + size(row) * size(by_stride), sum = T(0);
-    for (int k = 0; k < m; ++k) sum += d[k] *= f[k];
-    for (int k = 0; k < width_; ++k) out[k] -= sum * shrink_ * shrink_ * y[k];
+  {
+    const KernelRegion region("slope of features", WorkKind::reduction);
+    for (int row = 0; row < rows; ++row) {
+      const T *y = x + size(row) * size(stride), *f = phi + size(row) * size(m);
+      T *d = by_phi + size(row) * size(m), *out = by_x + size(row) * size(by_stride), sum = T(0);
+      for (int k = 0; k < m; ++k) sum += d[k] *= f[k];
+      for (int k = 0; k < width_; ++k) out[k] -= sum * shrink_ * shrink_ * y[k];
+    }
   }
   host_gemm<T>(false, false, rows, width_, m, shrink_, by_phi, m, directions_.data(), width_, T(1), by_x, by_stride);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::train {
@@ -38,6 +39,7 @@ void KernelAttention<T>::map_rows(const HeadRows<const T>& in) {
   map_->map(in.query, in.stride, p, Reference::row, phi_query_.data(), unused_.data());
   map_->map(in.key, in.stride, p, shape_.causal ? Reference::before : Reference::all, phi_key_.data(),
             reference_.data());
+  const KernelRegion region("copy of values", WorkKind::movement);
   for (int row = 0; row < p; ++row) {
     T* v = values_.data() + size(row) * columns();
     std::copy_n(in.value + size(row) * size(in.stride), n, v);
@@ -56,6 +58,7 @@ void KernelAttention<T>::sums_of_all(T* sums) {
 template <class T>
 const T* KernelAttention<T>::scaled(const T* x, int n, int first, int rows, T of, T sign) {
   scaled_.resize(size(std::min(block, shape_.positions)) * std::max(features(), columns()));
+  const KernelRegion region("features, scaled", WorkKind::elementwise);
   for (int row = 0; row < rows; ++row) {
     const T factor = std::exp(sign * (reference_[size(first + row)] - of));
     const T* from = x + size(first + row) * size(n);
@@ -68,6 +71,7 @@ const T* KernelAttention<T>::scaled(const T* x, int n, int first, int rows, T of
 template <class T>
 void KernelAttention<T>::weights(const T* left, const T* right, int n, int first, int rows, T* out) const {
   host_gemm<T>(false, true, rows, rows, n, T(1), left, n, right, n, T(0), out, rows);
+  const KernelRegion region("weights of a block", WorkKind::elementwise);
   const T* reference = reference_.data() + first;
   for (int i = 0; i < rows; ++i) {
     T* row = out + size(i) * size(rows);
@@ -114,6 +118,7 @@ void KernelAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_st
     causal_sums(kept);
   else
     sums_of_all(kept);
+  const KernelRegion region("means of values", WorkKind::elementwise);
   for (int row = 0; row < p; ++row) {
     T *sums = kept + size(row) * columns(), *y = out + size(row) * size(out_stride);
     const T total = std::max(sums[n], least_sum<T>);
@@ -126,6 +131,7 @@ void KernelAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_st
 template <class T>
 void KernelAttention<T>::derivatives_of_sums(const T* kept, const T* by_out, int out_stride) {
   const int p = shape_.positions, n = shape_.width;
+  const KernelRegion region("slope of means of values", WorkKind::reduction);
   by_sums_.resize(size(p) * columns());
   for (int row = 0; row < p; ++row) {
     const T *y = kept + size(row) * columns(), *d = by_out + size(row) * size(out_stride);
@@ -209,6 +215,7 @@ void KernelAttention<T>::backward(const HeadRows<const T>& in, const T* kept, co
   }
   map_->map_backward(in.query, in.stride, p, phi_query_.data(), by_query_.data(), by_in.query, by_in.stride);
   map_->map_backward(in.key, in.stride, p, phi_key_.data(), by_key_.data(), by_in.key, by_in.stride);
+  const KernelRegion region("sum of slopes of values", WorkKind::elementwise);
   for (int row = 0; row < p; ++row) {
     const T* v = by_values_.data() + size(row) * columns();
     T* out = by_in.value + size(row) * size(by_in.stride);

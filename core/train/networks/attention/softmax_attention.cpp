@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 
 namespace cambium::train {
@@ -10,6 +11,7 @@ namespace cambium::train {
 /// Softmax of the entries of each row that its query sees, the others zero. In place.
 template <class T>
 static void softmax_rows(T* scores, int n, bool causal) {
+  const KernelRegion region("softmax", WorkKind::transcendental);
   for (int row = 0; row < n; ++row, scores += n) {
     const int seen = causal ? row + 1 : n;
     const T most = *std::max_element(scores, scores + seen);
@@ -17,6 +19,19 @@ static void softmax_rows(T* scores, int n, bool causal) {
     for (int k = 0; k < seen; ++k) sum += scores[k] = std::exp(scores[k] - most);
     for (int k = 0; k < seen; ++k) scores[k] /= sum;
     std::fill(scores + seen, scores + n, T(0));
+  }
+}
+
+/// By the weights w becomes by the scores, in place.
+template <class T>
+static void softmax_backward(const T* w, int n, bool causal, T* d) {
+  const KernelRegion region("slope of the softmax", WorkKind::reduction);
+  for (int row = 0; row < n; ++row, d += n, w += n) {
+    const int seen = causal ? row + 1 : n;
+    T dot = T(0);
+    for (int k = 0; k < seen; ++k) dot += d[k] * w[k];
+    for (int k = 0; k < seen; ++k) d[k] = w[k] * (d[k] - dot);
+    std::fill(d + seen, d + n, T(0));
   }
 }
 
@@ -38,15 +53,7 @@ void SoftmaxAttention<T>::backward(const HeadRows<const T>& in, const T* kept, c
   T* by_a = by_weights_.data();
   host_gemm<T>(true, false, p, n, p, T(1), kept, p, by_out, out_stride, T(0), by_in.value, by_in.stride);
   host_gemm<T>(false, true, p, p, n, T(1), by_out, out_stride, in.value, in.stride, T(0), by_a, p);
-  for (int row = 0; row < p; ++row) {
-    T* d = by_a + static_cast<std::int64_t>(row) * p;
-    const T* w = kept + static_cast<std::int64_t>(row) * p;
-    const int seen = shape_.causal ? row + 1 : p;
-    T dot = T(0);
-    for (int k = 0; k < seen; ++k) dot += d[k] * w[k];
-    for (int k = 0; k < seen; ++k) d[k] = w[k] * (d[k] - dot);
-    std::fill(d + seen, d + p, T(0));
-  }
+  softmax_backward(kept, p, shape_.causal, by_a);
   host_gemm<T>(false, false, p, n, p, scale, by_a, p, in.key, in.stride, T(0), by_in.query, by_in.stride);
   host_gemm<T>(true, false, p, n, p, scale, by_a, p, in.query, in.stride, T(0), by_in.key, by_in.stride);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/attention/exponentials.hpp"
 
@@ -38,6 +39,16 @@ template <class T>
 void TwoPassAttention<T>::add_block(const HeadRows<const T>& in, const Pair& b, T* sums, T* most, T* total) {
   const int n = shape_.width;
   scores(in, b);
+  weigh(b, sums, most, total);
+  host_gemm<T>(false, false, b.queries, n, b.keys, T(1), scores_.data(), b.keys,
+               in.value + size(b.key) * size(in.stride), in.stride, T(1), sums, n);
+}
+
+/// Weights in place of the block's scores, and what was summed before made to fit them.
+template <class T>
+void TwoPassAttention<T>::weigh(const Pair& b, T* sums, T* most, T* total) {
+  const KernelRegion region("softmax of a block", WorkKind::transcendental);
+  const int n = shape_.width;
   for (int row = 0; row < b.queries; ++row) {
     T* s = scores_.data() + size(row) * size(b.keys);
     const int count = seen(b, row);
@@ -51,8 +62,6 @@ void TwoPassAttention<T>::add_block(const HeadRows<const T>& in, const Pair& b, 
     if (shrink < T(1))
       for (int k = 0; k < n; ++k) sums[row * n + k] *= shrink;
   }
-  host_gemm<T>(false, false, b.queries, n, b.keys, T(1), scores_.data(), b.keys,
-               in.value + size(b.key) * size(in.stride), in.stride, T(1), sums, n);
 }
 
 template <class T>
@@ -66,6 +75,7 @@ void TwoPassAttention<T>::forward(const HeadRows<const T>& in, T* out, int out_s
     std::fill(total, total + queries, T(0));
     for (int key = 0; key < last; key += block)
       add_block(in, {query, queries, key, std::min(block, last - key)}, sums, most, total);
+    const KernelRegion region("softmax, end", WorkKind::elementwise);
     for (int row = 0; row < queries; ++row) {
       T *y = out + size(query + row) * size(out_stride), *copy = kept + size(query + row) * size(n + 1);
       for (int k = 0; k < n; ++k) y[k] = copy[k] = sums[row * n + k] / total[row];
@@ -85,6 +95,21 @@ void TwoPassAttention<T>::add_derivatives(const HeadRows<const T>& in, const Pai
   scores(in, b);
   host_gemm<T>(false, true, b.queries, b.keys, n, T(1), by_o, out_stride, in.value + key * stride, in.stride, T(0),
                by_scores_.data(), b.keys);
+  slopes(b, kept);
+  host_gemm<T>(true, false, b.keys, n, b.queries, T(1), scores_.data(), b.keys, by_o, out_stride, T(1),
+               by_in.value + key * by_stride, by_in.stride);
+  host_gemm<T>(false, false, b.queries, n, b.keys, scale_, by_scores_.data(), b.keys, in.key + key * stride, in.stride,
+               T(1), by_in.query + query * by_stride, by_in.stride);
+  host_gemm<T>(true, false, b.keys, n, b.queries, scale_, by_scores_.data(), b.keys, in.query + query * stride,
+               in.stride, T(1), by_in.key + key * by_stride, by_in.stride);
+}
+
+/// Weights in place of the block's scores, and derivatives by scores in place of those by weights.
+template <class T>
+void TwoPassAttention<T>::slopes(const Pair& b, const T* kept) {
+  const KernelRegion region("slope of the softmax of a block", WorkKind::transcendental);
+  const int n = shape_.width;
+  const auto query = size(b.query);
   for (int row = 0; row < b.queries; ++row) {
     T *a = scores_.data() + size(row) * size(b.keys), *d = by_scores_.data() + size(row) * size(b.keys);
     const int count = seen(b, row);
@@ -94,12 +119,6 @@ void TwoPassAttention<T>::add_derivatives(const HeadRows<const T>& in, const Pai
     for (int k = 0; k < count; ++k) d[k] = a[k] * (d[k] - mean);
     std::fill(d + count, d + b.keys, T(0));
   }
-  host_gemm<T>(true, false, b.keys, n, b.queries, T(1), scores_.data(), b.keys, by_o, out_stride, T(1),
-               by_in.value + key * by_stride, by_in.stride);
-  host_gemm<T>(false, false, b.queries, n, b.keys, scale_, by_scores_.data(), b.keys, in.key + key * stride, in.stride,
-               T(1), by_in.query + query * by_stride, by_in.stride);
-  host_gemm<T>(true, false, b.keys, n, b.queries, scale_, by_scores_.data(), b.keys, in.query + query * stride,
-               in.stride, T(1), by_in.key + key * by_stride, by_in.stride);
 }
 
 template <class T>

@@ -26,6 +26,8 @@ class TwoPassAttention : public Attention<T> {
   /// Keys of the block that the query `row` rows into the block sees.
   int seen(const Pair& b, int row) const;
   void scores(const HeadRows<const T>& in, const Pair& b);
+  void weigh(const Pair& b, T* sums, T* most, T* total);
+  void slopes(const Pair& b, const T* kept);
   void add_block(const HeadRows<const T>& in, const Pair& b, T* sums, T* most, T* total);
   void add_derivatives(const HeadRows<const T>& in, const Pair& b, const T* kept, const T* by_out, int out_stride,
                        const HeadRows<T>& by_in);

@@ -45,12 +45,7 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     for (auto width : p.layers)
       if (width < 1) return fmt::format("layers: a width of {} is none; widths are 1 or more", width);
-    for (auto rank : p.ranks)
-      if (rank < 0) return fmt::format("ranks: a rank of {} is none; give 0 for a whole layer, or 1 and more", rank);
-    if (!p.ranks.empty() && p.ranks.size() != p.layers.size() + 1)
-      return fmt::format("ranks: {} numbers for {} layers; give one for each, 0 for a whole one", p.ranks.size(),
-                         p.layers.size() + 1);
-    return {};
+    return wrong_ranks(p.ranks, p.layers.size() + 1);
   });
 }
 

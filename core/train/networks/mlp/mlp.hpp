@@ -62,6 +62,7 @@ class Mlp : public Network, public GivesParity, public HasFactors {
     return {};
   }
   std::vector<FactorLayer> factor_layers() const override;
+  std::vector<WidthKey> width_keys() const override { return {{"layers"}}; }
   void use_coded(const CodedWeights& coded) override { coded_ = &coded; }
   std::string state() const override;
   void restore(const std::string& state) override;

@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/data/numbers.hpp"
+#include "core/train/networks/torch/byte_lstm.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/register.hpp"
@@ -21,16 +22,12 @@ namespace {
 
 /// relu(x + second(relu(first(x)))), at one number of channels.
 struct ResidualImpl : torch::nn::Module {
-  ResidualImpl(std::int64_t channels, std::int64_t kernel, std::int64_t first_rank, std::int64_t second_rank)
-      : first(convolution_of_rank(channels, channels, kernel, first_rank)),
-        second(convolution_of_rank(channels, channels, kernel, second_rank)) {
-    register_module("first", first.ptr());
-    register_module("second", second.ptr());
-  }
+  ResidualImpl(std::shared_ptr<RankLayer> one, std::shared_ptr<RankLayer> other)
+      : first(register_module("first", std::move(one))), second(register_module("second", std::move(other))) {}
   torch::Tensor forward(const torch::Tensor& x) {
-    return torch::relu(x + second.forward(torch::relu(first.forward(x))));
+    return torch::relu(x + second->forward(torch::relu(first->forward(x))));
   }
-  torch::nn::AnyModule first, second;
+  std::shared_ptr<RankLayer> first, second;
 };
 TORCH_MODULE(Residual);
 
@@ -58,11 +55,7 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";
     const std::size_t layers = p.channels.size() * (1 + 2 * static_cast<std::size_t>(p.residual)) + 2;
-    for (auto rank : p.ranks)
-      if (rank < 0) return fmt::format("ranks: a rank of {} is none; give 0 for a whole layer, or 1 and more", rank);
-    if (!p.ranks.empty() && p.ranks.size() != layers)
-      return fmt::format("ranks: {} numbers for {} layers; give one for each, 0 for a whole one", p.ranks.size(),
-                         layers);
+    if (const auto wrong = wrong_ranks(p.ranks, layers); !wrong.empty()) return wrong;
     for (auto width : p.channels)
       if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
     return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);
@@ -101,22 +94,22 @@ void ConvNet::fit_statistics(Dataset& training, Context& context) {
 std::shared_ptr<torch::nn::Module> ConvNet::build() {
   torch::nn::Sequential layers;
   std::int64_t before = image_[0], height = image_[1], width = image_[2];
-  std::size_t layer = 0;
-  const auto rank = [&] { return params_.ranks.empty() ? 0 : params_.ranks[layer++]; };
+  RankLayers made(params_.ranks);
+  const std::vector<std::int64_t> kernel{params_.kernel, params_.kernel};
   for (const auto channels : params_.channels) {
-    layers->push_back(convolution_of_rank(before, channels, params_.kernel, rank()));
+    layers->push_back(made.same(before, channels, kernel, height * width));
     layers->push_back(torch::nn::ReLU());
     for (std::int64_t k = 0; k < params_.residual; ++k) {
-      const auto first = rank(), second = rank();
-      layers->push_back(Residual(channels, params_.kernel, first, second));
+      auto first = made.same(channels, channels, kernel, height * width);
+      layers->push_back(Residual(std::move(first), made.same(channels, channels, kernel, height * width)));
     }
     layers->push_back(torch::nn::MaxPool2d(2));
     before = channels, height /= 2, width /= 2;
   }
   layers->push_back(torch::nn::Flatten());
-  layers->push_back(linear_of_rank(before * height * width, params_.hidden, rank()));
+  layers->push_back(made.linear(before * height * width, params_.hidden));
   layers->push_back(torch::nn::ReLU());
-  layers->push_back(linear_of_rank(params_.hidden, classes_, rank()));
+  layers->push_back(made.linear(params_.hidden, classes_));
   layers_ = layers.ptr();
   pieces_.clear(), segments_.clear();
   for (std::size_t k = 0; k < layers->size(); ++k) {
@@ -135,27 +128,6 @@ void ConvNet::initial(const ParameterInfo& info, std::int64_t index, const Tenso
   const auto inputs = static_cast<double>(info.shape[1] * info.shape[2] * info.shape[3]);
   const auto blocks = static_cast<double>(params_.residual * std::ssize(params_.channels));
   fill_normal(weights, std::sqrt(2.0 / (inputs * blocks)), seed, index);
-}
-
-std::vector<FactorLayer> ConvNet::factor_layers() const {
-  std::vector<FactorLayer> out;
-  std::int64_t before = image_[0], height = image_[1], width = image_[2];
-  const auto add = [&](std::int64_t inputs, std::int64_t outputs, std::int64_t taps, std::int64_t places) {
-    FactorLayer layer;
-    layer.inputs = inputs, layer.outputs = outputs, layer.taps = taps, layer.places = places;
-    layer.rank = params_.ranks.empty() ? 0 : params_.ranks[out.size()];
-    out.push_back(layer);
-  };
-  const auto taps = params_.kernel * params_.kernel;
-  for (const auto channels : params_.channels) {
-    add(before, channels, taps, height * width);
-    for (std::int64_t k = 0; k < 2 * params_.residual; ++k) add(channels, channels, taps, height * width);
-    before = channels, height /= 2, width /= 2;
-  }
-  add(before * height * width, params_.hidden, 1, 1);
-  add(params_.hidden, classes_, 1, 1);
-  name_factors(parameters(), out);
-  return out;
 }
 
 /// (batch, classes), float32 or float64.
@@ -218,6 +190,8 @@ void register_torch(Registry& registry) {
   registry.set_plugin("core");
   registry.add<ConvNet>("conv_net", "small convolutional classifier of images (Torch)")
       .synonyms({"cnn", "convnet", "convolutional", "resnet", "vgg"});
+  registry.add<ByteLstm>("byte_lstm", "long short-term memory over bytes, beside transformer (Torch)")
+      .synonyms({"char_rnn", "language_lstm"});
 }
 
 }  // namespace cambium::train

@@ -34,7 +34,8 @@ class ConvNet : public TorchNetwork, public HasFactors {
   /// "output": probabilities of the classes.
   std::vector<FieldInfo> outputs() const override { return {{"output", "", {classes_}, DType::f64}}; }
   /// Convolutions (both of each block), the hidden layer, the classes.
-  std::vector<FactorLayer> factor_layers() const override;
+  std::vector<FactorLayer> factor_layers() const override { return module_layers(); }
+  std::vector<WidthKey> width_keys() const override { return {{"channels"}, {"hidden"}}; }
   std::string state() const override;
   void restore(const std::string& state) override;
 

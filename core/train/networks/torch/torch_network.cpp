@@ -12,6 +12,7 @@
 #include "core/base/error.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/operator_regions.hpp"
+#include "core/train/networks/torch/rank_layers.hpp"
 #include "core/train/networks/torch/saved_tensors.hpp"
 #include "core/train/networks/torch/segments.hpp"
 
@@ -141,6 +142,8 @@ TorchNetwork::Bound& TorchNetwork::bound() const {
   find_segments();
   return *bound_;
 }
+
+std::vector<FactorLayer> TorchNetwork::module_layers() const { return factor_layers_of(*bound().module, parameters()); }
 
 void TorchNetwork::find_segments() const {
   Bound& b = *bound_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/tensor_ref.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/networks/torch/torch_batch.hpp"
 
@@ -77,6 +78,9 @@ class TorchNetwork : public Network {
   /// Called by loss(): from here on it reads weights of segments()[segment], until it enters another. They come in
   /// ascending order.
   void enter(int segment);
+
+  /// For networks that are HasFactors and whose layers RankLayers makes (rank_layers.hpp): what factor_layers() says.
+  std::vector<FactorLayer> module_layers() const;
 
   /// Whether loss() takes its parts through recomputed() when asked to.
   virtual bool can_recompute() const { return false; }

@@ -40,15 +40,28 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   d("learn", &Params::learn, "whose cross entropy is the loss: that of every_byte, or of answers alone")
       .options({{"every_byte", Learn::every_byte}, {"answers", Learn::answers}})
       .def(Learn::every_byte);
+  d("causal", &Params::causal,
+    "true: a place sees those before it and says the next byte; false: it sees the whole text, and says bytes that are "
+    "hidden from it: the answers where these are learnt, else a share of the text")
+      .def(true);
+  d("masked", &Params::masked, "share of a text's bytes that is hidden where it is not causal and every_byte is learnt")
+      .range(0.01, 0.99)
+      .def(0.15);
   d("attention", &Params::attention, "how the places of a text see each other");
   d("precision", &Params::precision,
     "of weights and products; bfloat16 rounds the factors of products, sums are float32")
       .options({{"float64", Precision::float64}, {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}})
       .def(Precision::float32);
   d("linear", &Params::linear, "bits of the products inside the blocks");
+  d("ranks", &Params::ranks,
+    "of each matrix that is a product of two, the width between them, 0 for a whole one: of each block that of "
+    "queries, "
+    "keys and values, the one behind attention, up and down; then the head's. A stage compress finds them")
+      .def({});
   d.check([](const Params& p) -> std::string {
-    if (p.width % p.heads == 0) return {};
-    return fmt::format("width {} is not a multiple of heads {}; every head takes an equal part", p.width, p.heads);
+    if (p.width % p.heads != 0)
+      return fmt::format("width {} is not a multiple of heads {}; every head takes an equal part", p.width, p.heads);
+    return wrong_ranks(p.ranks, 4 * static_cast<std::size_t>(p.layers) + 1);
   });
 }
 
@@ -77,35 +90,64 @@ void Transformer::fit_statistics(Dataset& training, Context& context) {
         "learn: answers needs a field '{}' that marks them, which the data set lacks; take data that have one (type "
         "recall), name theirs with answers, or remove learn",
         params_.answers));
-  const double places = static_cast<double>(length_ - 1);
+  const auto seen = static_cast<double>(places());
   if (params_.attention.type == AttentionParams::Type::softmax)
-    require_memory(params_.layers * params_.heads * places * places * static_cast<double>(size_of(dtype())),
-                   fmt::format("attention between {:.4g} places of a text", places),
+    require_memory(params_.layers * params_.heads * seen * seen * static_cast<double>(size_of(dtype())),
+                   fmt::format("attention between {:.4g} places of a text", seen),
                    "take attention: {type: two_pass}, which gives the same numbers and does not keep them", context);
 }
 
-static TransformerShape shape_of(const Transformer::Params& p, std::int64_t length) {
-  return {p.layers, p.width, p.heads, p.expand * p.width, static_cast<int>(length) - 1};
+static TransformerShape shape_of(const Transformer::Params& p, std::int64_t places) {
+  return {p.layers, p.width, p.heads, p.expand * p.width, static_cast<int>(places), p.ranks};
 }
 
 std::vector<ParameterInfo> Transformer::parameters() const {
-  const std::int64_t d = params_.width, hidden = d * params_.expand;
-  std::vector<ParameterInfo> out{{"embedding.byte", {256, d}, true}, {"embedding.position", {length_ - 1, d}, true}};
+  const std::int64_t d = params_.width;
+  const auto shape = shape_of(params_, places());
+  std::vector<ParameterInfo> out{{"embedding.byte", {params_.causal ? 256 : 257, d}, true},
+                                 {"embedding.position", {places(), d}, true}};
+  const auto matrix = [&](const std::string& name, const Product& w, bool linear) {
+    if (w.rank == 0) return out.push_back({name, {w.n_in, w.n_out}, true, linear});
+    out.push_back({name + ".enter", {w.n_in, w.rank}, true, linear});
+    out.push_back({name + ".leave", {w.rank, w.n_out}, true, linear});
+  };
   for (int l = 0; l < params_.layers; ++l) {
-    const auto add = [&](const char* name, std::vector<std::int64_t> shape) {
-      const bool matrix = shape.size() == 2;
-      out.push_back({fmt::format("blocks.{}.{}", l, name), std::move(shape), matrix, matrix});
-    };
-    add("norm1.gain", {d}), add("attention.qkv", {d, 3 * d}), add("attention.out", {d, d});
-    add("norm2.gain", {d}), add("feed_forward.up", {d, hidden}), add("feed_forward.down", {hidden, d});
+    const auto block = fmt::format("blocks.{}.", l);
+    out.push_back({block + "norm1.gain", {d}, false});
+    matrix(block + "attention.qkv", shape.matrix(l, TransformerShape::qkv), true);
+    matrix(block + "attention.out", shape.matrix(l, TransformerShape::out), true);
+    out.push_back({block + "norm2.gain", {d}, false});
+    matrix(block + "feed_forward.up", shape.matrix(l, TransformerShape::up), true);
+    matrix(block + "feed_forward.down", shape.matrix(l, TransformerShape::down), true);
   }
   out.push_back({"head.gain", {d}, false});
-  out.push_back({"head.w", {d, 256}, true});
+  matrix("head.w", shape.head(256), false);
+  return out;
+}
+
+std::vector<FactorLayer> Transformer::factor_layers() const {
+  const auto shape = shape_of(params_, places());
+  const auto infos = parameters();
+  std::vector<FactorLayer> out;
+  const auto add = [&](const Product& w) {
+    FactorLayer layer;
+    layer.name = infos[static_cast<std::size_t>(w.first)].name;
+    if (w.rank > 0) layer.name = layer.name.substr(0, layer.name.rfind('.'));
+    layer.inputs = w.n_in, layer.outputs = w.n_out, layer.places = places(), layer.outputs_first = false;
+    layer.rank = w.rank;
+    (w.rank > 0 ? layer.enter : layer.core) = w.first;
+    if (w.rank > 0) layer.leave = w.first + 1;
+    out.push_back(layer);
+  };
+  for (int l = 0; l < params_.layers; ++l)
+    for (const auto m : {TransformerShape::qkv, TransformerShape::out, TransformerShape::up, TransformerShape::down})
+      add(shape.matrix(l, m));
+  add(shape.head(256));
   return out;
 }
 
 std::vector<int> Transformer::modules() const {
-  const auto shape = shape_of(params_, length_);
+  const auto shape = shape_of(params_, places());
   std::vector<int> out{0};
   for (int l = 0; l < params_.layers; ++l) out.push_back(shape.first_of_block(l));
   out.push_back(shape.first_of_head());
@@ -120,7 +162,8 @@ void Transformer::initialise(std::span<const TensorRef> weights, std::uint64_t s
     for (std::size_t k = 0; k < infos.size(); ++k) {
       const auto& info = infos[k];
       double deviation = info.linear ? 1.0 / std::sqrt(static_cast<double>(info.shape[0])) : 0.02;
-      if (info.name.ends_with(".out") || info.name.ends_with(".down")) deviation /= std::sqrt(2.0 * params_.layers);
+      if (info.name.find(".out") != std::string::npos || info.name.find(".down") != std::string::npos)
+        deviation /= std::sqrt(2.0 * params_.layers);
       auto* values = static_cast<T*>(weights[k].data);
       for (std::int64_t i = 0; i < weights[k].elements(); ++i)
         values[i] =
@@ -146,11 +189,11 @@ std::size_t Transformer::features_needed() const {
 }
 
 std::vector<double> Transformer::answers_of(std::span<const SamplePtr> samples) const {
-  const auto places = static_cast<std::size_t>(length_) - 1;
-  std::vector<double> out(samples.size() * places);
+  const auto marked = static_cast<std::size_t>(length_) - 1, each = static_cast<std::size_t>(places());
+  std::vector<double> out(samples.size() * each);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto& field = field_of(*samples[s], params_.answers);
-    const auto marks = std::span(out).subspan(s * places, places);
+    const auto marks = std::span(out).subspan(s * each + each - marked, marked);  // the first byte is no answer
     if (field.elements() != length_ - 1)
       throw InputError(fmt::format("sample {}: field '{}' marks {} bytes, but the model predicts {}, all but the first",
                                    samples[s]->id, params_.answers, field.elements(), length_ - 1));
@@ -166,15 +209,41 @@ std::vector<double> Transformer::answers_of(std::span<const SamplePtr> samples) 
   return out;
 }
 
-std::vector<double> Transformer::places_of(std::span<const SamplePtr> samples) const {
-  if (params_.learn == Learn::every_byte) return {};
-  auto out = answers_of(samples);
-  const auto places = static_cast<std::ptrdiff_t>(length_) - 1;
-  for (auto at = out.begin(); at != out.end(); at += places) {
+/// A stream of random numbers of its own (core/parallel/random.hpp).
+static constexpr auto masks = static_cast<Stream>(12);
+
+/// Marks a share of a text's places, one at least.
+static void hide(std::span<double> places, double share, std::uint64_t seed, std::uint64_t id, std::uint64_t step) {
+  std::vector<std::size_t> order(places.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto count = std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(places.size())));
+  for (std::size_t k = 0; k < count; ++k) {
+    const Random4 random(seed, masks, id, step * places.size() + k);
+    const auto left = static_cast<double>(places.size() - k);
+    std::swap(order[k], order[k + static_cast<std::size_t>(random.uniform(0) * left)]);
+    places[order[k]] = 1.0;
+  }
+}
+
+std::vector<double> Transformer::learnt(std::span<const SamplePtr> samples, std::uint64_t seed,
+                                        std::int64_t step) const {
+  if (params_.learn == Learn::answers) return answers_of(samples);
+  if (params_.causal) return {};
+  const auto each = static_cast<std::size_t>(places());
+  std::vector<double> out(samples.size() * each, 0.0);
+  for (std::size_t s = 0; s < samples.size(); ++s)
+    hide(std::span(out).subspan(s * each, each), params_.masked, seed, static_cast<std::uint64_t>(samples[s]->id),
+         static_cast<std::uint64_t>(step));
+  return out;
+}
+
+/// What places count in a sample's loss, given the marks of those that do: one each in all.
+static std::vector<double> weighted(std::vector<double> marks, std::int64_t places) {
+  for (auto at = marks.begin(); at != marks.end(); at += places) {
     const double share = 1.0 / static_cast<double>(std::count(at, at + places, 1.0));
     std::for_each(at, at + places, [&](double& x) { x *= share; });
   }
-  return out;
+  return marks;
 }
 
 std::vector<std::uint8_t> Transformer::bytes_of(std::span<const SamplePtr> samples) const {
@@ -200,22 +269,23 @@ void Transformer::gradient(std::span<const SamplePtr> samples, std::span<const T
                            std::span<const double> term_weights, std::span<const TensorRef> gradients,
                            std::span<TermSum> terms, const ReadyCallback& ready) {
   const auto bytes = bytes_of(samples);
-  const auto places = places_of(samples);
+  const auto marks = learnt(samples, seed_, step_);
+  const auto counted = weighted(marks, places());
   with_real(dtype(), [&]<class T>() {
-    TransformerPass<T> pass(shape_of(params_, length_), params_, weights, features_);
-    const auto losses = pass.forward(bytes, static_cast<int>(samples.size()), ready);
-    terms[0].sum += places.empty()
-                        ? std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(length_ - 1)
-                        : std::inner_product(losses.begin(), losses.end(), places.begin(), 0.0);
+    TransformerPass<T> pass(shape_of(params_, places()), params_, weights, features_);
+    const auto losses = pass.forward(bytes, static_cast<int>(samples.size()), ready,
+                                     params_.causal ? std::span<const double>{} : marks);
+    terms[0].sum += counted.empty() ? std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(places())
+                                    : std::inner_product(losses.begin(), losses.end(), counted.begin(), 0.0);
     terms[0].count += static_cast<double>(samples.size());
-    pass.backward(term_weights[0], places, gradients, ready);
+    pass.backward(term_weights[0], counted, gradients, ready);
   });
 }
 
 std::vector<TermInfo> Transformer::metrics() const {
   std::vector<TermInfo> out = terms();
-  if (has_floor_) out.push_back({"above_floor", "", TermInfo::Report::mean});
-  if (has_answers_) out.push_back({"answers_right", "", TermInfo::Report::mean});
+  if (has_floor_ && params_.causal) out.push_back({"above_floor", "", TermInfo::Report::mean});
+  if (judges_answers()) out.push_back({"answers_right", "", TermInfo::Report::mean});
   return out;
 }
 
@@ -231,24 +301,27 @@ void Transformer::evaluate(std::span<const SamplePtr> samples, std::span<const T
                            std::span<TermSum> metrics) {
   if (samples.empty()) return;
   const auto bytes = bytes_of(samples);
-  const auto places = static_cast<std::size_t>(length_) - 1;
-  const auto answers = has_answers_ ? answers_of(samples) : std::vector<double>{};
-  const std::span<const double> counted = params_.learn == Learn::answers ? answers : std::span<const double>{};
+  const auto each = static_cast<std::size_t>(places()), next = static_cast<std::size_t>(length_) - each;
+  const auto answers = judges_answers() ? answers_of(samples) : std::vector<double>{};
+  const auto counted = learnt(samples, 1, 0);
   with_real(dtype(), [&]<class T>() {
-    TransformerPass<T> pass(shape_of(params_, length_), params_, weights, features_, coded_);
-    const auto losses = sum_of(pass.forward(bytes, static_cast<int>(samples.size())), counted);
+    TransformerPass<T> pass(shape_of(params_, places()), params_, weights, features_, coded_);
+    const auto losses = sum_of(
+        pass.forward(bytes, static_cast<int>(samples.size()), {}, params_.causal ? std::span<const double>{} : counted),
+        counted);
     std::size_t at = 0;
     add(metrics[at++], losses.sum, losses.count);
-    if (has_floor_) {
-      std::vector<double> least(samples.size() * places);
+    if (has_floor_ && params_.causal) {
+      std::vector<double> least(samples.size() * each);
       for (std::size_t s = 0; s < samples.size(); ++s)
-        read_numbers(field_of(*samples[s], params_.floor), least.data() + s * places);
+        read_numbers(field_of(*samples[s], params_.floor), least.data() + s * each);
       add(metrics[at++], losses.sum - sum_of(least, counted).sum, losses.count);
     }
-    if (!has_answers_) return;
+    if (answers.empty()) return;
     const auto said = pass.likeliest();
     double right = 0.0;
-    for (std::size_t k = 0; k < said.size(); ++k) right += said[k] == bytes[k + k / places + 1] ? answers[k] : 0.0;
+    for (std::size_t k = 0; k < said.size(); ++k)
+      right += said[k] == bytes[k + next * (k / each + 1)] ? answers[k] : 0.0;
     add(metrics[at], right, std::accumulate(answers.begin(), answers.end(), 0.0));
   });
 }
@@ -264,6 +337,12 @@ std::vector<Citation> Transformer::citations() const {
   title = {Root Mean Square Layer Normalization},
   booktitle = {Advances in Neural Information Processing Systems}, volume = {32}, year = {2019}
 })"}};
+  if (!params_.causal)
+    out.push_back({"devlin2019", R"(@inproceedings{devlin2019,
+  author = {Devlin, Jacob and Chang, Ming-Wei and Lee, Kenton and Toutanova, Kristina},
+  title = {{BERT}: Pre-training of Deep Bidirectional Transformers for Language Understanding},
+  booktitle = {Proceedings of NAACL-HLT}, year = {2019}, pages = {4171--4186}, doi = {10.18653/v1/N19-1423}
+})"});
   if (params_.linear.weights == LinearWeights::ternary)
     out.push_back({"ma2024bitnet", R"(@misc{ma2024bitnet,
   author = {Ma, Shuming and Wang, Hongyu and Ma, Lingxiao and Wang, Lei and Wang, Wenhui and Huang, Shaohan and Dong, Li and Wang, Ruiping and Xue, Jilong and Wei, Furu},

@@ -1,18 +1,23 @@
 #pragma once
 #include "core/base/tensor_ref.hpp"
 #include "core/deck/describe.hpp"
+#include "core/train/kinds/factor_layers.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/networks/attention/attention.hpp"
 
 namespace cambium::train {
 
-/// A causal transformer over bytes, with gradients written by hand: embeddings of byte and position, blocks of
+/// A transformer over bytes, with gradients written by hand: embeddings of byte and position, blocks of
 /// attention and a GELU network, each behind a root-mean-square norm and added to what came in (pre-norm), a last norm
 /// and a matrix to 256 logits. The loss is the cross entropy of every byte but the first, given those before it, or of
 /// the bytes that the data mark as answers; the metric `above_floor` subtracts what the data say is the least possible,
 /// `answers_right` is the share of the answers whose byte has the largest logit. Matrices have no biases. Random
 /// features of attention are drawn with the first weights and belong to state().
-class Transformer : public Network {
+///
+/// Where it is not `causal` every place sees the whole text and says its own byte (Devlin et al. 2019); the bytes whose
+/// cross entropy is the loss are hidden behind a sign of their own: the answers, or a share of each text drawn anew in
+/// every step (the same in every evaluation).
+class Transformer : public Network, public HasFactors {
  public:
   enum class LinearWeights { full, ternary };
   enum class Activations { full, int8 };
@@ -29,9 +34,12 @@ class Transformer : public Network {
     int layers = 2, width = 128, heads = 4, expand = 4;
     std::string input = "text", floor = "surprise", answers = "answer";
     Learn learn = Learn::every_byte;
+    bool causal = true;
+    double masked = 0.15;
     AttentionParams attention;
     Precision precision = Precision::float32;
     Linear linear;
+    std::vector<std::int64_t> ranks;  ///< of the matrices of each block and of the head, 0: whole; empty: all are
     static void describe(deck::Describe<Params>& d);
   };
   Transformer(const Params& params, Context&);
@@ -43,6 +51,10 @@ class Transformer : public Network {
   std::vector<int> modules() const override;  ///< embeddings, blocks, head
   std::vector<TermInfo> terms() const override { return {{"nats_per_byte", "", TermInfo::Report::mean}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
+  /// Of each block queries, keys and values together, their way out, the network's up and down; then the head.
+  std::vector<FactorLayer> factor_layers() const override;
+  std::vector<WidthKey> width_keys() const override { return {{"width", params_.heads}}; }
   void gradient(std::span<const SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients, std::span<TermSum> terms,
                 const ReadyCallback& ready) override;
@@ -65,13 +77,18 @@ class Transformer : public Network {
   std::vector<std::uint8_t> bytes_of(std::span<const SamplePtr> samples) const;
   /// 1 for every place of the samples whose byte is an answer, else 0. InputError for a sample without any.
   std::vector<double> answers_of(std::span<const SamplePtr> samples) const;
-  /// What places count in a sample's loss; empty where all count the same.
-  std::vector<double> places_of(std::span<const SamplePtr> samples) const;
+  /// 1 for every place whose byte is learnt, else 0; empty where all are. In `step`, of a training or an evaluation.
+  std::vector<double> learnt(std::span<const SamplePtr> samples, std::uint64_t seed, std::int64_t step) const;
+  /// Hidden bytes are not known where another share of the text is hidden.
+  bool judges_answers() const { return has_answers_ && (params_.causal || params_.learn == Learn::answers); }
+  std::int64_t places() const { return length_ - (params_.causal ? 1 : 0); }
   std::size_t features_needed() const;
 
   Params params_;
   std::int64_t length_ = 0;  ///< bytes of a sample
   bool has_floor_ = false, has_answers_ = false;
+  std::uint64_t seed_ = 1;
+  std::int64_t step_ = 0;
   std::vector<double> features_;         ///< random features of attention: layers x features x numbers of a head
   const CodedWeights* coded_ = nullptr;  ///< in place of full weights, when only run
 };

@@ -6,6 +6,7 @@
 
 #include "core/base/pack.hpp"
 #include "core/base/pack_math.hpp"
+#include "core/base/record/recorder.hpp"
 
 namespace cambium::train {
 
@@ -13,6 +14,7 @@ static constexpr double epsilon = 1e-6;  ///< added to mean squares
 
 template <class T>
 void rms_norm(const T* x, const T* gain, int rows, int width, T* y, T* inverse) {
+  const KernelRegion region("norm", WorkKind::reduction);
   for (int row = 0; row < rows; ++row, x += width, y += width) {
     T square[8] = {};
     for (int k = 0; k < width; ++k) square[k % 8] += x[k] * x[k];
@@ -28,6 +30,7 @@ void rms_norm(const T* x, const T* gain, int rows, int width, T* y, T* inverse) 
 template <class T>
 void rms_norm_backward(const T* x, const T* gain, const T* inverse, const T* by_y, int rows, int width, T* by_x,
                        T* by_gain) {
+  const KernelRegion region("slope of the norm", WorkKind::reduction);
   for (int row = 0; row < rows; ++row, x += width, by_y += width, by_x += width) {
     const T r = inverse[row];
     T dot[8] = {};
@@ -81,6 +84,7 @@ void store(Pack<T, 64 / sizeof(T)> value, T* y, int count) {
 
 template <class T>
 void gelu(const T* x, std::int64_t n, T* y) {
+  const KernelRegion region("gelu", WorkKind::transcendental);
   using P = Pack<T, 64 / sizeof(T)>;
   by_packs<T>(n, [&](std::int64_t k, int count) {
     const P v = load(x + k, count);
@@ -90,6 +94,7 @@ void gelu(const T* x, std::int64_t n, T* y) {
 
 template <class T>
 void gelu_backward(const T* x, std::int64_t n, T* by_y) {
+  const KernelRegion region("slope of gelu", WorkKind::transcendental);
   using P = Pack<T, 64 / sizeof(T)>;
   by_packs<T>(n, [&](std::int64_t k, int count) {
     const P v = load(x + k, count), t = inner_tanh(v);
@@ -101,6 +106,7 @@ void gelu_backward(const T* x, std::int64_t n, T* by_y) {
 
 template <class T>
 void round_to_bfloat16(std::span<T> values) {
+  const KernelRegion region("rounding", WorkKind::elementwise);
   for (T& value : values) {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
     value = static_cast<T>(std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u));
@@ -109,6 +115,7 @@ void round_to_bfloat16(std::span<T> values) {
 
 template <class T>
 void round_rows_to_int8(std::span<T> values, int width) {
+  const KernelRegion region("rounding", WorkKind::elementwise);
   for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(width)) {
     const auto row = values.subspan(at, static_cast<std::size_t>(width));
     T most = T(0);
@@ -121,6 +128,7 @@ void round_rows_to_int8(std::span<T> values, int width) {
 
 template <class T>
 void round_to_ternary(std::span<T> values) {
+  const KernelRegion region("rounding", WorkKind::elementwise);
   double sum = 0.0;
   for (T x : values) sum += std::abs(static_cast<double>(x));
   const T s = static_cast<T>(sum / static_cast<double>(values.size()));

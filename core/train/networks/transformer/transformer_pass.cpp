@@ -3,15 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/record/recorder.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"
 #include "core/train/networks/transformer/transformer_ops.hpp"
 
 namespace cambium::train {
 
-static constexpr int vocabulary = 256;
-/// Parameters of a block, from its first.
-enum { norm1, qkv_w, out_w, norm2, up_w, down_w };
+static constexpr int vocabulary = 256, mask = vocabulary;
+
+int TransformerShape::arrays(int count) const {
+  int n = count;
+  for (int k = 0; k < count; ++k) n += rank(k) > 0;
+  return n;
+}
+
+Product TransformerShape::matrix(int l, Matrix m) const {
+  const int in = m == down ? hidden : width, to = m == qkv ? 3 * width : m == up ? hidden : width;
+  return {2 + 2 * l + 1 + (m >= up) + arrays(4 * l + m), in, to, rank(4 * l + m)};
+}
 
 static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 template <class T>
@@ -47,8 +57,8 @@ void TransformerPass<T>::enter(std::vector<T>& x, int width, bool inside) const 
 }
 
 template <class T>
-void TransformerPass<T>::multiply(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add,
-                                  bool inside) {
+void TransformerPass<T>::multiply_one(const std::vector<T>& x, int k, int n_in, int n_out, std::vector<T>& y, bool add,
+                                      bool inside) {
   y.resize(size(static_cast<std::int64_t>(rows_) * n_out));
   if (coded_) {
     if (!add) std::fill(y.begin(), y.end(), T(0));
@@ -59,8 +69,17 @@ void TransformerPass<T>::multiply(const std::vector<T>& x, int k, int n_in, int 
 }
 
 template <class T>
-std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, int k, int n_in, int n_out,
-                                                     std::vector<T> by_y, T* by_weight, bool inside) {
+void TransformerPass<T>::multiply(const std::vector<T>& x, const Product& w, std::vector<T>& between, std::vector<T>& y,
+                                  bool add, bool inside) {
+  if (w.rank == 0) return multiply_one(x, w.first, w.n_in, w.n_out, y, add, inside);
+  multiply_one(x, w.first, w.n_in, w.rank, between, false, inside);
+  enter(between, w.rank, inside);
+  multiply_one(between, w.first + 1, w.rank, w.n_out, y, add, inside);
+}
+
+template <class T>
+std::vector<T> TransformerPass<T>::one_backward(const std::vector<T>& x, int k, int n_in, int n_out,
+                                                std::vector<T> by_y, T* by_weight, bool inside) {
   if (params_.precision == Precision::bfloat16) round_to_bfloat16<T>(by_y);
   host_gemm<T>(true, false, n_in, n_out, rows_, T(1), x.data(), n_in, by_y.data(), n_out, T(1), by_weight, n_out);
   std::vector<T> by_x(size(static_cast<std::int64_t>(rows_) * n_in));
@@ -70,23 +89,55 @@ std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, in
 }
 
 template <class T>
-std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples,
-                                                const ReadyCallback& ready) {
-  const int positions = shape_.positions, width = shape_.width;
-  samples_ = samples, rows_ = samples * positions;
-  inputs_.clear(), targets_.clear();
-  for (int s = 0; s < samples; ++s) {
-    const auto text = bytes.subspan(size(s) * size(positions + 1), size(positions + 1));
-    inputs_.insert(inputs_.end(), text.begin(), text.end() - 1);
-    targets_.insert(targets_.end(), text.begin() + 1, text.end());
+std::vector<T> TransformerPass<T>::multiply_backward(const std::vector<T>& x, const Product& w,
+                                                     const std::vector<T>& between, std::vector<T> by_y,
+                                                     std::span<const TensorRef> gradients, const ReadyCallback& ready,
+                                                     bool inside) {
+  if (w.rank > 0) {
+    by_y = one_backward(between, w.first + 1, w.rank, w.n_out, std::move(by_y), data_of<T>(gradients, w.first + 1),
+                        inside);
+    ready(w.first + 1);
   }
-  ready.forward(0);
-  x_.resize(size(static_cast<std::int64_t>(rows_) * width));
+  auto by_x = one_backward(x, w.first, w.n_in, w.rank > 0 ? w.rank : w.n_out, std::move(by_y),
+                           data_of<T>(gradients, w.first), inside);
+  ready(w.first);
+  return by_x;
+}
+
+template <class T>
+void TransformerPass<T>::take(std::span<const std::uint8_t> bytes, std::span<const double> masked) {
+  const int next = params_.causal ? 1 : 0;
+  const std::size_t length = size(shape_.positions + next);
+  inputs_.clear(), targets_.clear();
+  for (int s = 0; s < samples_; ++s) {
+    const auto text = bytes.subspan(size(s) * length, length);
+    inputs_.insert(inputs_.end(), text.begin(), text.end() - next);
+    targets_.insert(targets_.end(), text.begin() + next, text.end());
+  }
+  for (std::size_t row = 0; row < masked.size(); ++row)
+    if (masked[row] != 0.0) inputs_[row] = mask;
+}
+
+template <class T>
+void TransformerPass<T>::embed() {
+  const KernelRegion region("embeddings", WorkKind::movement);
+  const int positions = shape_.positions, width = shape_.width;
   for (int row = 0; row < rows_; ++row) {
     const T *byte = raw(0) + size(inputs_[size(row)]) * size(width),
             *position = raw(1) + size(row % positions) * size(width);
     for (int k = 0; k < width; ++k) x_[size(row) * size(width) + size(k)] = byte[k] + position[k];
   }
+}
+
+template <class T>
+std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> bytes, int samples,
+                                                const ReadyCallback& ready, std::span<const double> masked) {
+  const int width = shape_.width;
+  samples_ = samples, rows_ = samples * shape_.positions;
+  take(bytes, masked);
+  ready.forward(0);
+  x_.resize(size(static_cast<std::int64_t>(rows_) * width));
+  embed();
   ready.release(0);
   for (int l = 0; l < shape_.layers; ++l) {
     ready.forward(1 + l);
@@ -98,8 +149,15 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
   last_entered_.resize(x_.size()), last_inverse_.resize(size(rows_));
   rms_norm(x_.data(), raw(head), rows_, width, last_entered_.data(), last_inverse_.data());
   enter(last_entered_, width, false);
-  multiply(last_entered_, head + 1, width, vocabulary, probabilities_, false, false);
+  multiply(last_entered_, shape_.head(vocabulary), head_between_, probabilities_, false, false);
   ready.release(1 + shape_.layers);
+  return losses();
+}
+
+/// Chances of all bytes in place of their logits.
+template <class T>
+std::vector<double> TransformerPass<T>::losses() {
+  const KernelRegion region("softmax of bytes", WorkKind::transcendental);
   std::vector<double> out;
   for (int row = 0; row < rows_; ++row) {
     T* p = probabilities_.data() + size(row) * vocabulary;
@@ -114,31 +172,34 @@ std::vector<double> TransformerPass<T>::forward(std::span<const std::uint8_t> by
 
 template <class T>
 void TransformerPass<T>::block_forward(int l) {
-  const int width = shape_.width, first = shape_.first_of_block(l);
+  const int width = shape_.width;
   Block& b = blocks_[size(l)];
+  const auto times = [&](const std::vector<T>& x, TransformerShape::Matrix m, std::vector<T>& y, bool add) {
+    multiply(x, shape_.matrix(l, m), b.inside[m], y, add, true);
+  };
   b.x = x_;
   b.entered1.resize(x_.size()), b.inverse1.resize(size(rows_));
-  rms_norm(b.x.data(), raw(first + norm1), rows_, width, b.entered1.data(), b.inverse1.data());
+  rms_norm(b.x.data(), raw(shape_.norm1(l)), rows_, width, b.entered1.data(), b.inverse1.data());
   enter(b.entered1, width, true);
-  multiply(b.entered1, first + qkv_w, width, 3 * width, b.qkv, false, true);
+  times(b.entered1, TransformerShape::qkv, b.qkv, false);
   attend(l);
   enter(b.mixed, width, true);
-  multiply(b.mixed, first + out_w, width, width, x_, true, true);
+  times(b.mixed, TransformerShape::out, x_, true);
   b.between = x_;
   b.entered2.resize(x_.size()), b.inverse2.resize(size(rows_));
-  rms_norm(b.between.data(), raw(first + norm2), rows_, width, b.entered2.data(), b.inverse2.data());
+  rms_norm(b.between.data(), raw(shape_.norm2(l)), rows_, width, b.entered2.data(), b.inverse2.data());
   enter(b.entered2, width, true);
-  multiply(b.entered2, first + up_w, width, shape_.hidden, b.up, false, true);
+  times(b.entered2, TransformerShape::up, b.up, false);
   b.hidden.resize(b.up.size());
   gelu(b.up.data(), std::ssize(b.up), b.hidden.data());
   enter(b.hidden, shape_.hidden, true);
-  multiply(b.hidden, first + down_w, shape_.hidden, width, x_, true, true);
+  times(b.hidden, TransformerShape::down, x_, true);
 }
 
 template <class T>
 std::unique_ptr<Attention<T>> TransformerPass<T>::attention_of(int l) const {
   const std::size_t each = features_.size() / size(shape_.layers);
-  return make_attention<T>(params_.attention.type, {shape_.positions, shape_.width / shape_.heads, true},
+  return make_attention<T>(params_.attention.type, {shape_.positions, shape_.width / shape_.heads, params_.causal},
                            features_.subspan(size(l) * each, each));
 }
 
@@ -189,53 +250,56 @@ std::vector<std::uint8_t> TransformerPass<T>::likeliest() const {
 }
 
 template <class T>
-void TransformerPass<T>::head_backward(double weight, std::span<const double> places,
-                                       std::span<const TensorRef> gradients, const ReadyCallback& ready) {
-  const int width = shape_.width, head = shape_.first_of_head();
+void TransformerPass<T>::slopes_of_logits(double weight, std::span<const double> places) {
+  const KernelRegion region("slope of the softmax of bytes", WorkKind::elementwise);
   for (int row = 0; row < rows_; ++row) {
     const T factor = static_cast<T>(places.empty() ? weight / shape_.positions : weight * places[size(row)]);
     T* p = probabilities_.data() + size(row) * vocabulary;
     p[targets_[size(row)]] -= T(1);
     for (int k = 0; k < vocabulary; ++k) p[k] *= factor;
   }
+}
+
+template <class T>
+void TransformerPass<T>::head_backward(double weight, std::span<const double> places,
+                                       std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  slopes_of_logits(weight, places);
+  const int width = shape_.width, head = shape_.first_of_head();
   ready.backward(1 + shape_.layers);
-  const auto by_entered = multiply_backward(last_entered_, head + 1, width, vocabulary, std::move(probabilities_),
-                                            data_of<T>(gradients, head + 1), false);
+  const auto by_entered = multiply_backward(last_entered_, shape_.head(vocabulary), head_between_,
+                                            std::move(probabilities_), gradients, ready, false);
   by_x_.assign(x_.size(), T(0));
   rms_norm_backward(x_.data(), raw(head), last_inverse_.data(), by_entered.data(), rows_, width, by_x_.data(),
                     data_of<T>(gradients, head));
-  ready(head + 1), ready(head);
+  ready(head);
   ready.release(1 + shape_.layers);
 }
 
 template <class T>
 void TransformerPass<T>::block_backward(int l, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
-  const int width = shape_.width, first = shape_.first_of_block(l);
-  const auto gradient = [&](int k) { return data_of<T>(gradients, first + k); };
+  const int width = shape_.width, norm1 = shape_.norm1(l), norm2 = shape_.norm2(l);
   Block& b = blocks_[size(l)];
-  auto by_hidden = multiply_backward(b.hidden, first + down_w, shape_.hidden, width, by_x_, gradient(down_w), true);
-  ready(first + down_w);
+  const auto back = [&](const std::vector<T>& x, TransformerShape::Matrix m, std::vector<T> by_y) {
+    return multiply_backward(x, shape_.matrix(l, m), b.inside[m], std::move(by_y), gradients, ready, true);
+  };
+  auto by_hidden = back(b.hidden, TransformerShape::down, by_x_);
   gelu_backward(b.up.data(), std::ssize(b.up), by_hidden.data());
-  const auto by_entered2 =
-      multiply_backward(b.entered2, first + up_w, width, shape_.hidden, std::move(by_hidden), gradient(up_w), true);
-  ready(first + up_w);
-  rms_norm_backward(b.between.data(), raw(first + norm2), b.inverse2.data(), by_entered2.data(), rows_, width,
-                    by_x_.data(), gradient(norm2));
-  ready(first + norm2);
-  const auto by_mixed = multiply_backward(b.mixed, first + out_w, width, width, by_x_, gradient(out_w), true);
-  ready(first + out_w);
+  const auto by_entered2 = back(b.entered2, TransformerShape::up, std::move(by_hidden));
+  rms_norm_backward(b.between.data(), raw(norm2), b.inverse2.data(), by_entered2.data(), rows_, width, by_x_.data(),
+                    data_of<T>(gradients, norm2));
+  ready(norm2);
+  const auto by_mixed = back(b.mixed, TransformerShape::out, by_x_);
   std::vector<T> by_qkv;
   attend_backward(l, by_mixed, by_qkv);
-  const auto by_entered1 =
-      multiply_backward(b.entered1, first + qkv_w, width, 3 * width, std::move(by_qkv), gradient(qkv_w), true);
-  ready(first + qkv_w);
-  rms_norm_backward(b.x.data(), raw(first + norm1), b.inverse1.data(), by_entered1.data(), rows_, width, by_x_.data(),
-                    gradient(norm1));
-  ready(first + norm1);
+  const auto by_entered1 = back(b.entered1, TransformerShape::qkv, std::move(by_qkv));
+  rms_norm_backward(b.x.data(), raw(norm1), b.inverse1.data(), by_entered1.data(), rows_, width, by_x_.data(),
+                    data_of<T>(gradients, norm1));
+  ready(norm1);
 }
 
 template <class T>
 void TransformerPass<T>::embedding_backward(std::span<const TensorRef> gradients, const ReadyCallback& ready) {
+  const KernelRegion region("slopes of embeddings", WorkKind::movement);
   const int width = shape_.width;
   T *by_byte = data_of<T>(gradients, 0), *by_position = data_of<T>(gradients, 1);
   for (int row = 0; row < rows_; ++row) {

@@ -1,0 +1,188 @@
+#include "core/train/low_rank/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/error.hpp"
+#include "core/deck/resolve.hpp"
+#include "core/driver/run_directory.hpp"
+#include "core/parallel/agree.hpp"
+#include "core/plugin/registry.hpp"
+#include "core/train/low_rank/rivals.hpp"
+#include "core/train/run/trainer.hpp"
+
+namespace cambium::train {
+
+namespace fs = std::filesystem;
+
+/// Times differ from rank to rank: what rank 0 found holds for all.
+static std::vector<std::size_t> agreed(const std::vector<std::size_t>& choice, const Comm& comm) {
+  std::string text;
+  for (const auto c : choice) text += fmt::format("{} ", c);
+  comm.broadcast(text);
+  std::istringstream in(text);
+  std::vector<std::size_t> out;
+  for (std::size_t c; in >> c;) out.push_back(c);
+  return out;
+}
+
+static ArtifactInfo info_of(const LoadedModel& whole, const Assembled& factors, const Context& context) {
+  ArtifactInfo info = whole.info;
+  const auto* entry = context.registry->find(Network::kind, info.type);
+  info.config = deck::resolved(factors.keys, entry->schema, *context.registry);
+  std::erase_if(info.card, [](const auto& figure) { return figure.name.starts_with("validation_"); });
+  return info;
+}
+
+Comparison::Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data,
+                       Context& context)
+    : keys_(keys), whole_(whole), samples_(samples), data_(data), context_(context),
+      costs_(measure_costs(whole, keys.model, {samples.chosen_by, samples.timed}, keys.multiple, context)) {
+  table_.layers = costs_.layers;
+  table_.samples = std::ssize(samples.judged_by), table_.batch = std::ssize(samples.timed);
+  table_.wanted = keys.latency ? *keys.latency : *keys.budget * costs_.seconds;
+}
+
+std::vector<Comparison::Way> Comparison::ways() {
+  const double wanted = table_.wanted;
+  const auto agree = [&](const std::vector<std::size_t>& choice) { return agreed(choice, context_.comm); };
+  std::vector<Way> out{{"table", "ranks by table", agree(choose_ranks(costs_.candidates, wanted - costs_.seconds))}};
+  if (out[0].choice.empty()) {
+    out[0] = {"table", "fastest ranks", agree(fastest(costs_))};
+    table_.problem = fmt::format("no ranks bring a pass to {:.4g} ms: the least possible is {:.4g} of {:.4g} ms",
+                                 1e3 * wanted, 1e3 * costs_.predicted(out[0].choice), 1e3 * costs_.seconds);
+    return out;
+  }
+  if (keys_.choose != CompressKeys::Choose::table || std::ranges::count(keys_.against, "search") > 0) {
+    const auto found = search_ranks(costs_, whole_, samples_.chosen_by, wanted, keys_.search, context_);
+    out.push_back({"search", "ranks by search", agree(found.choice)});
+  }
+  out.push_back({"equal_shares", "equal shares", agree(equal_shares(costs_, wanted))});
+  out.push_back({"equal_energy", "equal energy", agree(equal_energy(costs_, wanted))});
+  std::erase_if(out, [](const Way& way) { return way.choice.empty(); });
+  return out;
+}
+
+void Comparison::judge(const Way& way) {
+  auto model = assemble(whole_, costs_.ranks(way.choice), context_);
+  const double share = pass_times(*whole_.network, whole_.weights, *model.network, model.weights, samples_.timed).share;
+  chosen_by_[way.key] = loss_of(*model.network, model.weights, samples_.chosen_by, table_.batch);
+  const auto ranks = costs_.ranks(way.choice);
+  table_.rows.push_back({way.name, loss_of(*model.network, model.weights, samples_.judged_by, table_.batch),
+                         share * costs_.seconds, costs_.predicted(way.choice), multiplications_of(costs_.layers, ranks),
+                         ranks});
+}
+
+const Comparison::Way& Comparison::chosen_of(const std::vector<Way>& ways) const {
+  const auto found = std::find_if(ways.begin(), ways.end(), [](const Way& way) { return way.key == "search"; });
+  if (found == ways.end() || keys_.choose == CompressKeys::Choose::table) return ways[0];
+  if (keys_.choose == CompressKeys::Choose::search) return *found;
+  return chosen_by_.at("search") < chosen_by_.at("table") ? *found : ways[0];
+}
+
+Context Comparison::context_of(const std::string& folder) const {
+  Context own = context_;
+  if (folder.empty()) return own;
+  own.run_directory = (fs::path(context_.run_directory) / folder).string();
+  own.resume = false;
+  io::on_root(context_.comm, [&] {
+    refuse_link(own.run_directory);
+    fs::create_directories(own.run_directory);
+  });
+  return own;
+}
+
+Task::Outcome Comparison::train(const deck::Node& network, std::int64_t steps, double rate,
+                                const std::string& start_from, Context& context) {
+  auto keys = deck::read<Train::Params>(
+      deck::parse(fmt::format("{{network: mlp, dataset: hdf5, steps: {}, batch: {}, learning_rate: {{type: cosine, "
+                              "start: {:e}, stop: {:e}}}, log: {}}}",
+                              steps, keys_.fine_tune->batch, rate, 0.01 * rate, std::max<std::int64_t>(1, steps / 10)),
+                  "compress.fine_tune"));
+  keys.network = {whole_.info.type, network};
+  keys.dataset = keys_.dataset;
+  keys.start_from = start_from;
+  Trainer trainer(keys, context);
+  const auto outcome = trainer.run();
+  work_ = trainer.work(), citations_ = trainer.citations();
+  return outcome;
+}
+
+Task::Outcome Comparison::train_on(const Way& way, const std::string& folder) {
+  const auto factors = assemble(whole_, costs_.ranks(way.choice), context_);
+  auto own = context_of(folder);
+  const auto in = [&](const char* name) { return (fs::path(own.run_directory) / name).string(); };
+  write_artifact(in(keys_.fine_tune ? "factors.h5" : "model.h5"), info_of(whole_, factors, own), factors.weights, own);
+  if (!keys_.fine_tune) return Task::Outcome::done;
+  const auto outcome =
+      train(factors.keys, keys_.fine_tune->steps, keys_.fine_tune->learning_rate, in("factors.h5"), own);
+  if (outcome == Task::Outcome::stopped_early) return outcome;
+  const auto row =
+      std::find_if(table_.rows.begin(), table_.rows.end(), [&](const auto& its) { return its.name == way.name; });
+  auto trained = *row;
+  trained.name += ", trained on", trained.loss = trained_loss(folder);
+  table_.rows.push_back(trained);
+  return outcome;
+}
+
+double Comparison::trained_loss(const std::string& folder) {
+  auto tuned = load_artifact((fs::path(context_.run_directory) / folder / "model.h5").string(), context_);
+  return loss_of(*tuned.network, tuned.weights, samples_.judged_by, table_.batch);
+}
+
+Task::Outcome Comparison::train_smaller() {
+  const auto network = smaller_network(whole_, table_.wanted / costs_.seconds, data_, samples_.timed, context_);
+  if (!network) {
+    context_.log.warn("no smaller network of this type is as fast as was asked for; it is left out");
+    return Task::Outcome::done;
+  }
+  double before = 0.0;
+  for (const auto& figure : whole_.info.card)
+    if (figure.name == "step") before = figure.value;
+  const auto steps = keys_.from_scratch.steps.value_or(static_cast<std::int64_t>(before) + keys_.fine_tune->steps);
+  folders_.emplace_back("smaller");
+  auto own = context_of("smaller");
+  context_.log.info(fmt::format("smaller network from scratch, {} steps: {}", steps, own.run_directory));
+  const auto outcome = train(network->keys, steps, keys_.from_scratch.learning_rate, "", own);
+  if (outcome == Task::Outcome::stopped_early) return outcome;
+  table_.rows.push_back({"smaller, from scratch", trained_loss("smaller"), network->time_share * costs_.seconds, 0.0,
+                         network->multiplications});
+  return outcome;
+}
+
+CompressTable Comparison::run() {
+  const std::vector<std::int64_t> none(costs_.layers.size(), 0);
+  table_.rows.push_back({"whole", loss_of(*whole_.network, whole_.weights, samples_.judged_by, table_.batch),
+                         costs_.seconds, 0.0, multiplications_of(costs_.layers, none)});
+  const auto all = ways();
+  for (const auto& way : all) judge(way);
+  const Way& best = chosen_of(all);
+  table_.ranks = costs_.ranks(best.choice), table_.chosen = best.name;
+  std::vector<Way> trained{best};
+  for (const auto& way : all)
+    if (way.key != best.key && std::ranges::count(keys_.against, way.key) > 0) trained.push_back(way);
+  for (const auto& way : trained) {
+    const bool rival = way.key != best.key;
+    if (rival) folders_.push_back(way.key);
+    if (train_on(way, rival ? way.key : "") == Task::Outcome::stopped_early) {
+      table_.stopped = true;
+      return table_;
+    }
+  }
+  const auto final = std::find_if(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
+    return row.name == best.name + (keys_.fine_tune ? ", trained on" : "");
+  });
+  const double share = final->loss / table_.rows[0].loss;
+  if (std::ranges::count(keys_.against, "smaller") > 0 && table_.problem.empty() &&
+      train_smaller() == Task::Outcome::stopped_early)
+    table_.stopped = true;
+  if (table_.problem.empty() && keys_.accept && !(share <= *keys_.accept))
+    table_.problem = fmt::format("the loss is {:.4g} times that of the whole network, more than accept ({:g})", share,
+                                 *keys_.accept);
+  return table_;
+}
+
+}  // namespace cambium::train

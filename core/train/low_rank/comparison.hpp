@@ -1,0 +1,56 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/plugin/task.hpp"
+#include "core/train/low_rank/compress_keys.hpp"
+#include "core/train/low_rank/compress_table.hpp"
+
+namespace cambium::train {
+
+/// The networks of a stage compress: ranks by table and by search, and their rivals of the same time, as they are made
+/// and after a training. Collective.
+class Comparison {
+ public:
+  struct Samples {
+    std::vector<SamplePtr> chosen_by, judged_by, timed;
+  };
+  Comparison(const CompressKeys& keys, LoadedModel& whole, const Samples& samples, Dataset& data, Context& context);
+  /// Measures, chooses, judges; writes model.h5 into the run's folder, and a model.h5 of each rival into a folder.
+  CompressTable run();
+
+  const Task::Work& work() const { return work_; }
+  const std::vector<Citation>& citations() const { return citations_; }
+  const std::vector<std::string>& folders() const { return folders_; }
+
+ private:
+  /// One candidate of each layer, under a name.
+  struct Way {
+    std::string key, name;
+    std::vector<std::size_t> choice;
+  };
+  std::vector<Way> ways();
+  void judge(const Way& way);
+  const Way& chosen_of(const std::vector<Way>& ways) const;
+  Task::Outcome train_on(const Way& way, const std::string& folder);
+  Task::Outcome train_smaller();
+  Task::Outcome train(const deck::Node& network, std::int64_t steps, double rate, const std::string& start_from,
+                      Context& context);
+  double trained_loss(const std::string& folder);
+  Context context_of(const std::string& folder) const;
+
+  const CompressKeys& keys_;
+  LoadedModel& whole_;
+  const Samples& samples_;
+  Dataset& data_;
+  Context& context_;
+  CostTable costs_;
+  CompressTable table_;
+  std::map<std::string, double> chosen_by_;  ///< loss by the key of a way
+  Task::Work work_;
+  std::vector<Citation> citations_;
+  std::vector<std::string> folders_;
+};
+
+}  // namespace cambium::train

@@ -1,0 +1,145 @@
+// The network of boxes: what it sees does not depend on where a box begins, gradients are derivatives, and products of
+// full rank are the whole network. This file sees no Torch.
+#include <cmath>
+
+#include "core/plugin/registry.hpp"
+#include "core/train/low_rank/decompose.hpp"
+#include "core/train/register.hpp"
+#include "tests/catch.hpp"
+
+namespace cambium::cosmo {
+void register_training(Registry& registry);
+}
+
+using namespace cambium;
+using namespace cambium::train;
+
+namespace {
+
+constexpr int cells = 4;
+
+struct Box {
+  float counts[cells * cells * cells];
+  float target[2];
+};
+
+/// A made box, moved along each axis.
+SamplePtr box(std::int64_t id, int moved = 0) {
+  auto data = std::make_shared<Box>();
+  for (int i = 0; i < cells; ++i)
+    for (int j = 0; j < cells; ++j)
+      for (int k = 0; k < cells; ++k) {
+        const int at = ((i + moved) % cells * cells + (j + moved) % cells) * cells + (k + moved) % cells;
+        const auto place =
+            static_cast<std::uint32_t>((i * cells + j) * cells + k) + 64u * static_cast<std::uint32_t>(id);
+        data->counts[at] = static_cast<float>((place * place + 1u) * 2654435761u >> 29);  // no symmetry
+      }
+  data->target[0] = 0.3f, data->target[1] = static_cast<float>(-0.4 + 0.1 * static_cast<double>(id));
+  auto sample = std::make_shared<Sample>();
+  sample->id = id;
+  TensorRef counts{data->counts, 3}, target{data->target, 1};
+  counts.dtype = target.dtype = DType::f32;
+  for (int a = 0; a < 3; ++a) counts.shape[a] = cells;
+  counts.stride[0] = cells * cells, counts.stride[1] = cells, counts.stride[2] = 1;
+  target.shape[0] = 2, target.stride[0] = 1;
+  sample->fields["counts"] = counts, sample->fields["target"] = target;
+  sample->storage = data;
+  return sample;
+}
+
+struct Net {
+  Comm alone{MPI_COMM_SELF};
+  Log log;
+  Timing timing;
+  Registry registry;
+  Context context{alone, log, timing, &registry, 5, ".", "", "", nullptr, false, false};
+  std::unique_ptr<Network> network;
+  std::unique_ptr<FlatLayout> layout;
+  FlatBuffer weights;
+
+  explicit Net(const std::string& ranks) {
+    registry.set_plugin("cosmo");
+    cosmo::register_training(registry);
+    network = registry.make<Network>(
+        "cosmoflow", deck::parse("{channels: [3, 5], hidden: [6], precision: float64, ranks: " + ranks + "}", "test"),
+        context);
+    network->restore(R"({"cells": 4, "targets": 2})");
+    layout = std::make_unique<FlatLayout>(network->parameters(), 1000);
+    weights = FlatBuffer(*layout, DType::f64);
+    network->initialise(weights.views(), 3);
+    std::uint64_t k = 0;
+    for (double& w : weights.values<double>()) w += 0.1 * std::sin(static_cast<double>(++k));
+  }
+  std::vector<FactorLayer> layers() const { return dynamic_cast<const HasFactors&>(*network).factor_layers(); }
+  std::vector<double> answers(const SamplePtr& sample) {
+    std::vector<double> out(2);
+    TensorRef to{out.data(), 2};
+    to.shape[0] = 1, to.shape[1] = 2, to.stride[0] = 2, to.stride[1] = 1;
+    const SamplePtr samples[] = {sample};
+    const TensorRef outputs[] = {to};
+    network->infer(samples, weights.views(), outputs);
+    return out;
+  }
+  double loss(FlatBuffer& gradients) {
+    const std::vector<SamplePtr> samples{box(0), box(1), box(2)};
+    const double one[] = {1.0};
+    TermSum term[1];
+    network->gradient(samples, weights.views(), one, gradients.views(), term, [](int) {});
+    return term[0].sum;
+  }
+  double loss() {
+    FlatBuffer scratch(*layout, DType::f64);
+    return loss(scratch);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a periodic box that is moved by what a halving takes together has the same answers") {
+  Net net("[]");
+  const auto here = net.answers(box(1)), moved = net.answers(box(1, 2)), odd = net.answers(box(1, 1)),
+             other = net.answers(box(2));
+  for (std::size_t k = 0; k < 2; ++k) {
+    CHECK(std::abs(here[k]) < 1.2);
+    CHECK(moved[k] == Approx(here[k]).epsilon(1e-12));
+    CHECK(std::abs(odd[k] - here[k]) > 1e-6);
+    CHECK(std::abs(other[k] - here[k]) > 1e-6);
+  }
+}
+
+TEST_CASE("gradients of the network of boxes are derivatives, through products, too") {
+  for (const char* ranks : {"[]", "[2, 2, 3, 1]"}) {
+    Net net(ranks);
+    FlatBuffer gradients(*net.layout, DType::f64);
+    net.loss(gradients);
+    for (std::size_t k = 0; k < net.layout->tensors().size(); ++k) {
+      CAPTURE(net.layout->tensors()[k].info.name);
+      const auto values = net.weights.values<double>(k);
+      double& w = values[values.size() / 2];
+      const double h = 1e-6, kept = w;
+      w = kept + h;
+      const double up = net.loss();
+      w = kept - h;
+      const double down = net.loss();
+      w = kept;
+      CHECK(gradients.values<double>(k)[values.size() / 2] == Approx((up - down) / (2 * h)).epsilon(1e-5).margin(1e-8));
+    }
+  }
+}
+
+TEST_CASE("a network of boxes of full rank is the whole one") {
+  Net whole("[]");
+  const auto layers = whole.layers();
+  REQUIRE(layers.size() == 4);
+  CHECK(layers[0].multiplications(0) == 27 * 3 * 64);
+  CHECK(layers[1].multiplications(0) == 27 * 3 * 5 * 8);
+  CHECK(layers[2].multiplications(0) == 5 * 6);
+  for (const char* ranks : {"[3, 5, 6, 6]", "[0, 5, 0, 6]", "[1, 1, 1, 1]"}) {
+    Net net(ranks);
+    fill_factors(layers, whole.weights, net.layers(), net.weights);
+    if (ranks[1] == '1')
+      CHECK(std::abs(net.loss() - whole.loss()) > 1e-4);
+    else
+      CHECK(net.loss() == Approx(whole.loss()).epsilon(1e-11));
+  }
+}
