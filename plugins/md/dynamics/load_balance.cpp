@@ -44,7 +44,9 @@ void BalanceKeys::describe(deck::Describe<BalanceKeys>& d) {
 
 LoadBalance::LoadBalance(const BalanceKeys& keys, const Particles& particles, Domain& domain, double range,
                          const Context& context)
-    : keys_(keys), particles_(particles), domain_(domain), range_(range), context_(context), since_(wall_seconds()) {}
+    : keys_(keys), particles_(particles), domain_(domain), range_(range), context_(context), since_(wall_seconds()) {
+  if (keys_.by == By::time) waits_.emplace();
+}
 
 std::vector<double> LoadBalance::work_of_atoms(const NeighborList& list) const {
   std::vector<double> work(static_cast<std::size_t>(particles_.nlocal), 1.0);
@@ -54,14 +56,19 @@ std::vector<double> LoadBalance::work_of_atoms(const NeighborList& list) const {
   return work;
 }
 
-/// How much longer than the mean this rank takes for a pair, in 64ths, so that sums stay exact.
-double LoadBalance::time_factor(double work) {
-  const double now = wall_seconds(), waited = waits_.seconds();
+/// Seconds since the last look that this rank did not wait.
+double LoadBalance::worked() {
+  const double now = wall_seconds(), waited = waits_ ? waits_->seconds() : 0.0;
   const double own = std::max(now - since_ - (waited - waited_before_), 1e-9);
   since_ = now, waited_before_ = waited;
-  const Comm& comm = context_.comm;
-  const double mean = comm.sum(own) / std::max(comm.sum(work), 1.0);
-  return work > 0.0 ? std::max(1.0, std::round(64.0 * own / work / mean)) : 64.0;
+  return own;
+}
+
+/// How many times the mean a pair costs here, in 64ths, so that sums stay exact. A rank with hardly an atom must not
+/// make them seem dear.
+static double price(double seconds, double work, const Comm& comm) {
+  const double mean = comm.sum(seconds) / std::max(comm.sum(work), 1.0);
+  return work > 0.0 ? std::clamp(std::round(64.0 * seconds / work / mean), 16.0, 256.0) : 64.0;
 }
 
 bool LoadBalance::cut(const NeighborList& list, std::int64_t step, bool begins) {
@@ -69,9 +76,10 @@ bool LoadBalance::cut(const NeighborList& list, std::int64_t step, bool begins) 
   const Comm& comm = context_.comm;
   auto work = work_of_atoms(list);
   double own = std::accumulate(work.begin(), work.end(), 0.0);
-  if (const double factor = keys_.by == By::time ? time_factor(own) : 1.0; !begins) {
+  if (const double seconds = worked(); keys_.by == By::time && !begins) {
+    const double factor = price(seconds, own, comm);
     for (double& w : work) w *= factor;
-    own *= factor;
+    own = seconds;
   }
   const double before = imbalance(own, comm);
   if (at_first_ == 0.0) at_first_ = before;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,14 +43,14 @@ class LoadBalance {
 
  private:
   std::vector<double> work_of_atoms(const NeighborList& list) const;
-  double time_factor(double work);
+  double worked();
 
   BalanceKeys keys_;
   const Particles& particles_;
   Domain& domain_;
   double range_;
   const Context& context_;
-  WaitClock waits_;
+  std::optional<WaitClock> waits_;
   double since_ = 0.0, waited_before_ = 0.0;  ///< when time began to count, and the waits before
   double at_first_ = 0.0;                     ///< most over mean before the first cut
   std::int64_t cuts_ = 0, last_step_ = 0;
