@@ -77,8 +77,7 @@ bool Loop::wants_totals(std::int64_t step) const {
 }
 
 /// What a resumed simulation may change: how long, how often is written, how the ranks are laid out.
-static constexpr std::string_view free_keys[] = {"steps", "thermo",  "checkpoint",
-                                                 "ranks", "balance", "output[].every"};
+static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "balance", "output[].every"};
 
 Task::Outcome Loop::run() {
   context_.timing.reset();

@@ -1,6 +1,7 @@
 // The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
 // profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. The same calls are what a WaitClock counts. Another tool of that kind, loaded before this library, comes first.
+// those that this rank gives away. The same calls are what a WaitClock counts. Another tool of that kind, loaded before
+// this library, comes first.
 #include <mpi.h>
 
 #include "core/base/record/recorder.hpp"

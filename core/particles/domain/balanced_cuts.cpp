@@ -166,7 +166,7 @@ class Search {
       const double next = sides[2 * n + 1] == none ? high : -sides[2 * n + 1];
       const bool empty = sides[2 * n] == none && sides[2 * n + 1] == none;
       double at = empty ? low + (high - low) * node.share() : 0.5 * (last + next);
-      if (!(at > last)) at = next;                              // neighbouring numbers
+      if (!(at > last)) at = next;                            // neighbouring numbers
       if (!(at > low && at < high)) at = 0.5 * (low + high);  // all atoms on a face of the box: no box without width
       node.plane.at = at;
       cuts_.plane(node.half()) = node.plane;
@@ -187,7 +187,8 @@ class Search {
     std::vector<Node> halves;
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const Node& node = nodes_[n];
-      Node below{node.first, node.half(), node.box, lower[n]}, above{node.half(), node.last, node.box, node.work - lower[n]};
+      Node below{node.first, node.half(), node.box, lower[n]},
+          above{node.half(), node.last, node.box, node.work - lower[n]};
       below.box.high[node.plane.direction] = above.box.low[node.plane.direction] = node.plane.at;
       halves.push_back(below);
       halves.push_back(above);

@@ -32,8 +32,8 @@ void copy_positions(const double* rows, const View<int* [4]>& copies, int first,
 }  // namespace
 
 Domain::Domain(const Comm& comm, const Box& box, std::optional<std::array<int, 3>> grid, double range)
-    : comm_(comm),
-      division_{grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range), {}},
+    : comm_(comm), division_{grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range),
+                             {}},
       brick_(division_.grid.brick_of(comm.rank())), peers_(comm) {
   division_.require_room(box, range);
 }

@@ -92,7 +92,7 @@ class Domain : public GhostExchange {
   View<int* [4]> copies_;  ///< owned row and cell translation of each copy made here: own ones, then per peer
   PeerExchange peers_;
   bool peers_known_ = false;  ///< peers_ are the neighbours of the present parts
-  View<double*> buffer_;  ///< what is sent by forward, or received by reverse
+  View<double*> buffer_;      ///< what is sent by forward, or received by reverse
   bool reverse_planned_ = false;
   View<int*> reverse_offset_;  ///< for each owned row its entries in reverse_copy_
   View<int*> reverse_copy_;

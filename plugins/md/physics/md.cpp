@@ -212,8 +212,7 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool sa
   make_dynamics(state, context);
   // The parts that the run had which goes on; another number of ranks finds its own.
   const bool has_cuts = same_ranks && balance_->works() && saved.exists("cuts");
-  if (has_cuts)
-    domain_->cut(CutTree::of(saved.read<std::vector<double>>("cuts"), context.comm.size(), saved.file()));
+  if (has_cuts) domain_->cut(CutTree::of(saved.read<std::vector<double>>("cuts"), context.comm.size(), saved.file()));
   dynamics_->rebuild();
   if (!same_ranks) rebalance(state.step, true);
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());

@@ -19,7 +19,8 @@ struct Dice {
 };
 
 /// Planes anywhere, in any order of directions; one of four is almost at a face.
-CutTree random_tree(int ranks, Dice& dice, int first = 0, int last = -1, FractionalBox box = {}, CutTree* tree = nullptr) {
+CutTree random_tree(int ranks, Dice& dice, int first = 0, int last = -1, FractionalBox box = {},
+                    CutTree* tree = nullptr) {
   CutTree own(ranks);
   if (!tree) tree = &own, last = ranks;
   if (last - first > 1) {
@@ -39,8 +40,8 @@ Box random_cell(Dice& dice) {
   const double a = dice.between(16, 30), b = dice.between(16, 30), c = dice.between(16, 30);
   Box box = Box::orthogonal(a, b, c);
   if (dice() < 0.5) {
-    const double rows[3][3] = {{a, 0, 0}, {dice.between(-0.4, 0.4) * a, b, 0},
-                               {dice.between(-0.4, 0.4) * a, dice.between(-0.4, 0.4) * b, c}};
+    const double rows[3][3] = {
+        {a, 0, 0}, {dice.between(-0.4, 0.4) * a, b, 0}, {dice.between(-0.4, 0.4) * a, dice.between(-0.4, 0.4) * b, c}};
     box = Box::from_vectors(rows);
   }
   return moved(box, {dice.between(-9, 9), dice.between(-9, 9), dice.between(-9, 9)});

@@ -21,11 +21,13 @@ timestep: 0.005
 initial_temperature: 120
 )";
 std::string crystal(int nx, int ny, int nz, const std::string& more = {}) {
-  return argon + fmt::format("structure: {{lattice: {{type: fcc, a: 5.4, cells: [{}, {}, {}], species: [Ar], "
-                             "displacement: 0.1}}{}}}\n",
-                             nx, ny, nz, more);
+  return argon + fmt::format(
+                     "structure: {{lattice: {{type: fcc, a: 5.4, cells: [{}, {}, {}], species: [Ar], "
+                     "displacement: 0.1}}{}}}\n",
+                     nx, ny, nz, more);
 }
-const std::string droplet = crystal(14, 12, 12, ", keep: {sphere: {center: [0.6, 0.5, 0.45], radius: 21, fractional: true}}");
+const std::string droplet =
+    crystal(14, 12, 12, ", keep: {sphere: {center: [0.6, 0.5, 0.45], radius: 21, fractional: true}}");
 const std::string slab = crystal(10, 9, 16, ", keep: {slab: {axis: z, low: 0.1, high: 0.35, fractional: true}}");
 const std::string corner = crystal(12, 12, 12, ", keep: {sphere: {center: [0, 0, 0], radius: 19, fractional: true}}");
 
