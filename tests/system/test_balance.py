@@ -134,7 +134,7 @@ class Deck(unittest.TestCase):
                                        f"run.directory={folder}", ranks=4)
         self.assertEqual(code, 0, error)
         self.assertLessEqual(float(BALANCE.search(out).group(1)), 1.2)
-        self.assertTrue(glob.glob(os.path.join(folder, "simulate", "*.xyz")))
+        self.assertTrue(glob.glob(os.path.join(folder, "simulate", "*.extxyz")))
 
 
 if __name__ == "__main__":
