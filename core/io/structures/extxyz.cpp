@@ -100,8 +100,10 @@ std::string extxyz_text(const Frame& f) { return head_of(f, f.size()) + rows_of(
 
 void append_extxyz(const std::string& path, const FrameShare& share, const Comm& comm) {
   const std::string text = (comm.root() ? head_of(share.frame, share.total) : "") + rows_of(share.frame);
-  const auto size = comm.root() ? static_cast<std::int64_t>(std::filesystem::file_size(path)) : 0;
-  const std::int64_t place = comm.sum(size) + comm.exclusive_sum(static_cast<std::int64_t>(text.size()));
+  std::error_code gone;  // then opening it says so
+  const auto size = comm.root() ? std::filesystem::file_size(path, gone) : 0;
+  const std::int64_t place = comm.sum(gone ? std::int64_t{0} : static_cast<std::int64_t>(size)) +
+                             comm.exclusive_sum(static_cast<std::int64_t>(text.size()));
   on_every_rank(comm, [&] {
     if (!text.empty()) write_at(path, place, text);
   });

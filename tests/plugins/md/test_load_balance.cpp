@@ -103,7 +103,10 @@ TEST_CASE("a droplet over the corner of the cell has the forces of one rank") { 
 TEST_CASE("a droplet in equal bricks leaves ranks idle") {
   Comm comm;
   MdRun run(droplet + "balance: {by: volume}\n");
-  if (comm.size() == 1) return CHECK(line_of(run).empty());
+  if (comm.size() == 1) {
+    CHECK(line_of(run).empty());
+    return;
+  }
   if (comm.size() >= 4) CHECK(imbalance_said(run) > 1.4);
   CHECK(line_of(run).ends_with("times the mean of the pairs; its part is a brick of equal volume"));
   MdRun balanced(droplet);
