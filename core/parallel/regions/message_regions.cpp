@@ -1,12 +1,13 @@
 // The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
 // profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. Another tool of that kind, loaded before this library, comes first. With
-// CAMBIUM_NETWORK they take the time of another network (core/parallel/network).
+// those that this rank gives away. The same calls are what a WaitClock counts. Another tool of that kind, loaded before
+// this library, comes first. With CAMBIUM_NETWORK they take the time of another network (core/parallel/network).
 #include <mpi.h>
 
 #include <unordered_map>
 
 #include "core/base/record/recorder.hpp"
+#include "core/base/record/wait_clock.hpp"
 #include "core/parallel/network/emulated_calls.hpp"
 
 namespace {
@@ -76,6 +77,7 @@ double started_bytes(int count, const MPI_Request* requests) {
 
 #define CAMBIUM_EMULATED(name, parameters, arguments, sent, slow)                       \
   extern "C" int name parameters {                                                      \
+    const cambium::Waiting waiting;                                                     \
     EmulatedNetwork* const net = emulated_network();                                    \
     if (!recorder()) return net ? (slow) : P##name arguments;                           \
     const KernelRegion region(#name, WorkKind::communication, Amount{.bytes = (sent)}); \
@@ -84,6 +86,7 @@ double started_bytes(int count, const MPI_Request* requests) {
 
 #define CAMBIUM_MESSAGE(name, parameters, arguments, sent)                              \
   extern "C" int name parameters {                                                      \
+    const cambium::Waiting waiting;                                                     \
     if (!recorder()) return P##name arguments;                                          \
     const KernelRegion region(#name, WorkKind::communication, Amount{.bytes = (sent)}); \
     return P##name arguments;                                                           \
