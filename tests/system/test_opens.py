@@ -281,6 +281,9 @@ class Particles(unittest.TestCase):
     def test_h5py(self):
         file = opened("model.h5", "levels", "train")
         self.assertTrue(file.attrs["version"] if "version" in file.attrs else file["cambium"].attrs["version"])
+        index = opened("index.h5", "archive", "retrieve")
+        np.testing.assert_allclose((index["rows"][()] ** 2).sum(1), 1.0, rtol=1e-5)
+        self.assertEqual(sorted(n for n in index["number"][()] if n >= 0), list(range(len(index["rows"]))))
 
     def test_labels(self):
         force = opened("train/set.000/force.npy", "learning", "label")
@@ -322,7 +325,7 @@ class Tables(unittest.TestCase):
              "nodes.csv": ("nodes", "classify_nodes", "predicted"), "predictions.csv": ("recommend", "predict_links", "score"),
              "affinities.csv": ("affinity", "predict_affinities", "predicted"), "clicks.csv": ("clicks", "judge_clicks", "probability"),
              "recommended.csv": ("choices", "recommend", "chosen"),
-             "neighbours.csv": ("archive", "neighbours", "similarity"),
+             "neighbours.csv": ("archive", "neighbours", "similarity"), "found.csv": ("archive", "retrieve", "similarity"),
              "candidates.csv": ("archive", "novelty", "distance"), "chosen.csv": ("archive", "novelty", "distance"),
              "made.csv": ("archive", "novelty", "rayleigh"),
              "deviation.csv": ("learning", "label_2", "deviation [eV/angstrom]"),

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.hpp"
 #include "core/numerics/gemm.hpp"
-#include "core/train/contrastive/anchors.hpp"
+#include "core/train/contrastive/whole_batch.hpp"
 
 namespace cambium::train {
 
@@ -19,8 +20,7 @@ struct ContrastiveLoss::Anchors {
   std::vector<double> temperature;  ///< used in this step
   std::vector<AnchorSums> sums;
   std::vector<AnchorState> state;
-  // of all ranks' samples: the derivative of the sum by s_ij is scale e^((s_ij - s_ii) / temperature - weight)
-  std::vector<double> inverse_temperature, weight, scale;
+  AnchorWeights all;  ///< of all ranks' samples
 };
 
 template <class T>
@@ -29,8 +29,9 @@ struct ContrastiveLoss::Batch {
   std::int64_t width = 0;
   std::span<const T> own[2];
   std::vector<T> all[2];
-  std::vector<T> similarity[2];  ///< (own samples, all samples): of this view with the other one
-  std::vector<double> pair;      ///< s_jj of all samples
+  std::optional<WholeBatch<T>> whole;  ///< on one rank
+  std::vector<T> similarity[2];        ///< (own samples, all samples): of this view with the other one; on several
+  std::vector<double> pair;            ///< s_jj of all samples
   Anchors views[2];
   std::int64_t samples() const { return rows.count[static_cast<std::size_t>(rank)]; }
   std::span<const T> line(int view, std::int64_t k) const {
@@ -65,23 +66,27 @@ template <class T>
 void ContrastiveLoss::look(Batch<T>& batch, double temperature, ContrastiveResult<T>& out) const {
   const auto own = static_cast<int>(batch.samples()), all = static_cast<int>(batch.rows.all);
   const auto width = static_cast<int>(batch.width);
-  std::vector<double> line(static_cast<std::size_t>(all));
-  for (int v = 0; v < 2; ++v) {
+  if (keys_.scheme != Scheme::v2)
+    for (auto& view : batch.views) view.temperature.assign(static_cast<std::size_t>(own), temperature);
+  if (batch.whole) {
+    auto sums = batch.whole->look(batch.pair, batch.views[0].temperature, batch.views[1].temperature);
+    for (std::size_t v = 0; v < 2; ++v) batch.views[v].sums = std::move(sums[v]);
+  }
+  for (int v = 0; v < 2 && !batch.whole; ++v) {
     auto& similarity = batch.similarity[v];
     similarity.resize(static_cast<std::size_t>(own) * static_cast<std::size_t>(all));
     if (own > 0)
       host_gemm<T>(false, true, own, all, width, T(1), batch.own[v].data(), width, batch.all[1 - v].data(), width, T(0),
                    similarity.data(), all);
     auto& view = batch.views[v];
-    if (keys_.scheme != Scheme::v2) view.temperature.assign(static_cast<std::size_t>(own), temperature);
     for (int k = 0; k < own; ++k) {
-      const auto self = static_cast<std::size_t>(batch.rows.first + k);
-      const auto row = batch.line(v, k);
-      std::copy(row.begin(), row.end(), line.begin());
-      view.sums.push_back(anchor_sums(line, self, batch.pair[self], view.temperature[static_cast<std::size_t>(k)]));
-      out.infonce += 0.5 * log_sum(view.sums.back());
+      const auto self = static_cast<std::size_t>(batch.rows.first + k), at = static_cast<std::size_t>(k);
+      similarity[at * static_cast<std::size_t>(all) + self] = absent<T>;
+      view.sums.push_back(anchor_sums(batch.line(v, k), batch.pair[self], view.temperature[at]));
     }
   }
+  for (const auto& view : batch.views)
+    for (const auto& sums : view.sums) out.infonce += 0.5 * log_sum(sums);
 }
 
 /// Old rows of this rank's samples with the batch's means mixed in.
@@ -121,7 +126,7 @@ void ContrastiveLoss::exchange(Batch<T>& batch, double temperature) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(batch.rows.all); ++j) {
       const double* from = all.data() + j * width + v * (width / 2);
       const double t = width == 6 ? from[2] : temperature, bound = width == 6 ? from[1] : 0.0;
-      auto& view = batch.views[v];
+      auto& view = batch.views[v].all;
       view.inverse_temperature.push_back(1.0 / t);
       view.weight.push_back(keys_.keeps_estimates() ? bound + std::log((from[0] + keys_.epsilon) * others) : from[0]);
       const bool divided = keys_.scheme == Scheme::infonce || keys_.scheme == Scheme::v0;
@@ -136,7 +141,7 @@ void ContrastiveLoss::add_values(const Batch<T>& batch, double temperature, Cont
   for (const auto& view : batch.views)
     for (std::size_t k = 0; k < view.sums.size(); ++k) {
       const auto self = static_cast<std::size_t>(batch.rows.first) + k;
-      const double d_mean = std::exp(view.sums[k].shift - view.weight[self]) * view.sums[k].weighted;
+      const double d_mean = std::exp(view.sums[k].shift - view.all.weight[self]) * view.sums[k].weighted;
       const double t = view.temperature[k];
       out.mean_temperature += 0.5 * t;
       if (keys_.scheme == Scheme::infonce) {
@@ -152,28 +157,40 @@ void ContrastiveLoss::add_values(const Batch<T>& batch, double temperature, Cont
     }
 }
 
+/// The derivative by the similarity of the k-th own sample with its partner: minus all by which it is drawn there.
+template <class T>
+double ContrastiveLoss::self_derivative(const Batch<T>& batch, std::size_t k) const {
+  const auto self = static_cast<std::size_t>(batch.rows.first) + k;
+  double out = 0.0;
+  for (const auto& view : batch.views)
+    out -= view.all.scale[self] * std::exp(view.sums[k].shift - view.all.weight[self]) * view.sums[k].sum;
+  return out;
+}
+
 /// As an anchor a sample is drawn to its partner and away from all others; as one of the others it is pushed away by
 /// every anchor.
 template <class T>
 void ContrastiveLoss::differentiate(const Batch<T>& batch, ContrastiveResult<T>& out) const {
   const auto own = static_cast<int>(batch.samples()), all = static_cast<int>(batch.rows.all);
   const auto width = static_cast<int>(batch.width);
+  if (batch.whole) {
+    std::vector<double> self;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(own); ++k) self.push_back(self_derivative(batch, k));
+    batch.whole->differentiate(batch.pair, batch.views[0].all, batch.views[1].all, self, out.first, out.second);
+    return;
+  }
   std::vector<T> coefficients(static_cast<std::size_t>(own) * static_cast<std::size_t>(all));
-  std::vector<double> line(static_cast<std::size_t>(all)), sums(static_cast<std::size_t>(all));
   for (int v = 0; v < 2; ++v) {
     const auto &mine = batch.views[v], &theirs = batch.views[1 - v];
+    const auto seen = exponents_of<T>(theirs.all, batch.pair);
+    std::fill(coefficients.begin(), coefficients.end(), T(0));
     for (int k = 0; k < own; ++k) {
       const auto self = static_cast<std::size_t>(batch.rows.first + k), at = static_cast<std::size_t>(k);
       const auto row = batch.line(v, k);
-      std::copy(row.begin(), row.end(), line.begin());
-      std::fill(sums.begin(), sums.end(), 0.0);
-      add_anchor(line, batch.pair[self], mine.temperature[at], mine.weight[self], mine.scale[self], sums);
-      add_seen(line, batch.pair, theirs.inverse_temperature, theirs.weight, theirs.scale, sums);
-      sums[self] = 0.0;
-      for (const auto* view : {&mine, &theirs})
-        sums[self] -= view->scale[self] * std::exp(view->sums[at].shift - view->weight[self]) * view->sums[at].sum;
-      std::transform(sums.begin(), sums.end(), coefficients.begin() + static_cast<std::ptrdiff_t>(k) * all,
-                     [](double x) { return static_cast<T>(x); });
+      const auto line = std::span(coefficients).subspan(at * row.size(), row.size());
+      add_anchor(row, batch.pair[self], mine.temperature[at], mine.all.weight[self], mine.all.scale[self], line);
+      add_seen(row, seen, line);
+      line[self] = static_cast<T>(self_derivative(batch, at));
     }
     auto& gradient = v == 0 ? out.first : out.second;
     if (own > 0)
@@ -194,6 +211,7 @@ ContrastiveResult<T> ContrastiveLoss::compute(const TwoViews<T>& views, double t
   batch.own[0] = views.first, batch.own[1] = views.second;
   for (int v = 0; v < 2; ++v)
     batch.all[v] = gathered(batch.own[v], views.width, batch.rows, "features", comm_, traffic_);
+  if (comm_.size() == 1) batch.whole.emplace(views.first, views.second, batch.rows.all, views.width);
   batch.pair = products<T>(batch.all[0], batch.all[1], batch.rows.all, views.width);
   if (keys_.keeps_estimates()) {
     const auto columns = static_cast<std::size_t>(rows_.columns());

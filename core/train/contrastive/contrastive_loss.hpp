@@ -76,6 +76,8 @@ class ContrastiveLoss {
   template <class T>
   void add_values(const Batch<T>& batch, double temperature, ContrastiveResult<T>& out) const;
   template <class T>
+  double self_derivative(const Batch<T>& batch, std::size_t k) const;
+  template <class T>
   void differentiate(const Batch<T>& batch, ContrastiveResult<T>& out) const;
 
   ContrastiveKeys keys_;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/driver/bench/peer_process.hpp"
 #include "plugins/graph/bench/bench_matrices.hpp"
-#include "plugins/graph/bench/peer_process.hpp"
 
 namespace cambium::graph {
 

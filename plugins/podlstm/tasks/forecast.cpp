@@ -28,7 +28,7 @@ void ForecastTask::check(Context& context) {
 }
 
 std::optional<Series> look_at_series(const ForecastOptions& options, Check& check) {
-  check.require_written_by(options.series.file, {"stage pod"});
+  check.require_written_by(options.series.file, {"stage pod", "stage embed"});
   if (check.waits(options.series.file)) {
     check.not_looked_at(fmt::format("the series: '{}' is still to be written", options.series.file));
     return {};

@@ -22,6 +22,8 @@ void AugmentKeys::describe(deck::Describe<AugmentKeys>& d) {
       .non_negative()
       .def(0.0);
   d("crop", &AugmentKeys::crop, "cells along each axis that are seen at a time; whole fields when absent").def({});
+  d("warp", &AugmentKeys::warp, "pictures only: turned, stretched, slanted and bent, before they are cropped")
+      .example("{turn: 15, stretch: 0.15, slant: 0.2, bend: 0.7}");
 }
 
 std::int64_t FieldShape::numbers() const {
@@ -58,6 +60,10 @@ void require_fitting(const AugmentKeys& keys, const FieldShape& shape) {
         throw InputError(fmt::format("augment.reflect: odd names channel {}, but fields have the channels 0 to {}",
                                      channel, shape.channels - 1));
   }
+  if (keys.warp && (shape.cells.size() != 2 || shape.periodic[0] != 0 || shape.periodic[1] != 0))
+    throw InputError(
+        "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and "
+        "reflect what these fields allow");
   if (keys.crop.empty()) return;
   if (keys.crop.size() != shape.cells.size())
     throw InputError(
@@ -88,11 +94,14 @@ struct Move {
   Triple from{1, 1, 1}, to{1, 1, 1};  ///< extents; axes that a field lacks come first and have one cell
   Triple origin{0, 0, 0}, shift{0, 0, 0};
   std::array<bool, 3> turned{};
-  std::int64_t source(int axis, std::int64_t cell) const {
-    const auto a = static_cast<std::size_t>(axis);
-    std::int64_t k = cell + origin[a];
-    if (turned[a]) k = from[a] - 1 - k;
-    return (k + shift[a]) % from[a];
+  /// Cells of the field along an axis, in the order of the copy's.
+  std::vector<std::int64_t> sources(std::size_t axis) const {
+    std::vector<std::int64_t> out;
+    for (std::int64_t cell = 0; cell < to[axis]; ++cell) {
+      const std::int64_t k = cell + origin[axis];
+      out.push_back(((turned[axis] ? from[axis] - 1 - k : k) + shift[axis]) % from[axis]);
+    }
+    return out;
   }
 };
 
@@ -128,22 +137,22 @@ Move choose(const AugmentKeys& keys, const FieldShape& shape, const AugmentAddre
 std::vector<float> augmented(std::span<const float> field, const FieldShape& shape, const AugmentKeys& keys,
                              std::span<const double> deviation, const AugmentAddress& address) {
   const Move move = choose(keys, shape, address);
-  std::vector<float> out;
+  std::vector<float> out, bent;
+  if (keys.warp) bent = warped(field, shape, *keys.warp, address), field = bent;
   out.reserve(static_cast<std::size_t>(augmented_shape(keys, shape).numbers()));
   const std::size_t first = 3 - shape.cells.size();
+  const auto planes = move.sources(0), rows = move.sources(1), cells_along = move.sources(2);
   for (std::int64_t c = 0; c < shape.channels; ++c) {
     double sign = 1.0;
     for (const auto& mirror : keys.reflect)
       if (move.turned[first + static_cast<std::size_t>(mirror.axis)] &&
           std::find(mirror.odd.begin(), mirror.odd.end(), c) != mirror.odd.end())
         sign = -sign;
-    for (std::int64_t i = 0; i < move.to[0]; ++i)
-      for (std::int64_t j = 0; j < move.to[1]; ++j)
-        for (std::int64_t k = 0; k < move.to[2]; ++k) {
-          const auto from = ((c * move.from[0] + move.source(0, i)) * move.from[1] + move.source(1, j)) * move.from[2] +
-                            move.source(2, k);
-          out.push_back(static_cast<float>(sign) * field[static_cast<std::size_t>(from)]);
-        }
+    for (const auto i : planes)
+      for (const auto j : rows) {
+        const float* const row = field.data() + ((c * move.from[0] + i) * move.from[1] + j) * move.from[2];
+        for (const auto k : cells_along) out.push_back(static_cast<float>(sign) * row[k]);
+      }
   }
   if (keys.noise == 0.0) return out;
   const auto cells = out.size() / static_cast<std::size_t>(shape.channels);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/deck/describe.hpp"
+#include "plugins/pretrain/augment/warp.hpp"
 
 namespace cambium::pretrain {
 
@@ -20,8 +21,9 @@ struct AugmentKeys {
   std::vector<Reflection> reflect;
   double noise = 0.0;
   std::vector<std::int64_t> crop;
+  std::optional<WarpKeys> warp;
   static void describe(deck::Describe<AugmentKeys>& d);
-  bool nothing() const { return shift.empty() && reflect.empty() && noise == 0.0 && crop.empty(); }
+  bool nothing() const { return shift.empty() && reflect.empty() && noise == 0.0 && crop.empty() && !warp; }
 };
 
 /// A field's extents, channels first.
@@ -33,7 +35,8 @@ struct FieldShape {
 };
 
 /// InputError where a change would break what the data say of themselves: a shift along an axis that does not close, a
-/// crop of one that does, or larger than the field; an axis or a channel that there is not.
+/// crop of one that does, or larger than the field; a warp of a field with such an axis or three axes; an axis or a
+/// channel that there is not.
 void require_fitting(const AugmentKeys& keys, const FieldShape& shape);
 
 /// Extents after the crop.

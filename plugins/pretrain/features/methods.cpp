@@ -4,8 +4,10 @@
 
 #include "core/base/error.hpp"
 #include "plugins/pretrain/features/cca.hpp"
+#include "plugins/pretrain/features/kernel_fit.hpp"
 #include "plugins/pretrain/features/pca.hpp"
 #include "plugins/pretrain/features/physics.hpp"
+#include "plugins/pretrain/features/scaled_parameters.hpp"
 
 namespace cambium::pretrain {
 
@@ -77,6 +79,35 @@ std::vector<Method> methods_for_partners(const Table& training, const Table& que
   out.push_back({"pixels", queries.partner, queries.field});
   out.push_back({"pixels - mean", minus(queries.partner, column_means(training.partner)),
                  minus(queries.field, column_means(training.field))});
+  return out;
+}
+
+/// One row for each combination of parameters: the mean over the rows that have it.
+static std::pair<Matrix, Matrix> means_of_runs(const Matrix& parameters, const Matrix& rows) {
+  std::map<std::vector<double>, std::vector<std::int64_t>> same;
+  for (std::int64_t k = 0; k < parameters.rows; ++k)
+    same[{parameters.row(k).begin(), parameters.row(k).end()}].push_back(k);
+  std::pair<Matrix, Matrix> out{Matrix(std::ssize(same), parameters.columns), Matrix(std::ssize(same), rows.columns)};
+  std::int64_t at = 0;
+  for (const auto& [values, of] : same) {
+    const auto mean = column_means(rows_of(rows, of));
+    std::copy(values.begin(), values.end(), out.first.row(at).begin());
+    std::copy(mean.begin(), mean.end(), out.second.row(at++).begin());
+  }
+  return out;
+}
+
+std::vector<Method> methods_for_parameters(const Table& archive, const Matrix& asked, const Matrix& archive_vectors,
+                                           const Matrix& asked_vectors) {
+  std::vector<Method> out;
+  if (!archive_vectors.empty()) out.push_back({"encoder", archive_vectors, asked_vectors});
+  const auto [scaled_asked, scaled] = comparable(asked, archive.parameters);
+  const PrincipalComponents pca(archive.field, components);
+  const Matrix fields = pca(archive.field);
+  const CanonicalCorrelations cca(fields, scaled);
+  out.push_back({"CCA", cca.of_first(fields), cca.of_second(scaled_asked)});
+  const auto [known, means] = means_of_runs(scaled, fields);
+  out.push_back({"fit", fields, KernelFit(known, means)(scaled_asked)});
   return out;
 }
 

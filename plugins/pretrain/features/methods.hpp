@@ -25,4 +25,10 @@ std::vector<Method> methods_for(const Table& archive, const Table& queries, cons
 std::vector<Method> methods_for_partners(const Table& training, const Table& queries, const Matrix& partner_vectors,
                                          const Matrix& query_vectors);
 
+/// For the search by parameters: rows of the archive's fields, and of each asked combination: the encoder's, canonical
+/// correlations of fields and parameters, and a smooth fit of fields (64 principal components) to parameters. What is
+/// fitted is fitted to the archive, whose runs' parameters are known.
+std::vector<Method> methods_for_parameters(const Table& archive, const Matrix& asked, const Matrix& archive_vectors,
+                                           const Matrix& asked_vectors);
+
 }  // namespace cambium::pretrain

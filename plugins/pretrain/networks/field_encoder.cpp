@@ -116,11 +116,15 @@ Tensor scaled_parameters(const Tensor& parameters, const Scales& scales, torch::
 
 FieldEncoder::Pair FieldEncoder::pair(const TorchBatch& batch, std::int64_t step, bool changed) {
   const FieldView view{changed ? &params_.augment : nullptr, seed_, step};
-  const Tensor first = module_->fields(fields_of(batch, "field", 0, view, scales_, real()), false);
+  const Tensor field = fields_of(batch, "field", 0, view, scales_, real());
   if (params_.partner == Partner::parameters)
-    return {first, module_->parameters_of(scaled_parameters(batch.stored("parameters"), scales_, real()))};
-  const char* name = params_.partner == Partner::field ? "partner" : "field";
-  return {first, module_->fields(fields_of(batch, name, 1, view, scales_, real()), true)};
+    return {module_->fields(field, false),
+            module_->parameters_of(scaled_parameters(batch.stored("parameters"), scales_, real()))};
+  const Tensor partner =
+      fields_of(batch, params_.partner == Partner::field ? "partner" : "field", 1, view, scales_, real());
+  if (!params_.shared) return {module_->fields(field, false), module_->fields(partner, true)};
+  const Tensor both = module_->fields(torch::cat({field, partner}), false);  // operators are called once
+  return {both.narrow(0, 0, batch.size()), both.narrow(0, batch.size(), batch.size())};
 }
 
 /// Derivatives come from the loss over all ranks; Torch takes them on to the weights.

@@ -43,6 +43,9 @@ void MugsEncoder::Small::describe(deck::Describe<Small>& d) {
 void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "channels behind each halving of the axes; the last is the vector's width")
       .def({16, 32, 64});
+  d("pool", &Params::pool, "the vector: mean over all cells, or every cell with weights of its own")
+      .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
+      .def(Pool::mean);
   d("width", &Params::width, "of the projections that are compared").at_least(2).def(64);
   d("queue", &Params::queue, "rows kept of former samples, for each of both queues and the memory")
       .at_least(2)
@@ -60,6 +63,9 @@ void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "'channels' names no stage";
     if (p.augment.nothing()) return "two unchanged copies of a field teach nothing; give 'augment'";
+    if (p.pool == Pool::cells && (!p.augment.crop.empty() || p.small.views > 0))
+      return "pool: cells reads whole fields, but 'augment.crop' and small views cut them; take pool: mean, or remove "
+             "both";
     if (p.small.views > 0 && p.small.crop.empty()) return "small views have no extents; give 'small.crop'";
     const auto& w = p.weights;
     return w.instance + w.local + w.group > 0.0 ? "" : "all weights are 0; leave one term at least";
@@ -93,10 +99,11 @@ void MugsEncoder::restore(const std::string& state) {
 }
 
 std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
-  const MugsShape shape{
-      {scales_.shape.channels, scales_.shape.cells, scales_.shape.periodic, params_.channels, 0, true},
-      params_.width,
-      params_.prototypes};
+  const bool mean = params_.pool == Pool::mean;
+  const MugsShape shape{{scales_.shape.channels, scales_.shape.cells, scales_.shape.periodic, params_.channels,
+                         mean ? 0 : params_.channels.back(), mean},
+                        params_.width,
+                        params_.prototypes};
   student_ = std::make_shared<MugsModule>(shape), teacher_ = std::make_shared<MugsModule>(shape);
   teacher_->to(real());
   for (auto& weights : teacher_->parameters()) weights.set_requires_grad(false);

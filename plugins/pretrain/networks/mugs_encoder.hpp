@@ -16,7 +16,7 @@ namespace cambium::pretrain {
 /// view is to be told from all others kept in a queue (instance), the same after it has looked at its neighbours in a
 /// memory (local), and falls into the same groups as another view (group). Targets come from a teacher, the moving
 /// average of the weights. Queues, memory, teacher and centre are equal on all ranks. The vector of a field is the mean
-/// of the trunk's cells.
+/// of the trunk's cells, or a linear layer over them.
 class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public train::KeepsNumbers, public Encoder {
  public:
   /// Weights of the three terms; 0 leaves one out.
@@ -29,8 +29,10 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
     std::vector<std::int64_t> crop;
     static void describe(deck::Describe<Small>& d);
   };
+  enum class Pool { mean, cells };
   struct Params {
     std::vector<std::int64_t> channels;
+    Pool pool = Pool::mean;
     std::int64_t width = 64, queue = 1024, neighbours = 8, prototypes = 64;
     double momentum = 0.99, temperature = 0.2;
     AugmentKeys augment;

@@ -40,8 +40,8 @@ void Neighbours::Params::describe(deck::Describe<Params>& d) {
       .def(Compare::all);
   d("neighbours", &Params::neighbours, "entries that are written for each query").at_least(1).def(5);
   d("batch", &Params::batch, "samples encoded at a time").at_least(1).def(64);
-  d("index", &Params::index, "the entries written for each query are found by an approximate index of this recall")
-      .example("{recall: 0.99}");
+  d("index", &Params::index, "how the entries that are written for each query are found; without it exactly")
+      .example("{type: approximate, recall: 0.99}");
   d.check([](const Params& p) -> std::string {
     if (p.by == By::partner && p.compare != Compare::all)
       return "by: partner compares with all partners; remove 'compare'";
@@ -146,6 +146,13 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
     text += fmt::format("{},{},{},{},{}\n", methods[k].name, number_text(s.first), number_text(s.among_ten),
                         number_text(s.place), s.asked);
   }
+  if (params_.index) {
+    const auto& method = methods.front();
+    auto answered = answer(FloatRows::unit(method.archive), FloatRows::unit(method.queries), params_.neighbours,
+                           *params_.index, context.comm);
+    if (answered.index) lines_.push_back(answered.index->stated.text(answered.index->lists.lists()));
+    indexed_ = std::move(answered.entries);
+  }
   for (std::size_t k = 0; k < methods.size(); ++k)  // for tables of runs
     lines_.push_back(fmt::format("nearest_{} = {:.6g}", io::plain_name(methods[k].name), scores[k].first));
   io::on_root(context.comm, [&] {
@@ -156,6 +163,12 @@ void Neighbours::write(const std::vector<Method>& methods, const std::vector<Sea
 
 /// Entries that a query may not be compared with are left out.
 void Neighbours::search(const Method& method, const Found& found) const {
+  for (std::int64_t query = 0; query < indexed_.queries; ++query) {
+    const auto all = std::span(indexed_.number).subspan(static_cast<std::size_t>(query * indexed_.count));
+    const auto there = std::find(all.begin(), all.begin() + indexed_.count, -1) - all.begin();
+    found(query, all.first(static_cast<std::size_t>(there)));
+  }
+  if (indexed_.queries > 0) return;
   const auto asked = questions();
   for_each_query(method.archive, method.queries, 0, method.queries.rows,
                  [&](std::int64_t query, std::span<const double> s) {
@@ -167,20 +180,6 @@ void Neighbours::search(const Method& method, const Found& found) const {
                      entries.push_back(allowed[static_cast<std::size_t>(k)]);
                    found(query, entries);
                  });
-}
-
-void Neighbours::search_index(const Method& method, const Found& found) {
-  const InvertedLists index(FloatRows::unit(method.archive), params_.index->lists);
-  const FloatRows queries = FloatRows::unit(method.queries);
-  const auto stated = stated_recall(index, queries, params_.neighbours, params_.index->recall);
-  lines_.push_back(
-      fmt::format("index: {} of {} lists are looked at, {:.1f} % of all entries, and {:.4f} of the {} nearest are "
-                  "found ({} queries "
-                  "that it was not chosen by)",
-                  stated.probes, index.lists(), 100.0 * stated.compared / static_cast<double>(method.archive.rows),
-                  stated.recall, params_.neighbours, stated.queries));
-  for (std::int64_t query = 0; query < queries.rows; ++query)
-    found(query, index.nearest(queries.row(query), params_.neighbours, stated.probes));
 }
 
 /// By the first method.
@@ -209,7 +208,7 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
       if (draw) add(fields.row(entry));
     }
   };
-  params_.index ? search_index(method, take) : search(method, take);
+  search(method, take);
   io::write_file_atomically((fs::path(context.run_directory) / "neighbours.csv").string(), text);
   io::write_h5_atomically((fs::path(context.run_directory) / "pictures.h5").string(), [&](io::File& file) {
     io::follow_cf(file);
@@ -232,7 +231,7 @@ void Neighbours::write_neighbours(const Method& method, Context& context) {
 }
 
 Task::Outcome Neighbours::run(Context& context) {
-  lines_.clear(), citations_.clear();
+  lines_.clear(), citations_.clear(), indexed_ = {};
   const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
   const auto queries = context.registry->make<train::Dataset>(params_.queries, context);
   archive->open(context), queries->open(context);

@@ -7,12 +7,12 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/pretrain/features/index.hpp"
+#include "plugins/pretrain/search/index_keys.hpp"
 #include "plugins/pretrain/tasks/judgement.hpp"
 
 namespace cambium::pretrain {
 
-/// The stage `neighbours`: for every query the entries of an archive that look most like it (exact search by cosine),
+/// The stage `neighbours`: for every query the entries of an archive that look most like it (by cosine),
 /// and how often the nearest one is right, by the encoder and by ways that need no training. Writes scores.csv,
 /// neighbours.csv and pictures.h5 (some queries with their neighbours' fields).
 class Neighbours : public Task, public Checked {
@@ -45,11 +45,11 @@ class Neighbours : public Task, public Checked {
   /// Asks a query's entries, the most similar first, one query after the other.
   using Found = std::function<void(std::int64_t query, std::span<const std::int64_t> entries)>;
   void search(const Method& method, const Found& found) const;
-  void search_index(const Method& method, const Found& found);
   void write_neighbours(const Method& method, Context& context);
 
   Params params_;
   Table archive_, queries_;
+  Entries indexed_;  ///< of the index, where there is one
   Work work_;
   std::vector<std::string> lines_;
   std::vector<Citation> citations_;

@@ -14,6 +14,7 @@
 #include "core/parallel/agree.hpp"
 #include "core/plugin/registry.hpp"
 #include "plugins/pretrain/augment/streams.hpp"
+#include "plugins/pretrain/features/combinations.hpp"
 #include "plugins/pretrain/features/encode.hpp"
 #include "plugins/pretrain/features/scaled_parameters.hpp"
 #include "plugins/pretrain/features/table.hpp"
@@ -51,9 +52,9 @@ void Novelty::Params::describe(deck::Describe<Params>& d) {
 
 void Novelty::check(Context& context) {
   context.registry->make<train::Dataset>(params_.archive, context);
-  context.log.info(
-      fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose, candidates().rows));
-  if (params_.run) check_runs(*params_.run, parameters_of(candidates().row(0)), context);
+  context.log.info(fmt::format("{} of {} runs, chosen by their distance to what is known", params_.choose,
+                               combinations(params_.candidates).rows));
+  if (params_.run) check_runs(*params_.run, parameters_of(combinations(params_.candidates).row(0)), context);
 }
 
 void Novelty::examine(Check& check) {
@@ -79,20 +80,6 @@ Task::Outcome Novelty::make(const Choice& choice, const Matrix& candidates, Cont
   std::vector<std::map<std::string, double>> runs;
   for (const auto k : choice.order) runs.push_back(parameters_of(candidates.row(k)));
   return make_runs(*params_.run, runs, context);
-}
-
-Matrix Novelty::candidates() const {
-  std::int64_t rows = 1;
-  for (const auto& [name, values] : params_.candidates) rows *= std::ssize(values);
-  Matrix out(rows, std::ssize(params_.candidates));
-  for (std::int64_t k = 0; k < rows; ++k) {
-    std::int64_t rest = k, column = out.columns;
-    for (auto it = params_.candidates.rbegin(); it != params_.candidates.rend(); ++it) {
-      out(k, --column) = it->second[static_cast<std::size_t>(rest % std::ssize(it->second))];
-      rest /= std::ssize(it->second);
-    }
-  }
-  return out;
 }
 
 namespace {
@@ -170,7 +157,7 @@ Task::Outcome Novelty::run(Context& context) {
   const auto archive = context.registry->make<train::Dataset>(params_.archive, context);
   archive->open(context);
   const Table known = read_table(*archive);
-  const Matrix could = candidates();
+  const Matrix could = combinations(params_.candidates);
   if (known.parameters.columns != could.columns || known.parameters.empty())
     throw InputError(
         fmt::format("candidates name {} parameters, but the archive's runs have {}; give both the same 'parameters'",

@@ -43,7 +43,6 @@ class Novelty : public Task, public Checked {
     std::vector<std::int64_t> order;
     std::vector<double> distance;
   };
-  Matrix candidates() const;
   std::map<std::string, double> parameters_of(std::span<const double> candidate) const;
   Outcome make(const Choice& choice, const Matrix& candidates, Context& context) const;
   void write(const Matrix& candidates, const std::vector<double>& distance, const std::vector<Choice>& choices,

@@ -34,7 +34,7 @@ Tensor RelationImpl::forward(const Tensor& x, const Tensor& neighbours) {
   return y + head_(norm_(y));
 }
 
-MugsModule::MugsModule(const MugsShape& shape) {
+MugsModule::MugsModule(const MugsShape& shape) : mean_(shape.trunk.mean) {
   const std::int64_t in = shape.trunk.stages.back(), width = shape.width;
   trunk_ = register_module("trunk", ConvTrunk(shape.trunk));
   instance_ = register_module("instance", Head(in, 2 * width, width));

@@ -39,8 +39,9 @@ TORCH_MODULE(Relation);
 class MugsModule : public torch::nn::Module {
  public:
   explicit MugsModule(const MugsShape& shape);
-  /// (samples, channels, cells...) -> (samples, channels of the last stage): the mean over cells.
-  torch::Tensor trunk(const torch::Tensor& x) { return trunk_->cells(x).mean(2); }
+  /// (samples, channels, cells...) -> (samples, channels of the last stage): the mean over cells, or a linear layer
+  /// over all of them.
+  torch::Tensor trunk(const torch::Tensor& x) { return mean_ ? trunk_->cells(x).mean(2) : trunk_->forward(x); }
   // Rows of length 1; the student's go through a predictor, too.
   torch::Tensor instance(const torch::Tensor& y, bool student);
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
@@ -48,6 +49,7 @@ class MugsModule : public torch::nn::Module {
   torch::Tensor group(const torch::Tensor& y, bool learn_prototypes);
 
  private:
+  bool mean_;
   ConvTrunk trunk_{nullptr};
   Head instance_{nullptr}, instance_predictor_{nullptr}, local_{nullptr}, local_predictor_{nullptr}, group_{nullptr};
   Relation relation_{nullptr};

@@ -59,11 +59,21 @@ stages:
       steps: 1
       learning_rate: {type: constant, start: 1e-3}
 """
+RETRIEVE = """
+run: {name: retrieve, directory: retrieve}
+plugins: [pretrain]
+stages:
+  - retrieve:
+      model: views/train/model.h5
+      archive: {type: field_archive, files: [a.h5, b.h5], fields: [b, w]}
+      queries: {type: field_archive, files: [b.h5], fields: [b, w]}
+"""
 T, J, P, X, E = "stages[0].train.", "stages[0].neighbours.", "stages[0].probe.", "stages[0].novelty.", "stages[0].embed."
+R = "stages[0].retrieve."
 D, N = T + "dataset.", T + "network."
 PLAIN = "{type: expression, samples: 4, box: {x: [0, 1]}, target: {y: x}}"
 table = Table("pretrain", DECK)
-for name, text in {"judge": JUDGE, "probe": PROBE, "next": NEXT, "embed": EMBED, "formula": FORMULA}.items():
+for name, text in {"judge": JUDGE, "probe": PROBE, "next": NEXT, "embed": EMBED, "formula": FORMULA, "retrieve": RETRIEVE}.items():
     table.file(name + ".yaml", text)
 
 
@@ -103,12 +113,16 @@ says("field_encoder reads fields over two or three axes: give a dataset of type 
 says("sample 0 has no 'partner': an encoder of pairs needs it; give the data set 'apart' (field_archive) or 'halves' (images)",
      T + "validation={type: field_archive, files: [a.h5], fields: [b, w]}", T + "validate={every: 1}")
 says("augment.crop is 6 x 9, but fields have 6 x 4 cells; take at most those", N + "augment={crop: [6, 9]}")
+says("augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and reflect what these fields allow",
+     N + "augment={warp: {turn: 10}}")
 says("augment.shift names axis 1, which is not periodic: a shifted field would not be one of this system; remove it, or crop along it",
      N + "augment={shift: [1]}")
 
 # Mugs
 M = T + "network={type: mugs_encoder, channels: [2], augment: {noise: 0.1}, queue: 4%s}"
 says("two unchanged copies of a field teach nothing; give 'augment'", T + "network={type: mugs_encoder, channels: [2]}", command="check")
+says("pool: cells reads whole fields, but 'augment.crop' and small views cut them; take pool: mean, or remove both",
+     M % ", pool: cells, small: {views: 2, crop: [4, 4]}", command="check")
 says("small views have no extents; give 'small.crop'", M % ", small: {views: 2}", command="check")
 says("all weights are 0; leave one term at least", M % ", weights: {instance: 0, local: 0, group: 0}", command="check")
 
@@ -178,6 +192,25 @@ ALIKE = "{type: field_archive, files: [a.h5, b.h5], fields: [b, w], parameters: 
 says("by is partner, but 'views/train/model.h5' was trained with views of the same field; train it with partner: field or parameters, or judge it by "
      "something else", J + "model=views/train/model.h5", J + "by=partner", J + "archive=" + ALIKE, J + "queries=" + ALIKE, deck="judge.yaml")
 
+# Retrieve
+says("give one of: archive, from", R + "from=index.h5", deck="retrieve.yaml", command="check")
+says("give one of: queries, parameters", R + "parameters={rayleigh: [1e4]}", deck="retrieve.yaml", command="check")
+FROM = R + "archive=null", R + "from="
+says("'formula/train/model.h5' holds no index; name the index.h5 that a stage retrieve wrote", FROM[0], FROM[1] + "formula/train/model.h5", deck="retrieve.yaml")
+table.begins(deck="retrieve.yaml")
+table.begins(N + "augment={noise: 0.1}", N + "partner=view", N + "width=3", "run.directory=wider")
+says("from: 'retrieve/retrieve/index.h5' holds vectors of 2 numbers, the model gives 3; take the model that it was made with, or make it again",
+     FROM[0], FROM[1] + "retrieve/retrieve/index.h5", R + "model=wider/train/model.h5", "run.directory=other", deck="retrieve.yaml")
+PARTS = {"rows": np.eye(2, dtype="f4"), "centres": np.eye(2, dtype="f4")[:1], "start": np.array([0, 16]), "number": np.array([0, 1] + [-1] * 14),
+         "unit": np.ones(1, "f4"), "bytes": np.zeros(64, "u1")}
+STATED = {"probes": 1, "kept": 2, "wanted": 0.9, "recall": 1.0, "compared": 1.0, "count": 2, "queries": 2}
+for name, change in {"torn": {"number": np.array([0, 0] + [-1] * 14)}, "flat": {"rows": np.zeros(4, "f4")}, "timed": {"time": np.zeros(5)}}.items():
+    table.file(name + "_index.h5", {"/": ("", STATED), **PARTS, **change})
+for message in ("'torn_index.h5': the arrays of this index do not belong together; make it again",
+                "'flat_index.h5': rows is no table of rows; make the index again",
+                "'timed_index.h5': time has 5 values for 2 rows; make the index again"):
+    says(message, FROM[0], FROM[1] + message.split("'")[1], deck="retrieve.yaml")
+
 # Probe
 says("by is simulation, but the samples have no simulation; judge by what both data sets have", P + "by=simulation", deck="probe.yaml")
 table.file("negative.h5", {"images": np.zeros((4, 8, 8), "u1"), "labels": np.array([0, 1, -1, 1])})
@@ -206,3 +239,8 @@ says("archive and test differ in parameters or shape; give both the same", S % (
      deck="next.yaml")
 
 table.run()
+
+# Bench
+says("bench pretrain: parts names 'speed'; there are search, loss, step", command=["bench", "pretrain", "parts=speed"])
+says("bench pretrain: rows is 10; give at least 1000", command=["bench", "pretrain", "rows=10"])
+says("bench pretrain: recall is 2; give a share above 0, at most 1", command=["bench", "pretrain", "recall=2"])

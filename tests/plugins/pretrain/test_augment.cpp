@@ -1,5 +1,6 @@
 // Changes of fields: what moves where, which signs turn, what is refused.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/base/error.hpp"
@@ -110,4 +111,71 @@ TEST_CASE("what would break what the data say of themselves is refused") {
   refused(with({}, {}, 0.0, {4, 4}),
           "augment.crop cuts axis 0, which is periodic and wrapped by the network; keep its 6 cells, and shift it");
   require_fitting(with({0}, {{0, {0}}, {1, {1}}}, 0.1, {6, 3}), shape);
+}
+
+namespace {
+
+const FieldShape picture{1, {21, 21}, {0, 0}};
+
+/// A spot of a deviation of two cells.
+std::vector<float> spot(double row, double column) {
+  std::vector<float> out;
+  for (int i = 0; i < 21; ++i)
+    for (int j = 0; j < 21; ++j)
+      out.push_back(static_cast<float>(std::exp(-((i - row) * (i - row) + (j - column) * (j - column)) / 8.0)));
+  return out;
+}
+
+/// Mean place of what is there.
+std::pair<double, double> place(const std::vector<float>& field) {
+  double sum = 0.0, row = 0.0, column = 0.0;
+  for (int k = 0; k < 441; ++k) {
+    const double x = field[static_cast<std::size_t>(k)];
+    sum += x, row += x * (k / 21), column += x * (k % 21);
+  }
+  return {row / sum, column / sum};
+}
+
+AugmentKeys warp(double turn, double stretch, double slant, double bend) {
+  AugmentKeys keys;
+  keys.warp = WarpKeys{turn, stretch, slant, bend};
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("a warp turns round the middle, stretches, slants and bends as far as it may") {
+  const std::vector<double> unit{1.0};
+  const auto moved = [&](const AugmentKeys& keys, std::int64_t sample) {
+    return place(augmented(spot(10, 15), picture, keys, unit, {1, sample, 0, 0}));
+  };
+  double least = 90.0, most = -90.0, nearest = 10.0, farthest = 0.0, apart = 0.0, bent = 0.0;
+  for (std::int64_t sample = 0; sample < 200; ++sample) {
+    const auto [row, column] = moved(warp(30, 0, 0, 0), sample);
+    CHECK(std::hypot(row - 10, column - 10) == Approx(5.0).margin(0.1));
+    const double angle = std::atan2(row - 10, column - 10) * 57.29578;
+    least = std::min(least, angle), most = std::max(most, angle);
+    const auto [still, along] = moved(warp(0, 0.2, 0, 0), sample);
+    CHECK(still == Approx(10.0).margin(0.05));
+    nearest = std::min(nearest, along - 10), farthest = std::max(farthest, along - 10);
+    apart = std::max(apart, std::abs(moved(warp(0, 0, 0.3, 0), sample).first - 10));
+    bent += std::pow(moved(warp(0, 0, 0, 0.5), sample).first - 10, 2) / 200;
+  }
+  CHECK(least == Approx(-30).margin(1.5));
+  CHECK(most == Approx(30).margin(1.5));
+  CHECK(nearest == Approx(4.05).margin(0.1));  // the edge goes on beyond itself
+  CHECK(farthest > 5.7);                       // cut by the edge from 5.8 on
+  CHECK(farthest < 6.05);
+  CHECK(apart == Approx(1.5).margin(0.15));
+  CHECK(std::sqrt(bent) > 0.2);
+  CHECK(std::sqrt(bent) < 1.0);
+  CHECK(augmented(spot(8, 12), picture, warp(0, 0, 0, 0), unit, {1, 0, 0, 0}) == spot(8, 12));
+}
+
+TEST_CASE("a warp is refused where an axis closes, or there are three") {
+  const char* const message =
+      "augment.warp bends pictures, fields over two axes that are not periodic; remove it, and say with shift and "
+      "reflect what these fields allow";
+  REQUIRE_THROWS_WITH(require_fitting(warp(5, 0, 0, 0), shape), message);
+  REQUIRE_THROWS_WITH(require_fitting(warp(5, 0, 0, 0), FieldShape{1, {4, 4, 4}, {0, 0, 0}}), message);
 }

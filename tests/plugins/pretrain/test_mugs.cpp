@@ -72,11 +72,17 @@ struct Mugs {
 
 }  // namespace
 
-TEST_CASE("the gradient of Mugs is that of differences, all terms together and each by itself") {
-  for (const std::array<double, 3> w : {std::array{1.0, 1.0, 1.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}) {
+TEST_CASE("the gradient of Mugs is that of differences, all terms together and each by itself, and with every cell") {
+  for (const std::array<double, 4> w : {std::array{1.0, 1.0, 1.0, 0.0},
+                                        {1.0, 0.0, 0.0, 0.0},
+                                        {0.0, 1.0, 0.0, 0.0},
+                                        {0.0, 0.0, 1.0, 0.0},
+                                        {1.0, 1.0, 1.0, 1.0}}) {
     auto keys = Mugs::keys();
     keys.weights = {w[0], w[1], w[2]};
+    if (w[3] > 0.0) keys.pool = MugsEncoder::Pool::cells, keys.small = {};
     Mugs mugs(keys);
+    CHECK(mugs.network.width() == 6);
     const auto loss = [&] {
       const auto terms = mugs.again();
       return w[0] * terms[0] + w[1] * terms[1] + w[2] * terms[2];

@@ -137,13 +137,20 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
            "model: \"{run}/by_parameters/model.h5\"\narchive: " + all +
                "\ncandidates: {drift: [0, 0.5, 1], slope: [0.5, 1.5, 4]}\nchoose: 3",
            mark + "novelty");
+    on.run("retrieve", model + "archive: " + all + "\nqueries: " + other + "\nindex: {recall: 0.9}", mark + "retrieve");
+    on.run("retrieve", model + "from: \"{run}/" + mark + "retrieve/index.h5\"\nqueries: " + other, mark + "again");
+    on.run("retrieve",
+           "model: \"{run}/by_parameters/model.h5\"\narchive: " + all +
+               "\nparameters: {drift: [0, 0.5], slope: [0.5, 1.5]}\nindex: {type: exact}",
+           mark + "belonging");
   };
   run_all(stages, "");
   if (!world.root()) return;
   Stages alone(scratch, MPI_COMM_SELF);
   run_all(alone, "one_");
   for (const std::string file :
-       {"pairs/scores.csv", "pairs/neighbours.csv", "parameters/scores.csv", "novelty/chosen.csv"}) {
+       {"pairs/scores.csv", "pairs/neighbours.csv", "parameters/scores.csv", "novelty/chosen.csv", "retrieve/found.csv",
+        "again/found.csv", "belonging/found.csv"}) {
     CAPTURE(file);
     const auto text = text_of(scratch.file(file));
     CHECK(text.size() > 50);
@@ -152,6 +159,9 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
   const auto pairs = text_of(scratch.file("pairs/scores.csv"));
   for (const char* method : {"encoder,", "pixels,", "pixels - mean,", "PCA,", "physicist,"})
     CHECK(pairs.find(method) != std::string::npos);
+  CHECK(text_of(scratch.file("retrieve/found.csv")) == text_of(scratch.file("again/found.csv")));
+  CHECK(text_of(scratch.file("belonging/found.csv"))
+            .starts_with("query,drift,slope,place,entry,similarity,simulation,moment,time\n0,0,0.5,1,"));
   const auto vectors = io::File::open(scratch.file("embed/vectors.h5"));
   CHECK(vectors.dataset("vector").shape() == std::vector<std::int64_t>{30, 6});
   CHECK(text_of(scratch.file("probe/scores.csv")).find("encoder,") != std::string::npos);

@@ -129,6 +129,30 @@ TEST_CASE("losses, derivatives and estimates over all ranks are those of plain l
   }
 }
 
+TEST_CASE("a batch of several hundred samples on one rank is that of plain loops") {
+  constexpr std::int64_t many = 600;  // more than are taken at a time anywhere
+  const Comm alone(MPI_COMM_SELF);
+  for (const auto scheme : {Scheme::infonce, Scheme::v2, Scheme::v3}) {
+    CAPTURE(static_cast<int>(scheme));
+    Rows a, b;
+    std::vector<std::int64_t> ids;
+    std::vector<double> first, second;
+    for (std::int64_t id = 0; id < many; ++id) {
+      a.push_back(feature(id, 0, 0)), b.push_back(feature(id, 1, 0)), ids.push_back(id);
+      first.insert(first.end(), a.back().begin(), a.back().end());
+      second.insert(second.end(), b.back().begin(), b.back().end());
+    }
+    ContrastiveLoss loss(keys_of(scheme), many, alone);
+    PlainContrastive plain(keys_of(scheme), many);
+    const auto mine = loss.compute(TwoViews<double>{first, second, width, ids}, 0.1);
+    const auto all = plain.step(a, b, ids, 0.1);
+    CHECK(mine.objective == Approx(all.objective).epsilon(1e-12));
+    CHECK(mine.temperature == Approx(all.temperature).epsilon(1e-11));
+    require_near(mine.first, all.first, 0, 1e-11);
+    require_near(mine.second, all.second, 0, 1e-11);
+  }
+}
+
 TEST_CASE("in float the ranks' derivatives are those of one rank to 1e-6") {
   const Comm comm, alone(MPI_COMM_SELF);
   for (const auto scheme : schemes) {

@@ -1,4 +1,4 @@
-#include "plugins/graph/bench/peer_process.hpp"
+#include "core/driver/bench/peer_process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,7 +10,7 @@
 
 #include "core/base/child.hpp"
 
-namespace cambium::graph {
+namespace cambium {
 
 PeerProcess::PeerProcess(const std::vector<std::string>& words) {
   std::signal(SIGPIPE, SIG_IGN);  // a peer that died is no reason to die
@@ -54,4 +54,4 @@ std::optional<std::string> PeerProcess::ask(const std::string& line) {
   return std::nullopt;
 }
 
-}  // namespace cambium::graph
+}  // namespace cambium

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cambium::graph {
+namespace cambium {
 
 /// A program that answers each line written to it with one line. It sees none of the variables by which MPI knows its
 /// ranks, and ends with this object.
@@ -24,4 +24,4 @@ class PeerProcess {
   int to_ = -1, from_ = -1;
 };
 
-}  // namespace cambium::graph
+}  // namespace cambium
