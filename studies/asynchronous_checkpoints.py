@@ -40,12 +40,12 @@ def main():
     out = {"turns": wanted.pairs, "sizes": {}}
     for cells in wanted.cells:
         for ranks in (1, 2):
-            taken = {kind: [] for kind in KINDS}
+            taken, bytes_ = {kind: [] for kind in KINDS}, 0
             for turn in range(wanted.pairs):
                 for kind in (list(KINDS) if turn % 2 else reversed(list(KINDS))):
                     taken[kind].append(loop(wanted.program, os.path.join(wanted.folder, "run"), cells, ranks, KINDS[kind]))
-            bytes_ = max((os.path.getsize(os.path.join(wanted.folder, "run", "simulate", f)) for f in os.listdir(os.path.join(wanted.folder, "run", "simulate"))
-                          if f.startswith("restart.")), default=0)
+                    place = os.path.join(wanted.folder, "run", "simulate")
+                    bytes_ = max([bytes_] + [os.path.getsize(os.path.join(place, f)) for f in os.listdir(place) if f.startswith("restart.")])
             cost = {kind: statistics.median((a - b) / CHECKPOINTS for a, b in zip(taken[kind], taken["none"])) for kind in ("plain", "asynchronous")}
             out["sizes"][f"{4 * cells ** 3} atoms, {ranks} ranks"] = {"loop": taken, "seconds_for_one": cost, "bytes": bytes_}
     shutil.rmtree(os.path.join(wanted.folder, "run"), ignore_errors=True)

@@ -1,6 +1,7 @@
 """`cambium doctor`: what it says of a sound installation, word for word where words do not depend on the machine, and what it notices."""
 import os
 import re
+import subprocess
 import unittest
 
 import program
@@ -77,6 +78,14 @@ class Doctor(unittest.TestCase):
             os.environ.pop("CAMBIUM_PLUGIN_PATH")
             if before is not None:
                 os.environ["CAMBIUM_PLUGIN_PATH"] = before
+
+    def test_a_note_without_a_number_is_refused(self):
+        plugins = program.fresh("doctor_notes")
+        path = program.write(os.path.join(plugins, "odd.doctor.yaml"), "x-doctor: [{what: a, result: b, expected: many, within: 1}]\n")
+        environment = dict(os.environ, CAMBIUM_PLUGIN_PATH=plugins)
+        done = subprocess.run(program.command("doctor", self.folder), capture_output=True, text=True, env=environment)
+        self.assertEqual((done.returncode, done.stderr), (2, f"cambium: '{path}': x-doctor.expected is no number: 'many'\n"))
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_directory_that_takes_nothing(self):
         place = program.write(os.path.join(self.folder, "file"), "")
