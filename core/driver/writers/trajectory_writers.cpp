@@ -52,11 +52,12 @@ void H5mdWriter::resume(std::int64_t step) {
 std::string ExtxyzWriter::path() const { return (fs::path(context_.run_directory) / params_.file).string(); }
 
 void ExtxyzWriter::observe(const State& state, std::int64_t, double) {
-  const io::Frame frame = io::gather_frame(state, context_.comm, {params_.velocities, params_.forces, true});
+  const auto share = io::share_frame(state, context_.comm, {params_.velocities, params_.forces, true});
   io::on_root(context_.comm, [&] {
     if (!file_) file_ = std::make_unique<io::ExtxyzFile>(path());
-    file_->append(frame);
+    if (share.shares == 1) file_->append(share.frame);
   });
+  if (share.shares > 1) io::append_extxyz(path(), share, context_.comm);
 }
 
 void ExtxyzWriter::resume(std::int64_t step) {

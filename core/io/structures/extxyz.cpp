@@ -1,7 +1,9 @@
 #include "core/io/structures/extxyz.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +16,7 @@
 
 #include "core/base/constants.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
+#include "core/parallel/agree.hpp"
 
 namespace cambium::io {
 namespace {
@@ -44,12 +47,10 @@ std::vector<double> momenta_of(const Frame& f) {
   return out;
 }
 
-}  // namespace
-
-std::string extxyz_text(const Frame& f) {
+std::string head_of(const Frame& f, std::int64_t particles) {
   std::string text;
   auto out = std::back_inserter(text);
-  fmt::format_to(out, "{}\nLattice=\"{}\"", f.size(), fmt::join(f.cell, " "));
+  fmt::format_to(out, "{}\nLattice=\"{}\"", particles, fmt::join(f.cell, " "));
   const auto& o = f.origin;
   if (o[0] != 0.0 || o[1] != 0.0 || o[2] != 0.0) fmt::format_to(out, " Origin=\"{} {} {}\"", o[0], o[1], o[2]);
   fmt::format_to(out, " Properties=species:S:1:pos:R:3{}{}{} Step={} Time={} pbc=\"T T T\"",
@@ -61,7 +62,12 @@ std::string extxyz_text(const Frame& f) {
     for (int k = 0; k < 9; ++k) stress[k] = -(*f.virial)[k] / f.volume();
     fmt::format_to(out, " stress=\"{}\"", fmt::join(stress, " "));
   }
-  text += '\n';
+  return text + '\n';
+}
+
+std::string rows_of(const Frame& f) {
+  std::string text;
+  auto out = std::back_inserter(text);
   const auto momenta = momenta_of(f);
   for (std::int64_t i = 0; i < f.size(); ++i) {
     fmt::format_to(out, "{}", f.species.at(f.type[i]).symbol);
@@ -71,6 +77,36 @@ std::string extxyz_text(const Frame& f) {
     text += '\n';
   }
   return text;
+}
+
+void write_at(const std::string& path, std::int64_t place, const std::string& text) {
+  const int file = ::open(path.c_str(), O_WRONLY);
+  if (file < 0) refuse_write(path, std::strerror(errno));
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto n = ::pwrite(file, text.data() + done, text.size() - done, place + static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  const int reason = errno;
+  const bool closed = ::close(file) == 0;
+  if (done < text.size() || !closed) refuse_write(path, std::strerror(done < text.size() ? reason : errno));
+}
+
+}  // namespace
+
+std::string extxyz_text(const Frame& f) { return head_of(f, f.size()) + rows_of(f); }
+
+void append_extxyz(const std::string& path, const FrameShare& share, const Comm& comm) {
+  const std::string text = (comm.root() ? head_of(share.frame, share.total) : "") + rows_of(share.frame);
+  std::error_code gone;  // then opening it says so
+  const auto size = comm.root() ? std::filesystem::file_size(path, gone) : 0;
+  const std::int64_t place = comm.sum(gone ? std::int64_t{0} : static_cast<std::int64_t>(size)) +
+                             comm.exclusive_sum(static_cast<std::int64_t>(text.size()));
+  on_every_rank(comm, [&] {
+    if (!text.empty()) write_at(path, place, text);
+  });
 }
 
 ExtxyzFile::ExtxyzFile(std::string path, std::optional<std::int64_t> resumed_at) : path_(std::move(path)) {

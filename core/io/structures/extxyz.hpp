@@ -15,6 +15,10 @@ namespace cambium::io {
 /// beside the velocity, which ASE does not look at). A cell whose corner is not at zero has the key Origin.
 std::string extxyz_text(const Frame& frame);
 
+/// Collective: the same text of a frame in shares, behind what `path` holds, each written by its own rank where it
+/// belongs. InputError on every rank where one cannot write.
+void append_extxyz(const std::string& path, const FrameShare& share, const Comm& comm);
+
 /// A growing trajectory of such frames, which OVITO and ASE open. One rank owns the file.
 class ExtxyzFile {
  public:

@@ -42,4 +42,16 @@ struct Frame {
 /// Collective; rank 0 gets the frame, the others an empty one.
 Frame gather_frame(const State& state, const Comm& comm, FrameParts parts = {});
 
+/// A run of a frame's particles.
+struct FrameShare {
+  Frame frame;             ///< its rows; step, cell, species and totals are those of the whole frame
+  std::int64_t first = 0;  ///< place of the first row among all
+  std::int64_t total = 0;  ///< rows of all shares
+  int shares = 1;          ///< the first so many ranks hold one
+};
+
+/// Collective: the frame in runs of ids over as many ranks as get `rows` rows at least, so that none holds it whole. In
+/// one share, on rank 0, where it is small, and where ids have gaps.
+FrameShare share_frame(const State& state, const Comm& comm, FrameParts parts = {}, std::int64_t rows = 1 << 16);
+
 }  // namespace cambium::io

@@ -145,6 +145,26 @@ TEST_CASE("an extended XYZ trajectory is the same text on any number of ranks") 
   MPI_Comm_free(&self);
 }
 
+TEST_CASE("a frame in shares holds each particle once, and writes the same text") {
+  World w;
+  const std::string name = w.scratch.file("shared.extxyz");
+  const State state = sample_state(w.comm, 100, true);
+  const io::Frame whole = io::gather_frame(state, w.comm, {true, true});
+  for (std::int64_t rows : {1, 8, 1000}) {
+    const auto share = io::share_frame(state, w.comm, {true, true}, rows);
+    CHECK(share.total == sample_size);
+    CHECK(share.shares == std::clamp<std::int64_t>(sample_size / rows, 1, w.comm.size()));
+    CHECK(w.comm.sum(share.frame.size()) == sample_size);
+    if (share.shares > 1) CHECK(w.comm.max(static_cast<int>(share.frame.size())) <= sample_size / share.shares + 1);
+    if (w.comm.root()) std::ofstream(name) << "before\n";
+    w.comm.barrier();
+    io::append_extxyz(name, share, w.comm);
+    w.comm.barrier();
+    if (w.comm.root()) CHECK(content(name) == "before\n" + io::extxyz_text(whole));
+    w.comm.barrier();
+  }
+}
+
 TEST_CASE("a resumed extended XYZ trajectory drops later and half-written frames") {
   World w;
   const std::string name = w.scratch.file("trajectory.extxyz");
