@@ -8,7 +8,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/record/recorder.hpp"
+#include "core/base/record/wait_clock.hpp"
 #include "core/driver/advance.hpp"
+#include "core/driver/page/load_line.hpp"
 #include "core/driver/page/stage_files.hpp"
 #include "core/driver/resume_point.hpp"
 #include "core/driver/schedule_check.hpp"
@@ -75,7 +77,7 @@ bool Loop::wants_totals(std::int64_t step) const {
 }
 
 /// What a resumed simulation may change: how long, how often is written, how the ranks are laid out.
-static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "output[].every"};
+static constexpr std::string_view free_keys[] = {"steps", "thermo", "checkpoint", "ranks", "balance", "output[].every"};
 
 Task::Outcome Loop::run() {
   context_.timing.reset();
@@ -94,13 +96,14 @@ Task::Outcome Loop::run() {
   attempted_ = state_.step;
   LoopCadence cadence({state_.step, params_.steps, params_.checkpoint.every}, context_);
   auto outcome = Task::Outcome::done;
+  const WaitClock waits;
   try {
     outcome = advance_all(cadence);
   } catch (const NumericalError& error) {
     dump_and_rethrow(error, attempted_);
   }
   if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
-  seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step);
+  seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step), waited_ = waits.seconds();
   const Region region("finish output", WorkKind::host);
   for (const auto& writer : writers_) writer->finish(state_);
   return outcome;
@@ -123,6 +126,13 @@ Task::Outcome Loop::advance_all(LoopCadence& cadence) {
 Task::Work Loop::work() const {
   const auto step = physics_->work(state_);
   return {step.items, step.name, steps_, seconds_, physics_->timestep(state_), physics_->time_unit()};
+}
+
+std::vector<std::string> Loop::lines() const {
+  auto lines = physics_->report();
+  if (context_.comm.size() > 1 && steps_ > 0)
+    if (const auto line = load_line(seconds_, waited_, context_.comm); !line.empty()) lines.push_back(line);
+  return lines;
 }
 
 std::vector<std::string> Loop::files() const {

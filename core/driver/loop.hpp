@@ -23,7 +23,7 @@ class Loop {
 
   // For the last page, after run().
   Task::Work work() const;
-  std::vector<std::string> lines() const { return physics_->report(); }
+  std::vector<std::string> lines() const;  ///< collective
   std::vector<std::string> files() const;
   std::vector<Citation> citations() const { return physics_->citations(); }
 
@@ -58,6 +58,7 @@ class Loop {
   std::vector<double> values_;
   double seconds_ = 0.0;    ///< that the loop took
   std::int64_t steps_ = 0;  ///< that it made
+  double waited_ = 0.0;     ///< seconds of these in messages and waits
 };
 
 }  // namespace cambium

@@ -7,6 +7,17 @@ namespace {
 constexpr bool mpi_reads_device = device_is_host;
 constexpr int counts_tag = 11, rows_tag = 12;
 
+/// Calls send(count, type) with bytes, or with rows where there are more than `most` bytes.
+template <class F>
+void in_counts(int rows, int row_bytes, std::int64_t most, const F& send) {
+  if (std::int64_t{rows} * row_bytes <= most) return send(rows * row_bytes, MPI_BYTE);
+  MPI_Datatype row;
+  MPI_Type_contiguous(row_bytes, MPI_BYTE, &row);
+  MPI_Type_commit(&row);
+  send(rows, row);
+  MPI_Type_free(&row);  // when the message is done
+}
+
 using DeviceWords = Kokkos::View<double*, MemSpace, Kokkos::MemoryUnmanaged>;
 using HostWords = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
 
@@ -47,15 +58,19 @@ void PeerExchange::begin(const void* source, int source_rows, void* target, int 
   const int bytes = 8 * width;
   for (const auto& peer : peers_) {
     const int first = out ? peer.far_first : peer.near_first, count = out ? peer.far_count : peer.near_count;
-    if (count)
-      MPI_Irecv(to + static_cast<std::size_t>(first) * bytes, count * bytes, MPI_BYTE, peer.rank, rows_tag,
-                comm_.handle(), &requests_.emplace_back());
+    if (!count) continue;
+    in_counts(count, bytes, counted_bytes_, [&](int n, MPI_Datatype type) {
+      MPI_Irecv(to + static_cast<std::size_t>(first) * bytes, n, type, peer.rank, rows_tag, comm_.handle(),
+                &requests_.emplace_back());
+    });
   }
   for (const auto& peer : peers_) {
     const int first = out ? peer.near_first : peer.far_first, count = out ? peer.near_count : peer.far_count;
-    if (count)
-      MPI_Isend(from + static_cast<std::size_t>(first) * bytes, count * bytes, MPI_BYTE, peer.rank, rows_tag,
-                comm_.handle(), &requests_.emplace_back());
+    if (!count) continue;
+    in_counts(count, bytes, counted_bytes_, [&](int n, MPI_Datatype type) {
+      MPI_Isend(from + static_cast<std::size_t>(first) * bytes, n, type, peer.rank, rows_tag, comm_.handle(),
+                &requests_.emplace_back());
+    });
   }
 }
 

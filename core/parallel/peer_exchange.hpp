@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/parallel/comm.hpp"
@@ -17,7 +19,9 @@ class PeerExchange {
     int far_first = 0, far_count = 0;    ///< rows received by out()
   };
 
-  explicit PeerExchange(const Comm& comm) : comm_(comm) {}
+  /// Messages of more than `counted_bytes`, which MPI counts in an int, are counted in rows.
+  explicit PeerExchange(const Comm& comm, std::int64_t counted_bytes = std::numeric_limits<int>::max())
+      : comm_(comm), counted_bytes_(counted_bytes) {}
 
   /// Sets the peers with their near rows; far rows are asked of the peers and laid out in the order given. Collective
   /// over the peers: the relation must be symmetric.
@@ -36,6 +40,7 @@ class PeerExchange {
   void begin(const void* source, int source_rows, void* target, int target_rows, int width, bool out);
 
   const Comm& comm_;
+  std::int64_t counted_bytes_;
   std::vector<Peer> peers_;
   int near_rows_ = 0, far_rows_ = 0;
   std::vector<MPI_Request> requests_;

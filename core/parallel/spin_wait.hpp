@@ -1,11 +1,15 @@
 #pragma once
 #include <thread>
 
+#include "core/base/record/wait_clock.hpp"
+
 namespace cambium {
 
 /// Asks `there()` again and again; soon lets others have the core, who may be those that are waited for.
 template <class F>
 void spin_wait(F&& there) {
+  if (there()) return;
+  const Waiting waiting;
   constexpr int patience = 2000;
   for (int turn = 0; !there(); ++turn) {
     if (turn > patience) std::this_thread::yield();

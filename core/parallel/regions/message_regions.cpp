@@ -1,9 +1,11 @@
 // The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
 // profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. Another tool of that kind, loaded before this library, comes first.
+// those that this rank gives away. The same calls are what a WaitClock counts. Another tool of that kind, loaded before
+// this library, comes first.
 #include <mpi.h>
 
 #include "core/base/record/recorder.hpp"
+#include "core/base/record/wait_clock.hpp"
 
 namespace {
 
@@ -42,6 +44,7 @@ double all_bytes(const int* counts, MPI_Datatype type, MPI_Comm comm) {
 
 #define CAMBIUM_MESSAGE(name, parameters, arguments, sent)                              \
   extern "C" int name parameters {                                                      \
+    const cambium::Waiting waiting;                                                     \
     if (!recorder()) return P##name arguments;                                          \
     const KernelRegion region(#name, WorkKind::communication, Amount{.bytes = (sent)}); \
     return P##name arguments;                                                           \

@@ -1,0 +1,33 @@
+#pragma once
+
+namespace cambium {
+
+/// The seconds that a thread spends in messages and in waiting for other ranks, counted while one of these lives: what
+/// is left of the wall time is its own work. Costs two looks at the clock for each call of MPI.
+class WaitClock {
+ public:
+  WaitClock();
+  ~WaitClock();
+  WaitClock(const WaitClock&) = delete;
+  WaitClock& operator=(const WaitClock&) = delete;
+  /// Since this one began; only meant for the thread that made it.
+  double seconds() const;
+
+ private:
+  double start_;
+};
+
+/// Counts its own life as waiting, where a WaitClock of the calling thread lives; of nested ones the outer counts. Two
+/// tests where none lives.
+class Waiting {
+ public:
+  Waiting();
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  double start_ = -1.0;
+};
+
+}  // namespace cambium
