@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/particles/atom_rows.hpp"
 
 namespace cambium {
 namespace {
@@ -213,6 +214,24 @@ void Groups::assign(Particles& p, const Comm& comm, const GivenAxes& axes) const
       throw InputError(fmt::format(
           "group '{}' holds no atom: check its species, tags and region (all conditions must hold together)", name));
   }
+}
+
+void keep_only(Particles& p, const GroupSpec& spec, const std::string& name, const Comm& comm, const GivenAxes& axes) {
+  const Groups one({{name, spec}});
+  one.assign(p, comm, axes);
+  AtomRows rows(p, {});
+  std::vector<int> kept;
+  const auto group = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), p.group);
+  for (int i = 0; i < p.nlocal; ++i)
+    if (group(i) & one.bit(name)) kept.push_back(i);
+  rows.permute(kept);
+  p.nlocal = static_cast<int>(kept.size());
+  const std::int64_t before = comm.exclusive_sum(static_cast<std::int64_t>(p.nlocal));
+  for (int i = 0; i < p.nlocal; ++i) rows.tag()(i) = before + i + 1;
+  rows.store(p, {});
+  Kokkos::deep_copy(p.group, 0u);
+  p.nglobal = comm.sum(static_cast<std::int64_t>(p.nlocal));
+  p.place_sentinel();
 }
 
 }  // namespace cambium

@@ -17,13 +17,18 @@ struct Cells {
     double volume = box.volume();
     for (int d = 0; d < 3; ++d) volume *= hi[d] - lo[d];
     const double edge = std::cbrt(atoms_per_cell * volume / std::max(count, 1));
+    for (int d = 0; d < 3; ++d) n[d] = std::clamp(static_cast<int>(height[d] * (hi[d] - lo[d]) / edge), 1, 1024);
+    // A part much thinner than a cell's edge would have far more cells than atoms.
+    while (total() > 16 * static_cast<std::int64_t>(count) + 65536) {
+      int& most = *std::max_element(n, n + 3);
+      most = (most + 1) / 2;
+    }
     for (int d = 0; d < 3; ++d) {
-      n[d] = std::clamp(static_cast<int>(height[d] * (hi[d] - lo[d]) / edge), 1, 1024);
       low[d] = lo[d];
       scale[d] = n[d] / (hi[d] - lo[d]);
     }
   }
-  int total() const { return n[0] * n[1] * n[2]; }
+  std::int64_t total() const { return std::int64_t{n[0]} * n[1] * n[2]; }
   int index(const double s[3]) const {
     int k[3];
     for (int d = 0; d < 3; ++d) k[d] = std::clamp(static_cast<int>((s[d] - low[d]) * scale[d]), 0, n[d] - 1);
@@ -36,7 +41,8 @@ struct Cells {
 std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<std::int64_t*>& tag, int count,
                                const Box& box, const double low[3], const double high[3]) {
   const Cells cells(box, low, high, count);
-  std::vector<int> cell(count), end(cells.total() + 1, 0), order(count);
+  const int total = static_cast<int>(cells.total());
+  std::vector<int> cell(count), end(total + 1, 0), order(count);
   for (int i = 0; i < count; ++i) {
     const double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
     double s[3];
@@ -44,7 +50,7 @@ std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<st
     cell[i] = cells.index(s);
     ++end[cell[i] + 1];
   }
-  for (int c = 0; c < cells.total(); ++c) end[c + 1] += end[c];
+  for (int c = 0; c < total; ++c) end[c + 1] += end[c];
   // Insertion keeps each short cell sorted by tag; rows come nearly sorted from the previous call.
   std::vector<int> first(end.begin(), end.end() - 1);
   std::vector<int>& next = end;

@@ -9,20 +9,25 @@
 namespace cambium {
 namespace {
 
+/// By one message to each rank, whose place among all rows may exceed an int.
 template <class T>
 void deal(const Comm& comm, std::vector<T>& rows, std::int64_t total) {
   MPI_Datatype row;
   MPI_Type_contiguous(sizeof(T), MPI_BYTE, &row);
   MPI_Type_commit(&row);
-  std::vector<int> counts(comm.size()), first(comm.size());
-  for (int k = 0; k < comm.size(); ++k) {
-    const auto [begin, end] = even_share(total, k, comm.size());
-    first[k] = static_cast<int>(begin), counts[k] = static_cast<int>(end - begin);
+  const auto share = [&](int rank) { return even_share(total, rank, comm.size()); };
+  constexpr int tag = 15;
+  const auto [begin, end] = share(comm.rank());
+  if (comm.root()) {
+    for (int k = 1; k < comm.size(); ++k)
+      MPI_Send(rows.data() + share(k)[0], static_cast<int>(share(k)[1] - share(k)[0]), row, k, tag, comm.handle());
+    rows.resize(static_cast<std::size_t>(end));
+    rows.shrink_to_fit();
+  } else {
+    rows.resize(static_cast<std::size_t>(end - begin));
+    MPI_Recv(rows.data(), static_cast<int>(end - begin), row, 0, tag, comm.handle(), MPI_STATUS_IGNORE);
   }
-  std::vector<T> share(counts[comm.rank()]);
-  MPI_Scatterv(rows.data(), counts.data(), first.data(), row, share.data(), counts[comm.rank()], row, 0, comm.handle());
   MPI_Type_free(&row);
-  rows = std::move(share);
 }
 
 /// Species and cell travel as text and numbers.

@@ -31,6 +31,8 @@ void StructureInput::describe(deck::Describe<StructureInput>& d) {
   d("repeat", &StructureInput::repeat, "copies of a file's cell along a, b and c; ids of the first copy are the file's")
       .at_least(1)
       .def({1, 1, 1});
+  d("keep", &StructureInput::keep,
+    "atoms that stay, numbered anew; the others are left out and the cell stays: a droplet, slab or void in a crystal");
   d.check([](const StructureInput& s) -> std::string {
     if (!s.lattice || s.repeat == std::array{1, 1, 1}) return {};
     const auto& cells = s.lattice->cells;
@@ -73,7 +75,9 @@ Particles build_structure(const StructureInput& input, const std::map<std::strin
       if (species.symbol == symbol) species.mass = mass, known = true;
     if (!known) throw InputError(fmt::format("masses: the structure has no species '{}'", symbol));
   }
-  return particles_of(structure, declared);
+  Particles particles = particles_of(structure, declared);
+  if (input.keep) keep_only(particles, *input.keep, "structure.keep", context.comm, structure.axes);
+  return particles;
 }
 
 std::optional<std::vector<Species>> species_of(const StructureInput& input, const std::map<std::string, double>& masses,
@@ -81,6 +85,7 @@ std::optional<std::vector<Species>> species_of(const StructureInput& input, cons
   namespace fs = std::filesystem;
   StructureInput small = input;
   small.repeat = {1, 1, 1};
+  small.keep.reset();
   if (small.lattice) {
     for (int& cells : small.lattice->cells) cells = std::min(cells, 1);
   } else {

@@ -8,6 +8,7 @@
 #include "core/deck/describe.hpp"
 #include "core/parallel/context.hpp"
 #include "core/particles/given_axes.hpp"
+#include "core/particles/groups.hpp"
 #include "core/particles/lattice.hpp"
 #include "core/particles/particles.hpp"
 
@@ -22,6 +23,7 @@ struct StructureInput {
   std::int64_t frame = -1;
   std::vector<std::string> species;
   std::array<int, 3> repeat = {1, 1, 1};
+  std::optional<GroupSpec> keep;
   static void describe(deck::Describe<StructureInput>& d);
 };
 

@@ -42,14 +42,18 @@ BrickGrid BrickGrid::given(const std::array<int, 3>& n, int ranks) {
   return grid;
 }
 
+void require_width(double height, int d, int ranks, double range) {
+  if (height >= 2.0 * range) return;
+  throw InputError(
+      fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must be at least "
+                  "{:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
+                  height, "abc"[d], ranks, 2.0 * range, range, "abc"[d]));
+}
+
 void BrickGrid::require_room(const Box& box, double range) const {
   const auto height = box.heights();
   for (int d = 0; d < 3; ++d)
-    if (count[d] > 1 && height[d] < 2.0 * range)
-      throw InputError(
-          fmt::format("the cell is {:.1f} Å wide along {}, which {} ranks divide: a divided direction must be at least "
-                      "{:.1f} Å wide (twice the cut-off plus skin of {:.1f} Å); use 1 rank along {} or a larger cell",
-                      height[d], "abc"[d], count[d], 2.0 * range, range, "abc"[d]));
+    if (count[d] > 1) require_width(height[d], d, count[d], range);
 }
 
 }  // namespace cambium

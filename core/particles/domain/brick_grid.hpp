@@ -31,4 +31,7 @@ struct BrickGrid {
   }
 };
 
+/// The same of one direction d of this height (Å), which `ranks` ranks divide.
+void require_width(double height, int d, int ranks, double range);
+
 }  // namespace cambium

@@ -32,9 +32,16 @@ void copy_positions(const double* rows, const View<int* [4]>& copies, int first,
 }  // namespace
 
 Domain::Domain(const Comm& comm, const Box& box, std::optional<std::array<int, 3>> grid, double range)
-    : comm_(comm), grid_(grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range)),
-      brick_(grid_.brick_of(comm.rank())), peers_(comm) {
-  grid_.require_room(box, range);
+    : comm_(comm), division_{grid ? BrickGrid::given(*grid, comm.size()) : BrickGrid::choose(comm.size(), box, range),
+                             {}},
+      brick_(division_.grid.brick_of(comm.rank())), peers_(comm) {
+  division_.require_room(box, range);
+}
+
+void Domain::cut(std::optional<CutTree> cuts) {
+  if (cuts && cuts->ranks() != comm_.size()) throw InternalError("planes for another number of ranks");
+  division_.cuts = std::move(cuts);
+  peers_known_ = false;
 }
 
 template <int W, class T>

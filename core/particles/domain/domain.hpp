@@ -6,31 +6,35 @@
 #include "core/parallel/comm.hpp"
 #include "core/parallel/ghost_exchange.hpp"
 #include "core/parallel/peer_exchange.hpp"
-#include "core/particles/domain/brick_grid.hpp"
+#include "core/particles/domain/division.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium {
 
-/// Brick decomposition of a periodic cell over the ranks: who owns which atom, and the ghosts around each brick. Bricks
-/// are fractions of `particles.box`, which may change at any time (barostat): shifts are computed from it at each call.
-/// The order of calls is migrate, borders, then any number of forward_positions, forward and reverse_add. Everything
-/// here is collective over the communicator.
+/// Decomposition of a periodic cell over the ranks: who owns which atom, and the ghosts around each part. The parts are
+/// equal bricks until cut() gives others. They are fractions of `particles.box`, which may change at any time
+/// (barostat): shifts are computed from it at each call. The order of calls is migrate, borders, then any number of
+/// forward_positions, forward and reverse_add. Everything here is collective over the communicator.
 ///
 /// Every ghost is sent straight by its owner, with the integer cell translation that brings it to the receiver, so the
-/// range may exceed a brick or the whole cell, and one round of messages does a forward or a reverse step.
+/// range may exceed a part or the whole cell, and one round of messages does a forward or a reverse step. Once ghosts
+/// have been made, atoms change hands by messages between neighbours alone, unless one has leapt beyond them.
 class Domain : public GhostExchange {
  public:
   /// `grid`: ranks along a, b, c; chosen by least surface when absent. `range` (Å), when known, keeps narrow
   /// directions undivided. Throws InputError when the grid does not fit the ranks, or the range does not fit the cell.
   Domain(const Comm& comm, const Box& box, std::optional<std::array<int, 3>> grid = {}, double range = 0.0);
 
-  /// Wraps owned atoms into the cell (counting crossings in `image`), sends each to the rank of its brick wherever it
+  /// Other parts than equal bricks, or bricks again; one box for each rank. Call migrate() and borders() next.
+  void cut(std::optional<CutTree> cuts);
+
+  /// Wraps owned atoms into the cell (counting crossings in `image`), sends each to the rank of its part wherever it
   /// is now, and orders the owned rows by spatial cell and tag; the order is a function of tags, positions and cell
   /// alone. Drops all ghosts. Sets particles.nglobal where it is 0. Throws NumericalError on every rank, naming tag,
   /// rank and position, when a position is not a number or absurdly far away, or when atoms have got lost.
   void migrate(Particles& particles);
 
-  /// Makes ghosts of everything within `range` (Å) of this rank's brick: positions, types and tags. Call after
+  /// Makes ghosts of everything within `range` (Å) of this rank's part: positions, types and tags. Call after
   /// migrate(). Throws InputError as the constructor does.
   void borders(Particles& particles, double range);
 
@@ -46,20 +50,29 @@ class Domain : public GhostExchange {
   void carry(View<double**>* array) { carried_.push_back(array); }
   void drop(View<double**>* array) { std::erase(carried_, array); }
 
-  const BrickGrid& grid() const { return grid_; }
-  const std::array<int, 3>& brick() const { return brick_; }  ///< of this rank
+  const BrickGrid& grid() const { return division_.grid; }
+  const std::array<int, 3>& brick() const { return brick_; }  ///< of this rank, unless cuts()
+  const std::optional<CutTree>& cuts() const { return division_.cuts; }
 
  private:
-  /// A brick, or a periodic image of one, that gets copies of some owned atoms.
+  /// A part, or a periodic image of one, that gets copies of some owned atoms.
   struct Target {
     int rank = 0;
     int translation[3] = {0, 0, 0};  ///< cell vectors added to a position for the receiver
     std::vector<int> rows;
   };
-  void require_sound(const Particles& particles, int bad) const;
-  void send_to_owners(Particles& particles);
+  /// Owned rows that belong to other ranks.
+  struct Leaving {
+    std::vector<int> rows;
+    std::vector<int> owners;  ///< of each
+    int strays = 0;           ///< those whose owner is no neighbour
+  };
+  Leaving find_leaving(const Particles& particles) const;
+  bool require_sound(const Particles& particles, int bad, int strays) const;
+  void send_to_owners(Particles& particles, const Leaving& leaving, bool anywhere);
   void fill_holes(Particles& particles, const std::vector<int>& holes, const std::vector<std::byte>& in, int arrivals);
-  void collect(const Particles& particles, double range);
+  void collect_around_bricks(const Particles& particles, double range);
+  void collect_around_boxes(const Particles& particles, double range);
   void connect();
   void plan_reverse();
   void require_rows(std::size_t rows) const;
@@ -69,7 +82,7 @@ class Domain : public GhostExchange {
   void reverse_rows(double* rows);
 
   const Comm& comm_;
-  BrickGrid grid_;
+  Division division_;
   std::array<int, 3> brick_;
   std::vector<View<double**>*> carried_;
 
@@ -78,7 +91,8 @@ class Domain : public GhostExchange {
   int own_copies_ = 0;     ///< ghosts that are images of atoms of this rank; they come first
   View<int* [4]> copies_;  ///< owned row and cell translation of each copy made here: own ones, then per peer
   PeerExchange peers_;
-  View<double*> buffer_;  ///< what is sent by forward, or received by reverse
+  bool peers_known_ = false;  ///< peers_ are the neighbours of the present parts
+  View<double*> buffer_;      ///< what is sent by forward, or received by reverse
   bool reverse_planned_ = false;
   View<int*> reverse_offset_;  ///< for each owned row its entries in reverse_copy_
   View<int*> reverse_copy_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/particles/domain/cut_borders.hpp"
 #include "core/particles/domain/domain.hpp"
 
 namespace cambium {
@@ -12,7 +13,7 @@ constexpr double margin = 1e-9;
 int floor_div(int a, int b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 /// The bricks around ours, counted without periodicity: offset (i, j, k) is so many bricks along (a, b, c).
-struct Surroundings {
+struct BricksAround {
   int layers[3];  ///< bricks on each side that the range may reach
 
   int width(int d) const { return 2 * layers[d] + 1; }
@@ -40,9 +41,12 @@ struct Span {
 }  // namespace
 
 void Domain::borders(Particles& p, double range) {
-  grid_.require_room(p.box, range);
+  division_.require_room(p.box, range);
   nlocal_ = p.nlocal;
-  collect(p, range);
+  if (division_.cuts)
+    collect_around_boxes(p, range);
+  else
+    collect_around_bricks(p, range);
   connect();
   p.nghost = own_copies_ + peers_.far_rows();
   p.reserve(p.total());
@@ -52,15 +56,35 @@ void Domain::borders(Particles& p, double range) {
   p.place_sentinel();
 }
 
-void Domain::collect(const Particles& p, double range) {
+void Domain::collect_around_boxes(const Particles& p, double range) {
+  const Surroundings around(*division_.cuts, comm_.rank(), p.box, range);
+  targets_.resize(around.boxes().size());
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    const NearBox& box = around.boxes()[k];
+    targets_[k].rank = box.rank;
+    std::copy(box.translation, box.translation + 3, targets_[k].translation);
+    targets_[k].rows.clear();
+  }
+  const auto x = Kokkos::create_mirror_view(p.x);
+  Kokkos::deep_copy(x, p.x);
+  for (int row = 0; row < p.nlocal; ++row) {
+    const double r[3] = {x(row, 0), x(row, 1), x(row, 2)};
+    double s[3];
+    p.box.to_fractional(r, s);
+    around.each(s, [&](std::size_t k) { targets_[k].rows.push_back(row); });
+  }
+}
+
+void Domain::collect_around_bricks(const Particles& p, double range) {
+  const BrickGrid& grid = division_.grid;
   const auto height = p.box.heights();
   const double limit = range * (1.0 + margin) + margin;
   double reach[3], brick_height[3];
-  Surroundings around;
+  BricksAround around;
   for (int d = 0; d < 3; ++d) {
     reach[d] = limit / height[d];
-    brick_height[d] = height[d] / grid_.count[d];
-    around.layers[d] = static_cast<int>(reach[d] * grid_.count[d]) + 1;
+    brick_height[d] = height[d] / grid.count[d];
+    around.layers[d] = static_cast<int>(reach[d] * grid.count[d]) + 1;
   }
   targets_.resize(around.size());
   for (int k = -around.layers[2]; k <= around.layers[2]; ++k)
@@ -70,10 +94,10 @@ void Domain::collect(const Particles& p, double range) {
         const int there[3] = {brick_[0] + i, brick_[1] + j, brick_[2] + k};
         int home[3];
         for (int d = 0; d < 3; ++d) {
-          target.translation[d] = -floor_div(there[d], grid_.count[d]);
-          home[d] = there[d] + target.translation[d] * grid_.count[d];
+          target.translation[d] = -floor_div(there[d], grid.count[d]);
+          home[d] = there[d] + target.translation[d] * grid.count[d];
         }
-        target.rank = grid_.rank_of(home[0], home[1], home[2]);
+        target.rank = grid.rank_of(home[0], home[1], home[2]);
         target.rows.clear();
       }
 
@@ -84,9 +108,9 @@ void Domain::collect(const Particles& p, double range) {
     const double r[3] = {x(row, 0), x(row, 1), x(row, 2)};
     double s[3];
     p.box.to_fractional(r, s);
-    const Span a(s[0], reach[0], grid_.count[0], brick_[0], around.layers[0]);
-    const Span b(s[1], reach[1], grid_.count[1], brick_[1], around.layers[1]);
-    const Span c(s[2], reach[2], grid_.count[2], brick_[2], around.layers[2]);
+    const Span a(s[0], reach[0], grid.count[0], brick_[0], around.layers[0]);
+    const Span b(s[1], reach[1], grid.count[1], brick_[1], around.layers[1]);
+    const Span c(s[2], reach[2], grid.count[2], brick_[2], around.layers[2]);
     if (a.stays() && b.stays() && c.stays()) continue;
     for (int k = c.first; k <= c.last; ++k)
       for (int j = b.first; j <= b.last; ++j)
@@ -134,6 +158,7 @@ void Domain::connect() {
   }
   Kokkos::deep_copy(copies_, copies);
   peers_.connect(std::move(peers));
+  peers_known_ = true;
   const std::size_t words = std::size_t{4} * peers_.near_rows();
   if (buffer_.extent(0) < words)
     buffer_ = View<double*>(Kokkos::ViewAllocateWithoutInitializing("domain: buffer"), words + words / 8);

@@ -65,22 +65,47 @@ std::string describe_unsound(const Particles& p, int rank) {
   return {};
 }
 
-/// Sends counts[k] rows to rank k and receives likewise, in rank order.
-void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<int>& sent,
-                   const std::vector<std::byte>& out, const std::vector<int>& received, std::vector<std::byte>& in) {
+/// Rows that go to another rank, and those that come from it.
+struct Parcel {
+  int rank;
+  int sent = 0, received = 0;
+};
+
+constexpr int counts_tag = 13, rows_tag = 14;
+
+/// How many rows come from each rank of the parcels; `anywhere`: they are all ranks, in order.
+void tell_counts(const Comm& comm, std::vector<Parcel>& parcels, bool anywhere) {
+  if (anywhere) {
+    std::vector<int> sent, received(parcels.size());
+    for (const auto& parcel : parcels) sent.push_back(parcel.sent);
+    MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm.handle());
+    for (std::size_t k = 0; k < parcels.size(); ++k) parcels[k].received = received[k];
+    return;
+  }
+  std::vector<MPI_Request> requests;
+  for (auto& p : parcels) {
+    MPI_Irecv(&p.received, 1, MPI_INT, p.rank, counts_tag, comm.handle(), &requests.emplace_back());
+    MPI_Isend(&p.sent, 1, MPI_INT, p.rank, counts_tag, comm.handle(), &requests.emplace_back());
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+/// Rows lie in the order of the parcels on both sides.
+void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<Parcel>& parcels,
+                   const std::vector<std::byte>& out, std::vector<std::byte>& in) {
   MPI_Datatype row;
   MPI_Type_contiguous(static_cast<int>(row_bytes), MPI_BYTE, &row);
   MPI_Type_commit(&row);
   std::vector<MPI_Request> requests;
   std::size_t from = 0, to = 0;
-  constexpr int tag = 13;
-  for (int k = 0; k < comm.size(); ++k) {
-    if (received[k]) MPI_Irecv(in.data() + to, received[k], row, k, tag, comm.handle(), &requests.emplace_back());
-    to += row_bytes * received[k];
+  for (const auto& p : parcels) {
+    if (p.received)
+      MPI_Irecv(in.data() + to, p.received, row, p.rank, rows_tag, comm.handle(), &requests.emplace_back());
+    to += row_bytes * static_cast<std::size_t>(p.received);
   }
-  for (int k = 0; k < comm.size(); ++k) {
-    if (sent[k]) MPI_Isend(out.data() + from, sent[k], row, k, tag, comm.handle(), &requests.emplace_back());
-    from += row_bytes * sent[k];
+  for (const auto& p : parcels) {
+    if (p.sent) MPI_Isend(out.data() + from, p.sent, row, p.rank, rows_tag, comm.handle(), &requests.emplace_back());
+    from += row_bytes * static_cast<std::size_t>(p.sent);
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   MPI_Type_free(&row);
@@ -88,8 +113,9 @@ void exchange_rows(const Comm& comm, std::size_t row_bytes, const std::vector<in
 
 }  // namespace
 
-void Domain::require_sound(const Particles& p, int bad) const {
-  double sums[2] = {static_cast<double>(bad), static_cast<double>(p.nlocal)};
+/// Throws where something is wrong on any rank; true where an atom of any rank has left for one that is no neighbour.
+bool Domain::require_sound(const Particles& p, int bad, int strays) const {
+  double sums[3] = {static_cast<double>(bad), static_cast<double>(p.nlocal), static_cast<double>(strays)};
   if (comm_.size() > 1) comm_.sum(sums);
   if (sums[0] > 0.0) {
     const int speaker = static_cast<int>(comm_.min(bad ? comm_.rank() : comm_.size()));
@@ -100,23 +126,22 @@ void Domain::require_sound(const Particles& p, int bad) const {
   if (sums[1] != static_cast<double>(p.nglobal))
     throw NumericalError(fmt::format("atoms are lost: all ranks together hold {:.0f}, not {}; rank {} holds {}",
                                      sums[1], p.nglobal, comm_.rank(), p.nlocal));
+  return sums[2] > 0.0;
 }
 
 void Domain::migrate(Particles& p) {
   p.nghost = 0;
   nlocal_ = own_copies_ = 0;
   if (p.nglobal == 0) p.nglobal = comm_.sum(static_cast<std::int64_t>(p.nlocal));
-  require_sound(p, wrap(p.x, p.image, p.nlocal, p.box));
-  if (comm_.size() > 1) send_to_owners(p);
+  const int bad = wrap(p.x, p.image, p.nlocal, p.box);
+  const Leaving leaving = comm_.size() > 1 && bad == 0 ? find_leaving(p) : Leaving();
+  const bool strays = require_sound(p, bad, leaving.strays);
+  if (comm_.size() > 1) send_to_owners(p, leaving, strays || !peers_known_);
   p.reserve(p.nlocal);
 
   AtomRows rows(p, carried_);
-  double low[3], high[3];
-  for (int d = 0; d < 3; ++d) {
-    low[d] = brick_[d] / static_cast<double>(grid_.count[d]);
-    high[d] = (brick_[d] + 1) / static_cast<double>(grid_.count[d]);
-  }
-  const auto order = spatial_order(rows.x(), rows.tag(), p.nlocal, p.box, low, high);
+  const FractionalBox box = division_.part_of(comm_.rank());
+  const auto order = spatial_order(rows.x(), rows.tag(), p.nlocal, p.box, box.low, box.high);
   if (!order.empty()) {
     rows.permute(order);
     rows.store(p, carried_);
@@ -150,37 +175,58 @@ void Domain::fill_holes(Particles& p, const std::vector<int>& holes, const std::
   grown.store(p, carried_);
 }
 
-void Domain::send_to_owners(Particles& p) {
-  const int ranks = comm_.size();
-  const AtomRows rows(p, carried_);
-  std::vector<int> holes;
-  std::vector<std::vector<int>> leaving(ranks);
+Domain::Leaving Domain::find_leaving(const Particles& p) const {
+  const auto x = Kokkos::create_mirror_view(p.x);
+  Kokkos::deep_copy(x, p.x);
+  const auto& peers = peers_.peers();  // by rank
+  const auto is_neighbour = [&](int rank) {
+    const auto found = std::lower_bound(peers.begin(), peers.end(), rank,
+                                        [](const PeerExchange::Peer& peer, int r) { return peer.rank < r; });
+    return found != peers.end() && found->rank == rank;
+  };
+  Leaving out;
   for (int i = 0; i < p.nlocal; ++i) {
-    const double r[3] = {rows.x()(i, 0), rows.x()(i, 1), rows.x()(i, 2)};
+    const double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
     double s[3];
     p.box.to_fractional(r, s);
-    const int owner = grid_.rank_of(grid_.brick_index(s[0], 0), grid_.brick_index(s[1], 1), grid_.brick_index(s[2], 2));
+    const int owner = division_.owner_of(s);
     if (owner == comm_.rank()) continue;
-    leaving[owner].push_back(i);
-    holes.push_back(i);
+    out.rows.push_back(i);
+    out.owners.push_back(owner);
+    out.strays += !is_neighbour(owner);
   }
-  std::vector<int> sent(ranks), received(ranks);
-  for (int k = 0; k < ranks; ++k) sent[k] = static_cast<int>(leaving[k].size());
-  MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, comm_.handle());
+  return out;
+}
 
+void Domain::send_to_owners(Particles& p, const Leaving& leaving, bool anywhere) {
+  std::vector<Parcel> parcels;
+  if (anywhere)
+    for (int k = 0; k < comm_.size(); ++k) parcels.push_back({k});
+  else
+    for (const auto& peer : peers_.peers()) parcels.push_back({peer.rank});  // by rank, too
+  std::vector<std::vector<int>> to(parcels.size());
+  for (std::size_t i = 0; i < leaving.rows.size(); ++i) {
+    const auto parcel = std::lower_bound(parcels.begin(), parcels.end(), leaving.owners[i],
+                                         [](const Parcel& a, int rank) { return a.rank < rank; });
+    ++parcel->sent;
+    to[static_cast<std::size_t>(parcel - parcels.begin())].push_back(leaving.rows[i]);
+  }
+  tell_counts(comm_, parcels, anywhere);
+
+  const AtomRows rows(p, carried_);
   const std::size_t bytes = rows.row_bytes();
-  std::vector<std::byte> out(bytes * holes.size());
+  std::vector<std::byte> out(bytes * leaving.rows.size());
   std::byte* end = out.data();
-  for (const auto& list : leaving)
+  for (const auto& list : to)
     for (int i : list) {
       rows.pack(i, end);
       end += bytes;
     }
   int arrivals = 0;
-  for (int n : received) arrivals += n;
-  std::vector<std::byte> in(bytes * arrivals);
-  exchange_rows(comm_, bytes, sent, out, received, in);
-  if (!holes.empty() || arrivals) fill_holes(p, holes, in, arrivals);
+  for (const auto& parcel : parcels) arrivals += parcel.received;
+  std::vector<std::byte> in(bytes * static_cast<std::size_t>(arrivals));
+  exchange_rows(comm_, bytes, parcels, out, in);
+  if (!leaving.rows.empty() || arrivals) fill_holes(p, leaving.rows, in, arrivals);
 }
 
 }  // namespace cambium

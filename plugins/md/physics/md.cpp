@@ -35,7 +35,16 @@ void Md::Params::describe(deck::Describe<Params>& d) {
       .def(1.0);
   d("groups", &Params::groups, "named sets of atoms").def({});
   d("frozen", &Params::frozen, "groups whose atoms never move").def({});
-  d("ranks", &Params::ranks, "MPI ranks along a, b and c; chosen by least surface when absent");
+  d("ranks", &Params::ranks,
+    "MPI ranks along a, b and c, whose parts of the cell are equal bricks to the end; without it the counts with least "
+    "surface are the start, and 'balance' moves the parts where the work is unequal");
+  d("balance", &Params::balance,
+    "how the ranks' parts of the cell follow the work; by pairs when absent, unless 'ranks' is given");
+  d.check([](const Params& p) -> std::string {
+    if (!p.ranks || !p.balance || p.balance->by == BalanceKeys::By::volume) return {};
+    return "'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: {by: "
+           "volume}";
+  });
 }
 
 /// What atoms take at least: positions, velocities, forces, tags, images, groups, and their rows of the neighbour list.
@@ -134,11 +143,19 @@ void Md::make_dynamics(State& state, Context& context) {
   if (context.dry_run && ranks && (*ranks)[0] * (*ranks)[1] * (*ranks)[2] != context.comm.size()) ranks.reset();
   domain_ = std::make_unique<Domain>(context.comm, state.particles.box, ranks, range);
   dynamics_ = std::make_unique<Dynamics>(state.particles, *domain_, *potential_, params_.skin, context);
+  BalanceKeys balance = params_.balance.value_or(BalanceKeys());
+  if (params_.ranks) balance.by = BalanceKeys::By::volume;
+  balance_ = std::make_unique<LoadBalance>(balance, state.particles, *domain_, range, context);
   dynamics_->set_axes(axes_);
   if (Committee* committee = potential_->committee()) committee->set_axes(axes_);
   std::uint32_t frozen = 0;
   for (const auto& name : params_.frozen) frozen |= groups_.bit(name);
   dynamics_->freeze(frozen);
+}
+
+/// Other parts of the cell where the ranks' work is too unequal; a new list with them.
+void Md::rebalance(std::int64_t step, bool begins) {
+  if (balance_->cut(dynamics_->neighbors().list(), step, begins)) dynamics_->rebuild();
 }
 
 void Md::initialise(State& state, Context& context) {
@@ -151,6 +168,7 @@ void Md::initialise(State& state, Context& context) {
     init_velocities(state.particles, context.comm, *params_.initial_temperature, context.seed, dynamics_->frozen());
   dynamics_->stop_frozen();
   dynamics_->rebuild();
+  rebalance(0, true);
   refuse_twins(state.particles, dynamics_->neighbors().list(), axes_, 0, context.comm);
   dynamics_->compute_forces(true, 0);
   integrator_->start(*dynamics_);
@@ -180,7 +198,7 @@ static std::string problem_of_atoms(const Particles& p, std::int64_t atoms) {
   return {};
 }
 
-void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
+void Md::restore(State& state, Context& context, const io::Group& saved, bool same_ranks) {
   // Versions that did not keep the rotation wrote none.
   const auto axes = saved.exists("axes") ? saved.read<std::vector<double>>("axes") : std::vector<double>();
   if (axes.size() == 9) std::copy(axes.begin(), axes.end(), &axes_.q[0][0]);
@@ -192,7 +210,11 @@ void Md::restore(State& state, Context& context, const io::Group& saved, bool) {
           fmt::format("'{}': {}; the file is damaged or was changed, resume from another one", saved.file(), problem));
   });
   make_dynamics(state, context);
+  // The parts that the run had which goes on; another number of ranks finds its own.
+  const bool has_cuts = same_ranks && balance_->works() && saved.exists("cuts");
+  if (has_cuts) domain_->cut(CutTree::of(saved.read<std::vector<double>>("cuts"), context.comm.size(), saved.file()));
   dynamics_->rebuild();
+  if (!same_ranks) rebalance(state.step, true);
   dynamics_->count_degrees_of_freedom(integrator_->conserves_momentum());
   integrator_->load(saved);
   integrator_->resume(*dynamics_);
@@ -208,6 +230,9 @@ void Md::prepare_checkpoint(State&, Context& context) {
 
 void Md::save(io::Group& group) const {
   integrator_->save(group);
+  if (domain_ && domain_->cuts())
+    group.write("cuts", domain_->cuts()->numbers())
+        .set_attribute("doc", "planes between the ranks' parts: direction (0, 1, 2: a, b, c), fractional coordinate");
   group.write("axes", io::tensor_of(&axes_.q[0][0], {3, 3}))
       .set_attribute("doc", "rotation of rows: vectors in this file = vectors as given times this");
 }
@@ -225,6 +250,7 @@ void Md::schedule(Schedule& schedule) {
                 [this](State&, const StepInfo& step) { integrator_->before_forces(*dynamics_, step); }});
   schedule.add({"comm: neighbors", {"position"}, {"position", "neighbors"}, [this](State&, const StepInfo& step) {
                   dynamics_->update_neighbors(step.step);
+                  if (balance_->due(step.step)) rebalance(step.step, false);
                 }});
   schedule.add({"force: potential", {"position", "neighbors"}, {"force"}, [this](State&, const StepInfo& step) {
                   dynamics_->compute_forces(step.observe || integrator_->needs_totals(step.step), step.step);
@@ -301,6 +327,7 @@ std::vector<std::string> Md::report() const {
                                 temperature_sum_ / measurements_, pressure_sum_ / measurements_));
   lines.push_back(fmt::format("neighbour list: {} rebuilds, {:.1f} entries per atom", dynamics_->neighbors().rebuilds(),
                               dynamics_->neighbors().pairs_per_atom()));
+  for (auto& line : balance_->report(dynamics_->neighbors().list())) lines.push_back(line);
   for (auto& line : integrator_->report()) lines.push_back(line);
   if (const Committee* committee = potential_->committee())
     for (const auto& line : committee->report()) lines.push_back(line);
@@ -317,7 +344,9 @@ std::string Md::summary() const {
   std::string text = fmt::format("md: {}; timestep {:g} fs, skin {:g} Å", integrator_->summary(),
                                  1000.0 * params_.timestep, params_.skin);
   if (atoms_) text = fmt::format("{} atoms; {}", atoms_, text);
-  if (domain_) {
+  if (domain_ && domain_->cuts()) {
+    text += ", " + balance_->summary();
+  } else if (domain_) {
     const auto& g = domain_->grid().count;
     text += fmt::format(", ranks {} x {} x {}", g[0], g[1], g[2]);
   }

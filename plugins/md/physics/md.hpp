@@ -9,6 +9,7 @@
 #include "core/plugin/physics.hpp"
 #include "plugins/md/dynamics/dynamics.hpp"
 #include "plugins/md/dynamics/integrator.hpp"
+#include "plugins/md/dynamics/load_balance.hpp"
 
 namespace cambium::md {
 
@@ -26,6 +27,7 @@ class Md : public Physics, public Checked {
     std::map<std::string, GroupSpec> groups;
     std::vector<std::string> frozen;
     std::optional<std::array<int, 3>> ranks;
+    std::optional<BalanceKeys> balance;
     static void describe(deck::Describe<Params>& d);
   };
 
@@ -50,6 +52,7 @@ class Md : public Physics, public Checked {
 
  private:
   void make_dynamics(State&, Context&);
+  void rebalance(std::int64_t step, bool begins);
 
   Params params_;
   GivenAxes axes_;
@@ -58,6 +61,7 @@ class Md : public Physics, public Checked {
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<Dynamics> dynamics_;
+  std::unique_ptr<LoadBalance> balance_;
   std::unique_ptr<State> looked_at_;  ///< by examine(): the atoms, for writers to look at
   // For the drift of the conserved energy over this run.
   bool measured_ = false;

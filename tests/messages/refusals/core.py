@@ -99,7 +99,20 @@ says("integrator 'nose_hoover' is not here by this name; take 'csvr' (constant t
      command=["doc", "integrator", "nose_hoover"])
 says("there is no integrator 'langevine'; did you mean 'langevin'?", S + "integrator=langevine")
 
+# Parts of the cell
+says("'ranks' makes equal bricks, which 'balance' would move; leave out one of them, or give balance: {by: volume}",
+     S + "ranks=[1, 1, 1]", S + "balance={every: 50}")
+says("found 'pair', expected one of: pairs, atoms, time, volume; did you mean 'pairs'?", S + "balance.by=pair")
+says("found 0, expected a whole number >= 1", S + "balance.every=0")
+says("found 0.9, expected a number from 1 to 1000000", S + "balance.above=0.9")
+says("stages[0].simulate.balance.evry: unknown key; did you mean 'every'?", S + "balance={evry: 5}")
+says("stages[0].simulate.ballance: unknown key; did you mean 'balance'?", S + "ballance={}")
+
 # Structures
+KEEP = S + "structure.keep="
+says("group 'structure.keep' holds no atom: check its species, tags and region (all conditions must hold together)",
+     KEEP + "{sphere: {center: [1, 1, 1], radius: 0.5}}", command="run")
+says("group 'structure.keep': there is no species 'Ag'; known: Cu", KEEP + "{species: [Ag]}", command="run")
 says("'repeat' is for files; a lattice has 'cells': [8, 4, 12] are as many", S + "structure.repeat=[2, 1, 3]")
 says("found 0, expected a whole number >= 1", S + "structure.repeat=[2, 0, 3]")
 XYZ = 'Lattice="20 0 0 0 20 0 0 0 20" Properties='

@@ -25,7 +25,7 @@ struct Atoms {
 
 class MdRun {
  public:
-  explicit MdRun(const std::string& deck, std::uint64_t seed = 1) {
+  explicit MdRun(const std::string& deck, std::uint64_t seed = 1, MPI_Comm comm = MPI_COMM_WORLD) : comm_(comm) {
     make(deck, seed);
     physics_->initialise(state_, context_);
   }

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/record/wait_clock.hpp"
+#include "core/deck/describe.hpp"
+#include "core/parallel/context.hpp"
+#include "core/particles/domain/domain.hpp"
+#include "core/particles/neighbors/neighbors.hpp"
+#include "core/particles/particles.hpp"
+
+namespace cambium::md {
+
+/// The key `balance`.
+struct BalanceKeys {
+  enum class By { pairs, atoms, time, volume };
+  By by = By::pairs;
+  std::int64_t every = 1000;
+  double above = 1.1;
+  static void describe(deck::Describe<BalanceKeys>& d);
+};
+
+/// Gives ranks other parts of the cell where their work has become unequal. Counts of pairs and atoms decide the same
+/// in every run from the same state; measured time does not, so the planes stand in checkpoints.
+class LoadBalance {
+ public:
+  LoadBalance(const BalanceKeys& keys, const Particles& particles, Domain& domain, double range,
+              const Context& context);
+
+  /// False where the parts stay bricks of equal volume, and on one rank.
+  bool works() const { return keys_.by != BalanceKeys::By::volume && context_.comm.size() > 1; }
+  bool due(std::int64_t step) const { return works() && step % keys_.every == 0; }
+  /// Collective. Compares the ranks' work, by the list that was built last; where it is too unequal and other planes
+  /// are better, gives them to the domain. True then: migration, ghosts and list must be made anew. `begins`: there are
+  /// no steps yet whose time was measured.
+  bool cut(const NeighborList& list, std::int64_t step, bool begins);
+  /// Collective, for the last page; nothing on one rank.
+  std::vector<std::string> report(const NeighborList& list) const;
+  /// "4 ranks balanced by pairs"
+  std::string summary() const;
+
+ private:
+  std::vector<double> work_of_atoms(const NeighborList& list) const;
+  double worked();
+
+  BalanceKeys keys_;
+  const Particles& particles_;
+  Domain& domain_;
+  double range_;
+  const Context& context_;
+  std::optional<WaitClock> waits_;
+  double since_ = 0.0, waited_before_ = 0.0;  ///< when time began to count, and the waits before
+  double at_first_ = 0.0;                     ///< most over mean before the first cut
+  std::int64_t cuts_ = 0, last_step_ = 0;
+};
+
+}  // namespace cambium::md
