@@ -4,8 +4,8 @@ gives on two ranks:
 
     studies/load_balance.py build/bin/cambium --json docs/measured/load_balance.json [--turns 5]
 
-Pairs are counted, so more ranks than cores are fine (mpiexec from CAMBIUM_MPIEXEC, with --oversubscribe). With --turns the droplet also runs
-on two ranks in turns, bricks and planes one after the other; times need a quiet machine.
+Pairs are counted, so more ranks than cores are fine (mpiexec from CAMBIUM_MPIEXEC, with --oversubscribe). With --turns the film also runs on
+two ranks in turns, bricks and planes one after the other; times need a quiet machine.
 """
 
 import argparse
@@ -77,10 +77,10 @@ def main():
             rows[ranks] = {name: imbalance(page(given.program, shape, ranks, by, 1)) for name, by in (("bricks", "volume"), ("planes", "pairs"))}
             print(shape, ranks, rows[ranks], flush=True)
     if given.turns:
-        turns = [[seconds(page(given.program, "droplet", 2, by, 1000)) for by in ("volume", "pairs")] for _ in range(given.turns)]
-        out["droplet_on_two_ranks"] = {"bricks_seconds": min(t[0] for t in turns), "planes_seconds": min(t[1] for t in turns),
+        turns = [[seconds(page(given.program, "film", 2, by, 2000)) for by in ("volume", "pairs")] for _ in range(given.turns)]
+        out["film_on_two_ranks"] = {"bricks_seconds": min(t[0] for t in turns), "planes_seconds": min(t[1] for t in turns),
                                        "bricks_over_planes": statistics.median(t[0] / t[1] for t in turns), "turns": given.turns}
-        print(out["droplet_on_two_ranks"])
+        print(out["film_on_two_ranks"])
     command = "studies/load_balance.py PROGRAM" + (f" --turns {given.turns}" if given.turns else "")
     out["measured"] = measured.by_program(given.program, command, ranks=2)
     if given.json:
