@@ -53,16 +53,17 @@ struct Combination {
   bool by_rows() const { return scheme == sparse::Scheme::rows || scheme == sparse::Scheme::needed_rows; }
 
   /// A stage train; `alone`: as one rank has it, which exchanges nothing.
-  std::string deck(bool alone, int epochs) const {
+  std::string deck(bool alone, int epochs, const char* rate = "0.1") const {
     const auto divides =
         alone ? std::string("rows")
               : fmt::format("{{type: {}, codec: {}{}}}", layout, codec, sums_in_order ? ", ordered: true" : "");
     return fmt::format(
         "{{network: {{{}, dropout: 0.3, precision: float64, layout: {}{}}}, dataset: {{type: graph, {}{}}}, loader: "
         "{}, "
-        "epochs: {}, optimizer: sgd, learning_rate: {{type: constant, start: 0.1}}, reduce: {}}}",
+        "epochs: {}, optimizer: sgd, learning_rate: {{type: constant, start: {}}}, reduce: {}}}",
         network, divides, fan_out, small_graph, divided && !alone ? ", divided: true" : "",
-        whole ? "whole_graph" : "shuffle, batch: 8", epochs, in_order ? "{mode: ordered, slices: 8}" : "{mode: fast}");
+        whole ? "whole_graph" : "shuffle, batch: 8", epochs, rate,
+        in_order ? "{mode: ordered, slices: 8}" : "{mode: fast}");
   }
   /// Why ranks refuse it, in a word of the message; nothing where they do not.
   std::optional<std::string> refusal(int ranks) const {
@@ -76,10 +77,13 @@ struct Combination {
     if (attention && whole && !by_rows()) return "graph_attention weighs neighbours by itself";
     return {};
   }
-  /// Rows of other ranks arrive in few bits: relative error of a number, 0 where there is none.
+  /// Relative error of a gradient whose rows of other ranks arrive in few bits, 0 where none do. Each layer has two
+  /// such products, whose errors add up as squares. A number of bf16 errs by 1/256 of itself. One of int8 errs by 1/127
+  /// of the largest in its group, which is 4 deviations or so, in slopes that are zero but for 18 of 120 nodes 10.
   double coded(int ranks) const {
     if (ranks == 1 || !whole || codec == "none") return 0.0;
-    return codec == "bf16" ? 1.0 / 256 : 1.0 / 127;
+    const double products = network.find("30") == std::string::npos ? 4.0 : 6.0;
+    return std::sqrt(products) * (codec == "bf16" ? 2.0 / 256 : 10.0 / 127);
   }
   bool same_bits(int ranks) const { return in_order && (by_rows() || !whole || ranks == 1) && coded(ranks) == 0.0; }
 };
@@ -122,10 +126,10 @@ TEST_CASE("whatever is combined, weights are those of one rank, or it is refused
       CHECK(alone == together);
       ++same;
     } else if (const double error = c.coded(ranks); error > 0.0) {
-      const auto before = trained(c.deck(true, 1), true);
+      const auto before = trained(c.deck(true, 1, "1e-30"), true);
       const double moved = distance(alone, before), off = distance(alone, together);
       CHECK(off > 0.0);
-      CHECK(off <= 10.0 * error * moved);
+      CHECK(off <= error * moved);
       ++coded;
     } else {
       CHECK(distance(alone, together) <= 1e-12 * distance(alone, std::vector<double>(alone.size(), 0.0)));
