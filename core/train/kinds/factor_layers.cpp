@@ -4,7 +4,7 @@
 
 namespace cambium::train {
 
-std::string wrong_ranks(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers) {
+std::string ranks_problem(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers) {
   for (const auto rank : ranks)
     if (rank < 0) return fmt::format("ranks: a rank of {} is none; give 0 for a whole layer, or 1 and more", rank);
   if (layers && !ranks.empty() && ranks.size() != *layers)

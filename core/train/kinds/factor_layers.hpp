@@ -50,6 +50,6 @@ class HasFactors {
 
 /// What is wrong with the key `ranks` of a network with so many layers (where the deck alone tells them); empty where
 /// nothing is.
-std::string wrong_ranks(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers);
+std::string ranks_problem(std::span<const std::int64_t> ranks, std::optional<std::size_t> layers);
 
 }  // namespace cambium::train

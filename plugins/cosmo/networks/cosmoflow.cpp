@@ -34,7 +34,7 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
     for (const auto& [name, widths] : {std::pair{"channels", p.channels}, {"hidden", p.hidden}})
       for (const auto width : widths)
         if (width < 1) return fmt::format("{}: a width of {} is none; give 1 or more", name, width);
-    return train::wrong_ranks(p.ranks, p.channels.size() + p.hidden.size() + 1);
+    return train::ranks_problem(p.ranks, p.channels.size() + p.hidden.size() + 1);
   });
 }
 

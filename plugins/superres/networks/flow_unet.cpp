@@ -39,7 +39,7 @@ void FlowUnet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     for (auto r : p.ratio)
       if (r < 1) return "'ratio' must be at least 1 along every axis";
-    return train::wrong_ranks(p.ranks, {});
+    return train::ranks_problem(p.ranks, {});
   });
 }
 

@@ -54,7 +54,7 @@ void MeshfreeFlowNet::Params::describe(deck::Describe<Params>& d) {
     if (p.decoder.empty()) return "'decoder': name at least one hidden layer";
     if (p.divergence_free && p.blend == Blend::c2)
       return "'divergence_free' differentiates once more: choose blend: c3";
-    return train::wrong_ranks(p.ranks, {});
+    return train::ranks_problem(p.ranks, {});
   });
 }
 

@@ -37,4 +37,11 @@ says("field 'label' holds the class 2; the training set has classes 0 to 1", T +
 says("activations in bfloat16 are not compressed; take precision float32, or activations: {keep: recomputed}", T + "network.precision=bfloat16",
      T + "activations={keep: compressed}", command="check")
 
+# Long short-term memory over bytes
+says("byte_lstm needs a field 'text' with texts of two bytes or more; name theirs with input", T + "network={type: byte_lstm, width: 4}")
+table.file("bytes.h5", {"text": [[1, 2, 3, 4]] * 4})
+says("learn: answers needs a field 'answer' that marks them, which the data set lacks; take data that have one (type recall), name theirs with "
+     "answers, or remove learn", T + "network={type: byte_lstm, width: 4, learn: answers}",
+     T + "dataset={type: hdf5, files: [bytes.h5], fields: [{name: text}]}")
+
 table.run()

@@ -45,7 +45,7 @@ void Mlp::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     for (auto width : p.layers)
       if (width < 1) return fmt::format("layers: a width of {} is none; widths are 1 or more", width);
-    return wrong_ranks(p.ranks, p.layers.size() + 1);
+    return ranks_problem(p.ranks, p.layers.size() + 1);
   });
 }
 

@@ -55,7 +55,7 @@ void ConvNet::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.channels.empty()) return "channels: name at least one convolution";
     const std::size_t layers = p.channels.size() * (1 + 2 * static_cast<std::size_t>(p.residual)) + 2;
-    if (const auto wrong = wrong_ranks(p.ranks, layers); !wrong.empty()) return wrong;
+    if (const auto wrong = ranks_problem(p.ranks, layers); !wrong.empty()) return wrong;
     for (auto width : p.channels)
       if (width < 1) return fmt::format("channels: {} channels are none; give 1 or more", width);
     return p.kernel % 2 == 1 ? "" : fmt::format("kernel: {} has no middle; give an odd width", p.kernel);

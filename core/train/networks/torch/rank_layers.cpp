@@ -94,7 +94,7 @@ std::shared_ptr<RankLayer> RankLayers::linear(std::int64_t inputs, std::int64_t 
 }
 
 void RankLayers::require_all() const {
-  if (const auto wrong = wrong_ranks(ranks_, made_); !wrong.empty()) throw InputError(wrong);
+  if (const auto wrong = ranks_problem(ranks_, made_); !wrong.empty()) throw InputError(wrong);
 }
 
 std::vector<FactorLayer> factor_layers_of(const torch::nn::Module& network, std::span<const ParameterInfo> parameters) {

@@ -61,7 +61,7 @@ void Transformer::Params::describe(deck::Describe<Params>& d) {
   d.check([](const Params& p) -> std::string {
     if (p.width % p.heads != 0)
       return fmt::format("width {} is not a multiple of heads {}; every head takes an equal part", p.width, p.heads);
-    return wrong_ranks(p.ranks, 4 * static_cast<std::size_t>(p.layers) + 1);
+    return ranks_problem(p.ranks, 4 * static_cast<std::size_t>(p.layers) + 1);
   });
 }
 
