@@ -44,19 +44,24 @@ struct Least {
   }
 };
 
-/// What faiss finds with the lists that it needs, as entries of ours.
-Entries entries_from(const Json& numbers, std::int64_t queries, std::int64_t count) {
-  Entries out(queries, count);
-  for (std::size_t k = 0; k < out.number.size() && k < numbers.size(); ++k)
-    out.number[k] = numbers[k].get<std::int64_t>();
-  return out;
-}
-
 struct Case {
   std::string kind;
   const SearchSettings& s;
   FloatRows rows, queries;
 };
+
+/// What faiss finds by all rows, with similarities as they are here: equal ones may stand in another order.
+Entries entries_from(const Json& numbers, const Case& c, std::int64_t queries) {
+  Entries out(queries, c.s.count);
+  for (std::size_t k = 0; k < out.number.size() && k < numbers.size(); ++k) {
+    const auto number = numbers[k].get<std::int64_t>();
+    if (number < 0 || number >= c.rows.rows) continue;
+    out.number[k] = number;
+    const auto query = static_cast<std::int64_t>(k) / c.s.count;
+    out.similarity[k] = row_product(c.queries.row(query), c.rows.row(number), c.rows.stride);
+  }
+  return out;
+}
 
 /// faiss builds its indices over the same rows, and finds how many lists its own need.
 bool prepare_peer(const Case& c, const InvertedLists& index, Peers& peers, Json& out) {
@@ -151,8 +156,7 @@ std::string time_search(const std::string& kind, const SearchSettings& s, Peers&
   if (again < s.recall - 0.01) return fmt::format("{}: {:.4f} found, {:.4f} stated", kind, again, stated.recall);
   if (!peer) return "";
   const Json answers = peers.ask(fmt::format("search_answers {}", last.exact.queries));
-  const double same =
-      answers.is_array() ? mean_recall(entries_from(answers, last.exact.queries, s.count), last.exact) : 0.0;
+  const double same = answers.is_array() ? mean_recall(entries_from(answers, c, last.exact.queries), last.exact) : 0.0;
   return same > 0.9999 ? "" : fmt::format("{}: faiss's exact search finds {:.4f} of ours", kind, same);
 }
 
