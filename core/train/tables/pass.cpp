@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "core/base/error.hpp"
 
@@ -13,13 +12,6 @@ namespace {
 template <class T>
 MPI_Datatype mpi_type() {
   return sizeof(T) == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
-}
-
-/// Sums of all before each.
-std::vector<int> starts_of(const std::vector<int>& counts) {
-  std::vector<int> out(counts.size(), 0);
-  for (std::size_t k = 1; k < counts.size(); ++k) out[k] = out[k - 1] + counts[k - 1];
-  return out;
 }
 
 }  // namespace
@@ -36,9 +28,12 @@ struct TablePass<T>::Block {
 template <class T>
 TablePass<T>::TablePass(std::span<const TableInfo> tables, const TablePlaces& places, RowStore<T>& store,
                         bool deduplicate, const Comm& comm, Traffic& traffic, RowCoding<T>* coding)
-    : tables_(tables), places_(places), store_(store), deduplicate_(deduplicate),
-      summed_there_(places.whole() && !deduplicate), direct_(!deduplicate && !coding), comm_(comm), traffic_(traffic),
-      coding_(coding) {
+    : tables_(tables), places_(places), store_(store), requests_(tables, places,
+                                                                 deduplicate      ? RowRequests::Kind::different
+                                                                 : places.whole() ? RowRequests::Kind::sums_of_whole
+                                                                                  : RowRequests::Kind::members,
+                                                                 !deduplicate && !coding, comm.rank()),
+      summed_(places.whole() && !deduplicate), comm_(comm), traffic_(traffic), coding_(coding) {
   for (const auto& table : tables) sums_.emplace_back(table.width);
 }
 
@@ -47,103 +42,19 @@ TablePass<T>::~TablePass() {
   if (request_ != MPI_REQUEST_NULL) MPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
-/// Numbers for each rank that is asked: for every slice its number, then for every table how many sums are asked for,
-/// how many rows each of them has where it is not one, and the rows' numbers at their owner.
-template <class T>
-void TablePass<T>::ask_for_all() {
-  for (std::size_t s = 0; s < bags_.size(); ++s) {
-    for (std::size_t q = 0; q < ask_.size(); ++q)
-      if (is_asked(q)) ask_[q].push_back(numbers_[s]);
-    for (std::size_t t = 0; t < tables_.size(); ++t)
-      if (summed_there_ && !is_own(t, 0))
-        ask_for_sums(s, t);
-      else
-        ask_for_rows(s, t);
-  }
-}
-
-template <class T>
-void TablePass<T>::ask_for_sums(std::size_t s, std::size_t t) {
-  const Bags& bags = bags_[s][t];
-  const auto holder = static_cast<std::size_t>(owner(t, 0));
-  for (std::size_t q = 0; q < ask_.size(); ++q)
-    if (is_asked(q)) ask_[q].push_back(q == holder ? bags.size() : 0);
-  auto& to = ask_[holder];
-  for (std::size_t b = 0; b + 1 < bags.first.size(); ++b) {
-    to.push_back(bags.first[b + 1] - bags.first[b]);
-    where_[s][t].push_back(got_count_[holder]);
-    got_count_[holder] += static_cast<int>(width(t));
-  }
-  to.insert(to.end(), bags.ids.begin(), bags.ids.end());
-}
-
-template <class T>
-void TablePass<T>::ask_for_rows(std::size_t s, std::size_t t) {
-  const Bags& bags = bags_[s][t];
-  std::vector<std::size_t> count(ask_.size());
-  for (std::size_t q = 0; q < ask_.size(); ++q)
-    if (is_asked(q)) count[q] = ask_[q].size(), ask_[q].push_back(0);
-  auto& where = where_[s][t];
-  where.reserve(bags.ids.size());
-  for (const auto row : bags.ids) {
-    const auto q = static_cast<std::size_t>(owner(t, row));
-    if (!is_asked(q)) {
-      where.push_back(~places_.index(row));
-      continue;
-    }
-    ++ask_[q][count[q]];
-    ask_[q].push_back(places_.index(row));
-    where.push_back(got_count_[q]);
-    got_count_[q] += static_cast<int>(width(t));
-  }
-}
-
-/// The same as one slice in which every row stands once.
-template <class T>
-void TablePass<T>::ask_for_different() {
-  if (bags_.empty()) return;
-  for (auto& to : ask_) to.push_back(numbers_[0]);
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
-    std::unordered_map<std::int64_t, std::int64_t> known;
-    std::vector<std::vector<std::int64_t>> rows(ask_.size());
-    for (std::size_t s = 0; s < bags_.size(); ++s) {
-      for (const auto row : bags_[s][t].ids) {
-        const auto q = static_cast<std::size_t>(owner(t, row));
-        const auto [found, fresh] = known.try_emplace(row, got_count_[q]);
-        if (fresh) rows[q].push_back(places_.index(row)), got_count_[q] += static_cast<int>(width(t));
-        where_[s][t].push_back(found->second);
-      }
-    }
-    for (std::size_t q = 0; q < ask_.size(); ++q) {
-      ask_[q].push_back(std::ssize(rows[q]));
-      ask_[q].insert(ask_[q].end(), rows[q].begin(), rows[q].end());
-    }
-  }
-}
-
-/// Places counted within each rank's answer become places in all answers.
-template <class T>
-void TablePass<T>::start_of_answers() {
-  got_at_ = starts_of(got_count_);
-  for (std::size_t s = 0; s < bags_.size(); ++s)
-    for (std::size_t t = 0; t < tables_.size(); ++t)
-      for (std::size_t k = 0; k < where_[s][t].size(); ++k)
-        if (where_[s][t][k] >= 0)
-          where_[s][t][k] += got_at_[static_cast<std::size_t>(owner(t, summed_there_ ? 0 : bags_[s][t].ids[k]))];
-}
-
 /// How much each rank will hear and give, then the numbers of rows.
 template <class T>
 void TablePass<T>::send_numbers() {
-  const auto ranks = ask_.size();
+  const auto& ask = requests_.ask();
+  const auto ranks = ask.size();
   std::vector<int> mine(2 * ranks), theirs(2 * ranks);
   std::vector<std::int64_t> numbers;
   std::int64_t to_others = 0;
   asked_.resize(ranks);
   for (std::size_t q = 0; q < ranks; ++q) {
-    mine[2 * q] = asked_[q] = static_cast<int>(ask_[q].size());
-    mine[2 * q + 1] = got_count_[q];
-    numbers.insert(numbers.end(), ask_[q].begin(), ask_[q].end());
+    mine[2 * q] = asked_[q] = static_cast<int>(ask[q].size());
+    mine[2 * q + 1] = got_count()[q];
+    numbers.insert(numbers.end(), ask[q].begin(), ask[q].end());
     if (static_cast<int>(q) != comm_.rank()) to_others += asked_[q];
   }
   MPI_Alltoall(mine.data(), 2, MPI_INT, theirs.data(), 2, MPI_INT, comm_.handle());
@@ -164,9 +75,9 @@ const std::int64_t* TablePass<T>::walk(const std::int64_t* at, std::int64_t from
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const std::int64_t count = *at++;
     const std::int64_t* lengths = at;
-    if (summed_there_) at += count;
+    if (summed_) at += count;
     for (std::int64_t k = 0; k < count; ++k) {
-      const auto length = summed_there_ ? static_cast<std::size_t>(lengths[k]) : std::size_t{1};
+      const auto length = summed_ ? static_cast<std::size_t>(lengths[k]) : std::size_t{1};
       use(static_cast<int>(t), {at, length}, from);
       at += length, from += width(t);
     }
@@ -189,8 +100,8 @@ std::vector<typename TablePass<T>::Block> TablePass<T>::blocks() const {
       });
     }
   }
-  for (std::size_t s = 0; s < bags_.size() && direct_; ++s)
-    out.push_back({numbers_[s], nullptr, static_cast<std::int64_t>(s)});
+  for (std::size_t s = 0; s < requests_.slices() && requests_.direct(); ++s)
+    out.push_back({requests_.number(s), nullptr, static_cast<std::int64_t>(s)});
   std::stable_sort(out.begin(), out.end(), [](const Block& a, const Block& b) { return a.slice < b.slice; });
   return out;
 }
@@ -208,8 +119,8 @@ void TablePass<T>::answer() {
 
 template <class T>
 void TablePass<T>::send_rows() {
-  MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count_.data(),
-                 got_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
+  MPI_Ialltoallv(given_.data(), given_count_.data(), given_at_.data(), mpi_type<T>(), got_.data(), got_count().data(),
+                 got_at().data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
   traffic_.count("rows", "world", (std::ssize(given_) - given_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
 }
@@ -230,7 +141,7 @@ typename RowCoding<T>::Found TablePass<T>::found(const std::int64_t* at, const s
 template <class T>
 void TablePass<T>::send_coded() {
   coding_->begin_step(store_, places_, comm_);
-  const auto ranks = ask_.size(), own = static_cast<std::size_t>(comm_.rank());
+  const auto ranks = requests_.ask().size(), own = static_cast<std::size_t>(comm_.rank());
   std::vector<int> count(ranks, 0);
   lowp::ByteWriter all;
   for (std::size_t p = 0; p < ranks; ++p) {
@@ -238,7 +149,7 @@ void TablePass<T>::send_coded() {
     lowp::ByteWriter out;
     coding_->encode(found(begin, begin + heard_[p], given_at_[p]), given_.data(), out);
     if (p == own) {
-      std::copy_n(given_.data() + given_at_[p], given_count_[p], got_.data() + got_at_[p]);
+      std::copy_n(given_.data() + given_at_[p], given_count_[p], got_.data() + got_at()[p]);
     } else {
       count[p] = static_cast<int>(out.bytes().size());
       all.put(std::span<const std::byte>(out.bytes()));
@@ -257,45 +168,37 @@ void TablePass<T>::send_coded() {
 
 template <class T>
 void TablePass<T>::decode() {
-  for (std::size_t q = 0; q < ask_.size(); ++q) {
+  const auto& ask = requests_.ask();
+  for (std::size_t q = 0; q < ask.size(); ++q) {
     if (static_cast<int>(q) == comm_.rank()) continue;
     const auto bytes = std::span(coded_got_)
                            .subspan(static_cast<std::size_t>(coded_at_[q]), static_cast<std::size_t>(coded_count_[q]));
-    coding_->decode(found(ask_[q].data(), ask_[q].data() + ask_[q].size(), got_at_[q]), bytes, got_.data());
+    coding_->decode(found(ask[q].data(), ask[q].data() + ask[q].size(), got_at()[q]), bytes, got_.data());
   }
 }
 
 template <class T>
 void TablePass<T>::fetch(std::vector<std::vector<Bags>> slices, std::vector<std::int64_t> numbers, bool with_gradient) {
-  const auto ranks = static_cast<std::size_t>(comm_.size());
   wait_back();  // of a step that was given up
-  bags_ = std::move(slices), numbers_ = std::move(numbers);
-  where_.assign(bags_.size(), std::vector<std::vector<std::int64_t>>(tables_.size()));
-  ask_.assign(ranks, {});
-  got_count_.assign(ranks, 0);
   double most = 0.0;
-  for (const auto& slice : bags_)
+  for (const auto& slice : slices)
     for (std::size_t t = 0; t < tables_.size(); ++t)
       most += static_cast<double>(slice[t].ids.size()) * static_cast<double>(width(t));
   if (comm_.sum(most) > std::numeric_limits<int>::max())
     throw InputError("tables: the rows of one step are more than 2147483647 numbers; lower batch");
-  if (deduplicate_)
-    ask_for_different();
-  else
-    ask_for_all();
-  start_of_answers();
+  requests_.make(std::move(slices), std::move(numbers), comm_.size());
   send_numbers();
   answer();
-  got_.resize(static_cast<std::size_t>(got_at_.back() + got_count_.back()));
+  got_.resize(static_cast<std::size_t>(got_at().back() + got_count().back()));
   if (coding_ && with_gradient)
     send_coded();
   else
     send_rows();
   missing_ = 0;
-  for (std::size_t s = 0; s < bags_.size(); ++s) {
+  for (std::size_t s = 0; s < requests_.slices(); ++s) {
     if (s == slices_.size()) slices_.emplace_back(*this, s);
     slices_[s].begin();
-    if (bags_[s].front().size() > 0) ++missing_;
+    if (requests_.bags(s, 0).size() > 0) ++missing_;
   }
   arrived_ = false, sent_back_ = !with_gradient, coded_ = coding_ && with_gradient;
 }
@@ -319,22 +222,24 @@ void TablePass<T>::send_back() {
   sent_back_ = true;
   wait();
   std::fill(got_.begin(), got_.end(), T(0));
-  for (std::size_t s = 0; s < bags_.size(); ++s)
+  for (std::size_t s = 0; s < requests_.slices(); ++s)
     for (std::size_t t = 0; t < tables_.size(); ++t) {
       const auto gradient = slices_[s].gradient_of(t);
+      const auto add_to = [&](std::int64_t bag, std::int64_t where) {
+        if (where >= 0) add(width(t), gradient.data() + bag * width(t), got_.data() + where);
+      };
       if (gradient.empty()) continue;
-      if (summed_there_ && !is_own(t, 0))
-        for (std::size_t b = 0; b < where_[s][t].size(); ++b)
-          add(width(t), gradient.data() + static_cast<std::int64_t>(b) * width(t), got_.data() + where_[s][t][b]);
+      if (!requests_.summed_there(t))
+        requests_.for_members(s, t, add_to);
       else
-        for_members(s, t, [&](std::int64_t bag, std::int64_t where) {
-          if (where >= 0) add(width(t), gradient.data() + bag * width(t), got_.data() + where);
-        });
+        for (std::int64_t b = 0; b < requests_.bags(s, t).size(); ++b)
+          add_to(b, requests_.where(s, t)[static_cast<std::size_t>(b)]);
     }
-  MPI_Ialltoallv(got_.data(), got_count_.data(), got_at_.data(), mpi_type<T>(), given_.data(), given_count_.data(),
+  MPI_Ialltoallv(got_.data(), got_count().data(), got_at().data(), mpi_type<T>(), given_.data(), given_count_.data(),
                  given_at_.data(), mpi_type<T>(), comm_.handle(), &request_);
   const auto own = static_cast<std::size_t>(comm_.rank());
-  traffic_.count("row gradients", "world", (std::ssize(got_) - got_count_[own]) * static_cast<std::int64_t>(sizeof(T)));
+  traffic_.count("row gradients", "world",
+                 (std::ssize(got_) - got_count()[own]) * static_cast<std::int64_t>(sizeof(T)));
 }
 
 template <class T>
@@ -346,9 +251,9 @@ void TablePass<T>::wait_back() {
 template <class T>
 void TablePass<T>::add_own(std::size_t s) {
   for (std::size_t t = 0; t < tables_.size(); ++t) {
-    if (summed_there_ && !is_own(t, 0)) continue;
+    if (requests_.summed_there(t)) continue;
     const auto gradient = slices_[s].gradient_of(t);
-    for_members(s, t, [&](std::int64_t bag, std::int64_t where) {
+    requests_.for_members(s, t, [&](std::int64_t bag, std::int64_t where) {
       if (where >= 0) return;
       T* sum = sums_[t].sum(~where);
       if (!gradient.empty()) add(width(t), gradient.data() + bag * width(t), sum);

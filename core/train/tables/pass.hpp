@@ -7,10 +7,17 @@
 #include "core/parallel/comm.hpp"
 #include "core/train/step/reduce/traffic.hpp"
 #include "core/train/tables/row_coding.hpp"
+#include "core/train/tables/row_requests.hpp"
 #include "core/train/tables/row_store.hpp"
 #include "core/train/tables/touched_rows.hpp"
 
 namespace cambium::train {
+
+/// Adds `width` numbers.
+template <class T>
+void add(std::int64_t width, const T* from, T* to) {
+  for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
+}
 
 /// One exchange of rows between the ranks that need them and those that hold them, in T. The numbers of rows go first;
 /// rows, or sums of whole bags where a rank holds whole tables, come back while the network computes; the gradients of
@@ -48,11 +55,6 @@ class TablePass {
  private:
   class Slice;
   struct Block;
-  void ask_for_all();
-  void ask_for_sums(std::size_t slice, std::size_t table);
-  void ask_for_rows(std::size_t slice, std::size_t table);
-  void ask_for_different();
-  void start_of_answers();
   void send_numbers();
   void answer();
   void send_rows();
@@ -62,42 +64,23 @@ class TablePass {
   std::vector<Block> blocks() const;
   template <class F>
   const std::int64_t* walk(const std::int64_t* at, std::int64_t from, F&& use) const;
-  int owner(std::size_t table, std::int64_t row) const { return places_.owner(static_cast<int>(table), row); }
-  /// Rows of this rank itself that need no message; of a whole table all or none are.
-  bool is_own(std::size_t table, std::int64_t row) const { return direct_ && owner(table, row) == comm_.rank(); }
-  bool is_asked(std::size_t rank) const { return !direct_ || static_cast<int>(rank) != comm_.rank(); }
   void add_own(std::size_t slice);
-  /// use(bag, place in got_ or ~index) for each member of the bags of a slice's table.
-  template <class F>
-  void for_members(std::size_t slice, std::size_t table, F&& use) const {
-    const Bags& bags = bags_[slice][table];
-    const auto& where = where_[slice][table];
-    for (std::int64_t b = 0; b < bags.size(); ++b)
-      for (auto k = bags.first[static_cast<std::size_t>(b)]; k < bags.first[static_cast<std::size_t>(b) + 1]; ++k)
-        use(b, where[static_cast<std::size_t>(k)]);
-  }
-  static void add(std::int64_t width, const T* from, T* to) {
-    for (std::int64_t k = 0; k < width; ++k) to[k] += from[k];
-  }
+  const std::vector<int>& got_count() const { return requests_.answer_count(); }
+  const std::vector<int>& got_at() const { return requests_.answer_start(); }
   std::int64_t width(std::size_t table) const { return tables_[table].width; }
 
   std::span<const TableInfo> tables_;
   const TablePlaces& places_;
   RowStore<T>& store_;
-  bool deduplicate_, summed_there_;  ///< a rank adds up bags before it sends them
-  bool direct_;                      ///< own rows need no message
+  RowRequests requests_;
+  bool summed_;  ///< what others ask for are sums of bags
   const Comm& comm_;
   Traffic& traffic_;
   RowCoding<T>* coding_;
 
-  std::vector<std::vector<Bags>> bags_;  ///< by slice and table
-  std::vector<std::int64_t> numbers_;    ///< of the slices, among those of all ranks
-  /// In got_: of each bag, or of each of its members; ~index of an own row.
-  std::vector<std::vector<std::vector<std::int64_t>>> where_;
-  std::vector<std::vector<std::int64_t>> ask_;            ///< by rank: numbers that it is sent
   std::vector<std::int64_t> got_numbers_;                 ///< that others sent
   std::vector<int> asked_, asked_at_, heard_, heard_at_;  ///< numbers sent and received, by rank
-  std::vector<int> got_count_, got_at_, given_count_, given_at_;
+  std::vector<int> given_count_, given_at_;
   std::vector<T> got_, given_;  ///< rows for this rank, and by it; then gradients, the other way
   std::vector<std::byte> coded_got_, coded_given_;
   std::vector<int> coded_count_, coded_at_, sent_count_, sent_at_;  ///< in coded_got_ and coded_given_, by rank

@@ -13,7 +13,7 @@ template <class T>
 TensorRef TablePass<T>::Slice::view(Kept& kept, std::size_t table) const {
   TensorRef out;
   out.data = kept.held.data(), out.rank = 2, out.dtype = dtype_of<T>();
-  out.shape[0] = pass_->bags_[number_][table].size(), out.shape[1] = pass_->width(table);
+  out.shape[0] = pass_->requests_.bags(number_, table).size(), out.shape[1] = pass_->width(table);
   out.stride[0] = out.shape[1], out.stride[1] = 1;
   return out;
 }
@@ -23,16 +23,16 @@ template <class T>
 void TablePass<T>::Slice::add_up(std::size_t t, T* out) const {
   constexpr std::size_t ahead = 16;  // rows before the one that is added, memory is asked for it
   const std::int64_t width = pass_->width(t);
-  const auto& where = pass_->where_[number_][t];
+  const auto& where = pass_->requests_.where(number_, t);
   const T* got = pass_->got_.data();
-  if (pass_->summed_there_ && !pass_->is_own(t, 0)) {
+  if (pass_->requests_.summed_there(t)) {
     for (std::size_t b = 0; b < where.size(); ++b)
       add(width, got + where[b], out + static_cast<std::int64_t>(b) * width);
     return;
   }
   const int table = static_cast<int>(t);
   std::size_t k = 0;
-  pass_->for_members(number_, t, [&](std::int64_t bag, std::int64_t at) {
+  pass_->requests_.for_members(number_, t, [&](std::int64_t bag, std::int64_t at) {
     if (k + ahead < where.size() && where[k + ahead] < 0) pass_->store_.ask_to_read(table, ~where[k + ahead]);
     ++k;
     if (at < 0)

@@ -7,10 +7,9 @@
 #include "core/parallel/context.hpp"
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/tables.hpp"
-#include "plugins/relate/networks/contrast.hpp"
+#include "plugins/relate/networks/choice_vectors.hpp"
 #include "plugins/relate/networks/scores_by_vectors.hpp"
-#include "plugins/relate/records/choice_table.hpp"
-#include "plugins/relate/records/record_set.hpp"
+#include "plugins/relate/passes/contrast.hpp"
 
 namespace cambium::relate {
 
@@ -27,7 +26,7 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
     Precision precision = Precision::float32;
     static void describe(deck::Describe<Params>& d);
   };
-  CosineFactors(const Params& params, Context&) : params_(params) {}
+  CosineFactors(const Params& params, Context&) : params_(params), choices_(params.width, params.history) {}
 
   void fit_statistics(train::Dataset& training, Context&) override;
   std::vector<train::ParameterInfo> parameters() const override { return {}; }
@@ -35,11 +34,15 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
   void initialise(std::span<const TensorRef>, std::uint64_t) override {}
   std::vector<Citation> citations() const override;
 
-  std::vector<train::TableInfo> tables() const override;
-  std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override;
+  std::vector<train::TableInfo> tables() const override { return choices_.tables(params_.reach); }
+  std::vector<train::Bags> bags(std::span<const train::SamplePtr> samples) const override {
+    return choices_.bags(samples);
+  }
   void use_rows(train::TableRows* rows) override { rows_ = rows; }
 
-  void begin_step(std::uint64_t seed, std::int64_t step) override { draw(seed, static_cast<std::uint64_t>(step)); }
+  void begin_step(std::uint64_t seed, std::int64_t step) override {
+    choices_.draw(params_.drawn, seed, static_cast<std::uint64_t>(step));
+  }
   void begin_evaluation(train::Dataset&, std::span<const TensorRef>) override;
   std::vector<train::TermInfo> terms() const override;
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
@@ -55,35 +58,16 @@ class CosineFactors : public train::Network, public train::UsesTables, public Sc
   std::vector<std::string> export_model(const std::string&, std::span<const TensorRef>, Context&) const override {
     return {};
   }
-  std::string state() const override;
-  void restore(const std::string& state) override;
+  std::string state() const override { return choices_.state(); }
+  void restore(const std::string& state) override { choices_.restore(state); }
 
   std::int64_t vector_width() const override { return params_.width; }
   std::vector<double> user_vectors(std::span<const train::SamplePtr> samples) override;
   std::vector<double> item_vectors(std::span<const train::SamplePtr> samples) override;
 
  private:
-  void draw(std::uint64_t seed, std::uint64_t step);
-  const RecordSet& records_of(std::span<const train::SamplePtr> samples) const;
-  std::span<const std::int32_t> history_of(const RecordSet& records, std::int64_t sample) const;
-  std::vector<std::vector<int>> known(std::span<const train::SamplePtr> samples) const;
-  template <class T>
-  struct Vectors;
-  template <class T>
-  Vectors<T> vectors(std::span<const train::SamplePtr> samples) const;
-  template <class T>
-  void add_rows(std::span<const train::SamplePtr> samples, Vectors<T> by) const;
-  template <class T>
-  std::vector<T> history_shares(std::span<const train::SamplePtr> samples) const;
-  template <class T>
-  typename Contrast<T>::Sums forward(Contrast<T>& contrast, const Vectors<T>& z,
-                                     std::span<const train::SamplePtr> samples) const;
-  bool has_tags() const { return tags_ > 0; }
-
   Params params_;
-  std::int64_t users_ = 0, items_ = 0, tags_ = 0;
-  std::vector<std::int32_t> among_;  ///< items that somebody chose in training
-  std::vector<std::int32_t> drawn_;  ///< of this step
+  ChoiceRows choices_;
   train::TableRows* rows_ = nullptr;
 };
 

@@ -5,7 +5,7 @@
 
 #include "core/train/kinds/network.hpp"
 #include "core/train/kinds/tables.hpp"
-#include "plugins/relate/networks/passes.hpp"
+#include "plugins/relate/passes/passes.hpp"
 #include "plugins/relate/records/record_set.hpp"
 
 namespace cambium::relate {

@@ -5,8 +5,8 @@
 
 #include "core/base/error.hpp"
 #include "core/parallel/random.hpp"
-#include "plugins/relate/networks/contrast.hpp"
 #include "plugins/relate/networks/cosine_factors.hpp"
+#include "plugins/relate/passes/contrast.hpp"
 #include "plugins/relate/records/choice_table.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
 

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/passes.hpp"
+#include "plugins/relate/passes/passes.hpp"
 
 namespace cambium::relate {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "plugins/relate/networks/dense_stack.hpp"
-#include "plugins/relate/networks/interactions.hpp"
-#include "plugins/relate/networks/passes.hpp"
+#include "plugins/relate/passes/dense_stack.hpp"
+#include "plugins/relate/passes/interactions.hpp"
+#include "plugins/relate/passes/passes.hpp"
 
 namespace cambium::relate {
 

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/interactions.hpp"
+#include "plugins/relate/passes/interactions.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/contrast.hpp"
+#include "plugins/relate/passes/contrast.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "plugins/relate/networks/dense_stack.hpp"
+#include "plugins/relate/passes/dense_stack.hpp"
 
 #include <fmt/format.h>
 
