@@ -78,12 +78,13 @@ struct Combination {
     return {};
   }
   /// Relative error of a gradient whose rows of other ranks arrive in few bits, 0 where none do. Each layer has two
-  /// such products, whose errors add up as squares. A number of bf16 errs by 1/256 of itself. One of int8 errs by 1/127
-  /// of the largest in its group, which is 4 deviations or so, in slopes that are zero but for 18 of 120 nodes 10.
+  /// such products, whose errors add up as squares. A number of bf16 errs by 1/256 of itself, of sums that cancel 4.
+  /// One of int8 errs by 1/127 of the largest in its group, which is 4 deviations or so, in slopes that are zero but
+  /// for 18 of 120 nodes 10.
   double coded(int ranks) const {
     if (ranks == 1 || !whole || codec == "none") return 0.0;
     const double products = network.find("30") == std::string::npos ? 4.0 : 6.0;
-    return std::sqrt(products) * (codec == "bf16" ? 2.0 / 256 : 10.0 / 127);
+    return std::sqrt(products) * (codec == "bf16" ? 4.0 / 256 : 10.0 / 127);
   }
   bool same_bits(int ranks) const { return in_order && (by_rows() || !whole || ranks == 1) && coded(ranks) == 0.0; }
 };
