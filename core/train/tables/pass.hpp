@@ -114,7 +114,9 @@ class TablePass<T>::Slice : public TableRows {
   };
   void add_up(std::size_t table, T* out) const;
   TensorRef view(Kept& kept, std::size_t table) const;
-  std::int64_t numbers_of(std::size_t table) const { return pass_->bags_[number_][table].size() * pass_->width(table); }
+  std::int64_t numbers_of(std::size_t table) const {
+    return pass_->requests_.bags(number_, table).size() * pass_->width(table);
+  }
   TablePass* pass_;
   std::size_t number_;
   std::vector<Kept> pooled_, gradient_;
