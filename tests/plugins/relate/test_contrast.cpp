@@ -168,7 +168,8 @@ TEST_CASE("a stored cosine_factors knows what it was trained on, and refuses dra
   again.restore(network.state());
   CHECK(again.state() == network.state());
   CHECK_THROWS_WITH(again.restore(R"({"users": -3, "items": 2, "tags": 0, "never_chosen": []})"),
-                    Catch::Contains("its file is damaged"));
+                    "the state of this cosine_factors says sizes of tables that cannot be; its file is damaged or was "
+                    "changed");
   Held drawn(share(choice_records(table, Role::training, 2, 1)));
   NetworkCase use(network);
   network.begin_step(1, 1);
