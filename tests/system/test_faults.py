@@ -1,7 +1,7 @@
 """Ranks that die and checkpoints that are damaged. Every physics goes on, on the same ranks to the same bits and on others to the same numbers; the
 message names the rank and the line that goes on.
 
-CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (1 where it is not set)."""
+CAMBIUM_MOMENTS: moments at which a random rank of each physics is killed (where it is not set, 1, of three of them)."""
 import os
 import random
 import re
@@ -17,6 +17,7 @@ import numpy as np
 import program
 
 MOMENTS = int(os.environ.get("CAMBIUM_MOMENTS", "1"))
+KILLED_USUALLY = {"md", "vlasov_poisson", "graph_diffusion"}
 BUILT = os.environ.get("CAMBIUM_BUILT_PLUGINS", "").split()
 DECK = """
 run: {name: NAME, directory: "DIR", seed: 3}
@@ -141,6 +142,8 @@ class Case(unittest.TestCase):
 
     def same(self, one, two, tolerance, what):
         first, second = state(one), state(two)
+        if tolerance > 0:  # planes between ranks are those of their number
+            first.pop("physics/cuts", None), second.pop("physics/cuts", None)
         self.assertEqual(set(first), set(second), what)
         for name, values in first.items():
             other = second[name]
@@ -213,14 +216,15 @@ class Killed(Case):
             started = time.time()
             self.runs("run", deck(folder, name, PHYSICS[name][3], PHYSICS[name][2], f"whole{ranks}"), ranks=ranks)
             whole[ranks] = time.time() - started
-        done = 0
-        for attempt in range(4 * moments):
+        done, share = 0, 0.6  # of the time that the run takes, its start included; less where it turns out to be too much
+        for attempt in range(20 * moments):
             if done == moments:
                 break
             ranks = dice.choice((2, 3))
             run = os.path.join(folder, "killed")
             shutil.rmtree(run, ignore_errors=True)
-            if not self.dies(name, folder, "killed", ranks, dice.uniform(0.0, 0.6) * whole[ranks], dice):
+            if not self.dies(name, folder, "killed", ranks, dice.uniform(0.0, share) * whole[ranks], dice):
+                share *= 0.7
                 continue
             done += 1
             other = os.path.join(folder, "other")
@@ -243,7 +247,8 @@ def add(case, method, name, *arguments):
 
 for one in PHYSICS:
     add(OtherRanks, "goes_on", one)
-    add(Killed, "is_killed", one, MOMENTS)
+    if "CAMBIUM_MOMENTS" in os.environ or one in KILLED_USUALLY:
+        add(Killed, "is_killed", one, MOMENTS)
 
 
 class Damaged(Case):
