@@ -123,6 +123,22 @@ requires(W > 1) CAMBIUM_FN Pack<double, W> exp(Pack<double, W> x) {
   const P e = fma(power, fma(r2, q, r), power);
   return keep(lowest < x, select(highest < x, P(HUGE_VAL), e));
 }
+#else
+// Beside a device's compiler, whose front end does not know these vector types well enough: number by number.
+template <class T, int W>
+requires(W > 1) CAMBIUM_HF Pack<T, W> exp(Pack<T, W> x) {
+  T lanes[W];
+  x.store(lanes);
+  for (T& lane : lanes) lane = std::exp(lane);
+  return Pack<T, W>::load(lanes);
+}
+template <class T, int W>
+requires(W > 1) CAMBIUM_HF Pack<T, W> tanh(Pack<T, W> x) {
+  T lanes[W];
+  x.store(lanes);
+  for (T& lane : lanes) lane = std::tanh(lane);
+  return Pack<T, W>::load(lanes);
+}
 #endif
 
 }  // namespace cambium

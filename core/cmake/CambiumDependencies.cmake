@@ -65,9 +65,29 @@ if(Kokkos_FOUND AND NOT TARGET cambium_kokkos)
   if(kokkos_trouble)
     message(FATAL_ERROR "${kokkos_trouble}")
   endif()
-  # nvcc evaluates no format strings of fmt at compile time; they are checked by the builds for processors.
+  # nvcc evaluates no format strings of fmt at compile time; they are checked by the builds for processors. Its host pass
+  # must take fmt's constant expressions for such all the same.
   if("CUDA" IN_LIST Kokkos_DEVICES)
     target_compile_definitions(cambium_kokkos INTERFACE "FMT_CONSTEVAL=")
+  endif()
+
+  # Matrix products and transforms of the device's vendor; without them kernels of ours do the work, many times slower.
+  if("CUDA" IN_LIST Kokkos_DEVICES)
+    find_package(CUDAToolkit QUIET)
+    set(CAMBIUM_VENDOR_PRODUCTS CUBLAS)
+    set(vendor_products CUDA::cublas)
+  elseif("HIP" IN_LIST Kokkos_DEVICES)
+    find_package(rocblas QUIET)
+    set(CAMBIUM_VENDOR_PRODUCTS ROCBLAS)
+    set(vendor_products roc::rocblas)
+  endif()
+  if(TARGET CUDA::cufft AND "CUDA" IN_LIST Kokkos_DEVICES AND NOT TARGET cambium_vendor_transforms)
+    add_library(cambium_vendor_transforms INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(cambium_vendor_transforms INTERFACE CUDA::cufft)
+  endif()
+  if(TARGET "${vendor_products}" AND NOT TARGET cambium_vendor_products)
+    add_library(cambium_vendor_products INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(cambium_vendor_products INTERFACE ${vendor_products})
   endif()
 
   # Plugins loaded at run time must meet the program's own Kokkos, hence a shared one.

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/base/record/recorder.hpp"
+#include "core/numerics/vendor/gemm.hpp"
 
 // The Fortran symbols are the same in every BLAS; a C header is not.
 extern "C" {
@@ -16,6 +17,11 @@ void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
 }
 
 namespace cambium {
+
+/// Products of a vendor come back before they are done; a profile has to wait for what it times.
+static void wait_for_profile() {
+  if (recorder()) Kokkos::fence();
+}
 
 /// 2 m n k operations; each matrix once through memory, C twice where it is added to.
 template <class T>
@@ -65,7 +71,11 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
     host_gemm<T>(false, transpose_b, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   } else {
     const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
-    portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+    if (*vendor_products())
+      vendor_gemm(false, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+    else
+      portable_gemm(transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+    wait_for_profile();
   }
 }
 
@@ -81,6 +91,10 @@ void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int
     else
       sgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
   } else {
+    if (*vendor_products()) {
+      vendor_gemm(true, false, m, n, k, a, lda, b, ldb, beta, c, ldc);
+      return wait_for_profile();
+    }
     using Items = Kokkos::RangePolicy<ExecSpace, Kokkos::IndexType<std::int64_t>>;
     Kokkos::parallel_for(
         "gemm: transposed", Items(0, static_cast<std::int64_t>(m) * n), KOKKOS_LAMBDA(const std::int64_t item) {

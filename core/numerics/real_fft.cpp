@@ -187,6 +187,7 @@ RealFft::RealFft(int n) : n_(n) {
     throw InputError(fmt::format(
         "a row of {} numbers cannot be transformed: {} has a prime factor above {}; take a number made of 2, 3 and 5",
         n, n, largest_radix));
+  vendor_ = make_vendor_fft(n);
   device_passes_ = View<Pass*>("fft passes", passes_.size());
   twiddle_ = View<double*>("fft twiddles", 2 * static_cast<std::size_t>(n));
   const auto passes = Kokkos::create_mirror_view(device_passes_);
@@ -207,6 +208,7 @@ static Amount transform_amount(double n, double rows) {
 
 void RealFft::forward(const View<const double**>& in, int first, const View<double**>& out, int imaginary,
                       int rows) const {
+  if (vendor_ && rows > 0) return vendor_->forward(in, first, out, imaginary, rows);
   const KernelRegion region("real FFT: forward", WorkKind::elementwise, transform_amount(n_, rows));
   const int n = n_, half = n / 2;
   const auto passes = device_passes_;
@@ -236,6 +238,7 @@ void RealFft::forward(const View<const double**>& in, int first, const View<doub
 
 void RealFft::backward(const View<const double**>& in, int imaginary, const View<double**>& out, int first,
                        int rows) const {
+  if (vendor_ && rows > 0) return vendor_->backward(in, imaginary, out, first, rows);
   const KernelRegion region("real FFT: backward", WorkKind::elementwise, transform_amount(n_, rows));
   const int n = n_, half = n / 2;
   const auto passes = device_passes_;

@@ -1,13 +1,16 @@
 #pragma once
+#include <memory>
 #include <vector>
 
+#include "core/numerics/vendor/fft.hpp"
 #include "core/parallel/kokkos.hpp"
 
 namespace cambium {
 
 /// Discrete Fourier transforms of many real rows of one even length n, X_k = sum_j x_j exp(-2 pi i j k / n), k =
 /// 0..n/2. Mixed-radix Stockham on packs whose lanes are rows, so that every butterfly is a vector operation (radix 4,
-/// 2, 3, 5 and any prime up to 61). Real rows are transformed as complex ones of half the length.
+/// 2, 3, 5 and any prime up to 61). Real rows are transformed as complex ones of half the length. On a device whose
+/// vendor has a library for it, that does the work (VendorFft).
 class RealFft {
  public:
   /// Throws InputError when n is odd, smaller than 2 or has a prime factor above 61.
@@ -30,7 +33,8 @@ class RealFft {
   int n_;
   std::vector<Pass> passes_;
   View<Pass*> device_passes_;
-  View<double*> twiddle_;  ///< exp(-2 pi i k / n) of k = 0..n-1, as pairs
+  std::shared_ptr<VendorFft> vendor_;  ///< or null
+  View<double*> twiddle_;              ///< exp(-2 pi i k / n) of k = 0..n-1, as pairs
 };
 
 }  // namespace cambium

@@ -9,6 +9,7 @@
 #include "core/driver/doctor/parts.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "core/io/run/provenance.hpp"
+#include "core/numerics/vendor/gemm.hpp"
 #include "core/parallel/kokkos.hpp"
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -62,6 +63,10 @@ void report_build(const Registry& registry, Context& context, Findings& findings
                             ExecSpace::name(), ExecSpace().concurrency(), ExecSpace().concurrency() == 1 ? "" : "s"));
   findings.fact("data live in", device_is_host ? fmt::format("the memory of the host ({})", MemSpace::name())
                                                : fmt::format("the memory of the device ({})", MemSpace::name()));
+  if (!device_is_host)
+    findings.judge(*vendor_products() != 0, Mark::note, "products on the device",
+                   *vendor_products() ? vendor_products() : "loops of ours",
+                   "many times slower: build where CMake finds cuBLAS (its CUDA toolkit) or rocBLAS");
   const auto blas = blas_info();
   findings.judge(blas.warning.empty(), Mark::note, "BLAS",
                  fmt::format("{}{}, {} thread{} a rank", blas.library,

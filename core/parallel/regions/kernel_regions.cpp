@@ -1,5 +1,9 @@
 #include "core/parallel/regions/kernel_regions.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
 #include "core/base/record/recorder.hpp"
 #include "core/parallel/kokkos.hpp"
 
@@ -11,6 +15,9 @@ namespace tools = Kokkos::Tools::Experimental;
 
 /// What a loaded tool, or nobody, asked to be told.
 tools::EventSet others;
+
+/// Copies between memories that have begun and not ended: one or none.
+int open_copies = 0;
 
 /// Copies of Kokkos and our own are kernels, too: only the name tells.
 WorkKind kind_of(std::string_view name, WorkKind usual) {
@@ -52,6 +59,24 @@ void end_scan(std::uint64_t id) {
   if (others.end_parallel_scan) others.end_parallel_scan(id);
 }
 
+/// A copy between the host's memory and the device's, by the name of the array and by its bytes; copies within one
+/// memory are kernels or cost what a kernel costs.
+void begin_copy(Kokkos_Profiling_SpaceHandle to, const char* to_name, const void* to_data,
+                Kokkos_Profiling_SpaceHandle from, const char* from_name, const void* from_data, std::uint64_t bytes) {
+  if (others.begin_deep_copy) others.begin_deep_copy(to, to_name, to_data, from, from_name, from_data, bytes);
+  const std::string_view target(to.name), source(from.name), host("Host");
+  Recorder* const found = recorder();
+  if (!found || found->closed() || target == source) return;
+  ++open_copies;
+  const bool up = source == host;
+  found->enter(fmt::format("{} device: {}", up ? "to the" : "from the", up ? to_name : from_name), WorkKind::movement,
+               {0.0, static_cast<double>(bytes)});
+}
+void end_copy() {
+  if (Recorder* found = recorder(); found && !found->closed() && open_copies) --open_copies, found->leave();
+  if (others.end_deep_copy) others.end_deep_copy();
+}
+
 void listen(bool on) {
   if (!on) {
     tools::set_callbacks(others);
@@ -64,6 +89,8 @@ void listen(bool on) {
   tools::set_end_parallel_reduce_callback(end_reduce);
   tools::set_begin_parallel_scan_callback(begin_scan);
   tools::set_end_parallel_scan_callback(end_scan);
+  tools::set_begin_deep_copy_callback(begin_copy);
+  tools::set_end_deep_copy_callback(end_copy);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/parallel/comm.hpp"
 #include "core/parallel/ghost_exchange.hpp"
 #include "core/parallel/peer_exchange.hpp"
+#include "core/particles/domain/device_rows.hpp"
 #include "core/particles/domain/division.hpp"
 #include "core/particles/particles.hpp"
 
@@ -74,6 +75,7 @@ class Domain : public GhostExchange {
   void collect_around_bricks(const Particles& particles, double range);
   void collect_around_boxes(const Particles& particles, double range);
   void connect();
+  void keep_images(const Particles& particles, double range);
   void plan_reverse();
   void require_rows(std::size_t rows) const;
   template <int W, class T>
@@ -96,6 +98,7 @@ class Domain : public GhostExchange {
   bool reverse_planned_ = false;
   View<int*> reverse_offset_;  ///< for each owned row its entries in reverse_copy_
   View<int*> reverse_copy_;
+  Buckets order_work_, reverse_work_;  ///< where kernels list rows
 };
 
 }  // namespace cambium

@@ -43,17 +43,29 @@ struct Span {
 void Domain::borders(Particles& p, double range) {
   division_.require_room(p.box, range);
   nlocal_ = p.nlocal;
-  if (division_.cuts)
-    collect_around_boxes(p, range);
-  else
-    collect_around_bricks(p, range);
-  connect();
+  if (!device_is_host && comm_.size() == 1) {
+    keep_images(p, range);
+  } else {
+    if (division_.cuts)
+      collect_around_boxes(p, range);
+    else
+      collect_around_bricks(p, range);
+    connect();
+  }
   p.nghost = own_copies_ + peers_.far_rows();
   p.reserve(p.total());
   forward_rows<4>(p.x.data(), buffer_.data(), &p.box);
   View<std::int64_t*> tags(Kokkos::ViewAllocateWithoutInitializing("domain: tags"), peers_.near_rows());
   forward_rows<1>(p.tag.data(), tags.data(), nullptr);
   p.place_sentinel();
+}
+
+/// Of a rank that has the whole cell, by kernels: nothing leaves the device, and there are no peers.
+void Domain::keep_images(const Particles& p, double range) {
+  own_copies_ = images_on_device(p, range, copies_);
+  peers_.connect({});
+  peers_known_ = true;
+  reverse_planned_ = false;
 }
 
 void Domain::collect_around_boxes(const Particles& p, double range) {

@@ -139,8 +139,12 @@ void Domain::migrate(Particles& p) {
   if (comm_.size() > 1) send_to_owners(p, leaving, strays || !peers_known_);
   p.reserve(p.nlocal);
 
-  AtomRows rows(p, carried_);
   const FractionalBox box = division_.part_of(comm_.rank());
+  if constexpr (!device_is_host) {
+    order_rows_on_device(p, carried_, box.low, box.high, order_work_);
+    return p.place_sentinel();
+  }
+  AtomRows rows(p, carried_);
   const auto order = spatial_order(rows.x(), rows.tag(), p.nlocal, p.box, box.low, box.high);
   if (!order.empty()) {
     rows.permute(order);

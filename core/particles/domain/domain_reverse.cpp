@@ -26,6 +26,12 @@ void gather_copies(double* rows, const double* returned, int nlocal, int own, co
 
 void Domain::plan_reverse() {
   const int total = own_copies_ + peers_.near_rows();
+  if constexpr (!device_is_host) {
+    entries_by_row(copies_, total, nlocal_, reverse_work_);
+    reverse_offset_ = reverse_work_.start, reverse_copy_ = reverse_work_.member;
+    reverse_planned_ = true;
+    return;
+  }
   const auto copies = Kokkos::create_mirror_view(copies_);
   Kokkos::deep_copy(copies, copies_);
   Kokkos::resize(reverse_offset_, nlocal_ + 1);

@@ -35,6 +35,9 @@ CAMBIUM_HF Pack<float, W> exponential(Pack<float, W> x) {
   if constexpr (W == 1) {
     return keep(lowest < x, P(std::exp(y[0])));
   } else {
+#if defined(CAMBIUM_DEVICE_COMPILER)
+    return keep(lowest < x, exp(y));
+#else
     using F = detail::TanhFormat<float>;
     using Ints = typename detail::IntegerLanes<float, W * 4>::type;
     const P shifted = fma(y, P(1.4426950408889634f), P(F::shifter));
@@ -45,6 +48,7 @@ CAMBIUM_HF Pack<float, W> exponential(Pack<float, W> x) {
     e = fma(e * r, r, r);
     const P power = __builtin_bit_cast(P, (__builtin_bit_cast(Ints, shifted) + F::bias) << F::exponent_shift);
     return keep(lowest < x, fma(power, e, power));
+#endif
   }
 }
 template <int W>

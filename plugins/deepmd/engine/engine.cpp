@@ -84,7 +84,7 @@ Network folded(const DescriptorShape& shape, const Network& net) {
 /// Many rows, because the weights come from the last cache or from memory once for each chunk, and every rank has its
 /// own; but they cost memory, and the embedding networks' rows of all their pairs should stay in the cache.
 int default_chunk(bool tables) {
-  if (!device_is_host) return 16384;
+  if (!device_is_host) return tables ? 65536 : 16384;  // a card has room for some 200,000 threads
   return tables ? 128 : 64;
 }
 

@@ -33,9 +33,41 @@ KOKKOS_INLINE_FUNCTION void prefetch_force(const View<int*>& index, int p, int e
 
 }  // namespace
 
+namespace {
+
+/// Forces on a device: a team for each atom, a thread for each pair.
+template <class T>
+void team_scatter(const PairList<T>& list, const View<int*>& rows, int first_row, const View<double* [3]>& gradient,
+                  const View<double* [3]>& f) {
+  using Policy = Kokkos::TeamPolicy<ExecSpace>;
+  const Pairs<T> pairs = list;
+  Kokkos::parallel_for(
+      "deep_potential: forces", Policy(list.atoms, 1, device_is_host ? 1 : 32),
+      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const int atom = team.league_rank(), first = pairs.first(atom), n = pairs.first(atom + 1) - first;
+        for (int k = 0; k < 3; ++k) {
+          double own = 0.0;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, n),
+              [&](const int h, double& sum) {
+                const int j = pairs.index(first + h);
+                if (j < 0) return;
+                const double g = gradient(first + h, k);
+                sum += g;
+                shared_add(&f(j, k), -g);
+              },
+              own);
+          Kokkos::single(Kokkos::PerThread(team), [&] { shared_add(&f(rows(first_row + atom), k), own); });
+        }
+      });
+}
+
+}  // namespace
+
 template <class T>
 void scatter_forces(const PairList<T>& list, const View<int*>& rows, int first_row, const View<double* [3]>& gradient,
                     const View<double* [3]>& f) {
+  if constexpr (!device_is_host) return team_scatter(list, rows, first_row, gradient, f);
   const Pairs<T> pairs = list;
   Kokkos::parallel_for(
       "deep_potential: forces", Range(0, list.atoms), KOKKOS_LAMBDA(const int atom) {

@@ -1,5 +1,7 @@
 #include "plugins/deepmd/layers/contraction.hpp"
 
+#include "plugins/deepmd/layers/team_gradients.hpp"
+
 namespace cambium::deepmd {
 
 namespace {
@@ -146,6 +148,25 @@ KOKKOS_INLINE_FUNCTION void block_gradients(const Pairs<T>& pairs, const Rows& r
   for (int b = 0; b < block; ++b) row_gradient(pairs, first + b, inverse, sum(network[b]), row[b], out + 4 * b);
 }
 
+/// Four-component descriptor rows on a device: a thread for each channel, so that neighbouring ones write side by side.
+template <class T>
+void spread_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape, const Matrix<T>& d) {
+  const int m = shape.channels, axis = shape.axis;
+  Kokkos::parallel_for(
+      "deep_potential: descriptor", Range(0, atoms * m), KOKKOS_LAMBDA(const int item) {
+        const int atom = item / m, c = item % m;
+        const auto at = [&](int channel, int k) {
+          return a(atom, (channel / lanes<T> * 4 + k) * lanes<T> + channel % lanes<T>);
+        };
+        const T own[4] = {at(c, 0), at(c, 1), at(c, 2), at(c, 3)};
+        for (int q = 0; q < axis && q <= c; ++q) {
+          T sum = own[0] * at(q, 0);
+          for (int k = 1; k < 4; ++k) sum += own[k] * at(q, k);
+          d(atom, shape.base(q) + c) = sum;
+        }
+      });
+}
+
 }  // namespace
 
 template <class T, class Rows>
@@ -168,6 +189,7 @@ void make_descriptor(int atoms, const Matrix<T>& a, const DescriptorShape& shape
         });
     return;
   }
+  if constexpr (!device_is_host) return spread_descriptor(atoms, a, shape, d);
   // A whole pack is stored for channels below q, too: what that spoils, the end of the rows before, is written later,
   // because packs come in rising and rows in falling order.
   Kokkos::parallel_for(
@@ -230,6 +252,12 @@ void descriptor_adjoint(int atoms, const Matrix<T>& a, const Matrix<T>& dd, cons
 template <class T, class Rows>
 void pair_gradients(const PairList<T>& list, const Rows& rows, const DescriptorShape& shape, const NeighborKinds& kinds,
                     const Matrix<T>& da, const View<double* [3]>& force) {
+  if constexpr (!device_is_host) {
+    const TeamGradients<T, Rows> teams{
+        list, rows, packs<T>(shape.channels), shape.components, kinds.cutoff, kinds.inverse_deviation, da, force};
+    teams.run(list.atoms);
+    return;
+  }
   const Pairs<T> pairs = list;
   const int n = packs<T>(shape.channels), components = shape.components, all = list.pairs;
   const CutOff cutoff = kinds.cutoff;

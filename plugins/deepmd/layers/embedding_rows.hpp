@@ -20,6 +20,16 @@ struct NetworkRows {
   }
 };
 
+/// Where the coefficients of a pack of channels lie within an interval of `stride` numbers: those of one pack together
+/// on the host, those of one power on a device, so that neighbouring threads read neighbouring numbers.
+template <class T>
+struct TablePlaces {
+  int between_packs, between_powers;
+  CAMBIUM_FN explicit TablePlaces(int stride)
+      : between_packs(device_is_host ? 6 * lanes<T> : lanes<T>),
+        between_powers(device_is_host ? lanes<T> : stride / 6) {}
+};
+
 /// From the quintic table: slot[0] is the interval, t the place within it; the slope is per interval.
 template <class T>
 struct TableRows {
@@ -27,21 +37,23 @@ struct TableRows {
   int stride = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION const T* at(const int* slot, int pack) const {
-    return coefficients + static_cast<std::int64_t>(slot[0]) * stride + pack * 6 * lanes<T>;
+    return coefficients + static_cast<std::int64_t>(slot[0]) * stride + pack * TablePlaces<T>(stride).between_packs;
   }
   KOKKOS_FORCEINLINE_FUNCTION Lane<T> value(const int* slot, T t, int pack) const {
     const T* a = at(slot, pack);
+    const int step = TablePlaces<T>(stride).between_powers;
     const Lane<T> x(t);
-    Lane<T> v = Lane<T>::load(a + 5 * lanes<T>);
-    for (int k = 4; k >= 0; --k) v = v * x + Lane<T>::load(a + k * lanes<T>);
+    Lane<T> v = Lane<T>::load(a + 5 * step);
+    for (int k = 4; k >= 0; --k) v = v * x + Lane<T>::load(a + k * step);
     return v;
   }
   KOKKOS_FORCEINLINE_FUNCTION void both(const int* slot, T t, int pack, Lane<T>& value_out, Lane<T>& slope) const {
     const T* a = at(slot, pack);
+    const int step = TablePlaces<T>(stride).between_powers;
     const Lane<T> x(t);
-    Lane<T> v = Lane<T>::load(a + 5 * lanes<T>), d = v;
+    Lane<T> v = Lane<T>::load(a + 5 * step), d = v;
     for (int k = 4; k >= 1; --k) {
-      v = v * x + Lane<T>::load(a + k * lanes<T>);
+      v = v * x + Lane<T>::load(a + k * step);
       d = d * x + v;
     }
     value_out = v * x + Lane<T>::load(a);

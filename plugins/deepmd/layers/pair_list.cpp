@@ -126,7 +126,9 @@ KOKKOS_INLINE_FUNCTION void place(const Placement<T>& where, int atom, int type,
     point[1] = static_cast<T>(inverse);
     return;
   }
-  const int k = where.start(atom, type)++, base = where.block(2 * type), n = where.block(2 * type + 1);
+  // On a device the pairs of an atom come in any order; each has a place of its own, so results do not depend on it.
+  const int k = device_is_host ? where.start(atom, type)++ : Kokkos::atomic_fetch_add(&where.start(atom, type), 1);
+  const int base = where.block(2 * type), n = where.block(2 * type + 1);
   where.input(k) = static_cast<T>(x);
   slot[0] = base + k;  // the networks write 2 n rows per type: values from 2 * base, then derivatives
   slot[1] = base + k + n;
@@ -134,44 +136,75 @@ KOKKOS_INLINE_FUNCTION void place(const Placement<T>& where, int atom, int type,
   point[1] = T(1);
 }
 
+/// Writes what describes the pairs of an atom: one after the other on the host, by the lanes of a warp on a device.
+template <class T>
+struct Fill {
+  using Policy = Kokkos::TeamPolicy<ExecSpace>;
+
+  Search search;
+  Pairs<T> list;
+  CutOff cutoff;
+  View<double**> mean, inverse;
+  int components;
+  Placement<T> where;
+
+  KOKKOS_INLINE_FUNCTION void write(int atom, int h, int p) const {
+    const int j = search.hits(atom, h);
+    const double* xi = search.x + 4 * static_cast<std::int64_t>(search.rows(search.first_row + atom));
+    const double* xj = search.x + 4 * static_cast<std::int64_t>(j);
+    const int type = search.model_type(static_cast<int>(xj[3]));
+    const double d[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
+    const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    double row[4];
+    cutoff.row(d, r, row);
+    for (int k = 0; k < 4; ++k) row[k] = k < components ? (row[k] - mean(type, k)) * inverse(type, k) : 0.0;
+    list.index(p) = j;
+    list.owner(p, 0) = atom, list.owner(p, 1) = type;
+    for (int k = 0; k < 3; ++k) list.geometry(p, k) = d[k];
+    list.geometry(p, 3) = r;
+    for (int k = 0; k < 4; ++k) list.row(p, k) = static_cast<T>(row[k]);
+    place(where, atom, type, row[0], &list.point(p, 0), &list.slot(p, 0));
+  }
+
+  KOKKOS_INLINE_FUNCTION void write_empty(int atom, int p) const {
+    list.index(p) = -1;
+    list.owner(p, 0) = atom, list.owner(p, 1) = 0;
+    for (int k = 0; k < 4; ++k) list.geometry(p, k) = 1.0, list.row(p, k) = T(0);
+    for (int k = 0; k < 2; ++k) list.point(p, k) = T(0), list.slot(p, k) = 0;
+  }
+
+  KOKKOS_INLINE_FUNCTION int neighbours(int atom) const {
+    int n = 0;
+    for (int t = 0; t < search.ntypes; ++t) n += list.count(atom, t);
+    return n;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const int atom) const {
+    int p = list.first(atom);
+    const int n = neighbours(atom);
+    for (int h = 0; h < n; ++h, ++p) write(atom, h, p);
+    for (; p < list.first(atom + 1); ++p) write_empty(atom, p);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename Policy::member_type& team) const {
+    const int atom = team.league_rank(), first = list.first(atom), n = neighbours(atom);
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, list.first(atom + 1) - first), [&](const int h) {
+      if (h < n)
+        write(atom, h, first + h);
+      else
+        write_empty(atom, first + h);
+    });
+  }
+};
+
 template <class T>
 void fill_pairs(const Search& search, int atoms, const Pairs<T>& list, const NeighborKinds& kinds,
                 const Placement<T>& where) {
-  const double* const x = search.x;
-  const View<int*> rows = search.rows, model_type = search.model_type;
-  const View<int**> hits = search.hits;
-  const int first_row = search.first_row, ntypes = search.ntypes;
-  const CutOff cutoff = kinds.cutoff;
-  const View<double**> mean = kinds.mean, inverse = kinds.inverse_deviation;
-  const int components = kinds.components;
-  Kokkos::parallel_for(
-      "pair_list: fill", Range(0, atoms), KOKKOS_LAMBDA(const int atom) {
-        int p = list.first(atom), n = 0;
-        for (int t = 0; t < ntypes; ++t) n += list.count(atom, t);
-        const double* xi = x + 4 * static_cast<std::int64_t>(rows(first_row + atom));
-        for (int h = 0; h < n; ++h, ++p) {
-          const int j = hits(atom, h);
-          const double* xj = x + 4 * static_cast<std::int64_t>(j);
-          const int type = model_type(static_cast<int>(xj[3]));
-          const double d[3] = {xj[0] - xi[0], xj[1] - xi[1], xj[2] - xi[2]};
-          const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-          double row[4];
-          cutoff.row(d, r, row);
-          for (int k = 0; k < 4; ++k) row[k] = k < components ? (row[k] - mean(type, k)) * inverse(type, k) : 0.0;
-          list.index(p) = j;
-          list.owner(p, 0) = atom, list.owner(p, 1) = type;
-          for (int k = 0; k < 3; ++k) list.geometry(p, k) = d[k];
-          list.geometry(p, 3) = r;
-          for (int k = 0; k < 4; ++k) list.row(p, k) = static_cast<T>(row[k]);
-          place(where, atom, type, row[0], &list.point(p, 0), &list.slot(p, 0));
-        }
-        for (; p < list.first(atom + 1); ++p) {
-          list.index(p) = -1;
-          list.owner(p, 0) = atom, list.owner(p, 1) = 0;
-          for (int k = 0; k < 4; ++k) list.geometry(p, k) = 1.0, list.row(p, k) = T(0);
-          for (int k = 0; k < 2; ++k) list.point(p, k) = T(0), list.slot(p, k) = 0;
-        }
-      });
+  const Fill<T> fill{search, list, kinds.cutoff, kinds.mean, kinds.inverse_deviation, kinds.components, where};
+  if constexpr (device_is_host)
+    Kokkos::parallel_for("pair_list: fill", Range(0, atoms), fill);
+  else
+    Kokkos::parallel_for("pair_list: fill", typename Fill<T>::Policy(atoms, 2, 32), fill);
 }
 
 int longest_row(const NeighborList& list, const View<int*>& rows, int first_row, int atoms) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/deepmd/layers/embedding_rows.hpp"
 #include "plugins/deepmd/layers/environment.hpp"
 
 namespace cambium::deepmd {
@@ -69,14 +70,14 @@ void require_smooth(const DeepPotentialModel& m) {
 }
 
 template <class T, class V>
-void store(const TablePart& part, V& out, std::size_t& next) {
+void store(const TablePart& part, int stride, V& out, std::size_t& next) {
   constexpr int width = lanes<T>, powers = TablePart::coefficients;
-  for (int k = 0; k < part.count; ++k)
-    for (int pack = 0; pack < packs<T>(part.channels); ++pack)
+  const TablePlaces<T> places(stride);
+  for (int k = 0; k < part.count; ++k, next += static_cast<std::size_t>(stride))
+    for (int c = 0; c < part.channels; ++c)
       for (int power = 0; power < powers; ++power)
-        for (int lane = 0; lane < width; ++lane, ++next)
-          if (const int c = pack * width + lane; c < part.channels)
-            out(next) = static_cast<T>(part.at(k)[c * powers + power]);
+        out(next + static_cast<std::size_t>(c / width * places.between_packs + power * places.between_powers +
+                                            c % width)) = static_cast<T>(part.at(k)[c * powers + power]);
 }
 
 template <class T>
@@ -85,7 +86,7 @@ void upload_coefficients(TableSet<T>& set, const std::vector<TablePart>& parts) 
   for (const TablePart& part : parts) intervals += static_cast<std::size_t>(part.count);
   set.coefficients = View<T*>("table: coefficients", intervals * static_cast<std::size_t>(set.stride()));
   auto host = Kokkos::create_mirror_view(set.coefficients);
-  for (const TablePart& part : parts) store<T>(part, host, next);
+  for (const TablePart& part : parts) store<T>(part, set.stride(), host, next);
   Kokkos::deep_copy(set.coefficients, host);
   set.report.intervals = static_cast<int>(intervals);
   set.report.bytes = set.bytes();

@@ -46,8 +46,8 @@ struct TableReport {
 };
 
 /// Embedding networks as piecewise quintic polynomials that take the networks' values and first two derivatives at the
-/// nodes (quintic Hermite interpolation), so they are twice continuously differentiable. Storage of interval s, for
-/// each pack of channels: the six coefficients of t, a pack each.
+/// nodes (quintic Hermite interpolation), so they are twice continuously differentiable. Storage of interval s: the six
+/// coefficients of t of every channel, in the order of TablePlaces.
 template <class T>
 struct TableSet {
   View<TableGrid*> grids;  ///< by embedding network

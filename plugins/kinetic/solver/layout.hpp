@@ -17,6 +17,10 @@ namespace cambium::kinetic {
 /// Lane l gets the value of lane l - 1, lane 0 that of the last one.
 template <class P>
 CAMBIUM_FN P rotate_up(P a) {
+#if defined(CAMBIUM_DEVICE_COMPILER)
+  static_assert(P::width == 1, "a device's compiler has no vectors");
+  return a;
+#else
   if constexpr (P::width == 1)
     return a;
   else
@@ -24,11 +28,16 @@ CAMBIUM_FN P rotate_up(P a) {
       return P(__builtin_shufflevector(a.v, a.v, ((I + P::width - 1) % P::width)...));
     }
   (std::make_integer_sequence<int, P::width>{});
+#endif
 }
 
 /// Lane l gets the value of lane l + 1, the last one that of lane 0.
 template <class P>
 CAMBIUM_FN P rotate_down(P a) {
+#if defined(CAMBIUM_DEVICE_COMPILER)
+  static_assert(P::width == 1, "a device's compiler has no vectors");
+  return a;
+#else
   if constexpr (P::width == 1)
     return a;
   else
@@ -36,6 +45,7 @@ CAMBIUM_FN P rotate_down(P a) {
       return P(__builtin_shufflevector(a.v, a.v, ((I + 1) % P::width)...));
     }
   (std::make_integer_sequence<int, P::width>{});
+#endif
 }
 
 /// Where cells lie in memory (see Solver), and the geometry that the kernels need. Trivially copyable.

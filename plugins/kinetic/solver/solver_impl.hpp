@@ -5,6 +5,7 @@
 
 #include "core/numerics/width.hpp"
 #include "plugins/kinetic/solver/built.hpp"
+#include "plugins/kinetic/solver/cell_pass.hpp"
 #include "plugins/kinetic/solver/conf_blocks.hpp"
 #include "plugins/kinetic/solver/huge_pages.hpp"
 #include "plugins/kinetic/solver/packed_edges.hpp"
@@ -30,8 +31,9 @@ class SolverOf : public Solver {
       m = View<double*>("kinetic: moments", static_cast<std::size_t>(layout_.blocks()) * Work::moments * width);
     sizes_.layout = layout_;
     if (device_is_host) sizes_.choose_tile(cache, token_.size());
-    scratch_ = View<T*>("kinetic: lower fluxes",
-                        static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
+    if (device_is_host)
+      scratch_ = View<T*>("kinetic: lower fluxes",
+                          static_cast<std::size_t>(token_.size()) * sizes_.tile * sizes_.scratch_size() * width);
     // Neighbours must do alike: where one has walls that give particles back, all send after a stage what it could have
     // left.
     if (comm.min(whole_at_once() ? 1.0 : 0.0) > 0.0)
@@ -65,8 +67,17 @@ class SolverOf : public Solver {
     allocate(stage.in), allocate(stage.out);
     Work w = work({stage, force, &moments}, 0);
     const T fastest = faces_ ? leave_traces(w, stage) : exchange_traces(w);
+    if (by_cells_) {
+      Kokkos::deep_copy(moments_[0], 0.0);
+      CellPass<K, P>::add_moments(w, w.out);
+    }
     blocks().collect(moments_[0], moments);
     return static_cast<double>(fastest);
+  }
+
+  void work_by_cells() override {
+    by_cells_ = true;
+    if (faces_) faces_ = nullptr, edges_.connect(work());
   }
 
   Fusing fusing() const override {
@@ -77,10 +88,12 @@ class SolverOf : public Solver {
 
   std::array<double, 2> stages(const Half& first, const Half& second) override {
     T fastest[2] = {};
-    if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
-    slab_pass_->run({work(first, 0), first.stage.in, first.stage.out},
-                    {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
-    blocks().collect(moments_[0], *first.moments), blocks().collect(moments_[1], *second.moments);
+    if constexpr (device_is_host) {  // elsewhere fusing() is impossible
+      if (!slab_pass_) slab_pass_ = std::make_unique<SlabPass<K, P>>(layout_);
+      slab_pass_->run({work(first, 0), first.stage.in, first.stage.out},
+                      {work(second, 1), second.stage.in, second.stage.out}, *faces_, fastest);
+      blocks().collect(moments_[0], *first.moments), blocks().collect(moments_[1], *second.moments);
+    }
     return {static_cast<double>(fastest[0]), static_cast<double>(fastest[1])};
   }
 
@@ -88,16 +101,10 @@ class SolverOf : public Solver {
     Kokkos::deep_copy(moments_[0], 0.0);
     const Work w = work();
     const P* f = pointer(slot);
-    Kokkos::parallel_for(
-        "kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
-          for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
-            const auto p = Work::Place::of(w.layout, iv);
-            P m[Work::moments];
-            for (auto& x : m) x = P(T(0));
-            K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
-            w.flush(block, m);
-          }
-        });
+    if (by_cells_)
+      CellPass<K, P>::add_moments(w, f);
+    else
+      add_moments(w, f);
     blocks().collect(moments_[0], out);
   }
 
@@ -117,20 +124,38 @@ class SolverOf : public Solver {
     return sum;
   }
 
+  /// Adds the moments of f, a pack of configuration space after the other. Public as sweep() is.
+  void add_moments(const Work& w, const P* f) const {
+    if constexpr (device_is_host)
+      Kokkos::parallel_for(
+          "kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
+            for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
+              const auto p = Work::Place::of(w.layout, iv);
+              P m[Work::moments];
+              for (auto& x : m) x = P(T(0));
+              K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
+              w.flush(block, m);
+            }
+          });
+  }
+
   /// Sweeps the tiles with these numbers; returns the largest frequency. For this class: public since nvcc takes no
   /// kernel in a private member.
   T sweep(const Work& w, const View<int*>& tiles) const {
+    if (by_cells_) return CellPass<K, P>(w, tiles).run();
     T fastest = 0;
-    const auto token = token_;
-    Kokkos::parallel_reduce(
-        "kinetic: sweep", Range(0, static_cast<int>(tiles.size())),
-        KOKKOS_LAMBDA(int k, T& most) {
-          const int thread = token.acquire();
-          const T here = w.run(tiles(k), thread);
-          token.release(thread);
-          if (here > most) most = here;
-        },
-        Kokkos::Max<T>(fastest));
+    if constexpr (device_is_host) {  // a device's compiler need not see what never runs there
+      const auto token = token_;
+      Kokkos::parallel_reduce(
+          "kinetic: sweep", Range(0, static_cast<int>(tiles.size())),
+          KOKKOS_LAMBDA(int k, T& most) {
+            const int thread = token.acquire();
+            const T here = w.run(tiles(k), thread);
+            token.release(thread);
+            if (here > most) most = here;
+          },
+          Kokkos::Max<T>(fastest));
+    }
     return tiles.size() > 0 ? fastest : T(0);
   }
 
@@ -162,11 +187,14 @@ class SolverOf : public Solver {
   /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges
   /// come first, so that their traces travel meanwhile.
   T leave_traces(Work& w, const Stage& stage) {
-    faces_->attach(w, stage.in, stage.out);
-    faces_->wait_all(stage.in);
-    T fastest = sweep(w, outer_);
-    faces_->send_all(stage.out);
-    faces_->finish(stage.in);
+    T fastest = 0;
+    if constexpr (device_is_host) {
+      faces_->attach(w, stage.in, stage.out);
+      faces_->wait_all(stage.in);
+      fastest = sweep(w, outer_);
+      faces_->send_all(stage.out);
+      faces_->finish(stage.in);
+    }
     return std::max(fastest, sweep(w, inner_));
   }
   /// One stage that packs traces and takes what comes: tiles that need nothing are swept while messages travel, and
@@ -232,11 +260,14 @@ class SolverOf : public Solver {
   }
 
   void make_faces() {
-    std::vector<typename FaceTraces<K, P>::Edge> between;
-    for (const auto& edge : edges_.all())
-      if (edge.rank >= 0) between.push_back({edge.dimension, edge.high, edge.rank});
-    faces_ = std::make_unique<FaceTraces<K, P>>(comm_, work(), between);
+    if constexpr (device_is_host) {
+      std::vector<typename FaceTraces<K, P>::Edge> between;
+      for (const auto& edge : edges_.all())
+        if (edge.rank >= 0) between.push_back({edge.dimension, edge.high, edge.rank});
+      faces_ = std::make_unique<FaceTraces<K, P>>(comm_, work(), between);
+    }
   }
+  bool by_cells_ = !device_is_host;  ///< see CellPass
   BasisInfo info_;
   PhaseGrid grid_;
   Layout layout_;

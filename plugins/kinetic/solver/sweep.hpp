@@ -170,9 +170,9 @@ struct Sweep {
     }
   }
 
-  /// Writes a base + b f and the streaming.
-  CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at,
-                         const Place& p) const {
+  /// Writes a base + b f and the streaming of a cell to `to`.
+  CAMBIUM_FN void stream(const Around& around, const P* f, std::int64_t cell, int iv, const int* at, const Place& p,
+                         P* to) const {
     const T half = T(0.5) * c;
     for_each_index<K::cdim>([&](auto d) CAMBIUM_INLINE_LAMBDA {
       constexpr int D = decltype(d)::value;
@@ -180,11 +180,11 @@ struct Sweep {
       upwind<D>(around, iv, at, p.up[D], t);
       const T w = half * p.W[D], h = half * p.H[D], s = T(p.up[D] ? 1 : -1);
       if constexpr (D > 0)
-        K::template stream<D>(f, t, w, h, s, out + cell);
+        K::template stream<D>(f, t, w, h, s, to);
       else if (a != T(0))
-        K::template stream0<true>(f, base + cell, b, t, w, h, s, out + cell);
+        K::template stream0<true>(f, base + cell, b, t, w, h, s, to);
       else
-        K::template stream0<false>(f, nullptr, b, t, w, h, s, out + cell);
+        K::template stream0<false>(f, nullptr, b, t, w, h, s, to);
     });
   }
 
@@ -258,7 +258,7 @@ struct Sweep {
     const P* f = in + cell;
     look_ahead<0>(block, iv);
     look_ahead<1>(block, iv);
-    stream(sides, f, cell, iv, at, p);
+    stream(sides, f, cell, iv, at, p, out + cell);
     look_ahead<2>(block, iv);
     look_ahead<3>(block, iv);
     const P speed = electric ? accelerate<upwind_flux>(here, f, block, iv, at, p, lower, out + cell) : P(T(0));

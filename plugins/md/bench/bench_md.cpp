@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "core/base/error.hpp"
 #include "core/io/hdf5/atomic_file.hpp"
 #include "plugins/md/bench/md_case.hpp"
 
@@ -46,7 +47,11 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
   nlohmann::json out;
   out["ranks"] = context.comm.size(), out["turns"] = options.integer("turns");
   const bool peer_wanted = options.yes("peer");
-  for (auto c : {argon_case(), silicon_case()}) {
+  const int edge = options.integer("edge");
+  if (edge < 1) throw InputError(fmt::format("edge is {}; give how many times as long as usual, 1 or more", edge));
+  const std::int64_t times = std::int64_t{edge} * edge * edge;
+  out["edge"] = edge;
+  for (auto c : {argon_case(edge), silicon_case(edge)}) {
     c.steps = options.integer("steps");
     const std::string data = (fs::path(folder) / (c.key + ".data")).string();
     MdTimes ours, peer;
@@ -55,7 +60,7 @@ static nlohmann::json measure_md(const BenchOptions& options, Context& context) 
       if (!peer_wanted || !context.comm.root()) continue;
       keep_faster(peer, run_lammps(c, folder, data, context.comm.size()));
     }
-    const std::int64_t atoms = c.key == "lj" ? 32000 : 32768;
+    const std::int64_t atoms = times * (c.key == "lj" ? 32000 : 32768);
     out[c.key + "_atom_steps_per_s"] = ours.atom_steps_per_s;
     out["check_" + c.key] = conserved(ours, atoms);
     context.log.info(fmt::format("{}: {:.3f} M atom-steps/s on {} rank(s)", c.key, ours.atom_steps_per_s / 1e6,
@@ -81,6 +86,7 @@ Bench bench_md() {
           "Lennard-Jones melt and Stillinger-Weber silicon, beside LAMMPS where it is installed",
           measure_md,
           {{"steps", "timed steps of each system", 400},
+           {"edge", "edges of both systems, in those of 32,000 atoms: 4 fills a card", 1},
            {"turns", "runs of both programs, one after the other, of which the fastest of each counts", 3},
            {"peer", "run LAMMPS where it is installed", true}},
           {"steps=100", "peer=no"}};

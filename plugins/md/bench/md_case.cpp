@@ -15,35 +15,36 @@ Md::Params params_from(const std::string& text) { return deck::read<Md::Params>(
 
 }  // namespace
 
-MdCase argon_case() {
+MdCase argon_case(int edge) {
   constexpr double epsilon = 0.010323, sigma = 3.405;  // eV, Å
   const double a = sigma * std::cbrt(4.0 / 0.8442);
   const double temperature = 1.44 * epsilon / constants::boltzmann;
   MdCase c;
   c.key = "lj";
   c.params = params_from(fmt::format(R"(
-structure: {{lattice: {{type: fcc, a: {:.17g}, cells: [20, 20, 20], species: [Ar]}}}}
-potential: {{type: lennard_jones, epsilon: {}, sigma: {}, cutoff: {:.17g}, truncation: plain}}
-initial_temperature: {:.17g}
+structure: {{lattice: {{type: fcc, a: {1:.17g}, cells: [{0}, {0}, {0}], species: [Ar]}}}}
+potential: {{type: lennard_jones, epsilon: {2}, sigma: {3}, cutoff: {4:.17g}, truncation: plain}}
+initial_temperature: {5:.17g}
 timestep: 0.0108
-skin: {:.17g}
+skin: {6:.17g}
 )",
-                                     a, epsilon, sigma, 2.5 * sigma, temperature, 0.3 * sigma));
+                                     20 * edge, a, epsilon, sigma, 2.5 * sigma, temperature, 0.3 * sigma));
   c.lammps_pair = fmt::format("pair_style lj/cut {:.17g}\npair_coeff 1 1 {} {}\n", 2.5 * sigma, epsilon, sigma);
   c.lammps_suffix = "-sf opt";
   return c;
 }
 
-MdCase silicon_case() {
+MdCase silicon_case(int edge) {
   MdCase c;
   c.key = "sw";
-  c.params = params_from(R"(
-structure: {lattice: {type: diamond, a: 5.431, cells: [16, 16, 16], species: [Si]}}
-potential: {type: stillinger_weber}
+  c.params = params_from(fmt::format(R"(
+structure: {{lattice: {{type: diamond, a: 5.431, cells: [{0}, {0}, {0}], species: [Si]}}}}
+potential: {{type: stillinger_weber}}
 initial_temperature: 1000
 timestep: 0.001
 skin: 1.0
-)");
+)",
+                                     16 * edge));
   c.lammps_pair = "pair_style sw\npair_coeff * * Si.sw Si\n";
   return c;
 }

@@ -27,10 +27,10 @@ struct MdTimes {
   std::string version;  ///< of the peer
 };
 
-/// Argon at the reduced state point 0.8442, 1.44: 32,000 atoms, plain cut-off 2.5 sigma, skin 0.3 sigma.
-MdCase argon_case();
-/// Stillinger-Weber silicon, 32,768 atoms at 1000 K, skin 1 Å.
-MdCase silicon_case();
+/// Argon at the reduced state point 0.8442, 1.44: 32,000 edge^3 atoms, plain cut-off 2.5 sigma, skin 0.3 sigma.
+MdCase argon_case(int edge);
+/// Stillinger-Weber silicon, 32,768 edge^3 atoms at 1000 K, skin 1 Å.
+MdCase silicon_case(int edge);
 
 /// Collective. Runs the case; when `data_file` is not empty writes the starting atoms there as a LAMMPS data file.
 MdTimes run_cambium(const MdCase& c, const std::string& data_file, Context& context);

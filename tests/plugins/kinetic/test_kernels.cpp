@@ -15,11 +15,12 @@ struct Compared {
   double worst = 0.0, scale = 0.0;
 };
 
-/// Largest difference between the solver's right-hand side and the oracle's.
-Compared compare(const Built& built, Precision precision, bool magnetic, bool upwind, const Comm& comm) {
+/// Largest difference between the solver's right-hand side and the oracle's; by_cells: as devices work.
+Compared compare(const Built& built, Precision precision, bool magnetic, bool upwind, bool by_cells, const Comm& comm) {
   PhaseGrid grid = small_grid(built.info.cdim, built.info.vdim);
   decompose(grid, comm, {});
   const auto solver = make_solver(built, precision, grid, comm);
+  if (by_cells) solver->work_by_cells();
   Cells cells(grid, built.info);
   cells.fill(3);
   cells.to(*solver, 0);
@@ -43,28 +44,37 @@ Compared compare(const Built& built, Precision precision, bool magnetic, bool up
   return out;
 }
 
+std::vector<std::pair<Built, bool>> both_ways() {
+  std::vector<std::pair<Built, bool>> out;
+  for (const auto& b : built())
+    for (const bool by_cells : {false, true}) out.emplace_back(b, by_cells);
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("right-hand side equals quadrature for every configuration") {
   const Comm comm;
   for (const auto& b : built())
-    for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}}) {
-      const auto exact = compare(b, Precision::float64, magnetic, upwind, comm);
-      INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << ": differs by " << exact.worst << " of "
-                       << exact.scale);
-      CHECK(exact.worst < 1e-13 * exact.scale);
-      const auto single = compare(b, Precision::float32, magnetic, upwind, comm);
-      INFO("float32 differs by " << single.worst);
-      CHECK(single.worst < 2e-6 * single.scale);
-    }
+    for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}})
+      for (const bool by_cells : {false, true}) {
+        const auto exact = compare(b, Precision::float64, magnetic, upwind, by_cells, comm);
+        INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << " by cells " << by_cells
+                         << ": differs by " << exact.worst << " of " << exact.scale);
+        CHECK(exact.worst < 1e-13 * exact.scale);
+        const auto single = compare(b, Precision::float32, magnetic, upwind, by_cells, comm);
+        INFO("float32 differs by " << single.worst);
+        CHECK(single.worst < 2e-6 * single.scale);
+      }
 }
 
 TEST_CASE("moments equal quadrature for every configuration") {
   const Comm comm;
-  for (const auto& b : built()) {
+  for (const auto& [b, by_cells] : both_ways()) {
     PhaseGrid grid = small_grid(b.info.cdim, b.info.vdim);
     decompose(grid, comm, {});
     const auto solver = make_solver(b, Precision::float64, grid, comm);
+    if (by_cells) solver->work_by_cells();
     Cells cells(grid, b.info);
     cells.fill(5);
     cells.to(*solver, 0);
@@ -96,7 +106,7 @@ TEST_CASE("moments equal quadrature for every configuration") {
     double worst = 0.0, scale = 0.0;
     for (std::size_t k = 0; k < wanted.size(); ++k)
       worst = std::max(worst, std::abs(found[k] - wanted[k])), scale = std::max(scale, std::abs(wanted[k]));
-    INFO(b.info.name);
+    INFO(b.info.name << " by cells " << by_cells);
     CHECK(worst < 1e-13 * scale);
   }
 }
