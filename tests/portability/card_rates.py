@@ -10,8 +10,9 @@ import re
 import subprocess
 import sys
 
+INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inputs")
 STAGE = "stages[0].simulate"
-# name: (deck, keys to set, steps, arrays of particles or cells that are not to be copied)
+# name: (deck, keys of its first stage to set)
 CASES = {
     "lennard_jones": ("md/argon_melt", {"structure.lattice.cells": [80, 80, 80], "steps": 400, "thermo.every": 200}),
     "silicon": ("md/silicon", {"structure.lattice.cells": [64, 64, 64], "steps": 400, "thermo.every": 200}),
@@ -19,11 +20,11 @@ CASES = {
                                                       "thermo.every": 20, "potential.precision": "float64"}),
     "deep_potential_mixed": ("deepmd/copper_melt", {"structure.lattice.cells": [40, 40, 40], "steps": 40,
                                                     "thermo.every": 20}),
-    "weibel_1x2v": ("kinetic/weibel_1x2v", {"domain.cells": [128], "species[0].velocity.cells": [96, 96],
-                                            "end_time": 0.25, "thermo.every": 1000}),
-    "oblique_2x2v": ("kinetic/oblique_2x2v", {"domain.cells": [32, 32], "species[0].velocity.cells": [32, 32],
-                                              "end_time": 0.1, "thermo.every": 1000}),
-    "rayleigh_benard": ("superres/rayleigh_benard", {"cells": [2048, 1024], "end_time": 0.05, "average_from": 0,
+    "weibel_1x2v": ("kinetic/weibel_1x2v", {"domain.cells": [64], "species[0].velocity.cells": [96, 96],
+                                            "end_time": 4, "thermo.every": 1000}),
+    "oblique_2x2v": ("kinetic/oblique_2x2v", {"domain.cells": [16, 16], "species[0].velocity.cells": [24, 24],
+                                              "end_time": 4, "thermo.every": 1000}),
+    "rayleigh_benard": ("superres/rayleigh_benard", {"cells": [2048, 1024], "end_time": 0.2, "average_from": 0,
                                                      "thermo.every": 1000}),
 }
 RATE = re.compile(r"^([0-9.e+-]+) steps/s, ([0-9.e+-]+) ([kMGT]?)([a-z]+)-steps/s", re.M)
@@ -48,8 +49,6 @@ def copies(folder, steps):
     """Copies between memories for each array: calls and bytes a step, the longest kernels beside them."""
     path = os.path.join(folder, "simulate", "profile.json")
     if not os.path.exists(path):
-        path = os.path.join(folder, "1-simulate", "profile.json")
-    if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
         rows = json.load(file)["ranks"][0]["rows"]
@@ -63,7 +62,7 @@ def copies(folder, steps):
 def measure(program, folder, name):
     deck, keys = CASES[name]
     place = os.path.join(folder, name)
-    words = [deck, f"run.directory={place}", "--overwrite"] + first_stage(keys)
+    words = [os.path.join(INPUTS, f"{deck}.yaml"), f"run.directory={place}", "--overwrite"] + first_stage(keys)
     page = run([program, "run"] + words, os.path.join(folder, f"{name}.log"))
     found = RATE.search(page)
     if not found:

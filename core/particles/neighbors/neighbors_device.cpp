@@ -92,14 +92,14 @@ void fill_cells(const CellGrid& grid, const View<double* [4]>& x, int count, Dev
       });
 }
 
-/// Neighbours of one particle: counted, and written where `out` is not null.
+/// Neighbours of one particle: counted, and the first `room` written to `out`.
 struct RowSearch {
   CellGrid grid;
   View<double* [4]> x;
   View<int*> start, member;
   double range_squared;
 
-  KOKKOS_INLINE_FUNCTION int operator()(int i, int* out) const {
+  KOKKOS_INLINE_FUNCTION int operator()(int i, int* out, int room) const {
     int c[3], found = 0;
     for (int k = 0; k < 3; ++k) c[k] = grid.along(x(i, k), k);
     for (int cz = c[2] > 0 ? c[2] - 1 : 0; cz <= c[2] + 1 && cz < grid.n[2]; ++cz)
@@ -110,7 +110,7 @@ struct RowSearch {
             const int j = member(k);
             const double dx = x(j, 0) - x(i, 0), dy = x(j, 1) - x(i, 1), dz = x(j, 2) - x(i, 2);
             if (j == i || !(dx * dx + dy * dy + dz * dz < range_squared)) continue;
-            if (out != nullptr) out[found] = j;
+            if (found < room) out[found] = j;
             ++found;
           }
         }
@@ -120,20 +120,40 @@ struct RowSearch {
 
 KOKKOS_INLINE_FUNCTION std::int64_t padded(std::int64_t n) { return (n + padding - 1) / padding * padding; }
 
-}  // namespace
+/// Rows of equal length, in one pass: false where a row is longer than that.
+bool fill_equal_rows(const RowSearch& search, int n, int sentinel, int pitch, NeighborList& list, int& longest) {
+  grow(list.index, "neighbor_index", static_cast<std::size_t>(n) * static_cast<std::size_t>(pitch));
+  const auto offset = list.offset;
+  const auto count = list.count, index = list.index;
+  Kokkos::parallel_reduce(
+      "neighbor_rows", Range(0, n),
+      KOKKOS_LAMBDA(int i, std::int64_t& pairs, int& most) {
+        const std::int64_t begin = std::int64_t{i} * pitch;
+        int* row = &index(begin);
+        const int found = search(i, row, pitch);
+        for (int k = found; k < padded(found) && k < pitch; ++k) row[k] = sentinel;
+        offset(i) = begin, count(i) = found;
+        if (i == n - 1) offset(n) = begin + pitch;
+        pairs += found;
+        most = found > most ? found : most;
+      },
+      list.pairs, Kokkos::Max<int>(longest));
+  return longest <= pitch;
+}
 
-void build_neighbors_on_device(const Particles& particles, NeighborList& list, DeviceCells& cells) {
-  const int n = particles.nlocal, sentinel = particles.sentinel();
-  const double range = list.cutoff + list.skin;
-  const CellGrid grid = make_grid(particles.x, particles.total(), range);
-  fill_cells(grid, particles.x, particles.total(), cells);
-  const RowSearch search{grid, particles.x, cells.start, cells.member, range * range};
+/// Rows one after the other, counted before they are filled.
+void fill_counted_rows(const RowSearch& search, int n, int sentinel, NeighborList& list, int& longest) {
   const auto offset = list.offset;
   const auto count = list.count;
   std::int64_t entries = 0;
   Kokkos::parallel_reduce(
-      "neighbor_count", Range(0, n), KOKKOS_LAMBDA(int i, std::int64_t& sum) { sum += count(i) = search(i, nullptr); },
-      list.pairs);
+      "neighbor_count", Range(0, n),
+      KOKKOS_LAMBDA(int i, std::int64_t& sum, int& most) {
+        const int found = search(i, nullptr, 0);
+        sum += count(i) = found;
+        most = found > most ? found : most;
+      },
+      list.pairs, Kokkos::Max<int>(longest));
   Kokkos::parallel_scan(
       "neighbor_offsets", Range(0, n + 1),
       KOKKOS_LAMBDA(int i, std::int64_t& sum, bool last) {
@@ -146,9 +166,25 @@ void build_neighbors_on_device(const Particles& particles, NeighborList& list, D
   Kokkos::parallel_for(
       "neighbor_fill", Range(0, n), KOKKOS_LAMBDA(int i) {
         int* row = &index(offset(i));
-        const int found = search(i, row);
+        const int found = search(i, row, count(i));
         for (int k = found; k < padded(found); ++k) row[k] = sentinel;
       });
+}
+
+}  // namespace
+
+void build_neighbors_on_device(const Particles& particles, NeighborList& list, DeviceCells& cells) {
+  const int n = particles.nlocal, sentinel = particles.sentinel();
+  const double range = list.cutoff + list.skin;
+  const CellGrid grid = make_grid(particles.x, particles.total(), range);
+  fill_cells(grid, particles.x, particles.total(), cells);
+  const RowSearch search{grid, particles.x, cells.start, cells.member, range * range};
+  // Rows hardly change from one list to the next: room for the longest, where all are about as long, spares the count.
+  const auto pitch = static_cast<int>(padded(cells.longest + cells.longest / 16 + 1));
+  const bool alike = n > 0 && cells.longest > 0 && std::int64_t{pitch} * n < 2 * list.pairs;
+  cells.longest = 0;
+  if (alike && fill_equal_rows(search, n, sentinel, pitch, list, cells.longest)) return;
+  fill_counted_rows(search, n, sentinel, list, cells.longest);
 }
 
 }  // namespace cambium

@@ -9,6 +9,7 @@ struct DeviceCells {
   View<int*> start;  ///< first particle of each cell in `member`, one more at the end
   View<int*> filled;
   View<int*> member;  ///< particles, cell after cell, ascending within a cell
+  int longest = 0;    ///< row of the list before
 };
 
 /// build_neighbors for back ends whose memory the host cannot read: one thread per particle, a counting and a filling

@@ -84,8 +84,10 @@ void EmbeddingNet<T>::evaluate(int count, const View<T*>& x, int first_x, Worksp
     if (k == 0) {
       first_layer(count, layer, x, first_x, target, first_out);
     } else {
-      layer.w.multiply(2 * count, &in(first_in, 0), static_cast<int>(in.extent(1)), false, &target(first_out, 0),
-                       static_cast<int>(target.extent(1)));
+      const std::size_t wide_in = in.extent(1), wide_out = target.extent(1);
+      layer.w.multiply(2 * count, in.data() + static_cast<std::size_t>(first_in) * wide_in, static_cast<int>(wide_in),
+                       false, target.data() + static_cast<std::size_t>(first_out) * wide_out,
+                       static_cast<int>(wide_out));
       activate_pairs(count, layer, in, first_in, target, first_out);
     }
     in = target;

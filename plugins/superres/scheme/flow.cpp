@@ -9,7 +9,7 @@ Flow::Flow(const Slab& s, const Fluid& f)
 
 TensorRef Flow::tensor(int index) const {
   TensorRef t;
-  t.data = &fields(index, 1, margin);
+  t.data = fields.data() + static_cast<std::size_t>(index) * fields.stride(0) + fields.stride(1) + margin;
   t.rank = 2;
   t.shape[0] = rows(), t.shape[1] = nx();
   t.stride[0] = static_cast<std::int64_t>(fields.stride(1)), t.stride[1] = 1;

@@ -45,6 +45,13 @@ Rows rows_of(const Particles& particles, const NeighborList& list) {
   return rows;
 }
 
+bool equally_long(const NeighborList& list, int rows) {
+  const auto offset = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list.offset);
+  for (int i = 0; i < rows; ++i)
+    if (offset(i + 1) - offset(i) != offset(1) - offset(0)) return false;
+  return true;
+}
+
 Rows sorted(Rows rows) {
   for (auto& row : rows) std::sort(row.begin(), row.end());
   return rows;
@@ -85,6 +92,7 @@ TEST_CASE("the neighbour list holds exactly the pairs within range") {
   std::uint64_t seed = 1;
   NeighborList list;  // reused, so that left-over memory is tested too
   DeviceCells cells;
+  int equal_rows = 0;
   for (const auto& c : cases()) {
     const double range = c.cutoff + c.skin;
     auto positions = random_positions(c.box, c.atoms, ++seed);
@@ -95,9 +103,13 @@ TEST_CASE("the neighbour list holds exactly the pairs within range") {
     CHECK(sorted(rows_of(system.particles, list)) == all_pairs(system.particles, range));
     CHECK(list.cutoff == c.cutoff);
     CHECK(list.skin == c.skin);
-    build_neighbors_on_device(system.particles, list, cells);
-    CHECK(sorted(rows_of(system.particles, list)) == all_pairs(system.particles, range));
+    for (int build = 0; build < 2; ++build) {  // the second may give all rows the room of the longest
+      build_neighbors_on_device(system.particles, list, cells);
+      CHECK(sorted(rows_of(system.particles, list)) == all_pairs(system.particles, range));
+    }
+    equal_rows += c.atoms > 1 && list.offset.extent(0) > 0 && equally_long(list, system.particles.nlocal);
   }
+  CHECK(equal_rows > 0);
 }
 
 TEST_CASE("pairs at the range itself are decided in double precision") {

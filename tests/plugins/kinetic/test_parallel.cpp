@@ -101,6 +101,10 @@ TEST_CASE("two stages in one pass are the two stages, bit for bit") {
       const auto apart = make_solver(*built, Precision::float64, grid, comm),
                  fused = make_solver(*built, Precision::float64, grid, comm);
       cells.to(*apart, 0), cells.to(*fused, 0);
+      if (!device_is_host) {  // whose threads share no cache that would hold a slab
+        REQUIRE(fused->fusing() == Solver::Fusing::impossible);
+        continue;
+      }
       REQUIRE(fused->fusing() == Solver::Fusing::possible);
       for (int turn = 0; turn < 2; ++turn) {  // buffers are used again
         std::fill(m1.begin(), m1.end(), 0.0), m2 = p1 = p2 = m1;
@@ -133,9 +137,9 @@ TEST_CASE("a run whose stages share passes is the run whose stages do not") {
     return p;
   };
   KineticRun<VlasovMaxwell> whole(large({}), MPI_COMM_SELF), part(large({n, 1, 1})), apart(large({1, 1, n}));
-  CHECK(whole.physics->fuses());
-  CHECK(part.physics->fuses() == (n <= 2));
-  CHECK(apart.physics->fuses() == (n == 1));
+  CHECK(whole.physics->fuses() == device_is_host);
+  CHECK(part.physics->fuses() == (device_is_host && n <= 2));
+  CHECK(apart.physics->fuses() == (device_is_host && n == 1));
   whole.start(), part.start(), apart.start();
   for (int k = 0; k < 4; ++k) whole.step(), part.step(), apart.step();
   CHECK(difference(part, whole) < 1e-13);

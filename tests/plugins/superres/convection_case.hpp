@@ -12,6 +12,12 @@
 
 namespace cambium::superres::test {
 
+/// A copy that the host reads.
+template <class V>
+auto on_host(const V& view) {
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+}
+
 /// A physics of this plugin, advanced to a time.
 template <class P>
 class Case : public cambium::test::PhysicsCase<P> {

@@ -29,12 +29,13 @@ const char* high_deck(bool cavity) {
 template <class C>
 std::pair<double, double> difference(C& divided, C& alone) {
   double worst = 0.0, most = 0.0;
-  const Flow &a = divided.flow(), &b = alone.flow();
+  const Flow& a = divided.flow();
+  const auto here = on_host(a.fields), there = on_host(alone.flow().fields);
   for (int f = 0; f < 4; ++f)
     for (int row = 1; row <= a.rows(); ++row)
       for (int i = margin; i < margin + a.nx(); ++i) {
-        worst = std::max(worst, std::fabs(a.fields(f, row, i) - b.fields(f, row + a.slab.first, i)));
-        most = std::max(most, std::fabs(a.fields(f, row, i)));
+        worst = std::max(worst, std::fabs(here(f, row, i) - there(f, row + a.slab.first, i)));
+        most = std::max(most, std::fabs(here(f, row, i)));
       }
   return {divided.comm().max(worst), divided.comm().max(most)};
 }
@@ -75,14 +76,15 @@ TEST_CASE("memory that ranks share gives the bits of messages") {
     return out;
   };
   const auto shared = stepped(true), sent = stepped(false);
-  const Flow &a = shared->flow(), &b = sent->flow();
+  const Flow& a = shared->flow();
+  const auto first = on_host(a.fields), second = on_host(sent->flow().fields);
   bool same = true;
   double most = 0.0;
   for (int f = 0; f < 4; ++f)
     for (int row = 0; row <= a.rows() + 1; ++row)
       for (int i = margin; i < margin + a.nx(); ++i) {
-        same = same && a.fields(f, row, i) == b.fields(f, row, i);
-        most = std::max(most, std::fabs(a.fields(f, row, i)));
+        same = same && first(f, row, i) == second(f, row, i);
+        most = std::max(most, std::fabs(first(f, row, i)));
       }
   CHECK(same);
   CHECK(most > 0.1);
@@ -95,9 +97,11 @@ TEST_CASE("ghosts arrive whole where the sender's halo is gone before anyone has
   slab.share_memory = false;
   const int pitch = pitch_of(slab.grid.nx);
   const Fields fields("fields", 1, slab.rows + 2, pitch);
+  const auto filled = Kokkos::create_mirror_view(fields);
   const auto value = [](int rank, int row, int i) { return 1e6 * (rank + 1) + 1e3 * row + i % 997; };
   for (int row = 1; row <= slab.rows; ++row)
-    for (int i = 0; i < pitch; ++i) fields(0, row, i) = value(comm.rank(), row, i);
+    for (int i = 0; i < pitch; ++i) filled(0, row, i) = value(comm.rank(), row, i);
+  Kokkos::deep_copy(fields, filled);
   auto halo = std::make_unique<Halo>(comm, slab);
   const bool late = comm.rank() % 2 == 1;
   if (late) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -108,9 +112,10 @@ TEST_CASE("ghosts arrive whole where the sender's halo is gone before anyone has
     const int below = Slab::begin(8, comm.rank(), comm.size()) -
                       Slab::begin(8, comm.rank() - 1, comm.size());  // rows of the rank below
     int wrong = 0;
+    const auto found = on_host(fields);
     for (int i = 0; i < pitch; ++i) {
-      wrong += fields(0, 0, i) != value(comm.rank() - 1, below, i);
-      if (!slab.top()) wrong += fields(0, slab.rows + 1, i) != value(comm.rank() + 1, 1, i);
+      wrong += found(0, 0, i) != value(comm.rank() - 1, below, i);
+      if (!slab.top()) wrong += found(0, slab.rows + 1, i) != value(comm.rank() + 1, 1, i);
     }
     CHECK(wrong == 0);
   }
@@ -133,11 +138,12 @@ TEST_CASE("a restart gives the same bits") {
     resumed.physics().restore(resumed.state(), resumed.context(), checkpoint.file().group("physics"), true);
   }
   for (int k = 0; k < 17; ++k) straight.advance(), resumed.advance();
-  const Flow &a = straight.flow(), &b = resumed.flow();
+  const Flow& a = straight.flow();
+  const auto first = on_host(a.fields), second = on_host(resumed.flow().fields);
   bool same = straight.time() == resumed.time();
   for (int f = 0; f < 4; ++f)
     for (int row = 1; row <= a.rows(); ++row)
-      for (int i = margin; i < margin + a.nx(); ++i) same = same && a.fields(f, row, i) == b.fields(f, row, i);
+      for (int i = margin; i < margin + a.nx(); ++i) same = same && first(f, row, i) == second(f, row, i);
   CHECK(same);
   CHECK(straight.run().averages.weight() == resumed.run().averages.weight());
 }
