@@ -85,25 +85,29 @@ void Poisson::eliminate(const Part& part) {
   const auto ends = part.interfaces.ends;
   for_strips(
       "poisson: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        Lanes reach[strip], first_re[strip], first_im[strip];
-        for (int n = 0; n < strip; ++n) reach[n] = Lanes(1.0), first_re[n] = first_im[n] = Lanes(0.0);
+        Lanes reach[strip], first_re[strip], first_im[strip], last_re[strip], last_im[strip];
+        for (int n = 0; n < strip; ++n) {
+          reach[n] = Lanes(1.0), first_re[n] = first_im[n] = Lanes(0.0);
+          last_re[n] = last_im[n] = Lanes(0.0);
+        }
         for (int k = 0; k < m; ++k) {
-          const int row = sweep.row(k + 1), before = sweep.row(k);
+          const int row = sweep.row(k + 1);
           const Lanes h(-height(row)), a(behind(k)), c(ahead(k));
           for (int j = from; j < to; j += lanes) {
+            const int n = (j - from) / lanes;
             const Lanes pivot = Lanes::load(&inverse(k, j));
             double* const re = &x(row, j);
             double* const im = &x(row, half + j);
             Lanes new_re = h * Lanes::load(re), new_im = h * Lanes::load(im);
             if (k > 0) {
-              new_re = fma(a, Lanes::load(&x(before, j)), new_re);
-              new_im = fma(a, Lanes::load(&x(before, half + j)), new_im);
+              new_re = fma(a, last_re[n], new_re);
+              new_im = fma(a, last_im[n], new_im);
             }
             new_re = new_re * pivot, new_im = new_im * pivot;
             new_re.store(re);
             new_im.store(im);
+            last_re[n] = new_re, last_im[n] = new_im;
             if (!sweep.behind) continue;
-            const int n = (j - from) / lanes;
             first_re[n] = fma(reach[n], new_re, first_re[n]);
             first_im[n] = fma(reach[n], new_im, first_im[n]);
             reach[n] = reach[n] * (c * pivot);
@@ -134,15 +138,20 @@ void Poisson::substitute(const Part& part) {
             if (sweep.behind) Lanes::load(&from_behind(c * width + j - begin)).store(&x(0, c * half + j));
             Lanes::load(&from_ahead(c * width + j - begin)).store(&x(sweep.row(m + 1), c * half + j));
           }
-        for (int k = sweep.ahead ? m : m - 1; k >= 1; --k) {
-          const int row = sweep.row(k), next = sweep.row(k + 1);
+        const int start = sweep.ahead ? m : m - 1;
+        Lanes last[2][strip];
+        for (int j = from; j < to; j += lanes)
+          for (int c = 0; c < 2; ++c) last[c][(j - from) / lanes] = Lanes::load(&x(sweep.row(start + 1), c * half + j));
+        for (int k = start; k >= 1; --k) {
+          const int row = sweep.row(k);
           const Lanes coupling(ahead(k - 1));
           for (int j = from; j < to; j += lanes) {
             const Lanes factor = coupling * Lanes::load(&inverse(k - 1, j));
             const Lanes q = sweep.behind ? Lanes::load(&fill(k - 1, j)) : Lanes(0.0);
             for (int c = 0; c < 2; ++c) {
               double* const here = &x(row, c * half + j);
-              Lanes value = fma(factor, Lanes::load(&x(next, c * half + j)), Lanes::load(here));
+              Lanes& value = last[c][(j - from) / lanes];
+              value = fma(factor, value, Lanes::load(here));
               if (sweep.behind) value = fma(q, Lanes::load(&x(0, c * half + j)), value);
               value.store(here);
             }

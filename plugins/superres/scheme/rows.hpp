@@ -35,6 +35,20 @@ void for_rows(const std::string& name, int first, int last, int nx, const Body& 
 /// Columns that one thread sweeps together along z: a few cache lines on CPUs, one column on devices.
 constexpr int strip = device_is_host ? 8 : 1;
 
+/// The same for layers 0..layers-1, body(layer, first column, end): one after the other on CPUs, so that a strip stays
+/// in the cache, and by threads of their own on devices.
+template <class Body>
+void for_layers(const std::string& name, int layers, int first, int last, const Body& body) {
+  constexpr int width = strip * lanes;
+  const int end = first + (last - first + lanes - 1) / lanes * lanes, strips = (end - first + width - 1) / width;
+  const int apart = device_is_host ? 1 : layers, together = device_is_host ? layers : 1;
+  Kokkos::parallel_for(
+      name, Range(0, strips * apart), KOKKOS_LAMBDA(int item) {
+        const int from = first + item % strips * width, to = from + width < end ? from + width : end;
+        for (int k = 0; k < together; ++k) body(item / strips + k, from, to);
+      });
+}
+
 /// Calls body(first column, end) for strips of packs that cover columns first..last-1; `first` begins a pack.
 template <class Body>
 void for_strips(const std::string& name, int first, int last, const Body& body) {

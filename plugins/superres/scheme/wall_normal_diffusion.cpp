@@ -91,28 +91,27 @@ void WallNormalDiffusion::eliminate(const Part& part, const Fields& rhs) {
   const auto ends = part.interfaces.ends;
   const auto sweep = sweep_;
   const int slots = slots_;
-  for_strips(
-      "diffusion: eliminate", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int f = 0; f < slots; ++f) {
-          Lanes first[strip];
-          for (auto& x : first) x = Lanes(0.0);
-          for (int k = 1; k <= m; ++k) {
-            const int row = sweep.row(k), before = sweep.row(k - 1);
-            const Lanes pivot(inverse(f, k)), a(behind(f, k)), share(reach(f, k));
-            for (int i = from; i < to; i += lanes) {
-              double* const here = &rhs(f, row, margin + i);
-              Lanes x = Lanes::load(here);
-              if (k > 1) x = fma(a, Lanes::load(&rhs(f, before, margin + i)), x);
-              x = x * pivot;
-              x.store(here);
-              if (sweep.behind) first[(i - from) / lanes] = fma(share, x, first[(i - from) / lanes]);
-            }
+  for_layers(
+      "diffusion: eliminate", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        Lanes first[strip], last[strip];
+        for (int n = 0; n < strip; ++n) first[n] = last[n] = Lanes(0.0);
+        for (int k = 1; k <= m; ++k) {
+          const int row = sweep.row(k);
+          const Lanes pivot(inverse(f, k)), a(behind(f, k)), share(reach(f, k));
+          for (int i = from; i < to; i += lanes) {
+            const int n = (i - from) / lanes;
+            double* const here = &rhs(f, row, margin + i);
+            Lanes x = Lanes::load(here);
+            if (k > 1) x = fma(a, last[n], x);
+            last[n] = x * pivot;
+            last[n].store(here);
+            if (sweep.behind) first[n] = fma(share, last[n], first[n]);
           }
-          for (int i = from; sweep.ahead && i < to; i += lanes) {
-            first[(i - from) / lanes].store(&ends(f * width + i - begin));
-            Lanes::load(&rhs(f, sweep.row(m), margin + i))
-                .store(&ends((sweep.down ? f : slots + f) * width + i - begin));
-          }
+        }
+        for (int i = from; sweep.ahead && i < to; i += lanes) {
+          const int n = (i - from) / lanes;
+          first[n].store(&ends(f * width + i - begin));
+          last[n].store(&ends((sweep.down ? f : slots + f) * width + i - begin));
         }
       });
 }
@@ -127,30 +126,31 @@ void WallNormalDiffusion::substitute(const Part& part, const Flow& flow, const F
              from_ahead = sweep.down ? from_behind : above;
   const bool shares_face = !slab_.top();
   const int slots = slots_;
-  for_strips(
-      "diffusion: substitute", begin, part.to, KOKKOS_LAMBDA(int from, int to) {
-        for (int f = 0; f < slots; ++f) {
-          for (int k = m; k >= 1; --k) {
-            const int row = sweep.row(k), next = sweep.row(k + 1);
-            const Lanes c(ahead(f, k)), q(fill(f, k));
-            for (int i = from; i < to; i += lanes) {
-              double* const here = &rhs(f, row, margin + i);
-              Lanes x = Lanes::load(here);
-              if (sweep.behind) x = fma(q, Lanes::load(&from_behind(f * width + i - begin)), x);
-              if (k < m)
-                x = fma(c, Lanes::load(&rhs(f, next, margin + i)), x);
-              else if (sweep.ahead)
-                x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
-              x.store(here);
-              double* const to_field = &fields(field_of_slot(f), row, margin + i);
-              (Lanes::load(to_field) + x).store(to_field);
-            }
-          }
-          if (!shares_face || f != field_w) continue;
+  for_layers(
+      "diffusion: substitute", slots, begin, part.to, KOKKOS_LAMBDA(int f, int from, int to) {
+        Lanes last[strip];
+        for (auto& x : last) x = Lanes(0.0);
+        for (int k = m; k >= 1; --k) {
+          const int row = sweep.row(k);
+          const Lanes c(ahead(f, k)), q(fill(f, k));
           for (int i = from; i < to; i += lanes) {
-            double* const face = &fields(f, m + 1, margin + i);
-            (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
+            double* const here = &rhs(f, row, margin + i);
+            Lanes x = Lanes::load(here);
+            if (sweep.behind) x = fma(q, Lanes::load(&from_behind(f * width + i - begin)), x);
+            if (k < m)
+              x = fma(c, last[(i - from) / lanes], x);
+            else if (sweep.ahead)
+              x = fma(c, Lanes::load(&from_ahead(f * width + i - begin)), x);
+            x.store(here);
+            last[(i - from) / lanes] = x;
+            double* const to_field = &fields(field_of_slot(f), row, margin + i);
+            (Lanes::load(to_field) + x).store(to_field);
           }
+        }
+        if (!shares_face || f != field_w) return;
+        for (int i = from; i < to; i += lanes) {
+          double* const face = &fields(f, m + 1, margin + i);
+          (Lanes::load(face) + Lanes::load(&above(f * width + i - begin))).store(face);
         }
       });
 }
