@@ -56,12 +56,14 @@ void times(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
     c.zero(n);
     if (add_coded(a, layer, n, false, c)) return;
   }
-  gemm<T>(false, n, layer.out, layer.in, a.row(0), a.stride(), layer.w, layer.out, T(0), c.row(0), c.stride());
+  host_gemm<T>(false, false, n, layer.out, layer.in, T(1), a.row(0), a.stride(), layer.w, layer.out, T(0), c.row(0),
+               c.stride());
 }
 template <class T>
 void add_times_transposed(const Rows<T>& a, const LayerWeights<T>& layer, int n, Rows<T>& c) {
   if (add_coded(a, layer, n, true, c)) return;
-  gemm<T>(true, n, layer.in, layer.out, a.row(0), a.stride(), layer.w, layer.out, T(1), c.row(0), c.stride());
+  host_gemm<T>(false, true, n, layer.in, layer.out, T(1), a.row(0), a.stride(), layer.w, layer.out, T(1), c.row(0),
+               c.stride());
 }
 }  // namespace
 
@@ -161,10 +163,10 @@ void FittingPass<T>::backward_layer(std::size_t l, const LayerWeights<T>& layer,
   }
   rows::add_to(b_bar, layer.out, layer.db);
   if (layer.has_idt()) rows::add_to(idt_bar, layer.out, layer.didt);
-  gemm_transposed_a<T>(layer.in, layer.out, n, x_[l].row(0), x_[l].stride(), z_bar_[l].row(0), z_bar_[l].stride(), T(1),
-                       layer.dw, layer.out);
-  gemm_transposed_a<T>(layer.in, layer.out, n, x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0),
-                       z_gradient_[l].stride(), T(1), layer.dw, layer.out);
+  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), x_[l].row(0), x_[l].stride(), z_bar_[l].row(0),
+               z_bar_[l].stride(), T(1), layer.dw, layer.out);
+  host_gemm<T>(true, false, layer.in, layer.out, n, T(1), x_dot_[l].row(0), x_dot_[l].stride(), z_gradient_[l].row(0),
+               z_gradient_[l].stride(), T(1), layer.dw, layer.out);
   add_times_transposed(z_bar_[l], layer, n, x_bar_[l]);
 }
 

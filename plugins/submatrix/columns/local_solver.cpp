@@ -89,11 +89,11 @@ class LocalDiagonaliser : public ColumnSolver {
     const int rows = static_cast<int>(m);
     std::vector<double> h(n * n);
     for (std::size_t i = 0; i < n; ++i) std::copy_n(k_.a() + i * ld, n, h.data() + i * n);
-    gemm<double>(false, rows, n_, n_, kept, n_, h.data(), n_, 0.0, half.data(), n_);
-    gemm<double>(true, rows, rows, n_, half.data(), n_, kept, n_, 0.0, small.data(), rows);
+    host_gemm<double>(false, false, rows, n_, n_, 1.0, kept, n_, h.data(), n_, 0.0, half.data(), n_);
+    host_gemm<double>(false, true, rows, rows, n_, 1.0, half.data(), n_, kept, n_, 0.0, small.data(), rows);
     spectrum_.node.resize(m);
     symmetric_eigenvectors(rows, small.data(), spectrum_.node.data());
-    gemm<double>(false, rows, n_, rows, small.data(), rows, kept, n_, 0.0, half.data(), n_);
+    host_gemm<double>(false, false, rows, n_, rows, 1.0, small.data(), rows, kept, n_, 0.0, half.data(), n_);
     for (std::size_t k = 0; k < m; ++k) std::copy_n(half.data() + k * n, n, k_.a() + k * ld);
   }
   /// Of S, whose Cholesky factor is what s_ holds after the generalised problem, lower by columns: inverse iteration

@@ -98,7 +98,7 @@ class SignIteration : public ColumnSolver {
       if (bfloat16_)
         for (auto* m : {&a, &b})
           for (auto& value : *m) value = rounded_to_bfloat16(value);
-    gemm<T>(false, n_, n_, n_, a.data(), n_, b.data(), n_, T(0), c.data(), n_);
+    host_gemm<T>(false, false, n_, n_, n_, T(1), a.data(), n_, b.data(), n_, T(0), c.data(), n_);
     report_.flops += 2.0 * n_ * n_ * n_;
   }
   /// y = X^2; returns |X^2 - I|_F.
