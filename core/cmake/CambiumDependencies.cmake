@@ -68,7 +68,10 @@ if(Kokkos_FOUND AND NOT TARGET cambium_kokkos)
   # nvcc evaluates no format strings of fmt at compile time; they are checked by the builds for processors. Its host pass
   # must take fmt's constant expressions for such all the same.
   if("CUDA" IN_LIST Kokkos_DEVICES)
-    target_compile_definitions(cambium_kokkos INTERFACE "FMT_CONSTEVAL=")
+    target_compile_definitions(cambium_kokkos INTERFACE "FMT_CONSTEVAL=" FMT_USE_CONSTEXPR=1)
+    if(CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper")
+      target_compile_options(cambium_kokkos INTERFACE --expt-relaxed-constexpr)  # tables of constants in kernels
+    endif()
   endif()
 
   # Matrix products and transforms of the device's vendor; without them kernels of ours do the work, many times slower.

@@ -56,7 +56,7 @@ endfunction()
 # once. A file sees Kokkos or Torch, so tests of Torch networks read theirs. Without CAMBIUM_UNITY a compiler cache serves better.
 function(cambium_compile_test_quickly test libraries)
   target_compile_options(${test} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(NOT CAMBIUM_UNITY OR "${libraries}" MATCHES "torch")
+  if(NOT CAMBIUM_UNITY OR "${libraries}" MATCHES "torch" OR "CUDA" IN_LIST Kokkos_DEVICES OR "HIP" IN_LIST Kokkos_DEVICES)
     return()
   endif()
   if(NOT TARGET cambium_test_headers)

@@ -65,10 +65,7 @@ if [[ $parts == *oracles* ]]; then
   part oracles ctest --test-dir "$build" --timeout 300 -j 4 -E 'system|style|docs|messages|long|portability' -L fast
 fi
 if [[ $parts == *rates* ]]; then
-  cd "$out" || exit 1
-  for deck in md/argon_melt md/silicon deepmd/copper kinetic/weibel_1x2v superres/rayleigh_benard; do
-    part "rate_${deck//\//_}" "$build/bin/cambium" profile "$deck" "run.directory=$out/${deck//\//_}" --overwrite
-    grep -hE 'steps/s|ns/day|peak memory' "$out/rate_${deck//\//_}.log" | tee -a "$out/rates.txt"
-  done
+  part rates python3 "$source/tests/portability/card_rates.py" "$build/bin/cambium" "$out/rates" "$out/rates.json"
+  tee -a "$out/parts.txt" <"$out/rates.log"
 fi
 exit $failed
