@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/particles/spatial_cells.hpp"
+#include "core/particles/domain/spatial_cells.hpp"
 
 namespace cambium {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "core/parallel/buckets.hpp"
 #include "core/particles/domain/brick_grid.hpp"
+#include "core/particles/domain/buckets.hpp"
 #include "core/particles/particles.hpp"
 
 namespace cambium {

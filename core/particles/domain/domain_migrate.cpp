@@ -6,7 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/particles/atom_rows.hpp"
 #include "core/particles/domain/domain.hpp"
-#include "core/particles/spatial_order.hpp"
+#include "core/particles/domain/spatial_order.hpp"
 
 namespace cambium {
 namespace {

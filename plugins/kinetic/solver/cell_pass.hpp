@@ -128,4 +128,21 @@ struct CellPass {
   }
 };
 
+/// Adds the moments of f as a host does: the velocity cells of a pack of configuration space one after the other.
+template <class K, class P>
+void add_moments_by_packs(const Edges<K, P>& w, const P* f) {
+  using Work = Edges<K, P>;
+  if constexpr (device_is_host)
+    Kokkos::parallel_for(
+        "kinetic: moments", Range(0, w.layout.blocks()), KOKKOS_LAMBDA(int block) {
+          for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
+            const auto p = Work::Place::of(w.layout, iv);
+            P m[Work::moments];
+            for (auto& x : m) x = P(typename P::value_type(0));
+            K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
+            w.flush(block, m);
+          }
+        });
+}
+
 }  // namespace cambium::kinetic

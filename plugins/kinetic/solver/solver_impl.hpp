@@ -81,7 +81,9 @@ class SolverOf : public Solver {
   }
 
   Fusing fusing() const override {
-    if (!in_slabs()) return Fusing::impossible;
+    // Slab by slab the second stage finds in the cache what the first has left there.
+    const bool slabs = faces_ && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache;
+    if (!slabs) return Fusing::impossible;
     // With one velocity a row is one slab, and separate stages are a third faster.
     return K::vdim > 1 && bytes(false) > shared_cache ? Fusing::pays : Fusing::possible;
   }
@@ -104,7 +106,7 @@ class SolverOf : public Solver {
     if (by_cells_)
       CellPass<K, P>::add_moments(w, f);
     else
-      add_moments(w, f);
+      add_moments_by_packs<K, P>(w, f);
     blocks().collect(moments_[0], out);
   }
 
@@ -122,21 +124,6 @@ class SolverOf : public Solver {
         sum);
     for (int d = 0; d < grid_.dimensions(); ++d) sum *= 0.5 * grid_.axis[d].width();
     return sum;
-  }
-
-  /// Adds the moments of f, a pack of configuration space after the other. Public as sweep() is.
-  void add_moments(const Work& w, const P* f) const {
-    if constexpr (device_is_host)
-      Kokkos::parallel_for(
-          "kinetic: moments", Range(0, layout_.blocks()), KOKKOS_LAMBDA(int block) {
-            for (int iv = 0; iv < w.layout.velocity_cells; ++iv) {
-              const auto p = Work::Place::of(w.layout, iv);
-              P m[Work::moments];
-              for (auto& x : m) x = P(T(0));
-              K::moments(f + w.layout.cell(block, iv), p.w, p.h, p.square, m);
-              w.flush(block, m);
-            }
-          });
   }
 
   /// Sweeps the tiles with these numbers; returns the largest frequency. For this class: public since nvcc takes no
@@ -181,8 +168,6 @@ class SolverOf : public Solver {
       if (edge.dimension >= K::cdim || (edge.rank < 0 && edge.wall != Wall::absorb)) return false;
     return device_is_host;
   }
-  /// Whether two stages may go slab by slab, and find in the cache what they left there.
-  bool in_slabs() const { return faces_ && layout_.shift() > 0 && SlabPass<K, P>::live_bytes(layout_) <= shared_cache; }
 
   /// One stage whose sweep takes the traces that the one before has left, and leaves those for the next: tiles at edges
   /// come first, so that their traces travel meanwhile.

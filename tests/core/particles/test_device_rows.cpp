@@ -1,6 +1,6 @@
 // What kernels do on a device with the rows of atoms, against what the host does: the same lists in the same order.
 #include "core/particles/domain/device_rows.hpp"
-#include "core/particles/spatial_order.hpp"
+#include "core/particles/domain/spatial_order.hpp"
 #include "dealt_atoms.hpp"
 #include "tests/catch.hpp"
 

@@ -1,6 +1,6 @@
-#include "core/particles/spatial_order.hpp"
+#include "core/particles/domain/spatial_order.hpp"
 
-#include "core/particles/spatial_cells.hpp"
+#include "core/particles/domain/spatial_cells.hpp"
 
 namespace cambium {
 std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<std::int64_t*>& tag, int count,
