@@ -18,7 +18,7 @@ namespace cambium::relate {
 namespace {
 
 constexpr std::int64_t cosine_batches = 8;  // different ones, by turns
-constexpr double cosine_rate = 0.5;
+constexpr double cosine_rate = 200.0;       // by which rows move as far as they reach, so that wrong ones show
 
 struct CosineSizes {
   std::int64_t users, items, width, drawn, batch;
