@@ -46,6 +46,7 @@ def main():
     program, data = os.path.abspath(wanted.program), os.path.abspath(wanted.data)
     with tempfile.TemporaryDirectory() as scratch:
         folder = os.path.abspath(wanted.keep or scratch)
+        os.makedirs(folder, exist_ok=True)
         folds = {fold: errors_of(program, fold, data, folder) for fold in map(int, wanted.folds.split(","))}
     methods = list(next(iter(folds.values())))
     out = {"molecules": 960, "unit": "kcal/mol", "folds": {str(fold): errors for fold, errors in folds.items()},
