@@ -3,8 +3,8 @@
 
 Runs inputs/graph/gowalla.yaml (light_gcn) or inputs/relate/gowalla.yaml (cosine_factors) at full size on the file and prints one JSON object:
 Recall@20 and NDCG@20 of the network and its rivals. With --tune the check-ins that the file holds for validation are left out of training and
-looked for instead of those of the test, and further words change keys of the deck (stages[0].train.network.width=64): by these runs the
-settings of the decks were chosen. Ten minutes to an hour on one core; relate needs h5py with --tune."""
+looked for instead of those of the test, and further words change keys of the deck (stages[0].train.network.width=64): to choose settings by.
+Ten minutes to an hour on one core; relate needs h5py with --tune."""
 
 import argparse
 import csv

@@ -3,7 +3,7 @@
 
 Runs inputs/graph/molecules.yaml at full size with each fold left out in turn and prints one JSON object: mean absolute errors (kcal/mol) of
 both networks, of their mean and of the rivals on the fold that none of them saw, for each fold and on the mean. Folds whose tables already
-lie in FOLDER are not computed again. Ten minutes on one core."""
+lie in FOLDER are not computed again. A quarter of an hour on one core."""
 
 import argparse
 import csv
