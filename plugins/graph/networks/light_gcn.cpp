@@ -217,7 +217,7 @@ void LightGcn::restore(const std::string& state) {
 }
 
 std::vector<Citation> LightGcn::citations() const {
-  return {{"he2020", R"(@inproceedings{he2020,
+  std::vector<Citation> out{{"he2020", R"(@inproceedings{he2020,
   author    = {He, Xiangnan and Deng, Kuan and Wang, Xiang and Li, Yan and Zhang, Yongdong and Wang, Meng},
   title     = {{LightGCN}: Simplifying and Powering Graph Convolution Network for Recommendation},
   booktitle = {Proceedings of the 43rd International ACM SIGIR Conference on Research and Development in Information
@@ -226,6 +226,14 @@ std::vector<Citation> LightGcn::citations() const {
   year      = {2020},
   doi       = {10.1145/3397271.3401063}
 })"}};
+  if (params_.loss == LinkLossKeys::Type::softmax)
+    out.push_back({"wu2024", R"(@article{wu2024,
+  author = {Wu, Jiancan and Wang, Xiang and Gao, Xingyu and Chen, Jiawei and Fu, Hongcheng and Qiu, Tianyu},
+  title = {On the Effectiveness of Sampled Softmax Loss for Item Recommendation},
+  journal = {ACM Transactions on Information Systems}, volume = {42}, number = {4}, pages = {98}, year = {2024},
+  eprint = {2201.02327}, archiveprefix = {arXiv}
+})"});
+  return out;
 }
 
 }  // namespace cambium::graph

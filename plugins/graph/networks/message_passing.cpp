@@ -25,9 +25,14 @@ void MessagePassing::Params::describe(deck::Describe<Params>& d) {
       .greater_than(0.5)
       .def(5.0);
   d("directions", &Params::directions, "messages carry vectors, so that angles count; else distances alone").def(true);
-  d("reference", &Params::reference, "what is counted by the linear fit whose rest the network learns")
-      .options({{"atoms", CountFit::Counted::atoms}, {"bonds", CountFit::Counted::bonds}})
-      .def(CountFit::Counted::atoms);
+  d("reference", &Params::reference,
+    "the fit whose rest the network learns: linear in counts of atoms, of atoms and bonds, or a kernel of Coulomb "
+    "matrices or of bags of bonds (no forces), whose rest is that of each molecule left out in turn")
+      .options({{"atoms", EnergyFit::Kind::atoms},
+                {"bonds", EnergyFit::Kind::bonds},
+                {"coulomb", EnergyFit::Kind::coulomb},
+                {"bag_of_bonds", EnergyFit::Kind::bag_of_bonds}})
+      .def(EnergyFit::Kind::atoms);
   d("loss", &Params::loss, "of errors in units of the rest's deviation; huber is l1 beyond 0.3 of it")
       .options({{"l1", Loss::l1}, {"l2", Loss::l2}, {"huber", Loss::huber}})
       .def(Loss::l1);
@@ -52,13 +57,18 @@ void MessagePassing::fit_statistics(train::Dataset& training, Context&) {
   forces_ = true;
   for (const auto& m : views) {
     elements.insert(m.species.begin(), m.species.end());
-    squares += std::pow(m.energy - reference_(m), 2), atoms += static_cast<double>(m.atoms());
+    squares += std::pow(m.energy - reference_.without(m), 2), atoms += static_cast<double>(m.atoms());
     for (const double f : m.force) force_squares += f * f;
     forces_ = forces_ && !m.force.empty();
   }
   if (params_.force_weight > 0.0 && !forces_)
     throw InputError(
         "'force_weight' is not 0, but the molecules have no forces; give a file that has them, or remove it");
+  if (params_.force_weight > 0.0 && !reference_.smooth())
+    throw InputError(fmt::format(
+        "'force_weight' is not 0, but energies by 'reference: {}' have no forces; take atoms or bonds, or remove it",
+        name_of(params_.reference)));
+  forces_ = forces_ && reference_.smooth();
   elements_.assign(elements.begin(), elements.end());
   const auto n = static_cast<double>(views.size());
   deviation_ = std::max(std::sqrt(squares / n), 1e-12);
@@ -141,7 +151,7 @@ Tensor MessagePassing::rest(const MoleculeBatch& m) {
 
 Tensor MessagePassing::true_rest(const MoleculeBatch& m) const {
   std::vector<double> out;
-  for (const auto& view : m.views) out.push_back((view.energy - reference_(view)) / deviation_);
+  for (const auto& view : m.views) out.push_back((view.energy - reference_.without(view)) / deviation_);
   return torch::tensor(out, torch::kFloat64).to(real());
 }
 
@@ -258,6 +268,7 @@ std::vector<Citation> MessagePassing::citations() const {
   booktitle = {Proceedings of the 38th International Conference on Machine Learning}, volume = {139},
   pages = {9377--9388}, year = {2021}
 })"});
+  for (auto& work : reference_.citations()) out.push_back(std::move(work));
   return out;
 }
 
@@ -274,7 +285,7 @@ std::string MessagePassing::state() const {
 
 void MessagePassing::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
-  reference_ = CountFit::from(in.at("reference").get<std::string>());
+  reference_ = EnergyFit::from(in.at("reference").get<std::string>());
   in.at("elements").get_to(elements_);
   in.at("unit").get_to(unit_);
   in.at("forces").get_to(forces_);

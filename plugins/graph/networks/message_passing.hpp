@@ -2,15 +2,16 @@
 #include "core/deck/describe.hpp"
 #include "core/train/kinds/parity.hpp"
 #include "core/train/networks/torch/torch_network.hpp"
-#include "plugins/graph/rivals/count_fit.hpp"
+#include "plugins/graph/rivals/energy_fit.hpp"
 #include "plugins/graph/train/molecule_batch.hpp"
 #include "plugins/graph/train/pair_messages.hpp"
 
 namespace cambium::graph {
 
-/// The energy of a molecule as a sum over its atoms: what a fit linear in the counts of atoms (and bonds) says, and
-/// what atoms say that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
-/// reflection or order of the atoms changes it, and it has two continuous derivatives; forces are its gradient.
+/// The energy of a molecule: what a fit without a network says (linear in the counts of atoms and bonds, or a kernel),
+/// and a sum over atoms that have exchanged messages along all pairs nearer than a cutoff. No translation, rotation,
+/// reflection or order of the atoms changes it. That sum has two continuous derivatives; forces are its gradient, and
+/// there are none beside a kernel, whose sorted lists have kinks.
 class MessagePassing : public train::TorchNetwork, public train::GivesParity {
  public:
   enum class Loss { l1, l2, huber };
@@ -18,7 +19,7 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
     std::int64_t layers = 3, width = 64, radial = 20;
     double cutoff = 5.0;
     bool directions = true;
-    CountFit::Counted reference = CountFit::Counted::atoms;
+    EnergyFit::Kind reference = EnergyFit::Kind::atoms;
     Loss loss = Loss::l1;
     double force_weight = 0.0;
     Precision precision = Precision::float32;
@@ -63,10 +64,10 @@ class MessagePassing : public train::TorchNetwork, public train::GivesParity {
   torch::Tensor size_of(const torch::Tensor& error) const;
 
   Params params_;
-  CountFit reference_;
+  EnergyFit reference_;
   std::vector<std::int32_t> elements_;  ///< atomic numbers of the training set, rising
   std::string unit_;                    ///< of its energies
-  bool forces_ = false;                 ///< it has them
+  bool forces_ = false;                 ///< it has them, and so has the reference
   double deviation_ = 1.0;              ///< root mean square of what the reference leaves over
   double atom_deviation_ = 1.0;         ///< the same for an atom's share
   double force_deviation_ = 1.0;        ///< root mean square of a component

@@ -18,6 +18,7 @@
 namespace cambium::graph {
 
 using train::Dataset;
+using Rival = EnergyFit::Kind;
 
 void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
   d("training", &Params::training, "molecules that the rivals are fitted to: those that the models were trained on");
@@ -27,9 +28,12 @@ void MoleculeEnergies::Params::describe(deck::Describe<Params>& d) {
       .example("[\"{run}/train/model.h5\"]");
   d("rivals", &Params::rivals,
     "fits without a network: linear in the counts of atoms, of atoms and bonds, and kernel ridge regression on Coulomb "
-    "matrices")
-      .options({{"atoms", Rival::atoms}, {"bonds", Rival::bonds}, {"coulomb", Rival::coulomb}})
-      .def({Rival::atoms, Rival::bonds, Rival::coulomb});
+    "matrices and on bags of bonds")
+      .options({{"atoms", Rival::atoms},
+                {"bonds", Rival::bonds},
+                {"coulomb", Rival::coulomb},
+                {"bag_of_bonds", Rival::bag_of_bonds}})
+      .def({Rival::atoms, Rival::bonds, Rival::coulomb, Rival::bag_of_bonds});
   d("batch", &Params::batch, "molecules that a model evaluates at a time").at_least(1).def(64);
   d.check([](const Params& p) -> std::string {
     return p.models.empty() && p.rivals.empty() ? "there is nothing to judge: name models, rivals or both" : "";
@@ -45,23 +49,6 @@ void MoleculeEnergies::check(Context& context) {
 
 namespace {
 
-/// All samples of a data set of molecules.
-struct Held {
-  std::vector<train::SamplePtr> samples;
-  std::vector<MoleculeView> views;
-  std::string unit;
-
-  Held(Dataset& data, Context& context) {
-    data.open(context);
-    for (const auto& field : data.fields())
-      if (field.name == "energy") unit = field.unit;
-    std::vector<std::int64_t> ids(static_cast<std::size_t>(data.size()));
-    std::iota(ids.begin(), ids.end(), 0);
-    samples = data.read(ids);
-    for (const auto& sample : samples) views.push_back(molecule_of(*sample));
-  }
-};
-
 bool same_molecule(const MoleculeView& a, const MoleculeView& b) {
   return std::ranges::equal(a.species, b.species) && std::ranges::equal(a.position, b.position);
 }
@@ -70,6 +57,23 @@ bool same_molecule(const MoleculeView& a, const MoleculeView& b) {
 
 /// The molecules of a run, and the models' own view of the test set.
 struct MoleculeEnergies::Judged {
+  /// All samples of a data set of molecules.
+  struct Held {
+    std::vector<train::SamplePtr> samples;
+    std::vector<MoleculeView> views;
+    std::string unit;
+
+    Held(Dataset& data, Context& context) {
+      data.open(context);
+      for (const auto& field : data.fields())
+        if (field.name == "energy") unit = field.unit;
+      std::vector<std::int64_t> ids(static_cast<std::size_t>(data.size()));
+      std::iota(ids.begin(), ids.end(), 0);
+      samples = data.read(ids);
+      for (const auto& sample : samples) views.push_back(molecule_of(*sample));
+    }
+  };
+
   std::unique_ptr<Dataset> training_set, test_set;
   Held training, test;
   Judged(const Params& p, Context& context)
@@ -112,27 +116,15 @@ void MoleculeEnergies::examine(Check& check) {
     if (!check.waits(path)) loaded(path, *judged.test_set, check.context());
 }
 
-std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) const {
+std::vector<MoleculeEnergies::Row> MoleculeEnergies::rival_rows(const Judged& judged) {
   std::vector<Row> out;
-  const auto add = [&](std::string name, std::string note, const auto& fit) {
-    Row row{std::move(name), std::move(note), {}};
+  for (const auto rival : params_.rivals) {
+    EnergyFit fit;
+    fit.fit(judged.training.views, rival, true);
+    Row row{name_of(rival), fit.note(judged.test.unit), {}};
     for (const auto& molecule : judged.test.views) row.energy.push_back(fit(molecule));
     out.push_back(std::move(row));
-  };
-  for (const auto rival : params_.rivals) {
-    if (rival == Rival::coulomb) {
-      CoulombKernel kernel;
-      kernel.fit(judged.training.views);
-      add("coulomb",
-          fmt::format("width {:.4g}, ridge {:g}, {:.4g} {} when left out in turn", kernel.width(), kernel.ridge(),
-                      kernel.left_out_error(), judged.test.unit),
-          kernel);
-      continue;
-    }
-    const bool bonds = rival == Rival::bonds;
-    CountFit fit;
-    fit.fit(judged.training.views, bonds ? CountFit::Counted::bonds : CountFit::Counted::atoms, true);
-    add(bonds ? "bonds" : "atoms", bonds ? "linear in counts of atoms and bonds" : "linear in counts of atoms", fit);
+    for (auto& work : fit.citations()) citations_.push_back(std::move(work));
   }
   return out;
 }
@@ -207,24 +199,18 @@ void MoleculeEnergies::write(const Judged& judged, Context& context) const {
 Task::Outcome MoleculeEnergies::run(Context& context) {
   const Judged judged(params_, context);
   unit_ = judged.test.unit;
+  citations_.clear();
   rows_ = rival_rows(judged);
   for (auto& row : model_rows(judged, context)) rows_.push_back(std::move(row));
   context.log.info(fmt::format("{} molecules for training, {} for the test; errors in {}:",
                                judged.training.views.size(), judged.test.views.size(), unit_));
-  context.log.info(fmt::format("  {:<10}{:>12}{:>12}{:>12}", "", "mean abs.", "rms", "largest"));
+  context.log.info(fmt::format("  {:<14}{:>12}{:>12}{:>12}", "", "mean abs.", "rms", "largest"));
   for (auto& row : rows_) {
     score(row, judged);
     context.log.info(
-        fmt::format("  {:<10}{:>12.4g}{:>12.4g}{:>12.4g}  {}", row.name, row.mae, row.rmse, row.largest, row.note));
+        fmt::format("  {:<14}{:>12.4g}{:>12.4g}{:>12.4g}  {}", row.name, row.mae, row.rmse, row.largest, row.note));
   }
   write(judged, context);
-  if (std::ranges::find(params_.rivals, Rival::coulomb) != params_.rivals.end())
-    citations_.push_back({"rupp2012", R"(@article{rupp2012,
-  author = {Rupp, Matthias and Tkatchenko, Alexandre and M{\"u}ller, Klaus-Robert and von Lilienfeld, O. Anatole},
-  title = {Fast and Accurate Modeling of Molecular Atomization Energies with Machine Learning},
-  journal = {Physical Review Letters}, volume = {108}, pages = {058301}, year = {2012},
-  doi = {10.1103/PhysRevLett.108.058301}
-})"});
   work_ = {std::ssize(judged.test.views), "molecule"};
   return Outcome::done;
 }

@@ -3,7 +3,7 @@
 #include "core/plugin/check.hpp"
 #include "core/plugin/task.hpp"
 #include "core/train/kinds/dataset.hpp"
-#include "plugins/graph/rivals/coulomb_kernel.hpp"
+#include "plugins/graph/rivals/energy_fit.hpp"
 
 namespace cambium::graph {
 
@@ -11,11 +11,10 @@ namespace cambium::graph {
 /// training molecules and judged on the same test molecules, in one table.
 class MoleculeEnergies : public Task, public Checked {
  public:
-  enum class Rival { atoms, bonds, coulomb };
   struct Params {
     deck::Choice<train::Dataset> training, test;
     std::vector<std::string> models;
-    std::vector<Rival> rivals;
+    std::vector<EnergyFit::Kind> rivals;
     std::int64_t batch = 64;
     static void describe(deck::Describe<Params>& d);
   };
@@ -37,7 +36,7 @@ class MoleculeEnergies : public Task, public Checked {
     double mae = 0.0, rmse = 0.0, largest = 0.0;
   };
   struct Judged;
-  std::vector<Row> rival_rows(const Judged& judged) const;
+  std::vector<Row> rival_rows(const Judged& judged);
   std::vector<Row> model_rows(const Judged& judged, Context& context);
   void score(Row& row, const Judged& judged) const;
   void write(const Judged& judged, Context& context) const;

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/child.hpp"
 #include "core/base/error.hpp"
 #include "core/base/timing.hpp"
 #include "core/parallel/random.hpp"
 #include "core/train/tables/fetch_rows.hpp"
 #include "core/train/weights/flat/buffer.hpp"
+#include "plugins/relate/bench/cosine_steps.hpp"
 #include "plugins/relate/bench/dense_tables.hpp"
+#include "plugins/relate/bench/peer_script.hpp"
 #include "plugins/relate/datasets/clicks.hpp"
 #include "plugins/relate/networks/dlrm.hpp"
 #include "plugins/relate/networks/factors.hpp"
@@ -263,20 +263,12 @@ double measure_steps(const std::string& name, TableNetwork& network, Clicks& dat
 
 /// Figures of eager PyTorch for the same sizes beside ours; a reason in the log where it is not there.
 void add_peer(const std::string& script, const Sizes& sizes, Json& out, Context& context) {
-  if (context.comm.size() > 1 || script == "none") return;
-  const auto python = python_with({"torch"});
-  if (!python || !std::filesystem::exists(script))
-    return context.log.info(fmt::format("no peer: {}", python ? "'" + script + "' is not there (peer=PATH)"
-                                                              : "there is no python3 with torch (CAMBIUM_PYTHON names "
-                                                                "one)"));
-  std::vector<std::string> words{"env", "OMP_NUM_THREADS=1", *python, script};
-  for (const std::int64_t size : {sizes.columns, sizes.rows, sizes.width, sizes.batch, sizes.lookup_rows,
-                                  sizes.lookup_width, static_cast<std::int64_t>(sizes.turns)})
-    words.push_back(std::to_string(size));
-  const ChildOutput said = output_of(words);
-  if (said.status != 0)
-    return context.log.info(fmt::format("no peer: {} ended with exit code {}", script, said.status));
-  const Json peer = Json::parse(said.text);
+  const auto said = ask_peer(script,
+                             {sizes.columns, sizes.rows, sizes.width, sizes.batch, sizes.lookup_rows,
+                              sizes.lookup_width, static_cast<std::int64_t>(sizes.turns)},
+                             context);
+  if (!said) return;
+  const Json& peer = *said;
   out["pytorch"] = peer["version"];
   out["pytorch_lookup_rows_per_s"] = peer["lookup_rows_per_s"], out["pytorch_dlrm_step_ms"] = peer["dlrm_step_ms"];
   out["lookup_ratio_pytorch"] = out["lookup_rows_per_s"].get<double>() / peer["lookup_rows_per_s"].get<double>();
@@ -303,8 +295,11 @@ Json measure_relate(const BenchOptions& options, Context& context) {
   const double worst = std::max(measure_steps("factors", machine, data, sizes, out, context),
                                 measure_steps("dlrm", layers, data, sizes, out, context));
   add_peer(options.text("peer"), sizes, out, context);
-  out["check"] = fmt::format("{}: rows after {} steps differ from those of dense gradients by {:.1e} of the largest",
-                             worst < 1e-4 ? "ok" : "WRONG", sizes.turns, worst);
+  const double apart = measure_cosines(options, out, context);
+  out["check"] = fmt::format(
+      "{}: rows after {} steps differ from those of dense gradients by {:.1e} of the largest, those of cosines from "
+      "plain loops by {:.1e}",
+      worst < 1e-4 && apart < 1e-4 ? "ok" : "WRONG", sizes.turns, worst, apart);
   return out;
 }
 
@@ -312,7 +307,8 @@ Json measure_relate(const BenchOptions& options, Context& context) {
 
 Bench bench_relate() {
   return {"relate",
-          "rows looked up per second; steps of factors and dlrm on divided tables beside dense gradients",
+          "rows looked up per second; steps of factors and dlrm on divided tables beside dense gradients, "
+          "of cosine_factors beside PyTorch",
           measure_relate,
           {{"columns", "tables, each of which a sample names one row of", 26},
            {"rows", "of a table, for steps", 100000},
@@ -320,9 +316,15 @@ Bench bench_relate() {
            {"batch", "samples of a rank in a step", 1024},
            {"lookup_rows", "of a table, for lookups", 100000},
            {"lookup_width", "numbers of a row, for lookups", 64},
+           {"cosine_users", "rows of users, for cosines", 29858},
+           {"cosine_items", "rows of items, for cosines", 40981},
+           {"cosine_width", "numbers of a row, for cosines", 128},
+           {"cosine_drawn", "items that each choice of a step is told from", 64},
            {"peer", "script that times PyTorch on one rank; none for none", "studies/relate_pytorch.py"},
+           {"cosine_peer", "the same for cosines", "studies/cosines_pytorch.py"},
            {"turns", "steps and lookups by each way; medians count", 15}},
-          {"columns=8", "rows=20000", "lookup_rows=20000", "turns=5", "peer=none"}};
+          {"columns=8", "rows=20000", "lookup_rows=20000", "turns=5", "peer=none", "cosine_users=3000",
+           "cosine_items=4000", "cosine_peer=none"}};
 }
 
 }  // namespace cambium::relate

@@ -17,6 +17,8 @@ namespace cambium::relate {
 /// of a rank's rows with states, dense_tables_mb; sent_mb, that a rank sends in a step, dense_sent_mb of a ring
 /// all-reduce of dense gradients. check: rows after all steps against those of the plain way.
 ///
+/// Cosines: bench/cosine_steps.hpp.
+///
 /// Eager PyTorch at the same sizes (studies/relate_pytorch.py), where python3 with torch is there, after ours and not
 /// by turns: pytorch_lookup_rows_per_s, pytorch_dlrm_step_ms; lookup_ratio_pytorch, dlrm_ratio_pytorch: above 1 ours is
 /// faster.

@@ -31,15 +31,23 @@ void Choices::Params::describe(deck::Describe<Params>& d) {
       .range(0, 10000)
       .def(4);
   d("seed", &Params::seed, "of the items drawn").at_least(0).def(1);
-  d.check(
-      [](const Params& p) -> std::string { return p.file.empty() == !p.made_up ? "give one of: file, made_up" : ""; });
+  d("join_validation", &Params::join_validation,
+    "choices held for validation are learned from, too: for the last training, once settings were chosen by them")
+      .def(false);
+  d.check([](const Params& p) -> std::string {
+    if (p.file.empty() == !p.made_up) return "give one of: file, made_up";
+    if (p.join_validation && p.part == Role::validation)
+      return "join_validation leaves nothing for validation; remove it, or take part: training or test";
+    return "";
+  });
 }
 
 void Choices::open(Context& context) {
   io::on_every_rank(context.comm, [&] {
     io::reading(params_.file.empty() ? "made-up choices" : params_.file, [&] {
-      table_ = std::make_shared<const ChoiceTable>(params_.made_up ? make_choices(*params_.made_up)
-                                                                   : read_choices(params_.file));
+      ChoiceTable table = params_.made_up ? make_choices(*params_.made_up) : read_choices(params_.file);
+      if (params_.join_validation) join_validation(table);
+      table_ = std::make_shared<const ChoiceTable>(std::move(table));
       records_ = share(choice_records(table_, params_.part, params_.others, params_.seed));
       if (records_->size() == 0)
         throw InputError(fmt::format("{}: no user chose anything in this part; take another part", table_->source));

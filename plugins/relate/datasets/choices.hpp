@@ -18,6 +18,7 @@ class Choices : public train::Dataset {
     std::string file;
     std::optional<Made> made_up;
     Role part = Role::training;
+    bool join_validation = false;
     std::int64_t others = 4, seed = 1;
     static void describe(deck::Describe<Params>& d);
   };

@@ -136,12 +136,22 @@ void CosineFactors::infer(std::span<const train::SamplePtr> samples, std::span<c
 }
 
 std::vector<Citation> CosineFactors::citations() const {
-  if (params_.loss.kind == ContrastLoss::Kind::softmax && params_.history == 0.0) return {};
-  return {{"mao2021",
-           "@inproceedings{mao2021,\n  author = {Mao, Kelong and Zhu, Jieming and Wang, Jinpeng and Dai, Quanyu and "
-           "Dong, Zhenhua and Xiao, Xi and He, Xiuqiang},\n  title = {SimpleX: A Simple and Strong Baseline for "
-           "Collaborative Filtering},\n  booktitle = {Proceedings of the 30th ACM International Conference on "
-           "Information and Knowledge Management},\n  year = {2021}\n}\n"}};
+  std::vector<Citation> out;
+  if (params_.loss.kind == ContrastLoss::Kind::softmax)
+    out.push_back({"wu2024", R"(@article{wu2024,
+  author = {Wu, Jiancan and Wang, Xiang and Gao, Xingyu and Chen, Jiawei and Fu, Hongcheng and Qiu, Tianyu},
+  title = {On the Effectiveness of Sampled Softmax Loss for Item Recommendation},
+  journal = {ACM Transactions on Information Systems}, volume = {42}, number = {4}, pages = {98}, year = {2024},
+  eprint = {2201.02327}, archiveprefix = {arXiv}
+})"});
+  if (params_.loss.kind == ContrastLoss::Kind::margin || params_.history > 0.0)
+    out.push_back({"mao2021", R"(@inproceedings{mao2021,
+  author = {Mao, Kelong and Zhu, Jieming and Wang, Jinpeng and Dai, Quanyu and Dong, Zhenhua and Xiao, Xi and He, Xiuqiang},
+  title = {{SimpleX}: A Simple and Strong Baseline for Collaborative Filtering},
+  booktitle = {Proceedings of the 30th ACM International Conference on Information and Knowledge Management},
+  year = {2021}
+})"});
+  return out;
 }
 
 }  // namespace cambium::relate

@@ -12,6 +12,15 @@ bool ChoiceTable::chose(Role role, std::int32_t user, std::int32_t item) const {
   return std::binary_search(list.begin(), list.end(), item);
 }
 
+void join_validation(ChoiceTable& table) {
+  for (std::size_t u = 0; u < table.validation.size(); ++u) {
+    auto& list = table.training[u];
+    list.insert(list.end(), table.validation[u].begin(), table.validation[u].end());
+    std::sort(list.begin(), list.end());
+  }
+  table.validation.clear();
+}
+
 namespace {
 
 /// Records of pairs of a user and an item, filled one by one.

@@ -30,6 +30,9 @@ struct ChoiceTable {
 /// user.
 ChoiceTable read_choices(const std::string& path);
 
+/// Choices held for validation become some of those for training.
+void join_validation(ChoiceTable& table);
+
 struct MadeChoices {
   std::int64_t users = 300, items = 200, tags = 12, each = 15;
   double fresh = 0.1;

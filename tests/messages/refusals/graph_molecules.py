@@ -115,6 +115,9 @@ frames("forces2.xyz", "1\nenergy=1 Properties=species:S:1:pos:R:3:forces:R:3\nH 
 # What the network and the table need
 says("'force_weight' is not 0, but the molecules have no forces; give a file that has them, or remove it", T + "model.force_weight=1")
 says("the molecules have no bonds to count; take atoms, or give a file with the array 'bond'", T + "model.reference=bonds")
+table.file("forces.h5", {"small": None, **{"small/" + key: value for key, value in WATER.items()}, "small/force": [[0.0, 0, 0]] * 5})
+says("'force_weight' is not 0, but energies by 'reference: coulomb' have no forces; take atoms or bonds, or remove it", D + "file=forces.h5",
+     T + "model.force_weight=1", T + "model.reference=coulomb")
 says("this network reads molecules: give a data set of the type 'molecules'", T + "dataset={type: expression, samples: 4, box: {x: [0, 1]}, target: {energy: x}}")
 table.begins(deck="formula.yaml")
 says("'formula/train/model.h5' is a 'mlp', which gives no energies of molecules; name a model of the type message_passing",

@@ -119,6 +119,8 @@ says("made-up pairs, row 1: affinity is 3.89157, but the loss cross_entropy lear
 
 # Choices
 says("give one of: file, made_up", FACTORS, T + "dataset={type: choices}")
+says("join_validation leaves nothing for validation; remove it, or take part: training or test", FACTORS,
+     T + "dataset={type: choices, made_up: {}, join_validation: true, part: validation}")
 LISTS = {"train/indptr": [0, 2, 3], "train/items": [0, 1, 2], "test/indptr": [0, 1, 1], "test/items": [2],
          "/": (0, {"users": 2, "items": 3})}
 
@@ -155,6 +157,10 @@ says("command line: stages[0].train.network.loss.temperature: found 0.01, expect
 # Bench
 says("bench relate: columns is 1; give 2 or more", command=["bench", "relate", "columns=1"])
 says("bench relate: rows is 0; give 1 or more", command=["bench", "relate", "rows=0"])
+SMALL = ["bench", "relate", "columns=2", "rows=9", "batch=9", "lookup_rows=9", "turns=1", "peer=none", "cosine_peer=none"]
+says("bench relate: cosine_width is 0; give 1 or more", command=SMALL + ["cosine_width=0"])
+says("bench relate: 2 users and 3 items have too few pairs for a batch of 9; raise cosine_users or cosine_items, or lower batch",
+     command=SMALL + ["cosine_users=2", "cosine_items=3"])
 
 # Judging
 table.begins("run.directory=trained")

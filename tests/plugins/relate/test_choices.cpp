@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "plugins/relate/datasets/choices.hpp"
 #include "plugins/relate/rivals/choice_rivals.hpp"
 #include "plugins/relate/rivals/scores.hpp"
 #include "tests/plugins/relate/relate_case.hpp"
@@ -46,6 +47,32 @@ TEST_CASE("choices are read, and validation is taken out of training") {
   CHECK(table.test == ChoiceTable::Lists{{3}, {}, {0}});
   CHECK(table.tags == 6);
   CHECK(table.tags_of == ChoiceTable::Lists{{1}, {0, 5}, {2}, {2}});
+}
+
+TEST_CASE("choices held for validation join those for training, in their order") {
+  auto table = make_choices({});
+  const auto before = table;
+  join_validation(table);
+  REQUIRE(table.validation.empty());
+  for (std::size_t u = 0; u < table.training.size(); ++u) {
+    auto all = before.training[u];
+    all.insert(all.end(), before.validation[u].begin(), before.validation[u].end());
+    std::sort(all.begin(), all.end());
+    CHECK(table.training[u] == all);
+  }
+  CHECK(table.test == before.test);
+  Comm comm{MPI_COMM_SELF};
+  Log log{nullptr, false};
+  Timing timing;
+  Context context{comm, log, timing};
+  Choices::Params params;
+  params.made_up.emplace(), params.others = 0;
+  Choices apart(params, context);
+  params.join_validation = true;
+  Choices joined(params, context);
+  apart.open(context), joined.open(context);
+  CHECK(joined.size() > apart.size());
+  CHECK(joined.table()->training == table.training);
 }
 
 TEST_CASE("damaged files of choices are refused") {

@@ -151,23 +151,36 @@ TEST_CASE("a batch of molecules is each of them alone; one atom has no pairs") {
   }
 }
 
-TEST_CASE("an untrained network is the linear fit") {
+TEST_CASE("an untrained network is its reference, by which no molecule of the training has been seen") {
+  using Kind = EnergyFit::Kind;
   World world;
   HeldSet set(make_molecules(recipe(30)));
   auto params = small();
-  params.reference = GENERATE(CountFit::Counted::atoms, CountFit::Counted::bonds);
+  params.loss = MessagePassing::Loss::l1;
+  params.reference = GENERATE(Kind::atoms, Kind::bonds, Kind::coulomb, Kind::bag_of_bonds);
+  CAPTURE(name_of(params.reference));
   MessagePassing network(params, world.context);
   network.fit_statistics(set, world.context);
-  Buffers weights(network);
+  Buffers weights(network), gradient(network);
   network.initialise(weights.views, 1);
-  CountFit fit;
+  EnergyFit fit;
   fit.fit(views_of(set.samples), params.reference);
   const auto found = network.energies_and_forces(set.samples, weights.views);
-  for (std::int64_t k = 0; k < set.size(); ++k)
-    CHECK(found.energy[k].item<double>() == Approx(fit(molecule_of(*set.samples[k]))).epsilon(1e-10));
+  double off = 0.0, squares = 0.0;
+  for (std::int64_t k = 0; k < set.size(); ++k) {
+    const auto m = molecule_of(*set.samples[k]);
+    CHECK(found.energy[k].item<double>() == Approx(fit(m)).epsilon(1e-10));
+    off += std::abs(m.energy - fit.without(m)), squares += std::pow(m.energy - fit.without(m), 2);
+  }
+  std::vector<train::TermSum> terms(1);
+  network.gradient(set.samples, weights.views, network.term_weights(0, 1.0), gradient.views, terms, {});
+  CHECK(terms[0].sum == Approx(off / std::sqrt(squares / 30.0)).epsilon(1e-8));
   MessagePassing again(params, world.context);
   again.restore(network.state());
   CHECK(again.state() == network.state());
+  const auto restored = again.energies_and_forces(set.samples, weights.views);
+  CHECK((restored.energy - found.energy).abs().max().item<double>() == 0.0);
+  CHECK(network.parity_quantities().size() == (fit.smooth() ? 2 : 1));
 }
 
 TEST_CASE("gradients of the loss of energies and forces") {
@@ -223,4 +236,10 @@ TEST_CASE("what a network of molecules refuses", "[messages]") {
   MessagePassing network(params, fitted.world.context);
   CHECK(says([&] { network.fit_statistics(without, fitted.world.context); }) ==
         "'force_weight' is not 0, but the molecules have no forces; give a file that has them, or remove it");
+  params.reference = EnergyFit::Kind::bag_of_bonds;
+  MessagePassing kinked(params, fitted.world.context);
+  CHECK(says([&] { kinked.fit_statistics(fitted.set, fitted.world.context); }) ==
+        "'force_weight' is not 0, but energies by 'reference: bag_of_bonds' have no forces; take atoms or bonds, or "
+        "remove "
+        "it");
 }

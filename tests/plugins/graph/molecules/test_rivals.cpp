@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
-#include "plugins/graph/rivals/coulomb_kernel.hpp"
+#include "plugins/graph/rivals/energy_fit.hpp"
 #include "tests/catch.hpp"
 #include "tests/plugins/graph/molecules/molecule_case.hpp"
 #include "tests/scratch.hpp"
@@ -52,10 +52,26 @@ TEST_CASE("a Coulomb matrix is that of the definition and does not know the orde
   }
 }
 
+TEST_CASE("bags of bonds are those of the definition, whatever the order of the atoms") {
+  MoleculeTable table;
+  table.molecules.push_back({{1, 8, 1}, {0, 0, 0, 0, 0, 2, 0, 0, 3}, 0.0, {}, {}});
+  table.molecules.push_back({{1, 1, 8}, {0, 0, 3, 0, 0, 0, 0, 0, 2}, 0.0, {}, {}});
+  const auto samples = samples_of(table);
+  const Descriptor expected{{{1, 1}, {1.0 / 3.0}}, {{1, 8}, {8.0, 4.0}}};
+  CHECK(bag_of_bonds(molecule_of(*samples[0])) == expected);
+  CHECK(bag_of_bonds(molecule_of(*samples[1])) == expected);
+  const DescriptorRows rows({{{{1, 8}, {5.0}}}, expected});
+  const auto apart = rows.distances({{{1, 8}, {6.0, 1.0, 0.5}}, {{6, 6}, {7.0}}});
+  CHECK(apart[0] == Approx(1.0 + 1.0 + 0.5 + 7.0));
+  CHECK(apart[1] == Approx(1.0 / 3.0 + 2.0 + 3.0 + 0.5 + 7.0));
+}
+
 TEST_CASE("the error of a kernel when each molecule is left out in turn is that of fits without it") {
+  using Descriptors = MoleculeKernel::Descriptors;
+  const auto descriptors = GENERATE(Descriptors::coulomb, Descriptors::bag_of_bonds);
   const auto samples = samples_of(make_molecules(recipe(24)));
   const auto views = views_of(samples);
-  CoulombKernel kernel;
+  MoleculeKernel kernel(descriptors);
   kernel.fit(views);
   CHECK(mean_error(kernel, views) < kernel.left_out_error());
   // The same by 24 fits with the width and ridge that were chosen; the atoms' fit is that of all.
@@ -68,6 +84,9 @@ TEST_CASE("the error of a kernel when each molecule is left out in turn is that 
     for (std::size_t k = 0; k < n; ++k)
       if (k != out) in.push_back(k);
     const auto similarity = [&](std::size_t a, std::size_t b) {
+      if (descriptors == Descriptors::bag_of_bonds)
+        return std::exp(-DescriptorRows({bag_of_bonds(views[a])}).distances(bag_of_bonds(views[b]))[0] /
+                        kernel.width());
       const auto x = coulomb_matrix(views[a], 8), y = coulomb_matrix(views[b], 8);
       double apart = 0.0;
       for (std::size_t k = 0; k < x.size(); ++k) apart += std::abs(x[k] - y[k]);
@@ -87,14 +106,20 @@ TEST_CASE("the error of a kernel when each molecule is left out in turn is that 
     double found = atoms(views[out]);
     for (std::size_t i = 0; i < in.size(); ++i) found += a[i].back() / a[i][i] * similarity(in[i], out);
     sum += std::abs(found - views[out].energy) / static_cast<double>(n);
+    CHECK(kernel.without(views[out]) == Approx(found).epsilon(1e-8));
   }
   CHECK(kernel.left_out_error() == Approx(sum).epsilon(1e-6));
+  const auto others = samples_of(make_molecules(recipe(5, 9, 10)));
+  for (const auto& m : views_of(others)) CHECK(kernel.without(m) == kernel(m));
+  const auto again = MoleculeKernel::from(kernel.text());
+  CHECK(again(views[3]) == kernel(views[3]));
+  CHECK(again.without(views[3]) == kernel.without(views[3]));
 }
 
 TEST_CASE("a larger molecule than any that is known is met with zeros") {
   const auto samples = samples_of(make_molecules(recipe(10, 3, 4))),
              large = samples_of(make_molecules(recipe(2, 9, 9)));
-  CoulombKernel kernel;
+  MoleculeKernel kernel(MoleculeKernel::Descriptors::coulomb);
   kernel.fit(views_of(samples));
   CHECK(std::isfinite(kernel(molecule_of(*large[0]))));
 }
@@ -108,9 +133,11 @@ TEST_CASE("what the rivals refuse", "[messages]") {
   CHECK(message([&] { fit.fit(views_of(samples), CountFit::Counted::bonds); }) ==
         "the molecules have no bonds to count; take atoms, or give a file with the array 'bond'");
   const std::vector<MoleculeView> many(4001, molecule_of(*samples[0]));
-  CoulombKernel kernel;
-  CHECK(message([&] { kernel.fit(many); }) ==
-        "a kernel of 4001 molecules takes longer than it is worth (at most 4000); leave coulomb out of 'rivals'");
+  MoleculeKernel kernel(MoleculeKernel::Descriptors::coulomb);
+  CHECK(
+      message([&] { kernel.fit(many); }) ==
+      "a kernel of 4001 molecules takes longer than it is worth (at most 4000); leave coulomb and bag_of_bonds out of "
+      "'rivals', and take another 'reference'");
 }
 
 TEST_CASE("rivals on gdb1k", "[data]") {

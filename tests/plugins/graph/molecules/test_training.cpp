@@ -61,7 +61,7 @@ TEST_CASE("a trained network and its rivals stand in one table") {
                  ", part: test}, models: ['{run}/train/model.h5', '{run}/train/model.h5']}",
              "energies");
   const auto errors = stages.errors("energies");
-  REQUIRE(errors.size() == 6);
+  REQUIRE(errors.size() == 7);
   CHECK(errors.at("model_1") == errors.at("model_2"));
   CHECK(errors.at("mean") == Approx(errors.at("model_1")));
   CHECK(errors.at("model_1") < 0.7 * errors.at("atoms"));

@@ -1,0 +1,16 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parallel/context.hpp"
+
+namespace cambium::relate {
+
+/// What a script that times PyTorch on one thread prints for some sizes; nothing, with a reason in the log, on several
+/// ranks, for the script "none", and where it or python3 with torch is not there.
+std::optional<nlohmann::json> ask_peer(const std::string& script, const std::vector<std::int64_t>& sizes,
+                                       Context& context);
+
+}  // namespace cambium::relate
