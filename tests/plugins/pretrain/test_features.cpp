@@ -89,14 +89,16 @@ TEST_CASE("canonical correlations find what two views share under what they do n
 }
 
 TEST_CASE("relevant components tell runs apart by what does not change within them") {
-  // Runs differ by a little in two numbers; a third changes by much within each.
-  const std::int64_t runs = 12, moments = 6;
+  // Runs differ by a little in forty numbers; six others change by much within each.
+  const std::int64_t runs = 12, moments = 6, quiet = 40, loud = 6;
   Table archive, asked;
-  archive.field = Matrix(runs * moments, 3), asked.field = Matrix(runs, 3);
-  for (Table* t : {&archive, &asked}) t->shape = {1, {3, 1}, {0, 0}};
+  archive.field = Matrix(runs * moments, quiet + loud), asked.field = Matrix(runs, quiet + loud);
+  for (Table* t : {&archive, &asked}) t->shape = {1, {23, 2}, {0, 0}};
   const auto field = [&](std::int64_t run, std::int64_t moment, std::span<double> to) {
-    to[0] = 0.3 * normal(run, 0, 8) + 0.01 * normal(run, moment, 9), to[1] = 0.3 * normal(run, 1, 8);
-    to[2] = 5.0 * normal(run, moment, 10);
+    for (std::int64_t k = 0; k < quiet + loud; ++k)
+      to[static_cast<std::size_t>(k)] = k < quiet
+                                            ? 0.3 * normal(run, k, 8) + 0.01 * normal(run * moments + moment, k, 9)
+                                            : 3.0 * normal(run * 7 + moment, k, 10);
   };
   for (std::int64_t run = 0; run < runs; ++run) {
     for (std::int64_t m = 0; m < moments; ++m) {
@@ -117,7 +119,7 @@ TEST_CASE("relevant components tell runs apart by what does not change within th
     return count;
   };
   CHECK(right("relevant") == runs);
-  CHECK(right("pixels - mean") < runs / 2);
+  CHECK(right("pixels - mean") <= runs / 2);
 }
 
 TEST_CASE("a physicist's numbers do not change with a shift along a periodic axis, and know wave numbers and fluxes") {
