@@ -113,7 +113,6 @@ TEST_CASE("moments are chosen by number, partners are the next that are taken, a
     refused = std::string(error.what()).find("5 moments, none of which is taken") != std::string::npos;
   }
   CHECK(refused);
-  change 'moments' or 'without_moments' "));
 }
 
 TEST_CASE("made-up runs have their parameters whatever the seed, drift as they say, and stay within times") {
