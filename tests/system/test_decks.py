@@ -47,7 +47,8 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("mesh_surrogate", "train"): "pfaff2021", ("mesh_surrogate", "roll_out"): "pfaff2021",
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
           ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
-          ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018"}
+          ("patches", "train"): "dosovitskiy2021", ("digits_mugs", "train"): "zhou2022",
+         ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
 ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"], "long_sequences": ["sweep=null"]}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.hpp"
 #include "core/parallel/agree.hpp"
 #include "plugins/pretrain/archive/run_table.hpp"
@@ -15,6 +17,9 @@ static std::string archive_problem(const FieldArchive::Params& p) {
     return fmt::format("times goes from {:g} to {:g}; give an earlier and a later one", (*p.times)[0], (*p.times)[1]);
   if (!p.runs.empty() && (!p.array.empty() || p.made_up))
     return "runs adds to files of fields; remove 'runs', or take files and fields";
+  if (!p.moments.empty() && !p.without_moments.empty()) return "give one of: moments, without_moments";
+  for (const auto m : p.moments.empty() ? p.without_moments : p.moments)
+    if (m < 0) return fmt::format("moments count from 0, but {} is named; give numbers of moments", m);
   if (!p.array.empty() || p.made_up) return "";
   for (const auto& [name, values] : p.parameters)
     if (values.size() != p.files.size())
@@ -40,6 +45,12 @@ void FieldArchive::Params::describe(deck::Describe<Params>& d) {
   d("made_up", &Params::made_up, "drifting rolls, instead of files");
   d("apart", &Params::apart, "moments between a field and its partner; 0: no partners").at_least(0).def(0);
   d("times", &Params::times, "span of times that is taken; all when absent").example("[10, 50]");
+  d("moments", &Params::moments, "numbers of the moments that are taken, from 0 in the span of times; all when absent")
+      .def({})
+      .example("[4]");
+  d("without_moments", &Params::without_moments, "numbers of the moments that are left out").def({}).example("[4]");
+  d("anomalies", &Params::anomalies, "take from each field the mean over the runs of this data set at the same moment")
+      .def(false);
   d.check(archive_problem);
 }
 
@@ -59,6 +70,30 @@ static Archive within(Archive archive, double first, double last) {
     simulation = std::move(kept);
   }
   return archive;
+}
+
+/// Fields minus their mean over simulations, moment by moment.
+static void subtract_means(Archive& archive) {
+  const auto numbers = static_cast<std::size_t>(archive.layout.numbers());
+  std::size_t moments = 0;
+  for (const auto& s : archive.simulations) moments = std::max(moments, s.time.size());
+  for (std::size_t m = 0; m < moments; ++m) {
+    std::vector<double> mean(numbers, 0.0);
+    std::vector<float*> fields;
+    for (auto& s : archive.simulations)
+      if (m < s.time.size()) fields.push_back(s.values.data() + m * numbers);
+    for (std::size_t k = 0; k < numbers; ++k) {
+      for (const auto* field : fields) mean[k] += static_cast<double>(field[k]) / static_cast<double>(fields.size());
+      for (auto* field : fields) field[k] = static_cast<float>(static_cast<double>(field[k]) - mean[k]);
+    }
+  }
+}
+
+bool FieldArchive::taken(std::int64_t moment) const {
+  const auto named = [moment](const std::vector<std::int64_t>& list) {
+    return std::find(list.begin(), list.end(), moment) != list.end();
+  };
+  return params_.moments.empty() ? !named(params_.without_moments) : named(params_.moments);
 }
 
 FieldSource FieldArchive::source() const {
@@ -97,17 +132,28 @@ Archive FieldArchive::archive() const {
 
 void FieldArchive::open(Context& context) {
   moments_.clear();
-  io::on_every_rank(context.comm, [&] { archive_ = std::make_shared<const Archive>(archive()); });
+  io::on_every_rank(context.comm, [&] {
+    Archive all = archive();
+    if (params_.anomalies) subtract_means(all);
+    archive_ = std::make_shared<const Archive>(std::move(all));
+  });
   for (std::size_t s = 0; s < archive_->simulations.size(); ++s) {
     const auto& simulation = archive_->simulations[s];
-    const auto count = std::ssize(simulation.time);
+    std::vector<std::int64_t> moments;
+    for (std::int64_t m = 0; m < std::ssize(simulation.time); ++m)
+      if (taken(m)) moments.push_back(m);
+    const auto count = std::ssize(moments);
+    if (count == 0)
+      throw InputError(fmt::format("'{}' has {} moments, none of which is taken; change 'moments' or 'without_moments'",
+                                   simulation.source, simulation.time.size()));
     if (params_.apart >= count)
       throw InputError(fmt::format(
           "'{}' has {} moments, so that none has a partner {} later; take a smaller 'apart', or leave the run out",
           simulation.source, count, params_.apart));
     for (std::int64_t m = 0; m + params_.apart < count; ++m) {
-      Moment moment{static_cast<std::int64_t>(s), m, {}};
-      if (params_.apart > 0) moment.partner = m + params_.apart;
+      const auto at = static_cast<std::size_t>(m);
+      Moment moment{static_cast<std::int64_t>(s), moments[at], {}};
+      if (params_.apart > 0) moment.partner = moments[at + static_cast<std::size_t>(params_.apart)];
       moments_.push_back(moment);
     }
   }

@@ -9,7 +9,8 @@
 namespace cambium::pretrain {
 
 /// Moments of simulated fields, of files that a stage wrote or made up. With `apart` each moment comes with the one so
-/// many later of the same run; the last ones of a run, which have no partner, are left out. Held in memory.
+/// many later of the same run, among those that are taken; the last ones of a run, which have no partner, are left out.
+/// Held in memory.
 class FieldArchive : public train::Dataset {
  public:
   struct Params {
@@ -20,6 +21,8 @@ class FieldArchive : public train::Dataset {
     std::optional<MadeUpFields> made_up;
     std::int64_t apart = 0;
     std::optional<std::array<double, 2>> times;
+    std::vector<std::int64_t> moments, without_moments;
+    bool anomalies = false;
     static void describe(deck::Describe<Params>& d);
   };
   FieldArchive(const Params& params, Context&) : params_(params) {}
@@ -32,6 +35,7 @@ class FieldArchive : public train::Dataset {
  private:
   Archive archive() const;
   FieldSource source() const;
+  bool taken(std::int64_t moment) const;
   Params params_;
   std::shared_ptr<const Archive> archive_;
   std::vector<Moment> moments_;

@@ -77,6 +77,9 @@ double share_of_partners(const Matrix& archive, const Matrix& queries) {
   return static_cast<double>(right) / static_cast<double>(queries.rows);
 }
 
+RelevantComponents::RelevantComponents(const Matrix& changes)
+    : scale_(whitening(changes, 0.1 * mean_variance(changes))) {}
+
 CanonicalCorrelations::CanonicalCorrelations(const Matrix& first, const Matrix& second)
     : mean_first_(column_means(first)), mean_second_(column_means(second)) {
   const Matrix x = minus(first, mean_first_), y = minus(second, mean_second_);

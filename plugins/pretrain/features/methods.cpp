@@ -1,5 +1,6 @@
 #include "plugins/pretrain/features/methods.hpp"
 
+#include <iterator>
 #include <map>
 
 #include "core/base/error.hpp"
@@ -15,14 +16,20 @@ namespace {
 
 constexpr std::int64_t components = 64, most_numbers = 400;
 
-/// Fields minus the archive's mean over simulations at their moment; moments that the archive lacks lose the mean of
-/// all.
+/// Numbers of the rows at each moment.
+std::map<std::int64_t, std::vector<std::int64_t>> rows_by_moment(const Table& table) {
+  std::map<std::int64_t, std::vector<std::int64_t>> out;
+  for (std::size_t k = 0; k < table.moment.size(); ++k) out[table.moment[k]].push_back(static_cast<std::int64_t>(k));
+  return out;
+}
+
+/// Fields minus the archive's mean over simulations at their moment; moments that the archive lacks lose the table's
+/// own mean, where it has several fields of one, else the mean of all.
 Matrix centred(const Table& table, const Table& archive) {
-  std::map<std::int64_t, std::vector<std::int64_t>> rows;
-  for (std::size_t k = 0; k < archive.moment.size(); ++k)
-    rows[archive.moment[k]].push_back(static_cast<std::int64_t>(k));
   std::map<std::int64_t, std::vector<double>> means;
-  for (const auto& [moment, of] : rows) means[moment] = column_means(rows_of(archive.field, of));
+  for (const auto& [moment, of] : rows_by_moment(table))
+    if (of.size() > 1) means[moment] = column_means(rows_of(table.field, of));
+  for (const auto& [moment, of] : rows_by_moment(archive)) means[moment] = column_means(rows_of(archive.field, of));
   const auto all = column_means(archive.field);
   Matrix out = table.field;
   for (std::int64_t k = 0; k < out.rows; ++k) {
@@ -31,6 +38,29 @@ Matrix centred(const Table& table, const Table& archive) {
     for (std::size_t c = 0; c < mean.size(); ++c) out.row(k)[c] -= mean[c];
   }
   return out;
+}
+
+/// Of the archive's fields minus their means, and those of the queries: principal components in units of what changes
+/// between successive moments of a run. Nothing where runs have one moment.
+std::optional<Method> relevant(const Table& archive, const Matrix& known, const Matrix& asked) {
+  if (archive.moment.empty() || archive.simulation.empty()) return {};
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> row_of;
+  for (std::int64_t k = 0; k < archive.rows(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    row_of[{archive.simulation[at], archive.moment[at]}] = k;
+  }
+  std::vector<std::int64_t> before, after;
+  for (auto it = row_of.begin(); it != row_of.end() && std::next(it) != row_of.end(); ++it)
+    if (std::next(it)->first.first == it->first.first)
+      before.push_back(it->second), after.push_back(std::next(it)->second);
+  if (before.empty()) return {};
+  const PrincipalComponents pca(known, components);
+  const Matrix rows = pca(known);
+  Matrix changes = rows_of(rows, after);
+  const Matrix from = rows_of(rows, before);
+  for (std::size_t k = 0; k < changes.values.size(); ++k) changes.values[k] -= from.values[k];
+  const RelevantComponents scaled(changes);
+  return Method{"relevant", scaled(rows), scaled(pca(asked))};
 }
 
 void require_same_shape(const Table& archive, const Table& queries) {
@@ -46,7 +76,9 @@ std::vector<Method> methods_for(const Table& archive, const Table& queries, cons
   std::vector<Method> out;
   if (!archive_vectors.empty()) out.push_back({"encoder", archive_vectors, query_vectors});
   out.push_back({"pixels", archive.field, queries.field});
-  out.push_back({"pixels - mean", centred(archive, archive), centred(queries, archive)});
+  const Matrix known_anomalies = centred(archive, archive), asked_anomalies = centred(queries, archive);
+  out.push_back({"pixels - mean", known_anomalies, asked_anomalies});
+  if (auto method = relevant(archive, known_anomalies, asked_anomalies)) out.push_back(std::move(*method));
   const PrincipalComponents pca(archive.field, components);
   out.push_back({"PCA", pca(archive.field), pca(queries.field)});
   const Matrix known = physics_features(archive.field, archive.shape);

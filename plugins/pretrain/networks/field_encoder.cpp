@@ -21,6 +21,8 @@ void FieldEncoder::ParameterEncoder::describe(deck::Describe<ParameterEncoder>& 
 
 void FieldEncoder::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "channels behind each halving of the axes").def({16, 32, 64});
+  d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
+      .example("{patch: [4, 4]}");
   d("width", &Params::width, "numbers of a field's vector").at_least(2).def(64);
   d("pool", &Params::pool, "mean over all cells at the end, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
@@ -52,6 +54,9 @@ FieldEncoder::FieldEncoder(const Params& params, Context& context)
 
 void FieldEncoder::make_loss() {
   require_fitting(params_.augment, scales_.shape);
+  if (params_.transformer)
+    for (const auto& shape : {scales_.shape, augmented_shape(params_.augment, scales_.shape)})
+      require_fitting(*params_.transformer, shape);
   loss_ = std::make_unique<train::ContrastiveLoss>(params_.loss, samples_, context_.comm);
 }
 
@@ -82,9 +87,9 @@ void FieldEncoder::restore(const std::string& state) {
 }
 
 std::shared_ptr<torch::nn::Module> FieldEncoder::build() {
-  const auto seen = params_.pool == Pool::cells ? scales_.shape : augmented_shape(params_.augment, scales_.shape);
   EncoderShape shape;
-  shape.trunk = {seen.channels, seen.cells, seen.periodic, params_.channels, params_.width, params_.pool == Pool::mean};
+  shape.trunk = {scales_.shape.channels, scales_.shape.cells,        scales_.shape.periodic, params_.channels,
+                 params_.width,          params_.pool == Pool::mean, params_.transformer};
   shape.shared = params_.shared, shape.hidden = params_.parameter_encoder.hidden;
   shape.parameters = parameters_count();
   shape.temperature = params_.loss.learns_one_temperature();
@@ -264,6 +269,8 @@ std::vector<Citation> FieldEncoder::citations() const {
   title = {{FastCLIP}: A Suite of Optimization Techniques to Accelerate {CLIP} Training with Limited Resources},
   journal = {arXiv:2407.01445}, year = {2024}
 })"});
+  if (params_.transformer)
+    for (auto& citation : TransformerKeys::citations()) out.push_back(std::move(citation));
   return out;
 }
 

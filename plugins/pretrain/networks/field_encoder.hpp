@@ -27,6 +27,7 @@ class FieldEncoder : public train::TorchNetwork, public train::JoinsRanks, publi
   };
   struct Params {
     std::vector<std::int64_t> channels;
+    std::optional<TransformerKeys> transformer;
     std::int64_t width = 64;
     Pool pool = Pool::mean;
     Partner partner = Partner::view;

@@ -41,11 +41,18 @@ void MugsEncoder::Small::describe(deck::Describe<Small>& d) {
 }
 
 void MugsEncoder::Params::describe(deck::Describe<Params>& d) {
-  d("channels", &Params::channels, "channels behind each halving of the axes; the last is the vector's width")
+  d("channels", &Params::channels, "channels behind each halving of the axes; the last is the trunk's width")
       .def({16, 32, 64});
+  d("transformer", &Params::transformer, "patches that attend to each other, in place of convolutions")
+      .example("{patch: [4, 4]}");
   d("pool", &Params::pool, "the vector: mean over all cells, or every cell with weights of its own")
       .options({{"mean", Pool::mean}, {"cells", Pool::cells}})
       .def(Pool::mean);
+  d("vector", &Params::vector,
+    "what stands for a field after training: the trunk's numbers, or the projections that the terms with a weight "
+    "compare, side by side")
+      .options({{"trunk", Vector::trunk}, {"projections", Vector::projections}})
+      .def(Vector::trunk);
   d("width", &Params::width, "of the projections that are compared").at_least(2).def(64);
   d("queue", &Params::queue, "rows kept of former samples, for each of both queues and the memory")
       .at_least(2)
@@ -86,6 +93,11 @@ void MugsEncoder::fit_statistics(train::Dataset& training, Context&) {
   samples_ = training.size();
   require_fitting(params_.augment, scales_.shape);
   if (params_.small.views > 0) require_fitting(small_changes(params_), scales_.shape);
+  if (!params_.transformer) return;
+  for (const auto& shape : {scales_.shape, augmented_shape(params_.augment, scales_.shape)})
+    require_fitting(*params_.transformer, shape);
+  if (params_.small.views > 0)
+    require_fitting(*params_.transformer, augmented_shape(small_changes(params_), scales_.shape));
 }
 
 std::string MugsEncoder::state() const {
@@ -101,7 +113,7 @@ void MugsEncoder::restore(const std::string& state) {
 std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
   const bool mean = params_.pool == Pool::mean;
   const MugsShape shape{{scales_.shape.channels, scales_.shape.cells, scales_.shape.periodic, params_.channels,
-                         mean ? 0 : params_.channels.back(), mean},
+                         mean ? 0 : params_.last(), mean, params_.transformer},
                         params_.width,
                         params_.prototypes};
   student_ = std::make_shared<MugsModule>(shape), teacher_ = std::make_shared<MugsModule>(shape);
@@ -109,9 +121,27 @@ std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
   for (auto& weights : teacher_->parameters()) weights.set_requires_grad(false);
   instance_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
   local_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
-  memory_ = std::make_unique<RowQueue>(params_.queue, params_.channels.back(), real());
+  memory_ = std::make_unique<RowQueue>(params_.queue, params_.last(), real());
   centre_ = torch::zeros({params_.prototypes}, torch::TensorOptions().dtype(real()));
   return student_;
+}
+
+std::int64_t MugsEncoder::width() const {
+  if (params_.vector == Vector::trunk) return params_.last();
+  const auto& w = params_.weights;
+  return params_.width * ((w.instance > 0.0) + (w.local > 0.0) + (w.group > 0.0));
+}
+
+/// Without a memory a field is its own neighbour: a vector must not depend on what was seen last.
+Tensor MugsEncoder::vectors(const Tensor& fields) const {
+  const Tensor y = student_->trunk(fields);
+  if (params_.vector == Vector::trunk) return unit_rows_of(y);
+  std::vector<Tensor> parts;
+  const auto& w = params_.weights;
+  if (w.instance > 0.0) parts.push_back(student_->instance(y, false));
+  if (w.local > 0.0) parts.push_back(student_->local(y, y.unsqueeze(1), false));
+  if (w.group > 0.0) parts.push_back(student_->grouped(y));
+  return unit_rows_of(torch::cat(parts, 1));
 }
 
 /// The teacher's weights follow the student's; in the first step they are the student's.
@@ -222,8 +252,7 @@ std::vector<TermInfo> MugsEncoder::metrics() const { return {{"unlike", "", Term
 
 /// 1 - the cosine between the vectors of two views of a field.
 std::vector<train::TorchNetwork::Term> MugsEncoder::measure(const TorchBatch& batch) {
-  const Tensor a = unit_rows_of(student_->trunk(view(batch, 0, true)));
-  const Tensor b = unit_rows_of(student_->trunk(view(batch, 1, true)));
+  const Tensor a = vectors(view(batch, 0, true)), b = vectors(view(batch, 1, true));
   const auto n = static_cast<double>(batch.size());
   return {{n - (a * b).sum(), n}};
 }
@@ -231,7 +260,7 @@ std::vector<train::TorchNetwork::Term> MugsEncoder::measure(const TorchBatch& ba
 std::vector<train::FieldInfo> MugsEncoder::outputs() const { return {{"vector", "", {width()}, DType::f64}}; }
 
 std::vector<Tensor> MugsEncoder::predict(const TorchBatch& batch) {
-  return {unit_rows_of(student_->trunk(fields_of(batch, "field", 0, {}, scales_, real())))};
+  return {vectors(fields_of(batch, "field", 0, {}, scales_, real()))};
 }
 
 train::KeptNumbers MugsEncoder::kept() const {
@@ -274,11 +303,14 @@ void MugsEncoder::take(const train::KeptNumbers& kept) {
 }
 
 std::vector<Citation> MugsEncoder::citations() const {
-  return {{"zhou2022", R"(@article{zhou2022,
+  std::vector<Citation> out{{"zhou2022", R"(@article{zhou2022,
   author = {Zhou, Pan and Zhou, Yichen and Si, Chenyang and Yu, Weihao and Ng, Teck Khim and Yan, Shuicheng},
   title = {{Mugs}: A Multi-Granular Self-Supervised Learning Framework},
   journal = {arXiv:2203.14415}, year = {2022}
 })"}};
+  if (params_.transformer)
+    for (auto& citation : TransformerKeys::citations()) out.push_back(std::move(citation));
+  return out;
 }
 
 }  // namespace cambium::pretrain

@@ -15,8 +15,8 @@ namespace cambium::pretrain {
 /// Fields as unit vectors, learnt from views of single fields at three scales (Zhou et al., Mugs, arXiv 2203.14415): a
 /// view is to be told from all others kept in a queue (instance), the same after it has looked at its neighbours in a
 /// memory (local), and falls into the same groups as another view (group). Targets come from a teacher, the moving
-/// average of the weights. Queues, memory, teacher and centre are equal on all ranks. The vector of a field is the mean
-/// of the trunk's cells, or a linear layer over them.
+/// average of the weights. Queues, memory, teacher and centre are equal on all ranks. The vector of a field is the
+/// trunk's (the mean of its cells, or a linear layer over them), or the projections that the terms compare.
 class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public train::KeepsNumbers, public Encoder {
  public:
   /// Weights of the three terms; 0 leaves one out.
@@ -30,9 +30,15 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
     static void describe(deck::Describe<Small>& d);
   };
   enum class Pool { mean, cells };
+  /// What stands for a field after training.
+  enum class Vector { trunk, projections };
   struct Params {
     std::vector<std::int64_t> channels;
+    std::optional<TransformerKeys> transformer;
+    /// Of the trunk.
+    std::int64_t last() const { return transformer ? transformer->width : channels.back(); }
     Pool pool = Pool::mean;
+    Vector vector = Vector::trunk;
     std::int64_t width = 64, queue = 1024, neighbours = 8, prototypes = 64;
     double momentum = 0.99, temperature = 0.2;
     AugmentKeys augment;
@@ -55,7 +61,7 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   train::KeptNumbers kept() const override;
   void take(const train::KeptNumbers& kept) override;
 
-  std::int64_t width() const override { return params_.channels.back(); }
+  std::int64_t width() const override;
   std::int64_t parameters_count() const override { return 0; }
   std::vector<double> vectors_of(std::span<const double>, std::span<const TensorRef>) override { return {}; }
 
@@ -70,6 +76,8 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   std::vector<Term> measure(const train::TorchBatch& batch) override;
   std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
 
+  /// (n, width()): unit rows.
+  torch::Tensor vectors(const torch::Tensor& fields) const;
   torch::Tensor view(const train::TorchBatch& batch, int number, bool large) const;
   torch::Tensor neighbours_of(const torch::Tensor& y) const;
   void follow();

@@ -34,7 +34,7 @@ static std::int64_t groups_of(std::int64_t channels) {
   return 1;
 }
 
-ConvTrunkImpl::ConvTrunkImpl(const TrunkShape& shape) : shape_(shape) {
+ConvTrunk::ConvTrunk(const TrunkShape& shape) : Trunk(shape) {
   std::int64_t in = shape.channels, cells = 1;
   auto extents = shape.cells;
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
@@ -48,20 +48,15 @@ ConvTrunkImpl::ConvTrunkImpl(const TrunkShape& shape) : shape_(shape) {
     in = out;
   }
   for (const auto n : extents) cells *= n;
-  if (shape.width > 0) out_ = register_module("out", torch::nn::Linear(shape.mean ? in : in * cells, shape.width));
+  add_out(cells);
 }
 
-Tensor ConvTrunkImpl::cells(Tensor x) {
+Tensor ConvTrunk::cells(Tensor x) {
   for (std::size_t s = 0; s < down_.size(); ++s) {
     x = torch::relu(norm_[s](down_[s](x)));
     x = x + torch::relu(norm_beside_[s](beside_[s](x)));
   }
   return x.flatten(2);
-}
-
-Tensor ConvTrunkImpl::forward(Tensor x) {
-  x = cells(x);
-  return out_(shape_.mean ? x.mean(2) : x.flatten(1));
 }
 
 ParameterLayersImpl::ParameterLayersImpl(std::int64_t parameters, const std::vector<std::int64_t>& hidden,

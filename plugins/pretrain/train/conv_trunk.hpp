@@ -1,19 +1,7 @@
 #pragma once
-#include <torch/torch.h>
-
-#include <vector>
+#include "plugins/pretrain/train/trunk.hpp"
 
 namespace cambium::pretrain {
-
-/// Extents of what a trunk reads, and of the trunk.
-struct TrunkShape {
-  std::int64_t channels = 1;
-  std::vector<std::int64_t> cells, periodic;  ///< along two or three axes
-  std::vector<std::int64_t> stages;           ///< channels behind each halving
-  std::int64_t width = 64;                    ///< of the vector; 0: there is no linear layer, only cells()
-  bool mean =
-      true;  ///< over all cells at the end, which no shift along periodic axes changes much; else all cells count
-};
 
 /// A convolution over 3 cells along each axis; across the ends of a periodic axis it goes on at the other end,
 /// elsewhere there are zeros.
@@ -28,21 +16,16 @@ struct WrappedConvImpl : torch::nn::Module {
 };
 TORCH_MODULE(WrappedConv);
 
-/// (samples, channels, cells...) -> (samples, width): stages that halve every axis (convolution, group normalisation,
-/// ReLU, then the same beside a short cut), and a linear layer.
-struct ConvTrunkImpl : torch::nn::Module {
-  explicit ConvTrunkImpl(const TrunkShape& shape);
-  torch::Tensor forward(torch::Tensor x);
-  /// (samples, channels of the last stage, cells that are left).
-  torch::Tensor cells(torch::Tensor x);
+/// Stages that halve every axis: convolution, group normalisation, ReLU, then the same beside a short cut.
+class ConvTrunk : public Trunk {
+ public:
+  explicit ConvTrunk(const TrunkShape& shape);
+  torch::Tensor cells(torch::Tensor x) override;
 
  private:
-  TrunkShape shape_;
   std::vector<WrappedConv> down_, beside_;
   std::vector<torch::nn::GroupNorm> norm_, norm_beside_;
-  torch::nn::Linear out_{nullptr};
 };
-TORCH_MODULE(ConvTrunk);
 
 /// (samples, parameters) -> (samples, width): linear layers with SiLU between them.
 struct ParameterLayersImpl : torch::nn::Module {

@@ -10,12 +10,12 @@ static Tensor unit_length(const Tensor& x) {
 
 EncoderModule::EncoderModule(const EncoderShape& shape) {
   if (shape.temperature) temperature_ = register_parameter("temperature", torch::zeros({1}));
-  first_ = register_module("field", ConvTrunk(shape.trunk));
+  first_ = register_module("field", make_trunk(shape.trunk));
   if (shape.parameters > 0)
     parameter_layers_ =
         register_module("parameters", ParameterLayers(shape.parameters, shape.hidden, shape.trunk.width));
   else if (!shape.shared)
-    second_ = register_module("partner", ConvTrunk(shape.trunk));
+    second_ = register_module("partner", make_trunk(shape.trunk));
 }
 
 Tensor EncoderModule::fields(const Tensor& x, bool second) {

@@ -26,7 +26,7 @@ class EncoderModule : public torch::nn::Module {
   const torch::Tensor& temperature() const { return temperature_; }
 
  private:
-  ConvTrunk first_{nullptr}, second_{nullptr};
+  std::shared_ptr<Trunk> first_, second_;
   ParameterLayers parameter_layers_{nullptr};
   torch::Tensor temperature_;
 };

@@ -35,8 +35,8 @@ Tensor RelationImpl::forward(const Tensor& x, const Tensor& neighbours) {
 }
 
 MugsModule::MugsModule(const MugsShape& shape) : mean_(shape.trunk.mean) {
-  const std::int64_t in = shape.trunk.stages.back(), width = shape.width;
-  trunk_ = register_module("trunk", ConvTrunk(shape.trunk));
+  const std::int64_t in = shape.trunk.last(), width = shape.width;
+  trunk_ = register_module("trunk", make_trunk(shape.trunk));
   instance_ = register_module("instance", Head(in, 2 * width, width));
   instance_predictor_ = register_module("instance_predictor", Head(width, 2 * width, width));
   relation_ = register_module("relation", Relation(in));
@@ -58,7 +58,7 @@ Tensor MugsModule::local(const Tensor& y, const Tensor& neighbours, bool student
 
 Tensor MugsModule::group(const Tensor& y, bool learn_prototypes) {
   const Tensor rows = unit_rows_of(learn_prototypes ? prototypes_ : prototypes_.detach());
-  return unit_rows_of(group_(y)).matmul(rows.t());
+  return grouped(y).matmul(rows.t());
 }
 
 }  // namespace cambium::pretrain

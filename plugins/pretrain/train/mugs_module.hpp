@@ -5,6 +5,8 @@
 
 namespace cambium::pretrain {
 
+torch::Tensor unit_rows_of(const torch::Tensor& x);
+
 struct MugsShape {
   TrunkShape trunk;
   std::int64_t width = 64, prototypes = 64;
@@ -45,17 +47,17 @@ class MugsModule : public torch::nn::Module {
   // Rows of length 1; the student's go through a predictor, too.
   torch::Tensor instance(const torch::Tensor& y, bool student);
   torch::Tensor local(const torch::Tensor& y, const torch::Tensor& neighbours, bool student);
+  /// Rows of length 1 that are compared with prototypes.
+  torch::Tensor grouped(const torch::Tensor& y) { return unit_rows_of(group_(y)); }
   /// Similarities with all prototypes.
   torch::Tensor group(const torch::Tensor& y, bool learn_prototypes);
 
  private:
   bool mean_;
-  ConvTrunk trunk_{nullptr};
+  std::shared_ptr<Trunk> trunk_;
   Head instance_{nullptr}, instance_predictor_{nullptr}, local_{nullptr}, local_predictor_{nullptr}, group_{nullptr};
   Relation relation_{nullptr};
   torch::Tensor prototypes_;
 };
-
-torch::Tensor unit_rows_of(const torch::Tensor& x);
 
 }  // namespace cambium::pretrain

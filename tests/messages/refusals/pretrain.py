@@ -118,6 +118,15 @@ says("augment.warp bends pictures, fields over two axes that are not periodic; r
 says("augment.shift names axis 1, which is not periodic: a shifted field would not be one of this system; remove it, or crop along it",
      N + "augment={shift: [1]}")
 
+PATCH = N + "transformer={patch: %s, width: 8, heads: 2}"
+says("patch names an extent below 1; give cells along each axis", PATCH % "[0, 2]", command="check")
+says("10 numbers in 2 heads: each head needs an even share; take a width that is a multiple of 4", N + "transformer={patch: [2, 2], width: 10, heads: 2}",
+     command="check")
+says("transformer.patch has 3 extents, but fields have 2 axes; give one for each", PATCH % "[2, 2, 2]")
+says("transformer.patch has 4 cells along axis 0, which 6 cells are not a multiple of; take a divisor", PATCH % "[4, 2]")
+says("a head of the transformer has 2 numbers, and places along 2 axes need 4; take a larger width, or fewer heads",
+     N + "transformer={patch: [2, 2], width: 8, heads: 4}")
+
 # Mugs
 M = T + "network={type: mugs_encoder, channels: [2], augment: {noise: 0.1}, queue: 4%s}"
 says("two unchanged copies of a field teach nothing; give 'augment'", T + "network={type: mugs_encoder, channels: [2]}", command="check")
@@ -139,6 +148,9 @@ says("'word.csv': line 2: 'x' is no number; make the table again", RUNS % "word.
 says("give one of: files, made_up", D + "made_up={simulations: 4}", command="check")
 says("give one of: fields, array", D + "fields=[]", command="check")
 says("times goes from 3 to 1; give an earlier and a later one", D + "times=[3, 1]", command="check")
+says("give one of: moments, without_moments", D + "moments=[1]", D + "without_moments=[2]", command="check")
+says("moments count from 0, but -1 is named; give numbers of moments", D + "moments=[-1, 2]", command="check")
+says("'a.h5' has 4 moments, none of which is taken; change 'moments' or 'without_moments'", D + "moments=[4]")
 says("parameters.rayleigh has 1 values for 2 files; give one for each", D + "parameters={rayleigh: [1]}", command="check")
 says("'cells' must be at least 4 along both axes", T + "dataset={type: field_archive, made_up: {cells: [2, 8]}}", command="check")
 says("'a.h5' has no field 'q'; it has: b, w", D + "fields=[q]")

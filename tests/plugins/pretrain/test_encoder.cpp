@@ -1,5 +1,7 @@
-// The encoder: its gradient as differences, what shifts do to it, vectors of fields and parameters.
+// The encoder: its gradient as differences, by convolutions and by patches, what shifts do to it, vectors of fields and
+// parameters.
 #include <cmath>
+#include <functional>
 
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
@@ -127,37 +129,77 @@ TEST_CASE("the encoder's gradient is that of differences, with fields and with p
   check_gradient(views);
 }
 
-TEST_CASE("three axes are encoded as two are") {
-  const Scratch scratch;
-  std::vector<float> values(2 * 4 * 4 * 6 * 5);
+namespace {
+
+/// Two runs of four moments over three axes; the first does not close.
+FieldArchive::Params three_axes(const Scratch& scratch) {
+  std::vector<float> values(2 * 4 * 4 * 6 * 8);
   for (std::size_t k = 0; k < values.size(); ++k)
     values[k] = static_cast<float>(std::sin(0.1 * static_cast<double>(k * k % 977)));
-  io::File::create(scratch.file("e.h5")).write("frames", io::tensor_of(values.data(), {2, 4, 4, 6, 5}));
+  io::File::create(scratch.file("e.h5")).write("frames", io::tensor_of(values.data(), {2, 4, 4, 6, 8}));
   FieldArchive::Params fields;
   fields.files = {scratch.file("e.h5")}, fields.array = "frames", fields.periodic = {0, 1, 1}, fields.apart = 1;
-  Fitted fitted(keys_of(FieldEncoder::Partner::field), fields);
+  return fields;
+}
+
+/// The first sample's vector after its field's cells moved around the two axes (8 x 8 cells, 3 channels).
+double moved(Fitted& fitted, const std::function<int(int, int)>& from) {
+  auto other = std::make_shared<train::Sample>(*fitted.samples[0]);
+  const auto& field = fitted.samples[0]->fields.at("field");
+  const auto* values = static_cast<const float*>(field.data);
+  std::vector<float> copy(static_cast<std::size_t>(field.elements()));
+  for (int c = 0; c < 3; ++c)
+    for (int i = 0; i < 8; ++i)
+      for (int j = 0; j < 8; ++j) copy[static_cast<std::size_t>((c * 8 + i) * 8 + j)] = values[c * 64 + from(i, j)];
+  other->fields.at("field").data = copy.data();
+  const std::vector<train::SamplePtr> one{fitted.samples[0]}, two{other};
+  const auto a = vectors(fitted, one), b = vectors(fitted, two);
+  double away = 0.0, length = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) away = std::max(away, std::abs(a[k] - b[k])), length += a[k] * a[k];
+  CHECK(length == Approx(1.0));
+  return away;
+}
+
+FieldEncoder::Params patches(std::vector<std::int64_t> patch) {
+  auto keys = keys_of(FieldEncoder::Partner::field);
+  keys.transformer = TransformerKeys{.patch = std::move(patch), .width = 12, .heads = 2, .blocks = 2};
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("three axes are encoded as two are") {
+  const Scratch scratch;
+  Fitted fitted(keys_of(FieldEncoder::Partner::field), three_axes(scratch));
   check_gradient(fitted);
 }
 
 TEST_CASE("a shift along a periodic axis by what the stages halve leaves the vector as it is") {
   Fitted fitted(keys_of(FieldEncoder::Partner::field));
-  auto shifted = std::make_shared<train::Sample>(*fitted.samples[0]);
-  const auto& field = fitted.samples[0]->fields.at("field");
-  const auto* from = static_cast<const float*>(field.data);
-  std::vector<float> moved(static_cast<std::size_t>(field.elements()));
-  for (int c = 0; c < 3; ++c)
-    for (int i = 0; i < 8; ++i)
-      for (int j = 0; j < 8; ++j)
-        moved[static_cast<std::size_t>((c * 8 + i) * 8 + j)] = from[(c * 8 + (i + 4) % 8) * 8 + j];
-  shifted->fields.at("field").data = moved.data();
-  const std::vector<train::SamplePtr> one{fitted.samples[0]}, other{shifted};
-  const auto a = vectors(fitted, one), b = vectors(fitted, other);
-  double length = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    CHECK(a[k] == Approx(b[k]).margin(1e-12));
-    length += a[k] * a[k];
+  CHECK(moved(fitted, [](int i, int j) { return (i + 4) % 8 * 8 + j; }) < 1e-12);
+}
+
+TEST_CASE("the gradient of patches that attend to each other is that of differences, over two axes and three") {
+  using Type = train::AttentionParams::Type;
+  const Scratch scratch;
+  for (const auto type : {Type::softmax, Type::two_pass}) {
+    auto keys = patches({2, 4});
+    keys.transformer->attention = type;
+    Fitted two(keys);
+    check_gradient(two);
+    keys.transformer->patch = {2, 3, 4}, keys.pool = FieldEncoder::Pool::cells;
+    Fitted three(keys, three_axes(scratch));
+    check_gradient(three);
   }
-  CHECK(length == Approx(1.0));
+}
+
+TEST_CASE("patches know the axis that closes: a shift by one leaves the vector, no other change of places does") {
+  Fitted fitted(patches({2, 2}));  // rolls: the first axis closes, the second ends
+  CHECK(moved(fitted, [](int i, int j) { return (i + 2) % 8 * 8 + j; }) < 1e-12);
+  CHECK(moved(fitted, [](int i, int j) { return (i + 6) % 8 * 8 + j; }) < 1e-12);
+  CHECK(moved(fitted, [](int i, int j) { return i * 8 + (j + 2) % 8; }) > 1e-3);
+  CHECK(moved(fitted, [](int i, int j) { return (i < 2 ? i + 2 : i < 4 ? i - 2 : i) * 8 + j; }) > 1e-3);
+  CHECK(moved(fitted, [](int i, int j) { return (i + 1) % 8 * 8 + j; }) > 1e-3);
 }
 
 TEST_CASE("vectors of parameters alone are those of a sample's, and survive the state") {

@@ -6,6 +6,7 @@
 #include "core/parallel/random.hpp"
 #include "plugins/pretrain/features/cca.hpp"
 #include "plugins/pretrain/features/labels.hpp"
+#include "plugins/pretrain/features/methods.hpp"
 #include "plugins/pretrain/features/pca.hpp"
 #include "plugins/pretrain/features/physics.hpp"
 #include "plugins/pretrain/features/similar.hpp"
@@ -85,6 +86,40 @@ TEST_CASE("canonical correlations find what two views share under what they do n
   for (std::int64_t r = 0; r < 600; ++r) (r < 500 ? known : asked).push_back(r);
   const CanonicalCorrelations cca(rows_of(a, known), rows_of(b, known));
   CHECK(share_of_partners(cca.of_second(rows_of(b, asked)), cca.of_first(rows_of(a, asked))) > 0.9);
+}
+
+TEST_CASE("relevant components tell runs apart by what does not change within them") {
+  // Runs differ by a little in forty numbers; six others change by much within each.
+  const std::int64_t runs = 12, moments = 6, quiet = 40, loud = 6;
+  Table archive, asked;
+  archive.field = Matrix(runs * moments, quiet + loud), asked.field = Matrix(runs, quiet + loud);
+  for (Table* t : {&archive, &asked}) t->shape = {1, {23, 2}, {0, 0}};
+  const auto field = [&](std::int64_t run, std::int64_t moment, std::span<double> to) {
+    for (std::int64_t k = 0; k < quiet + loud; ++k)
+      to[static_cast<std::size_t>(k)] = k < quiet
+                                            ? 0.3 * normal(run, k, 8) + 0.01 * normal(run * moments + moment, k, 9)
+                                            : 3.0 * normal(run * 7 + moment, k, 10);
+  };
+  for (std::int64_t run = 0; run < runs; ++run) {
+    for (std::int64_t m = 0; m < moments; ++m) {
+      field(run, m, archive.field.row(run * moments + m));
+      archive.simulation.push_back(run), archive.moment.push_back(m);
+    }
+    field(run, moments, asked.field.row(run));
+    asked.simulation.push_back(run), asked.moment.push_back(moments);
+  }
+  const auto methods = methods_for(archive, asked, {}, {});
+  const auto right = [&](const std::string& name) {
+    const auto found = std::find_if(methods.begin(), methods.end(), [&](const auto& m) { return m.name == name; });
+    REQUIRE(found != methods.end());
+    std::int64_t count = 0;
+    for_each_query(found->archive, found->queries, 0, runs, [&](std::int64_t query, std::span<const double> similar) {
+      count += archive.simulation[static_cast<std::size_t>(largest(similar, 1)[0])] == query;
+    });
+    return count;
+  };
+  CHECK(right("relevant") == runs);
+  CHECK(right("pixels - mean") <= runs / 2);
 }
 
 TEST_CASE("a physicist's numbers do not change with a shift along a periodic axis, and know wave numbers and fluxes") {

@@ -1,6 +1,7 @@
 // Data sets of fields and images: what a sample holds, files in the layout of the output fields, arrays of ensembles.
 #include <cmath>
 
+#include "core/base/error.hpp"
 #include "core/io/hdf5/h5.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
 #include "plugins/pretrain/datasets/images.hpp"
@@ -75,6 +76,43 @@ TEST_CASE("an array of an ensemble is read simulation by simulation") {
   CHECK(table.shape.periodic == std::vector<std::int64_t>{0, 1});
   CHECK(table.simulation == std::vector<std::int64_t>{0, 0, 0, 1, 1, 1});
   CHECK(table.field(4, 3) == 4 * 8 + 3);
+}
+
+TEST_CASE("moments are chosen by number, partners are the next that are taken, anomalies have no mean over runs") {
+  World world;
+  FieldArchive::Params keys;
+  keys.made_up = MadeUpFields{.simulations = 3, .moments = 5, .cells = {4, 4}};
+  FieldArchive whole(keys, world.context);
+  whole.open(world.context);
+  const Table all = read_table(whole);
+  keys.without_moments = {2}, keys.apart = 1, keys.anomalies = true;
+  FieldArchive rest(keys, world.context);
+  rest.open(world.context);
+  const Table table = read_table(rest);
+  CHECK(table.moment == std::vector<std::int64_t>{0, 1, 3, 0, 1, 3, 0, 1, 3});
+  for (std::int64_t k = 0; k < 3; ++k) {
+    const std::int64_t of[] = {0, 1, 3}, next[] = {1, 3, 4};
+    for (const std::int64_t cell : {0, 17, 47}) {
+      const auto mean = [&](std::int64_t m) {
+        return (all.field(m, cell) + all.field(5 + m, cell) + all.field(10 + m, cell)) / 3.0;
+      };
+      CHECK(table.field(3 + k, cell) == Approx(all.field(5 + of[k], cell) - mean(of[k])).margin(1e-6));
+      CHECK(table.partner(3 + k, cell) == Approx(all.field(5 + next[k], cell) - mean(next[k])).margin(1e-6));
+    }
+  }
+  keys.without_moments = {}, keys.moments = {2}, keys.apart = 0;
+  FieldArchive one(keys, world.context);
+  one.open(world.context);
+  CHECK(read_table(one).moment == std::vector<std::int64_t>{2, 2, 2});
+  keys.moments = {5};
+  FieldArchive none(keys, world.context);
+  bool refused = false;
+  try {
+    none.open(world.context);
+  } catch (const InputError& error) {
+    refused = std::string(error.what()).find("5 moments, none of which is taken") != std::string::npos;
+  }
+  CHECK(refused);
 }
 
 TEST_CASE("made-up runs have their parameters whatever the seed, drift as they say, and stay within times") {

@@ -2,6 +2,7 @@
 // what it kept.
 #include <cmath>
 
+#include "core/io/hdf5/h5.hpp"
 #include "plugins/pretrain/datasets/field_archive.hpp"
 #include "plugins/pretrain/networks/mugs_encoder.hpp"
 #include "tests/catch.hpp"
@@ -101,6 +102,46 @@ TEST_CASE("the gradient of Mugs is that of differences, all terms together and e
       weight = before;
       CAPTURE(mugs.network.parameters()[k].name);
       CHECK(found[k][i] == Approx((above - below) / (2 * h)).epsilon(1e-4).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("Mugs takes patches for its trunk, and its projections as the vector of a field") {
+  auto keys = Mugs::keys();
+  keys.transformer = TransformerKeys{.patch = {4, 2}, .width = 8, .heads = 2, .blocks = 1};
+  Mugs mugs(keys);
+  CHECK(mugs.network.width() == 8);
+  const auto loss = [&] {
+    const auto terms = mugs.again();
+    return terms[0] + terms[1] + terms[2];
+  };
+  loss();
+  const auto found = mugs.gradient;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::size_t i = found[k].size() / 2;
+    double& weight = mugs.memory[k][i];
+    const double before = weight, h = 1e-5;
+    weight = before + h;
+    const double above = loss();
+    weight = before - h;
+    const double below = loss();
+    weight = before;
+    CAPTURE(mugs.network.parameters()[k].name);
+    CHECK(found[k][i] == Approx((above - below) / (2 * h)).epsilon(1e-4).margin(1e-6));
+  }
+  for (const double group : {0.0, 1.0}) {
+    auto others = Mugs::keys();
+    others.vector = MugsEncoder::Vector::projections, others.weights.group = group;
+    Mugs projected(others);
+    const auto width = projected.network.width(), n = std::ssize(projected.samples);
+    CHECK(width == (group > 0.0 ? 15 : 10));
+    std::vector<double> vectors(static_cast<std::size_t>(n * width));
+    const std::vector<TensorRef> targets{io::tensor_of(vectors.data(), {n, width})};
+    projected.network.infer(projected.samples, projected.weights, targets);
+    for (std::int64_t k = 0; k < n; ++k) {  // parts are of equal length, the whole is 1 long
+      double part = 0.0;
+      for (int j = 0; j < 5; ++j) part += std::pow(vectors[static_cast<std::size_t>(k * width + j)], 2);
+      CHECK(part == Approx(5.0 / static_cast<double>(width)));
     }
   }
 }

@@ -43,12 +43,16 @@ struct Stages {
   }
 };
 
+/// `scheme`: of the loss, or mugs; patches, mugs_patches: by a transformer.
 std::string network(const std::string& scheme, const std::string& partner) {
-  if (scheme == "mugs")
-    return "network: {type: mugs_encoder, channels: [4, 6], width: 6, queue: 20, prototypes: 8, precision: float64, "
+  const bool patches = scheme.ends_with("patches");
+  const std::string body = patches ? "transformer: {patch: [2, 2], width: 8, heads: 2, blocks: 1}" : "channels: [4, 6]";
+  if (scheme.starts_with("mugs"))
+    return "network: {type: mugs_encoder, " + body +
+           ", width: 6, queue: 20, prototypes: 8, precision: float64, "
            "augment: {shift: [0], noise: 0.05}, small: {views: 1, crop: [8, 6]}}\n";
-  return "network: {type: field_encoder, channels: [4, 6], width: 6, precision: float64, partner: " + partner +
-         ", augment: {shift: [0], noise: 0.05}, loss: {scheme: " + scheme +
+  return "network: {type: field_encoder, " + body + ", width: 6, precision: float64, partner: " + partner +
+         ", augment: {shift: [0], noise: 0.05}, loss: {scheme: " + (patches ? "v3" : scheme) +
          ", inner_rate: {least: 0.5, epochs: 2}, temperature: {start: 0.2}}}\n";
 }
 
@@ -83,7 +87,7 @@ std::string text_of(const std::string& path) {
 TEST_CASE("an encoder trained on ranks has the weights of one rank, with every scheme") {
   const Comm world;
   const SharedScratch scratch(world);
-  for (const std::string scheme : {"infonce", "v0", "v1", "v2", "v3", "mugs"}) {
+  for (const std::string scheme : {"infonce", "v0", "v1", "v2", "v3", "mugs", "patches", "mugs_patches"}) {
     CAPTURE(scheme);
     Stages together(scratch, MPI_COMM_WORLD);
     together.run("train", training(scheme, 5), "all_" + scheme);
@@ -102,7 +106,7 @@ TEST_CASE("an encoder trained on ranks has the weights of one rank, with every s
 TEST_CASE("a training goes on from its checkpoint with estimates and temperatures, bit for bit") {
   const Comm world;
   const SharedScratch scratch(world);
-  for (const std::string scheme : {"v2", "v3", "mugs"}) {
+  for (const std::string scheme : {"v2", "v3", "mugs", "patches", "mugs_patches"}) {
     CAPTURE(scheme);
     Stages stages(scratch, MPI_COMM_WORLD);
     stages.run("train", training(scheme, 6), "whole_" + scheme);
@@ -157,7 +161,7 @@ TEST_CASE("the stages write the same tables on any number of ranks") {
     CHECK(text == text_of(scratch.file("one_" + file)));
   }
   const auto pairs = text_of(scratch.file("pairs/scores.csv"));
-  for (const char* method : {"encoder,", "pixels,", "pixels - mean,", "PCA,", "physicist,"})
+  for (const char* method : {"encoder,", "pixels,", "pixels - mean,", "relevant,", "PCA,", "physicist,"})
     CHECK(pairs.find(method) != std::string::npos);
   CHECK(text_of(scratch.file("retrieve/found.csv")) == text_of(scratch.file("again/found.csv")));
   CHECK(text_of(scratch.file("belonging/found.csv"))
