@@ -7,7 +7,7 @@
 
 #include "core/sparse/distributed/layout.hpp"
 #include "core/train/kinds/graph_work.hpp"
-#include "core/train/plan/machine.hpp"
+#include "core/driver/plan/machine.hpp"
 
 namespace cambium::train {
 
