@@ -55,7 +55,7 @@ CASES = {
       parameters: {k: 0.5}
       domain: {lower: [0], upper: [2*pi/k], cells: [256]}
       species:
-        - {name: electron, charge: -1, velocity: {lower: [-6, -6], upper: [6, 6], cells: [16, 16]}, f0: (1 + 0.01*cos(k*x))*maxwellian(vx)*maxwellian(vy)}
+        - {name: electron, charge: -1, velocity: {lower: [-6, -6], upper: [6, 6], cells: [16, 16]}, f0: "(1 + 0.01*cos(k*x))*maxwellian(vx)*maxwellian(vy)"}
 """),
     "kinetic_2x2v": ("kinetic", 8, """
       physics: vlasov_maxwell
@@ -63,7 +63,7 @@ CASES = {
       domain: {lower: [0, 0], upper: [2*pi/k, 2*pi/k], cells: [32, 32]}
       basis: {order: 1}
       species:
-        - {name: electron, charge: -1, velocity: {lower: [-0.9, -0.9], upper: [0.9, 0.9], cells: [8, 8]}, f0: maxwellian(vx, 0, vt)*maxwellian(vy, u, vt)}
+        - {name: electron, charge: -1, velocity: {lower: [-0.9, -0.9], upper: [0.9, 0.9], cells: [8, 8]}, f0: "maxwellian(vx, 0, vt)*maxwellian(vy, u, vt)"}
       fields: {B: ["0", "0", "1e-4*cos(k*x)"]}
 """),
     "gas": ("kinetic", 12, """

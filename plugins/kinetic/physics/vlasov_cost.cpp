@@ -109,7 +109,8 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
   out.operations += stages * cells * (info.multiplications + info.additions);
   out.moved += (fused ? 6.0 : 10.0) * bytes * cells * info.modes;  // lines that a store reads first with them
   out.memory += (fused ? 2.0 : 3.0) * f;
-  const double sends = stages + (collides ? 1.0 : 0.0);  // of traces; what collisions change is packed anew
+  // Of traces; where the stages leave them, what collisions change is packed anew.
+  const double sends = stages + (collides && !packs ? 1.0 : 0.0);
   double sent = 0.0, messages = 0.0;
   int dimensions = 0;
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -132,6 +133,21 @@ void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, S
   out.memory += 2.0 * sent;  // three places for each face, sent and received
   out.messages.push_back(
       {"traces on faces", Pattern::neighbours, sends, messages, sent, sent, std::max(dimensions, 1), 0.6});
+}
+
+/// Maxwellians of a given density, momentum and energy, whose moments are summed over the ranks until they are those.
+void VlasovCost::add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const {
+  constexpr double iterations = 3.0;  // as in most cells
+  double rounds = 0.0, sums = 0.0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& s = params_.species[k];
+    if (!s.collisions) continue;
+    const bool corrected = s.collisions->op == CollisionParams::Operator::bgk;
+    rounds += corrected ? 2.0 * iterations : 1.0;
+    if (corrected) sums += iterations * conf * (parts[k].vdim + 2) * info_of(params_, parts[k]).conf;
+  }
+  if (rounds > 0.0)
+    out.messages.push_back({"moments after collisions", Pattern::reduce, rounds, 0.0, number * sums, number * sums});
 }
 
 StepCost VlasovCost::of(int ranks, double times) const {
@@ -164,6 +180,7 @@ StepCost VlasovCost::of(int ranks, double times) const {
   const double sums = fused ? 2.0 : 3.0, bytes = number * stages * moments;
   out.messages.push_back({"moments of all cells", Pattern::reduce, sums, 0.0, bytes, bytes});
   out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
+  add_collisions(parts, conf, out);
   return out;
 }
 

@@ -22,6 +22,7 @@ class VlasovCost : public Cost {
 
  private:
   void add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const;
+  void add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const;
   bool packs_traces(const PhaseGrid& grid) const;
 
   CommonParams params_;

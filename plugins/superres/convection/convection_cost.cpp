@@ -12,7 +12,7 @@ namespace cambium::superres {
 
 namespace {
 
-constexpr double word = 8.0, stages = Stepper::stage_count;
+constexpr double word = 8.0, solutions = Stepper::stage_count;
 constexpr double between_lengths = 5.0, between_averages = 10.0;  ///< steps, as in Convection
 
 /// Numbers at the ends of a slab that go to all others, of one stage: those of the Poisson equation's modes (two parts
@@ -43,27 +43,27 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   // Explicit terms, two sweeps of each tridiagonal system, transforms there and back, divergence and correction; and on
   // several ranks the gains: two rows of 2 P numbers for each end, anew when the step has another length.
   const double gains = 2.0 * ranks * 2.0 * (ends.poisson + ends.diffusion), several = ranks > 1 ? 1.0 : 0.0;
-  out.operations = stages * (m * n * (60.0 * carried + 40.0 + 5.0 * std::log2(length) * length / n) + several * 2.0 * gains) +
-                   several * stages * 4.0 * carried * 4.0 * (2.0 * p) * (2.0 * p) / between_lengths;
-  out.moved = word * stages * (m * n * (8.0 * carried + 14.0) + several * gains);
-  out.repeated = word * stages * several * gains;
+  out.operations = solutions * (m * n * (60.0 * carried + 40.0 + 5.0 * std::log2(length) * length / n) + several * 2.0 * gains) +
+                   several * solutions * 4.0 * carried * 4.0 * (2.0 * p) * (2.0 * p) / between_lengths;
+  out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + several * gains);
+  out.repeated = word * solutions * several * gains;
   const double rows = m + 2.0;
   out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * padded(length) + rows * (2.0 * half + 16.0) +
                        m * half * (ranks > 2 ? 2.0 : 1.0) + (periodic_ ? 0.0 : rows * padded(length)) +
                        several * (8.0 * fields_ * pitch));
   // Gains of three lengths of diffusion and of the Poisson equation, and two copies of the ends of all ranks each.
-  out.memory += word * several * (2.0 * 2.0 * p + 2.0 * p * 2.0) * (stages * ends.diffusion + ends.poisson);
+  out.memory += word * several * (2.0 * 2.0 * p + 2.0 * p * 2.0) * (solutions * ends.diffusion + ends.poisson);
   if (ranks == 1) return out;
   const double neighbours = ranks > 2 ? 2.0 : 1.0;
   const auto halo = [&](const char* name, double fields, double behind) {
-    const double bytes = stages * neighbours * fields * pitch * word;
-    out.messages.push_back({name, Pattern::neighbours, stages, stages * neighbours, bytes, bytes, 1, behind});
+    const double bytes = solutions * neighbours * fields * pitch * word;
+    out.messages.push_back({name, Pattern::neighbours, solutions, solutions * neighbours, bytes, bytes, 1, behind});
   };
   halo("rows of all fields", fields_, 0.3);
   halo("rows of the pressure", 1.0, 0.1);
-  const double given = stages * ends.all() * word;
-  out.messages.push_back({"ends of slabs", Pattern::gather, 4.0 * stages, 0.0, given, (p - 1.0) * given, 1, 0.2});
-  const double lengths = stages * 2.0 / between_lengths, coefficients = lengths * 4.0 * carried * word;
+  const double given = solutions * ends.all() * word;
+  out.messages.push_back({"ends of slabs", Pattern::gather, 4.0 * solutions, 0.0, given, (p - 1.0) * given, 1, 0.2});
+  const double lengths = solutions * 2.0 / between_lengths, coefficients = lengths * 4.0 * carried * word;
   out.messages.push_back(
       {"a new length of the step", Pattern::gather, lengths, 0.0, coefficients, (p - 1.0) * coefficients});
   const double sums = word * (1.0 / between_lengths + 9.0 / between_averages);
