@@ -19,7 +19,8 @@ void register_types(Registry& registry) {
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall")
       .synonyms({"heated_cavity", "box", "square"});
 
-  registry.add<ConvectionCostOf<PlatesSetup, true>>("rayleigh_benard", "rows, ends and messages of a step of convection");
+  registry.add<ConvectionCostOf<PlatesSetup, true>>("rayleigh_benard",
+                                                    "rows, ends and messages of a step of convection");
   registry.add<ConvectionCostOf<CavitySetup, false>>("cavity", "rows, ends and messages of a step of convection");
 
   registry.add<Verify>("verify", "equations written as text, held against data")

@@ -13,7 +13,8 @@ std::string message_line(const MessageTotals& totals, double steps, const Comm& 
   comm.max(most);
   for (double& figure : most) figure /= steps;
   return fmt::format(
-      "messages: a rank sends at most {:.4g} messages and {:.5g} kB a step, receives {:.5g} kB and takes part in {:.4g} "
+      "messages: a rank sends at most {:.4g} messages and {:.5g} kB a step, receives {:.5g} kB and takes part in "
+      "{:.4g} "
       "collectives",
       most[0], 1e-3 * most[2], 1e-3 * most[3], most[1]);
 }

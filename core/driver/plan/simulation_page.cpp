@@ -14,11 +14,11 @@ double share(double part, const StepSeconds& time) { return 100.0 * part / time.
 
 std::string row_of(const PlannedRanks& p) {
   if (!p.refused.empty()) return fmt::format("{:>8}   {}", p.ranks, p.refused);
-  return fmt::format("{:>8}{:>12.5g}{:>11.4g}{:>7.1f}{:>7.1f}{:>7.1f}{:>8.1f}{:>11.4g}{:>10.4g}{:>11.4g}{:>10.4g}  {}{}",
-                     p.ranks, p.cost.items, p.time.total(), share(p.time.work, p.time),
-                     share(p.time.neighbours, p.time), share(p.time.collectives, p.time), 100.0 * p.efficiency,
-                     1e-6 * p.cost.memory, p.cost.sent_messages(), 1e-3 * p.cost.sent(), 1e-3 * p.cost.received(),
-                     p.cost.parts, p.fits ? "" : ", too large");
+  return fmt::format(
+      "{:>8}{:>12.5g}{:>11.4g}{:>7.1f}{:>7.1f}{:>7.1f}{:>8.1f}{:>11.4g}{:>10.4g}{:>11.4g}{:>10.4g}  {}{}", p.ranks,
+      p.cost.items, p.time.total(), share(p.time.work, p.time), share(p.time.neighbours, p.time),
+      share(p.time.collectives, p.time), 100.0 * p.efficiency, 1e-6 * p.cost.memory, p.cost.sent_messages(),
+      1e-3 * p.cost.sent(), 1e-3 * p.cost.received(), p.cost.parts, p.fits ? "" : ", too large");
 }
 
 void add_table(const SimulationPlan& plan, std::vector<std::string>& out) {
@@ -49,7 +49,8 @@ const StepMessages* longest(const PlannedRanks& p, const Machine& machine) {
 void add_messages(const PlannedRanks& p, const Machine& machine, std::vector<std::string>& out) {
   out.push_back("");
   out.push_back(fmt::format("messages of a step on {} ranks", p.ranks));
-  out.push_back(fmt::format("  {:<30}{:>8}{:>10}{:>12}{:>12}{:>12}", "", "rounds", "messages", "sent kB", "received kB", "s"));
+  out.push_back(
+      fmt::format("  {:<30}{:>8}{:>10}{:>12}{:>12}{:>12}", "", "rounds", "messages", "sent kB", "received kB", "s"));
   for (const auto& m : p.cost.messages)
     out.push_back(fmt::format("  {:<30}{:>8.3g}{:>10.4g}{:>12.5g}{:>12.5g}{:>12.4g}", m.name, m.rounds, m.messages,
                               1e-3 * m.sent, 1e-3 * m.received, seconds_of_one(m, p.ranks, machine)));
@@ -66,11 +67,12 @@ void add_sensible(const SimulationPlan& plan, const Machine& machine, std::vecto
   }
   out.push_back("");
   if (!last) {
-    out.push_back("no number of ranks makes sense: work is less than half of a step from the first; take a larger problem");
+    out.push_back(
+        "no number of ranks makes sense: work is less than half of a step from the first; take a larger problem");
     return;
   }
-  std::string line = fmt::format("largest sensible number of ranks: {}, efficiency {:.0f} %", last->ranks,
-                                 100.0 * last->efficiency);
+  std::string line =
+      fmt::format("largest sensible number of ranks: {}, efficiency {:.0f} %", last->ranks, 100.0 * last->efficiency);
   if (next && !next->refused.empty()) {
     line += fmt::format("; {}: {}", next->ranks, next->refused);
   } else if (next) {
@@ -86,11 +88,12 @@ void add_sensible(const SimulationPlan& plan, const Machine& machine, std::vecto
 std::vector<std::string> simulation_page(const SimulationPlan& plan, const Machine& machine) {
   std::vector<std::string> out;
   out.push_back(fmt::format("{}: {}, {}", plan.deck, plan.physics, plan.summary));
-  out.push_back(plan.asked.rate > 0.0
-                    ? fmt::format("{:.4g} {}-steps/s of a rank, as given", plan.asked.rate, plan.item)
-                    : fmt::format("work: operations and memory traffic at the speed of a device, which is the least that "
-                                  "a step takes; --rate says better, the {}-steps/s of one rank on the last page of a run",
-                                  plan.item));
+  out.push_back(
+      plan.asked.rate > 0.0
+          ? fmt::format("{:.4g} {}-steps/s of a rank, as given", plan.asked.rate, plan.item)
+          : fmt::format("work: operations and memory traffic at the speed of a device, which is the least that "
+                        "a step takes; --rate says better, the {}-steps/s of one rank on the last page of a run",
+                        plan.item));
   out.push_back("");
   out.push_back(fmt::format("on {}, {}; figures of the busiest rank and of one step", machine.name,
                             plan.asked.weak ? fmt::format("the deck's {:.6g} {}s on every rank", plan.items, plan.item)

@@ -1,7 +1,8 @@
 // The calls of MPI that send or wait, as regions of a profile. They stand here under their own names and call the
 // profiling interface of the standard (MPI 3.1, chapter 14), so that messages of libraries are seen, too. Bytes are
-// those that this rank gives away. The same calls are what a WaitClock and a MessageCount count. Another tool of that kind, loaded before
-// this library, comes first. With CAMBIUM_NETWORK they take the time of another network (core/parallel/network).
+// those that this rank gives away. The same calls are what a WaitClock and a MessageCount count. Another tool of that
+// kind, loaded before this library, comes first. With CAMBIUM_NETWORK they take the time of another network
+// (core/parallel/network).
 #include <mpi.h>
 
 #include <unordered_map>
@@ -15,9 +16,9 @@ namespace {
 
 namespace emulated = cambium::emulated;
 using cambium::Amount;
+using cambium::counted_messages;
 using cambium::emulated_network;
 using cambium::EmulatedNetwork;
-using cambium::counted_messages;
 using cambium::KernelRegion;
 using cambium::MessageTotals;
 using cambium::recorder;

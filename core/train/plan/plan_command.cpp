@@ -43,9 +43,10 @@ const deck::Choice<Task>& stage_of(const ReadDeck& deck, const Options& options)
                                    options.deck, count, count == 1 ? "" : "s", count));
     const auto& stage = stages[static_cast<std::size_t>(*options.stage - 1)];
     if (can_be_planned(stage)) return stage;
-    throw InputError(fmt::format("--stage {}: a stage '{}' cannot be planned; give the number of a stage 'train' or "
-                                 "'simulate', or leave --stage out",
-                                 *options.stage, stage.type));
+    throw InputError(
+        fmt::format("--stage {}: a stage '{}' cannot be planned; give the number of a stage 'train' or "
+                    "'simulate', or leave --stage out",
+                    *options.stage, stage.type));
   }
   for (const auto& stage : stages)
     if (can_be_planned(stage)) return stage;
@@ -133,7 +134,8 @@ int run_simulation_plan(const Simulate::Params& params, const Machine& machine, 
         "--samples-per-rank and --operations-per-sample are for trainings, and a stage 'simulate' is planned; give "
         "--rate, or --stage with the number of a stage 'train'");
   context.dry_run = true;
-  const auto plan = plan_simulation(params, options.deck, {options.ranks, options.rate, options.weak}, machine, context);
+  const auto plan =
+      plan_simulation(params, options.deck, {options.ranks, options.rate, options.weak}, machine, context);
   for (const auto& line : simulation_page(plan, machine)) context.log.info(line);
   if (options.json) context.log.info(simulation_figures(plan, machine).dump());
   return static_cast<int>(ExitCode::done);
@@ -210,7 +212,8 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
 }  // namespace
 
 Command plan_command(Registry& registry) {
-  return {"core", "plan", "memory, messages and step time of a training or a simulation on another computer, and what is best",
+  return {"core", "plan",
+          "memory, messages and step time of a training or a simulation on another computer, and what is best",
           [&registry](std::vector<std::string> arguments, Context& context) {
             return plan(registry, std::move(arguments), context);
           }};

@@ -170,7 +170,9 @@ StepCost VlasovCost::of(int ranks, double times) const {
   for (std::size_t k = 0; k < parts.size(); ++k)
     add_species(parts[k], params_.species[k].collisions || params_.species[k].positivity || !params_.collisions.empty(),
                 fused, out);
-  const double components = fields_ == Fields::none ? 0.0 : fields_ == Fields::poisson ? parts.front().cdim : 8.0,
+  const double components = fields_ == Fields::none      ? 0.0
+                            : fields_ == Fields::poisson ? parts.front().cdim
+                                                         : 8.0,
                whole = conf * info_of(params_, parts.front()).conf * components;
   // Moments of three stages and what they are summed in, fields of three.
   out.memory += number * (6.0 * moments + 3.0 * whole);

@@ -42,7 +42,8 @@ std::pair<double, Box> size_of(const Md::Params& params, Context& context) {
   Box box = particles.box;
   double atoms = static_cast<double>(context.comm.sum(static_cast<std::int64_t>(particles.nlocal)));
   if (given.lattice) {  // a part: as dense as the whole, in a cell that it fills
-    const double whole = static_cast<double>(atoms_of(*given.lattice)) * given.repeat[0] * given.repeat[1] * given.repeat[2];
+    const double whole =
+        static_cast<double>(atoms_of(*given.lattice)) * given.repeat[0] * given.repeat[1] * given.repeat[2];
     for (auto& row : box.h)
       for (double& x : row) x *= std::cbrt(atoms / whole);
   }
@@ -87,8 +88,7 @@ MdCost::Surroundings MdCost::around(int ranks, const Box& box, double atoms) con
   const auto height = box.heights();
   const double r = range_, pi = constants::pi, density = atoms / box.volume();
   const bool given = params_.ranks && (*params_.ranks)[0] * (*params_.ranks)[1] * (*params_.ranks)[2] == ranks;
-  const BrickGrid grid =
-      given ? BrickGrid::given(*params_.ranks, ranks) : BrickGrid::choose(ranks, box, r);
+  const BrickGrid grid = given ? BrickGrid::given(*params_.ranks, ranks) : BrickGrid::choose(ranks, box, r);
   grid.require_room(box, r);
   double e[3], lone[3];
   int layers[3];
@@ -119,8 +119,12 @@ MdCost::Surroundings MdCost::around(int ranks, const Box& box, double atoms) con
         if (far < r * r && brick != std::array<int, 3>{0, 0, 0}) peers.insert(brick);
       }
   const bool alone = ranks == 1;
-  return {{grid.count[0], grid.count[1], grid.count[2]}, atoms / ranks, alone ? 0.0 : density * volume, surface,
-          static_cast<double>(peers.size()), density};
+  return {{grid.count[0], grid.count[1], grid.count[2]},
+          atoms / ranks,
+          alone ? 0.0 : density * volume,
+          surface,
+          static_cast<double>(peers.size()),
+          density};
 }
 
 void MdCost::add_messages(const Surroundings& s, double between, StepCost& out) const {

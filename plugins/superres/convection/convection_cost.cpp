@@ -34,7 +34,8 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   const int nx = 2 * static_cast<int>(std::lround(0.5 * keys_.cells[0] * grow));
   const int nz = static_cast<int>(std::lround(keys_.cells[1] * grow));
   require_rows(nz, ranks);
-  const int carried = fields_ - 1, pitch = pitch_of(nx), length = periodic_ ? nx : 2 * nx, half = padded(length / 2 + 1);
+  const int carried = fields_ - 1, pitch = pitch_of(nx), length = periodic_ ? nx : 2 * nx,
+            half = padded(length / 2 + 1);
   const double m = std::ceil(static_cast<double>(nz) / ranks), n = nx, p = ranks;
   const Ends ends{2.0 * half, static_cast<double>(carried) * padded(nx)};
   StepCost out;
@@ -43,14 +44,15 @@ StepCost ConvectionCost::of(int ranks, double times) const {
   // Explicit terms, two sweeps of each tridiagonal system, transforms there and back, divergence and correction; and on
   // several ranks the gains: two rows of 2 P numbers for each end, anew when the step has another length.
   const double gains = 2.0 * ranks * 2.0 * (ends.poisson + ends.diffusion), several = ranks > 1 ? 1.0 : 0.0;
-  out.operations = solutions * (m * n * (60.0 * carried + 40.0 + 5.0 * std::log2(length) * length / n) + several * 2.0 * gains) +
-                   several * solutions * 4.0 * carried * 4.0 * (2.0 * p) * (2.0 * p) / between_lengths;
+  out.operations =
+      solutions * (m * n * (60.0 * carried + 40.0 + 5.0 * std::log2(length) * length / n) + several * 2.0 * gains) +
+      several * solutions * 4.0 * carried * 4.0 * (2.0 * p) * (2.0 * p) / between_lengths;
   out.moved = word * solutions * (m * n * (8.0 * carried + 14.0) + several * gains);
   out.repeated = word * solutions * several * gains;
   const double rows = m + 2.0;
-  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * padded(length) + rows * (2.0 * half + 16.0) +
-                       m * half * (ranks > 2 ? 2.0 : 1.0) + (periodic_ ? 0.0 : rows * padded(length)) +
-                       several * (8.0 * fields_ * pitch));
+  out.memory = word * (rows * pitch * (fields_ + 2.0 * carried + 1.0) + m * padded(length) +
+                       rows * (2.0 * half + 16.0) + m * half * (ranks > 2 ? 2.0 : 1.0) +
+                       (periodic_ ? 0.0 : rows * padded(length)) + several * (8.0 * fields_ * pitch));
   // Gains of three lengths of diffusion and of the Poisson equation, and two copies of the ends of all ranks each.
   out.memory += word * several * (2.0 * 2.0 * p + 2.0 * p * 2.0) * (solutions * ends.diffusion + ends.poisson);
   if (ranks == 1) return out;
