@@ -4,8 +4,8 @@
     studies/scale_counts.py build/bin/cambium --json docs/measured/scale_counts.json [--ranks 2,4,8] [--cases copper]
 
 Ranks may be more than cores: nothing is timed. Each rank is a node of its own (CAMBIUM_NETWORK without latency), so that what ranks of a node
-read in each other's memory counts, too. Memory is the peak of the process less that of the smallest run, one rank's first steps of a deck
-of a few items.
+read in each other's memory counts, too. Memory is the peak of the whole process, of which some 54 MB
+are the program's before any deck.
 """
 
 import argparse
@@ -80,6 +80,8 @@ def main():
                     key = f"largest_error_of_{what}_bytes"
                     out[key] = max(out[key], abs(plan[what] / run[what] - 1.0))
                 print(case, n, *(f"{k} {run[k]:.5g} ({plan[k]:.5g})" for k in ("messages", "collectives", "sent", "received", "memory")), flush=True)
+            if given.json:
+                write(given, out)
         if given.weak:
             out["weak_scaling"] = weak_scaling(given.program, folder)
     if given.json:

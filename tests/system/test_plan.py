@@ -13,6 +13,7 @@ import scale_cases as cases  # noqa: E402
 
 RANKS = [int(n) for n in os.environ.get("CAMBIUM_RANKS", "2,4,8").split(",")]
 PLANNED = 0.2  # of bytes
+AGREEMENTS = 2
 
 
 def parts(plan):
@@ -59,7 +60,9 @@ class Counted(unittest.TestCase):
                     self.assertLess(abs(plan["sent"] / run["sent"] - 1), PLANNED, (plan, run))
                     self.assertLess(abs(plan["received"] / run["received"] - 1), PLANNED, (plan, run))
                     self.assertLess(abs(plan["messages"] / run["messages"] - 1), 0.35, (plan, run))
-                    self.assertLess(abs(plan["collectives"] / run["collectives"] - 1), 0.35, (plan, run))
+                    # Beside those of the physics, ranks agree about once a second whether to go on: up to twice a step where steps are slow.
+                    self.assertGreater(run["collectives"], 0.65 * plan["collectives"], (plan, run))
+                    self.assertLess(run["collectives"], 1.35 * plan["collectives"] + AGREEMENTS, (plan, run))
 
     def test_atoms_send_their_shell(self):
         for case, (edge, reach, words) in GHOSTS.items():
@@ -73,7 +76,7 @@ class Counted(unittest.TestCase):
                     self.assertLess(run["sent"], 1.35 * 8 * words * ghosts)
                     self.assertGreater(run["sent"], 0.8 * 8 * words * ghosts)
                     self.assertLess(run["messages"], 26 * 4, "26 neighbours, four kinds of message")
-                    self.assertLess(run["collectives"], 3)
+                    self.assertLess(run["collectives"], 2 + AGREEMENTS)
 
     def test_convection_sends_a_few_rows(self):
         for case, row in (("convection", 256), ("cavity", 2 * 128)):
@@ -83,7 +86,7 @@ class Counted(unittest.TestCase):
                     # Three stages; five rows to each of two neighbours; two ends of a slab, of three fields and of complex modes.
                     self.assertLess(run["sent"], 1.25 * 3 * 8 * row * (2 * 5 + 2 * (3 + 1)))
                     self.assertLessEqual(run["messages"], 3 * 2 * 2 + 0.5)
-                    self.assertLess(run["collectives"], 16)
+                    self.assertLess(run["collectives"], 15 + AGREEMENTS)
 
     def test_cells_send_traces_and_moments(self):
         # Modes of a cell; cells along each dimension; numbers of the moments of all cells of configuration space.
@@ -98,7 +101,7 @@ class Counted(unittest.TestCase):
                     surface = sum(2 * math.prod(own) / own[d] for d in range(len(own)) if grid[d] > 1)
                     # Four times traces of half the modes at most, packs of up to eight cells along x; the moments of three stages.
                     self.assertLess(run["sent"], 8 * (4 * 0.5 * modes * surface * max(1, 8 / own[0]) + 3.1 * moments))
-                    self.assertLess(run["collectives"], sums)
+                    self.assertLess(run["collectives"], sums + AGREEMENTS)
 
     def test_the_page_follows_from_its_messages(self):
         """A flat network: latency of each round, bytes through one link; sums over a tree."""

@@ -34,6 +34,10 @@ int face_modes(const BasisInfo& info, int d) {
   return static_cast<int>(faces.size());
 }
 
+int lanes_of(Precision precision) {
+  return precision == Precision::float64 ? width_of<ExecSpace, double> : width_of<ExecSpace, float>;
+}
+
 /// Sides of a part in dimension d that another rank is behind, of the part with the most.
 int edges_of(const Axis& axis, bool velocity) {
   if (axis.ranks == 1) return 0;
@@ -96,15 +100,19 @@ bool VlasovCost::packs_traces(const PhaseGrid& grid) const {
   return false;
 }
 
+/// Of one copy of the distribution function.
+double VlasovCost::bytes_of(const PhaseGrid& grid) const {
+  const Layout layout(grid, lanes_of(params_.precision), info_of(params_, grid).modes);
+  return (params_.precision == Precision::float64 ? 8.0 : 4.0) * static_cast<double>(layout.size());
+}
+
 void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const {
   const BasisInfo& info = info_of(params_, grid);
-  const bool wide = params_.precision == Precision::float64;
-  const int lanes = wide ? width_of<ExecSpace, double> : width_of<ExecSpace, float>;
-  const double bytes = wide ? 8.0 : 4.0;
+  const int lanes = lanes_of(params_.precision);
+  const double bytes = params_.precision == Precision::float64 ? 8.0 : 4.0, f = bytes_of(grid);
   const Layout layout(grid, lanes, info.modes);
   const bool packs = packs_traces(grid);
-  const double cells = static_cast<double>(grid.local_conf_cells()) * grid.local_velocity_cells(),
-               f = bytes * static_cast<double>(layout.size());
+  const double cells = static_cast<double>(grid.local_conf_cells()) * grid.local_velocity_cells();
   out.items += cells;
   out.operations += stages * cells * (info.multiplications + info.additions);
   out.moved += (fused ? 6.0 : 10.0) * bytes * cells * info.modes;  // lines that a store reads first with them
@@ -159,8 +167,7 @@ StepCost VlasovCost::of(int ranks, double times) const {
   for (int d = 0; d < parts.front().cdim; ++d) conf *= parts.front().axis[d].cells;
   for (const auto& g : parts) {
     const BasisInfo& info = info_of(params_, g);
-    const double bytes = params_.precision == Precision::float64 ? 8.0 : 4.0,
-                 copies = 3.0 * bytes * info.modes * g.local_conf_cells() * g.local_velocity_cells();
+    const double copies = 3.0 * bytes_of(g);
     constexpr double cache = 12 << 20;  // B, as the solver's
     fused = fused && g.vdim > 1 && copies > cache && !packs_traces(g);
     moments += conf * (g.vdim + 2) * info.conf;

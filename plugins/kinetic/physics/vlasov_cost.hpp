@@ -21,6 +21,7 @@ class VlasovCost : public Cost {
   StepCost of(int ranks, double times) const override;
 
  private:
+  double bytes_of(const PhaseGrid& grid) const;
   void add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const;
   void add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const;
   bool packs_traces(const PhaseGrid& grid) const;
