@@ -1,6 +1,6 @@
 #pragma once
 #include "core/driver/plan/machine.hpp"
-#include "core/plugin/cost.hpp"
+#include "core/plugin/cost/cost.hpp"
 
 namespace cambium {
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
-#include "core/plugin/cost.hpp"
+#include "core/plugin/cost/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {
