@@ -11,6 +11,7 @@
 #include "core/base/record/wait_clock.hpp"
 #include "core/driver/advance.hpp"
 #include "core/driver/page/load_line.hpp"
+#include "core/driver/page/message_line.hpp"
 #include "core/driver/page/stage_files.hpp"
 #include "core/driver/resume_point.hpp"
 #include "core/driver/schedule_check.hpp"
@@ -101,6 +102,7 @@ Task::Outcome Loop::run() {
   LoopCadence cadence({state_.step, params_.steps, params_.checkpoint.every}, context_);
   auto outcome = Task::Outcome::done;
   const WaitClock waits;
+  const MessageCount messages;
   try {
     outcome = advance_all(cadence);
   } catch (const NumericalError& error) {
@@ -109,6 +111,7 @@ Task::Outcome Loop::run() {
   wait_for_disk();
   if (physics_->finished() && !cadence.due(state_.step, params_.thermo.every)) observe_and_print();
   seconds_ = cadence.seconds(), steps_ = cadence.steps_at(state_.step), waited_ = waits.seconds();
+  messages_ = messages.totals();
   const Region region("finish output", WorkKind::host);
   for (const auto& writer : writers_) writer->finish(state_);
   return outcome;
@@ -135,8 +138,10 @@ Task::Work Loop::work() const {
 
 std::vector<std::string> Loop::lines() const {
   auto lines = physics_->report();
-  if (context_.comm.size() > 1 && steps_ > 0)
+  if (context_.comm.size() > 1 && steps_ > 0) {
     if (const auto line = load_line(seconds_, waited_, context_.comm); !line.empty()) lines.push_back(line);
+    lines.push_back(message_line(messages_, static_cast<double>(steps_), context_.comm));
+  }
   return lines;
 }
 

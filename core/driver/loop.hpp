@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/record/message_count.hpp"
 #include "core/driver/cadence/loop_cadence.hpp"
 #include "core/driver/simulate.hpp"
 #include "core/driver/thermo.hpp"
@@ -62,6 +63,7 @@ class Loop {
   double seconds_ = 0.0;     ///< that the loop took
   std::int64_t steps_ = 0;   ///< that it made
   double waited_ = 0.0;      ///< seconds of these in messages and waits
+  MessageTotals messages_;   ///< of the loop
 };
 
 }  // namespace cambium

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/pair/pair_forces.hpp"
+#include "core/plugin/cost/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium {
@@ -22,7 +23,7 @@ namespace cambium {
 /// and may have add_rest(particles, request, out, context) for what is no sum over the listed pairs, and
 /// `const std::optional<PairTableParams>& table() const` for forces that are looked up instead of computed.
 template <class Form>
-class PairPotential final : public Potential {
+class PairPotential final : public Potential, public CostsPerAtom {
  public:
   using Params = typename Form::Params;
 
@@ -34,6 +35,8 @@ class PairPotential final : public Potential {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
+  /// Some 30 operations for distance, formula and force of a pair, which both its atoms compute.
+  AtomCost atom_cost(double neighbours) const override { return {30.0 * neighbours}; }
 
  private:
   static constexpr bool tabulated = requires(const Form& form) { form.table(); };

@@ -4,6 +4,7 @@
 #include "plugins/kinetic/networks/heat_flux_kernel.hpp"
 #include "plugins/kinetic/physics/boltzmann_bgk.hpp"
 #include "plugins/kinetic/physics/moment_fluid.hpp"
+#include "plugins/kinetic/physics/vlasov_cost.hpp"
 #include "plugins/kinetic/physics/vlasov_maxwell.hpp"
 #include "plugins/kinetic/physics/vlasov_poisson.hpp"
 #include "plugins/kinetic/writers/distribution.hpp"
@@ -25,6 +26,11 @@ void register_types(Registry& registry) {
       .add<MomentFluid>("moment_fluid",
                         "electrons as a fluid of three moments, closed by a formula or a trained network")
       .synonyms({"fluid", "moments", "two_fluid", "landau_fluid", "hammett_perkins"});
+
+  using Fields = VlasovCost::Fields;
+  registry.add<VlasovCostOf<VlasovPoisson, Fields::poisson>>("vlasov_poisson", "cells, traces and sums of a step");
+  registry.add<VlasovCostOf<VlasovMaxwell, Fields::maxwell>>("vlasov_maxwell", "cells, traces and sums of a step");
+  registry.add<VlasovCostOf<BoltzmannBgk, Fields::none>>("boltzmann_bgk", "cells, traces and sums of a step");
 
   registry.add<MomentsWriter>("moments", "moments of every species and the fields over configuration space")
       .synonyms({"fields", "density", "fluid_moments", "hdf5", "h5"});

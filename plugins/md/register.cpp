@@ -8,6 +8,7 @@
 #include "plugins/md/integrators/npt.hpp"
 #include "plugins/md/integrators/nve.hpp"
 #include "plugins/md/physics/md.hpp"
+#include "plugins/md/physics/md_cost.hpp"
 #include "plugins/md/potentials/lennard_jones.hpp"
 #include "plugins/md/potentials/stillinger_weber.hpp"
 #include "plugins/md/potentials/sum.hpp"
@@ -21,6 +22,7 @@ namespace cambium::md {
 void register_types(Registry& registry) {
   registry.add<Md>("md", "molecular dynamics of particles in a periodic cell")
       .synonyms({"molecular_dynamics", "lammps", "particles"});
+  registry.add<MdCost>("md", "atoms, ghosts and messages of a step of molecular dynamics");
   registry.add<Nve>("nve", "constant energy, velocity Verlet")
       .synonyms({"verlet", "velocity_verlet", "leapfrog", "leap_frog", "microcanonical", "constant_energy"});
   registry.add<Langevin>("langevin", "constant temperature, Langevin dynamics (BAOAB)")

@@ -1,6 +1,7 @@
 // Everything that a deck can name from this plugin.
 #include "core/plugin/registry.hpp"
 #include "plugins/superres/bench/bench_rayleigh_benard.hpp"
+#include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/crops.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
@@ -17,6 +18,10 @@ void register_types(Registry& registry) {
       .synonyms({"convection", "boussinesq", "rb", "rbc", "rayleigh_benard_convection"});
   registry.add<Cavity>("cavity", "2-D Boussinesq convection in a square with a warm and a cold side wall")
       .synonyms({"heated_cavity", "box", "square"});
+
+  registry.add<ConvectionCostOf<PlatesSetup, true>>("rayleigh_benard",
+                                                    "rows, ends and messages of a step of convection");
+  registry.add<ConvectionCostOf<CavitySetup, false>>("cavity", "rows, ends and messages of a step of convection");
 
   registry.add<Verify>("verify", "equations written as text, held against data")
       .synonyms({"residual", "residuals", "check_equations"});

@@ -12,7 +12,7 @@ thread_local bool in_a_wait = false;
 
 bool waits_are_counted() { return clocks > 0 && own_clocks > 0; }
 
-double now_seconds() {
+double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -23,11 +23,11 @@ WaitClock::~WaitClock() { --clocks, --own_clocks; }
 double WaitClock::seconds() const { return waited - start_; }
 
 Waiting::Waiting() {
-  if (waits_are_counted() && !in_a_wait) in_a_wait = true, start_ = now_seconds();
+  if (waits_are_counted() && !in_a_wait) in_a_wait = true, start_ = steady_seconds();
 }
 Waiting::~Waiting() {
   if (start_ < 0.0) return;
-  waited += now_seconds() - start_;
+  waited += steady_seconds() - start_;
   in_a_wait = false;
 }
 

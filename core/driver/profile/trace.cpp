@@ -7,7 +7,7 @@
 
 namespace cambium {
 
-static std::string quoted(const std::string& text) {
+static std::string in_quotes(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -17,7 +17,7 @@ std::string trace_events(const Recorder& recorder, int rank) {
   std::vector<std::string> heads;
   for (const auto& row : recorder.rows())
     heads.push_back(fmt::format(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":0,"args":{{"section":{}}},)",
-                                quoted(row.name), name_of(row.kind), rank, quoted(row.section)));
+                                in_quotes(row.name), name_of(row.kind), rank, in_quotes(row.section)));
   for (const auto& event : recorder.events())
     fmt::format_to(std::back_inserter(out), ",\n{}\"ts\":{:.3f},\"dur\":{:.3f}}}", heads[event.row], 1e6 * event.start,
                    1e6 * event.seconds);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/driver/plan/machine.hpp"
 #include "core/sparse/distributed/layout.hpp"
 #include "core/train/kinds/graph_work.hpp"
-#include "core/train/plan/machine.hpp"
 
 namespace cambium::train {
 

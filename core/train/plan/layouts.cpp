@@ -43,7 +43,8 @@ static Codecs codecs_of(const StepSettings& as, const Partition& partition) {
 }
 
 std::vector<PlannedLayout> layouts_of(const StepSettings& as, const Comparison& by) {
-  auto levels = by.machine.mesh_of(as.ranks);
+  std::vector<Mesh::Level> levels;
+  for (const auto& level : by.machine.filled_by(as.ranks)) levels.push_back({level.name, level.ranks});
   std::erase_if(levels, [](const auto& level) { return level.ranks == 1; });
   if (levels.empty()) levels.push_back({"world", 1});
   const int all = static_cast<int>(levels.size());

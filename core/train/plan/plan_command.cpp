@@ -10,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/driver/command_line/arguments.hpp"
 #include "core/driver/deck_file.hpp"
+#include "core/driver/plan/simulation_plan.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/plan/graph_plan.hpp"
 #include "core/train/plan/plan_report.hpp"
@@ -23,14 +24,34 @@ struct Options {
   std::string deck, machine;
   std::vector<int> ranks;
   DeckOptions deck_options;
-  double samples = 0.0, operations = 0.0;
+  double samples = 0.0, operations = 0.0;  ///< of trainings
+  double rate = 0.0;                       ///< of simulations
+  bool weak = false;
+  std::optional<int> stage;  ///< from 1
   bool json = false;
 };
 
-Train::Params train_stage_of(const ReadDeck& deck, const std::string& path, const Registry& registry) {
-  for (const auto& stage : deck.deck.stages)
-    if (stage.type == "train") return deck::read<Train::Params>(stage.node, &registry);
-  throw InputError(fmt::format("'{}' has no stage 'train' to plan; give the deck of a training", path));
+bool can_be_planned(const deck::Choice<Task>& stage) { return stage.type == "train" || stage.type == "simulate"; }
+
+/// The stage that was asked for, else the first that can be planned.
+const deck::Choice<Task>& stage_of(const ReadDeck& deck, const Options& options) {
+  const auto& stages = deck.deck.stages;
+  if (options.stage) {
+    const auto count = static_cast<int>(stages.size());
+    if (*options.stage > count)
+      throw InputError(fmt::format("--stage {}: '{}' has {} stage{}; give a number from 1 to {}", *options.stage,
+                                   options.deck, count, count == 1 ? "" : "s", count));
+    const auto& stage = stages[static_cast<std::size_t>(*options.stage - 1)];
+    if (can_be_planned(stage)) return stage;
+    throw InputError(
+        fmt::format("--stage {}: a stage '{}' cannot be planned; give the number of a stage 'train' or "
+                    "'simulate', or leave --stage out",
+                    *options.stage, stage.type));
+  }
+  for (const auto& stage : stages)
+    if (can_be_planned(stage)) return stage;
+  throw InputError(fmt::format(
+      "'{}' has no stage 'train' or 'simulate' to plan; give the deck of a training or of a simulation", options.deck));
 }
 
 struct Planned {
@@ -106,10 +127,26 @@ nlohmann::json plan_graph_ranks(int ranks, const GraphWork& work, const Machine&
   return figures;
 }
 
-int run_plan(Registry& registry, Options& options, Context& context) {
-  const auto machine = load_machine(options.machine, context.comm);
-  const auto deck = read_deck(options.deck, options.deck_options, registry, context);
-  const auto params = train_stage_of(deck, options.deck, registry);
+int run_simulation_plan(const Simulate::Params& params, const Machine& machine, const Options& options,
+                        Context& context) {
+  if (options.samples > 0.0 || options.operations > 0.0)
+    throw InputError(
+        "--samples-per-rank and --operations-per-sample are for trainings, and a stage 'simulate' is planned; give "
+        "--rate, or --stage with the number of a stage 'train'");
+  context.dry_run = true;
+  const auto plan =
+      plan_simulation(params, options.deck, {options.ranks, options.rate, options.weak}, machine, context);
+  for (const auto& line : simulation_page(plan, machine)) context.log.info(line);
+  if (options.json) context.log.info(simulation_figures(plan, machine).dump());
+  return static_cast<int>(ExitCode::done);
+}
+
+int run_training_plan(const Train::Params& params, const Machine& machine, const Registry& registry,
+                      const Options& options, Context& context) {
+  if (options.rate > 0.0 || options.weak)
+    throw InputError(
+        "--rate and --weak are for simulations, and a stage 'train' is planned; give --operations-per-sample and "
+        "--samples-per-rank, or --stage with the number of a stage 'simulate'");
   const auto planned = model_of(params, registry, context);
   const auto& model = planned.model;
   context.log.info(fmt::format("{}: model {}, {} parameters in {} arrays and {} modules, float{}, optimizer {}",
@@ -134,10 +171,19 @@ int run_plan(Registry& registry, Options& options, Context& context) {
   return static_cast<int>(ExitCode::done);
 }
 
+int run_plan(Registry& registry, Options& options, Context& context) {
+  const auto machine = load_machine(options.machine, context.comm);
+  const auto deck = read_deck(options.deck, options.deck_options, registry, context);
+  const auto& stage = stage_of(deck, options);
+  if (stage.type == "simulate")
+    return run_simulation_plan(deck::read<Simulate::Params>(stage.node, &registry), machine, options, context);
+  return run_training_plan(deck::read<Train::Params>(stage.node, &registry), machine, registry, options, context);
+}
+
 int plan(Registry& registry, std::vector<std::string> arguments, Context& context) {
-  CLI::App app("Memory, bytes and time of a training on another computer", "cambium plan");
+  CLI::App app("Memory, messages and time of a training or a simulation on another computer", "cambium plan");
   Options options;
-  app.add_option("deck", options.deck, "deck with a stage train")->required();
+  app.add_option("deck", options.deck, "deck with a stage train or simulate")->required();
   app.add_option("overrides", options.deck_options.overrides, "key.path=value");
   app.add_option("--machine", options.machine, "machine file, or the name of one that came with the program: frontier")
       ->required();
@@ -146,10 +192,16 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
-  app.add_option("--samples-per-rank", options.samples, "instead of the deck's batch over the ranks")
+  app.add_option("--samples-per-rank", options.samples, "of a training: instead of the deck's batch over the ranks")
       ->check(CLI::PositiveNumber);
   app.add_option("--operations-per-sample", options.operations,
-                 "floating-point operations, forward and backward; six per parameter when absent")
+                 "of a training: floating-point operations, forward and backward; six per parameter when absent")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--rate", options.rate,
+                 "of a simulation: what one rank does in a second, as the last page of a run says (atom-steps/s)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--weak", options.weak, "of a simulation: the deck's problem is that of one rank, and grows with them");
+  app.add_option("--stage", options.stage, "number of the stage, from 1; the first that can be planned when absent")
       ->check(CLI::PositiveNumber);
   app.add_flag("--test-size", options.deck_options.test_size, "apply the deck's x-test notes");
   app.add_flag("--json", options.json, "print one JSON object as the last line");
@@ -160,7 +212,8 @@ int plan(Registry& registry, std::vector<std::string> arguments, Context& contex
 }  // namespace
 
 Command plan_command(Registry& registry) {
-  return {"core", "plan", "memory, bytes and step time of a training on another computer, and its best layout",
+  return {"core", "plan",
+          "memory, messages and step time of a training or a simulation on another computer, and what is best",
           [&registry](std::vector<std::string> arguments, Context& context) {
             return plan(registry, std::move(arguments), context);
           }};

@@ -65,7 +65,7 @@ std::vector<std::string> plan_page(const PlannedLayout& chosen, const std::vecto
                                    const Comparison& by) {
   std::vector<std::string> out;
   std::string mesh;
-  for (const auto& level : by.machine.mesh_of(chosen.settings.ranks))
+  for (const auto& level : by.machine.filled_by(chosen.settings.ranks))
     mesh += fmt::format("{}{} {}", mesh.empty() ? "" : " x ", level.name, level.ranks);
   out.push_back("");
   out.push_back(

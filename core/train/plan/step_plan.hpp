@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/plan/machine.hpp"
+#include "core/driver/plan/machine.hpp"
 #include "core/train/step/optimizers/optimizer.hpp"
 #include "core/train/step/reduce/reducer.hpp"
 #include "core/train/weights/divided/partition.hpp"

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
+#include "plugins/kinetic/solver/cut_grid.hpp"
 
 namespace cambium::kinetic {
 
@@ -78,17 +79,21 @@ static void cut(Axis& axis, int ranks, int place) {
 }
 
 void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given) {
-  const auto ranks = given.empty() ? choose(grid, comm.size()) : given;
+  decompose(grid, comm.rank(), comm.size(), given);
+}
+
+void decompose(PhaseGrid& grid, int rank, int size, const std::vector<int>& given) {
+  const auto ranks = given.empty() ? choose(grid, size) : given;
   const int n = grid.dimensions();
   int product = 1;
   for (int r : ranks) product *= r;
-  if (static_cast<int>(ranks.size()) != n || product != comm.size())
+  if (static_cast<int>(ranks.size()) != n || product != size)
     throw InputError(
         fmt::format("ranks: [{}] has {} entries and product {}; give {} entries, one per dimension of phase space, "
                     "whose product is the number of MPI ranks, {}",
-                    fmt::join(ranks, ", "), ranks.size(), product, n, comm.size()));
+                    fmt::join(ranks, ", "), ranks.size(), product, n, size));
   std::array<int, 6> place{}, stride{};
-  for (int d = n - 1, rest = comm.rank(), s = 1; d >= 0; --d) {
+  for (int d = n - 1, rest = rank, s = 1; d >= 0; --d) {
     place[d] = rest % ranks[d], rest /= ranks[d];
     stride[d] = s, s *= ranks[d];
   }
@@ -103,7 +108,7 @@ void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given)
     auto neighbour = [&](int shift) {
       const int at = place[d] + shift;
       if (!around && (at < 0 || at >= ranks[d])) return -1;
-      return comm.rank() + ((at + ranks[d]) % ranks[d] - place[d]) * stride[d];
+      return rank + ((at + ranks[d]) % ranks[d] - place[d]) * stride[d];
     };
     a.low_rank = neighbour(-1), a.high_rank = neighbour(1);
   }

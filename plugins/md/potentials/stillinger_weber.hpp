@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/deck/describe.hpp"
+#include "core/plugin/cost/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {
@@ -11,7 +12,7 @@ namespace cambium::md {
 ///   E = sum_(i<j) A eps [B (sigma/r)^p - (sigma/r)^q] exp(y)
 ///     + sum_i sum_(j<k) lambda eps (cos theta_jik - cos0)^2 exp(gamma y_ij) exp(gamma y_ik).
 /// The default parameters are those of silicon in that paper. One species.
-class StillingerWeber : public Potential {
+class StillingerWeber : public Potential, public CostsPerAtom {
  public:
   struct Params {
     double epsilon = 2.1683;  ///< eV
@@ -48,6 +49,10 @@ class StillingerWeber : public Potential {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
+  /// Two exponentials for each neighbour, and the angles between any two.
+  AtomCost atom_cost(double neighbours) const override {
+    return {80.0 * neighbours + 25.0 * neighbours * (neighbours - 1.0)};
+  }
 
  private:
   Params params_;

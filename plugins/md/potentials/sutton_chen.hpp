@@ -4,6 +4,7 @@
 
 #include "core/deck/describe.hpp"
 #include "core/pair/switch_function.hpp"
+#include "core/plugin/cost/cost.hpp"
 #include "core/plugin/potential.hpp"
 
 namespace cambium::md {
@@ -13,7 +14,7 @@ namespace cambium::md {
 /// Both powers are multiplied by the C2 SwitchFunction over the last `switch_width` before the cut-off. With `tail`,
 /// both sums go on beyond it in a medium of the mean density of the cell, with the part that the switch took away. One
 /// species.
-class SuttonChen : public Potential {
+class SuttonChen : public Potential, public CostsPerAtom {
  public:
   struct Params {
     std::optional<std::string> element;  ///< a row of the published table
@@ -64,6 +65,8 @@ class SuttonChen : public Potential {
                Context&) override;
   std::string summary() const override;
   std::vector<Citation> citations() const override;
+  /// Two passes over the neighbours with two powers each; the slope of a ghost's embedding comes from its owner.
+  AtomCost atom_cost(double neighbours) const override { return {80.0 * neighbours, 1.0}; }
 
   const Numbers& numbers() const { return numbers_; }
   /// Energy per atom of the perfect fcc crystal with lattice constant `a` (eV), by its lattice sums: with this cut-off,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "plugins/superres/scheme/row_share.hpp"
 
 namespace cambium::superres {
 
@@ -33,12 +34,16 @@ Grid Grid::make(int nx, int nz, double lx, double lz, double stretching, bool pe
   return grid;
 }
 
+void require_rows(int nz, int ranks) {
+  if (nz >= 2 * ranks) return;
+  throw InputError(
+      fmt::format("{} ranks cannot share {} rows of cells: every rank needs two; run on at most {} ranks or take "
+                  "more cells along z",
+                  ranks, nz, nz / 2));
+}
+
 Slab Slab::make(const Grid& grid, int rank, int ranks) {
-  if (grid.nz < 2 * ranks)
-    throw InputError(
-        fmt::format("{} ranks cannot share {} rows of cells: every rank needs two; run on at most {} ranks or take "
-                    "more cells along z",
-                    ranks, grid.nz, grid.nz / 2));
+  require_rows(grid.nz, ranks);
   Slab slab;
   slab.grid = grid, slab.rank = rank, slab.ranks = ranks;
   slab.first = begin(grid.nz, rank, ranks);

@@ -220,8 +220,10 @@ says("parallel.update and parallel.gather code whole weights, but this optimizer
               "--machine", "whole.yaml", "--ranks", "4"])
 table.file("untrained.yaml", "run: {name: none}\nstages:\n  - evaluate: {model: m.h5, dataset: {type: hdf5, files: [d.h5], fields: [{name: x}]}}\n")
 table.file("machine.yaml", MACHINE % (LEVEL % ("node", 2)))
-says("'untrained.yaml' has no stage 'train' to plan; give the deck of a training",
+says("'untrained.yaml' has no stage 'train' or 'simulate' to plan; give the deck of a training or of a simulation",
      command=["plan", "untrained.yaml", "--machine", "machine.yaml", "--ranks", "2"])
+says("--rate and --weak are for simulations, and a stage 'train' is planned; give --operations-per-sample and --samples-per-rank, or --stage with the "
+     "number of a stage 'simulate'", command=["plan", "deck.yaml", "--machine", "machine.yaml", "--ranks", "2", "--rate", "1e6"])
 
 # Networks of low rank
 SMALLER = """run: {name: smaller, directory: smaller}

@@ -6,9 +6,8 @@
 
 #include "core/deck/describe.hpp"
 #include "core/parallel/comm.hpp"
-#include "core/train/step/reduce/mesh.hpp"
 
-namespace cambium::train {
+namespace cambium {
 
 /// A computer as `cambium plan` sees it: devices, one rank on each, joined level by level.
 struct Machine {
@@ -21,6 +20,7 @@ struct Machine {
   };
   std::string name, source;
   double peak = 0.0;              ///< floating-point operations per second of a device, in the model's precision
+  double peak_double = 0.0;       ///< the same in double precision; 0 when not known
   double memory = 0.0;            ///< B of a device
   double memory_bandwidth = 0.0;  ///< B/s
   double coding = 0.0;            ///< B/s of float32 that a device encodes or decodes; 0 when not known: left out
@@ -28,8 +28,13 @@ struct Machine {
   std::vector<Level> levels;
   static void describe(deck::Describe<Machine>& d);
 
-  /// The levels that this many ranks fill, the innermost first, as a mesh has them.
-  std::vector<Mesh::Level> mesh_of(int ranks) const;
+  /// A level and the units of the one before it that some ranks fill.
+  struct Filled {
+    std::string name;
+    int ranks = 1;
+  };
+  /// The levels that this many ranks fill, the innermost first. InputError when they do not come out even.
+  std::vector<Filled> filled_by(int ranks) const;
 };
 
 /// Reads a machine file, or the one of this name that came with the program, on rank 0 for all. InputError with
@@ -47,4 +52,4 @@ enum class Pattern { ring, direct };
 double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_t ranks, std::int64_t stride,
                   const Machine& machine);
 
-}  // namespace cambium::train
+}  // namespace cambium

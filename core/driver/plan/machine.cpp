@@ -1,4 +1,4 @@
-#include "core/train/plan/machine.hpp"
+#include "core/driver/plan/machine.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "core/io/run/shipped.hpp"
 #include "core/parallel/agree.hpp"
 
-namespace cambium::train {
+namespace cambium {
 
 void Machine::Level::describe(deck::Describe<Level>& d) {
   d("name", &Level::name, "of the level, for example node");
@@ -46,6 +46,13 @@ void Machine::describe(deck::Describe<Machine>& d) {
       .unit("1/s")
       .positive()
       .example("191.5e12");
+  d("peak_double", &Machine::peak_double,
+    "the same in double precision, for simulations; not known when 0, which leaves memory_bandwidth to say how fast "
+    "they compute")
+      .unit("1/s")
+      .non_negative()
+      .def(0.0)
+      .example("23.9e12");
   d("memory", &Machine::memory, "of one device").unit("B").positive().example("64 GB");
   d("memory_bandwidth", &Machine::memory_bandwidth, "of one device").unit("B/s").positive().example("1600 GB/s");
   d("coding", &Machine::coding, "float32 that one device turns into short messages or back; left out of times when 0")
@@ -83,8 +90,8 @@ Machine load_machine(const std::string& given, const Comm& comm) {
   return deck::read<Machine>(deck::parse(text, path));
 }
 
-std::vector<Mesh::Level> Machine::mesh_of(int ranks) const {
-  std::vector<Mesh::Level> out;
+std::vector<Machine::Filled> Machine::filled_by(int ranks) const {
+  std::vector<Filled> out;
   int left = ranks;
   for (const auto& level : levels) {
     const int size = level.size && &level != &levels.back() ? std::min(*level.size, left) : left;
@@ -129,4 +136,4 @@ double seconds_of(Pattern pattern, double bytes, std::int64_t calls, std::int64_
   return slowest + latency * static_cast<double>(calls) * static_cast<double>(pattern == Pattern::ring ? ranks - 1 : 1);
 }
 
-}  // namespace cambium::train
+}  // namespace cambium

@@ -1,0 +1,82 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cambium {
+
+/// One kind of message of a time step, as the busiest rank sees it. Figures are of one step, a fraction where not every
+/// step has one.
+struct StepMessages {
+  enum class Pattern {
+    neighbours,  ///< straight to some ranks nearby
+    reduce,      ///< a sum or maximum over all ranks that all get
+    gather,      ///< what each rank has, to all others
+  };
+  std::string name;
+  Pattern pattern = Pattern::neighbours;
+  double rounds = 0.0;    ///< in which the rank waits for others
+  double messages = 0.0;  ///< that it sends one by one; 0 of collectives
+  double sent = 0.0;      ///< B that it gives away
+  double received = 0.0;  ///< B that come for it
+  int dimensions = 1;     ///< of the grid of ranks, the last of which follow each other in number; neighbours alone
+  double behind = 0.0;    ///< share of the step's work that goes on meanwhile
+};
+
+/// A time step and the memory of the busiest of some ranks.
+struct StepCost {
+  std::string parts;        ///< what the ranks are given: "4 x 2 x 2 bricks"
+  double items = 0.0;       ///< that this rank works on
+  double operations = 0.0;  ///< in the precision of the physics; 0 when not known
+  double moved = 0.0;       ///< B between processor and memory, at least
+  double repeated = 0.0;    ///< of these, what every rank moves alike, however many there are
+  double memory = 0.0;      ///< B that are kept
+  std::vector<StepMessages> messages;
+  double sent() const {
+    double sum = 0.0;
+    for (const auto& m : messages) sum += m.sent;
+    return sum;
+  }
+  double received() const {
+    double sum = 0.0;
+    for (const auto& m : messages) sum += m.received;
+    return sum;
+  }
+  double sent_messages() const {
+    double sum = 0.0;
+    for (const auto& m : messages) sum += m.messages;
+    return sum;
+  }
+};
+
+/// What the steps of a physics would cost on any number of ranks, from its keys alone: nothing of the size of the
+/// problem is made. It has the name and the Params of the physics; `cambium plan` asks it.
+class Cost {
+ public:
+  using Kind = Cost;
+  static constexpr std::string_view kind = "cost";
+  virtual ~Cost() = default;
+  /// One line: how large the problem is, and what says how much a step costs.
+  virtual std::string summary() const = 0;
+  /// What the rate of a run counts: "atom".
+  virtual std::string item() const = 0;
+  /// Of the deck's whole problem.
+  virtual double items() const = 0;
+  /// The problem `times` as large as in the deck, on so many ranks. InputError when it cannot be divided so.
+  virtual StepCost of(int ranks, double times) const = 0;
+};
+
+/// What a potential asks for beside positions and forces; for costs of dynamics. A potential that is not of this type
+/// is planned by a measured rate alone.
+struct AtomCost {
+  double operations = 0.0;   ///< of one atom and step
+  double forward_words = 0;  ///< of 8 B, of each ghost and step, from its owner
+};
+class CostsPerAtom {
+ public:
+  virtual ~CostsPerAtom() = default;
+  /// `neighbours`: within the cut-off of an atom.
+  virtual AtomCost atom_cost(double neighbours) const = 0;
+};
+
+}  // namespace cambium

@@ -1,0 +1,196 @@
+#include "plugins/kinetic/physics/vlasov_cost.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/error.hpp"
+#include "core/numerics/width.hpp"
+#include "plugins/kinetic/solver/cut_grid.hpp"
+#include "plugins/kinetic/solver/layout.hpp"
+
+namespace cambium::kinetic {
+
+namespace {
+
+using Pattern = StepMessages::Pattern;
+constexpr int stages = 3;
+constexpr double number = 8.0;  ///< B of moments and fields
+
+const BasisInfo& info_of(const CommonParams& params, const PhaseGrid& grid) {
+  return find_built(grid.cdim, grid.vdim, params.basis.order, params.basis.family == BasisParams::Family::tensor).info;
+}
+
+/// Modes on a face of dimension d: those of a cell, told apart by the other dimensions alone.
+int face_modes(const BasisInfo& info, int d) {
+  std::set<std::vector<int>> faces;
+  for (auto exponents : info.exponents) {
+    exponents.erase(exponents.begin() + d);
+    faces.insert(exponents);
+  }
+  return static_cast<int>(faces.size());
+}
+
+int lanes_of(Precision precision) {
+  return precision == Precision::float64 ? width_of<ExecSpace, double> : width_of<ExecSpace, float>;
+}
+
+/// Sides of a part in dimension d that another rank is behind, of the part with the most.
+int edges_of(const Axis& axis, bool velocity) {
+  if (axis.ranks == 1) return 0;
+  const bool around = !velocity && axis.low_wall == Wall::periodic;
+  return around || axis.ranks > 2 ? 2 : 1;
+}
+
+/// The largest part of a grid cut among so many ranks.
+PhaseGrid part_of(PhaseGrid grid, int ranks, const std::vector<int>& given, double times) {
+  const double grow = std::pow(times, 1.0 / grid.cdim);
+  for (int d = 0; d < grid.cdim; ++d) grid.axis[d].cells = static_cast<int>(std::lround(grid.axis[d].cells * grow));
+  int product = 1;
+  for (int r : given) product *= r;
+  decompose(grid, 0, ranks, product == ranks ? given : std::vector<int>());
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    Axis& a = grid.axis[d];
+    a.count = (a.cells + a.ranks - 1) / a.ranks;
+  }
+  return grid;
+}
+
+std::string parts_text(const PhaseGrid& grid) {
+  std::vector<int> ranks;
+  for (int d = 0; d < grid.dimensions(); ++d) ranks.push_back(grid.axis[d].ranks);
+  return fmt::format("{} parts", fmt::join(ranks, " x "));
+}
+
+}  // namespace
+
+VlasovCost::VlasovCost(const CommonParams& params, Fields fields) : params_(params), fields_(fields) {
+  for (const auto& s : params.species) grids_.push_back(make_grid(params, s));
+}
+
+std::string VlasovCost::summary() const {
+  std::vector<std::string> all;
+  for (std::size_t k = 0; k < grids_.size(); ++k) {
+    std::vector<int> cells;
+    for (int d = 0; d < grids_[k].dimensions(); ++d) cells.push_back(grids_[k].axis[d].cells);
+    all.push_back(fmt::format("{} on {} cells of {} modes", params_.species[k].name, fmt::join(cells, " x "),
+                              info_of(params_, grids_[k]).modes));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+double VlasovCost::items() const {
+  double sum = 0.0;
+  for (const auto& g : grids_) sum += static_cast<double>(g.cells());
+  return sum;
+}
+
+/// Whether stages pack what neighbours ask for and add what comes afterwards: velocity space is cut, or walls give
+/// particles back.
+bool VlasovCost::packs_traces(const PhaseGrid& grid) const {
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    const Axis& a = grid.axis[d];
+    if (d >= grid.cdim && a.ranks > 1) return true;
+    if (d < grid.cdim && a.low_wall != Wall::periodic && (a.low_wall != Wall::absorb || a.high_wall != Wall::absorb))
+      return true;
+  }
+  return false;
+}
+
+/// Of one copy of the distribution function.
+double VlasovCost::bytes_of(const PhaseGrid& grid) const {
+  const Layout layout(grid, lanes_of(params_.precision), info_of(params_, grid).modes);
+  return (params_.precision == Precision::float64 ? 8.0 : 4.0) * static_cast<double>(layout.size());
+}
+
+void VlasovCost::add_species(const PhaseGrid& grid, bool collides, bool fused, StepCost& out) const {
+  const BasisInfo& info = info_of(params_, grid);
+  const int lanes = lanes_of(params_.precision);
+  const double bytes = params_.precision == Precision::float64 ? 8.0 : 4.0, f = bytes_of(grid);
+  const Layout layout(grid, lanes, info.modes);
+  const bool packs = packs_traces(grid);
+  const double cells = static_cast<double>(grid.local_conf_cells()) * grid.local_velocity_cells();
+  out.items += cells;
+  out.operations += stages * cells * (info.multiplications + info.additions);
+  out.moved += (fused ? 6.0 : 10.0) * bytes * cells * info.modes;  // lines that a store reads first with them
+  out.memory += (fused ? 2.0 : 3.0) * f;
+  // Of traces; where the stages leave them, what collisions change is packed anew.
+  const double sends = stages + (collides && !packs ? 1.0 : 0.0);
+  double sent = 0.0, messages = 0.0;
+  int dimensions = 0;
+  for (int d = 0; d < grid.dimensions(); ++d) {
+    const int edges = edges_of(grid.axis[d], d >= grid.cdim), face = face_modes(info, d);
+    if (edges == 0) continue;
+    ++dimensions;
+    if (d >= grid.cdim) {
+      const double along = static_cast<double>(layout.velocity_cells) / layout.nv[d - grid.cdim];
+      sent += sends * edges * bytes * lanes * layout.blocks() * along * face;
+      messages += sends * edges;
+      continue;
+    }
+    // What moves up leaves at one side, what moves down at the other: half of velocity space each.
+    const double blocks = d == 0 ? layout.others : static_cast<double>(layout.blocks()) / layout.other[d - 1] * lanes;
+    sent += sends * 0.5 * edges * bytes * blocks * layout.velocity_cells * face;
+    const double slabs = d == 0 ? std::ceil(0.5 * layout.slabs) : layout.slabs;
+    messages += sends * edges * (packs ? 1.0 : slabs);
+  }
+  if (sent == 0.0) return;
+  out.memory += 2.0 * sent;  // three places for each face, sent and received
+  out.messages.push_back(
+      {"traces on faces", Pattern::neighbours, sends, messages, sent, sent, std::max(dimensions, 1), 0.6});
+}
+
+/// Maxwellians of a given density, momentum and energy, whose moments are summed over the ranks until they are those.
+void VlasovCost::add_collisions(const std::vector<PhaseGrid>& parts, double conf, StepCost& out) const {
+  constexpr double iterations = 3.0;  // as in most cells
+  double rounds = 0.0, sums = 0.0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& s = params_.species[k];
+    if (!s.collisions) continue;
+    const bool corrected = s.collisions->op == CollisionParams::Operator::bgk;
+    rounds += corrected ? 2.0 * iterations : 1.0;
+    if (corrected) sums += iterations * conf * (parts[k].vdim + 2) * info_of(params_, parts[k]).conf;
+  }
+  if (rounds > 0.0)
+    out.messages.push_back({"moments after collisions", Pattern::reduce, rounds, 0.0, number * sums, number * sums});
+}
+
+StepCost VlasovCost::of(int ranks, double times) const {
+  std::vector<PhaseGrid> parts;
+  for (const auto& g : grids_) parts.push_back(part_of(g, ranks, params_.ranks, times));
+  // Two stages share a pass where the field of the second is known before the first and no cache holds f.
+  bool fused = fields_ != Fields::poisson;
+  double conf = 1.0, moments = 0.0;
+  for (int d = 0; d < parts.front().cdim; ++d) conf *= parts.front().axis[d].cells;
+  for (const auto& g : parts) {
+    const BasisInfo& info = info_of(params_, g);
+    const double copies = 3.0 * bytes_of(g);
+    constexpr double cache = 12 << 20;  // B, as the solver's
+    fused = fused && g.vdim > 1 && copies > cache && !packs_traces(g);
+    moments += conf * (g.vdim + 2) * info.conf;
+  }
+  StepCost out;
+  out.parts = parts_text(parts.front());
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    add_species(parts[k], params_.species[k].collisions || params_.species[k].positivity || !params_.collisions.empty(),
+                fused, out);
+  const double components = fields_ == Fields::none      ? 0.0
+                            : fields_ == Fields::poisson ? parts.front().cdim
+                                                         : 8.0,
+               whole = conf * info_of(params_, parts.front()).conf * components;
+  // Moments of three stages and what they are summed in, fields of three.
+  out.memory += number * (6.0 * moments + 3.0 * whole);
+  out.repeated = number * stages * (6.0 * moments + 8.0 * whole);
+  out.moved += out.repeated;
+  if (ranks == 1) return out;
+  const double sums = fused ? 2.0 : 3.0, bytes = number * stages * moments;
+  out.messages.push_back({"moments of all cells", Pattern::reduce, sums, 0.0, bytes, bytes});
+  out.messages.push_back({"frequencies", Pattern::reduce, sums, 0.0, number * stages, number * stages});
+  add_collisions(parts, conf, out);
+  return out;
+}
+
+}  // namespace cambium::kinetic

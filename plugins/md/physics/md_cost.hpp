@@ -1,0 +1,43 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/particles/box.hpp"
+#include "core/plugin/cost/cost.hpp"
+#include "plugins/md/physics/md.hpp"
+
+namespace cambium::md {
+
+/// What steps of `md` cost, as if the atoms filled the cell evenly and every rank had a brick of it (where they do not,
+/// planes that follow the pairs give all ranks the same work, too). Ghosts are those of a brick's surroundings; a list
+/// lasts until the fastest atom, in free flight, has come half the skin.
+class MdCost : public Cost {
+ public:
+  using Params = Md::Params;
+  MdCost(const Params& params, Context& context);
+  std::string summary() const override;
+  std::string item() const override { return "atom"; }
+  double items() const override { return atoms_; }
+  StepCost of(int ranks, double times) const override;
+
+ private:
+  struct Surroundings {
+    std::array<int, 3> count;  ///< bricks along a, b, c
+    double atoms, ghosts;      ///< of a rank; ghosts of other ranks alone
+    double surface;            ///< Å^2 that atoms leave through
+    double peers;
+    double density;  ///< 1/Å^3
+  };
+  Surroundings around(int ranks, const Box& box, double atoms) const;
+  double steps_of_a_list(double atoms) const;
+  double reductions() const;
+  void add_messages(const Surroundings& s, double between, StepCost& out) const;
+
+  Params params_;
+  std::unique_ptr<Potential> potential_;
+  Box box_;
+  double atoms_ = 0.0, range_ = 0.0;
+  double speed_ = 0.0;  ///< Å/ps, root of k T / m of the lightest species
+};
+
+}  // namespace cambium::md

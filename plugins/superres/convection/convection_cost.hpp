@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+
+#include "core/parallel/context.hpp"
+#include "core/plugin/cost/cost.hpp"
+#include "plugins/superres/convection/convection.hpp"
+
+namespace cambium::superres {
+
+/// What steps of convection cost. Ranks have slabs of whole rows: two neighbours, whose rows of cells are the surface;
+/// but the ends of all slabs go to all ranks, three stages of two solutions each, and every rank keeps and multiplies
+/// the gains of all of them, which grows with the ranks.
+class ConvectionCost : public Cost {
+ public:
+  /// `scalars` besides u, w, b, p. Not periodic: rows are transformed with their mirror images.
+  ConvectionCost(const ConvectionKeys& keys, bool periodic, int scalars = 0)
+      : keys_(keys), periodic_(periodic), fields_(4 + scalars) {}
+  std::string summary() const override;
+  std::string item() const override { return "cell"; }
+  double items() const override { return static_cast<double>(keys_.cells[0]) * keys_.cells[1]; }
+  StepCost of(int ranks, double times) const override;
+
+ private:
+  ConvectionKeys keys_;
+  bool periodic_;
+  int fields_;
+};
+
+/// Of the physics with that Setup (ConvectionPhysics).
+template <class Setup, bool periodic>
+class ConvectionCostOf : public ConvectionCost {
+ public:
+  using Params = typename Setup::Params;
+  ConvectionCostOf(const Params& params, Context&) : ConvectionCost(params, periodic) {}
+};
+
+}  // namespace cambium::superres

@@ -1,0 +1,135 @@
+"""Decks of every physics that fit 1 to 64 ranks, what a run of them counts, and what `cambium plan` says: for scale_counts.py, for
+plan_times.py and for the tests (tests/system/test_plan.py)."""
+
+import json
+import os
+import re
+import subprocess
+
+HEAD = """
+run: {{name: case, directory: {folder}, seed: 1}}
+plugins: [{plugin}]
+stages:
+  - simulate:
+      steps: {steps}
+      thermo: {{every: 1000000}}
+"""
+# plugin, steps that are counted, keys of the stage.
+CASES = {
+    "lennard_jones": ("md", 40, """
+      physics: md
+      structure: {lattice: {type: fcc, a: 5.719, cells: [16, 16, 16], species: [Ar]}}
+      initial_temperature: 240 K
+      potential: {type: lennard_jones, epsilon: 0.010323, sigma: 3.405, cutoff: 8.5125, truncation: smooth}
+      timestep: 5 fs
+"""),
+    "silicon": ("md", 40, """
+      physics: md
+      structure: {lattice: {type: diamond, a: 5.431, cells: [12, 12, 12], species: [Si]}}
+      initial_temperature: 2000 K
+      potential: {type: stillinger_weber}
+      timestep: 1 fs
+"""),
+    "copper": ("md", 40, """
+      physics: md
+      structure: {lattice: {type: fcc, a: 3.61, cells: [20, 20, 20], species: [Cu]}}
+      initial_temperature: 1200 K
+      potential: {type: sutton_chen, element: Cu}
+      timestep: 2 fs
+"""),
+    "convection": ("superres", 30, """
+      physics: rayleigh_benard
+      rayleigh: 1e5
+      width: 2
+      cells: [256, 128]
+      end_time: 1000
+"""),
+    "cavity": ("superres", 30, """
+      physics: cavity
+      rayleigh: 1e5
+      cells: [128, 128]
+      end_time: 1000
+"""),
+    "kinetic_1x2v": ("kinetic", 12, """
+      physics: vlasov_poisson
+      parameters: {k: 0.5}
+      domain: {lower: [0], upper: [2*pi/k], cells: [256]}
+      species:
+        - {name: electron, charge: -1, velocity: {lower: [-6, -6], upper: [6, 6], cells: [16, 16]}, f0: "(1 + 0.01*cos(k*x))*maxwellian(vx)*maxwellian(vy)"}
+"""),
+    "kinetic_2x2v": ("kinetic", 8, """
+      physics: vlasov_maxwell
+      parameters: {k: 0.5, u: 0.3, vt: 0.1}
+      domain: {lower: [0, 0], upper: [2*pi/k, 2*pi/k], cells: [32, 32]}
+      basis: {order: 1}
+      species:
+        - {name: electron, charge: -1, velocity: {lower: [-0.9, -0.9], upper: [0.9, 0.9], cells: [8, 8]}, f0: "maxwellian(vx, 0, vt)*maxwellian(vy, u, vt)"}
+      fields: {B: ["0", "0", "1e-4*cos(k*x)"]}
+"""),
+    "gas": ("kinetic", 12, """
+      physics: boltzmann_bgk
+      domain: {lower: [0], upper: [1], cells: [256], lower_wall: [copy], upper_wall: [copy]}
+      species:
+        - {name: gas, velocity: {lower: [-6], upper: [6], cells: [32]}, collisions: {frequency: 100}, f0: maxwellian(v)}
+"""),
+}
+# A network without latency and of any bandwidth, on which no two ranks share a node: every message is one of MPI.
+APART = "0 s, 1000000 GB/s"
+MPI = os.environ.get("CAMBIUM_MPIEXEC", "mpiexec;--allow-run-as-root;--oversubscribe;--mca;mpi_yield_when_idle;1").split(";")
+LINE = re.compile(r"^messages: a rank sends at most ([0-9.e+-]+) messages and ([0-9.e+-]+) kB a step, receives ([0-9.e+-]+) kB and takes part in "
+                  r"([0-9.e+-]+) collectives$", re.M)
+MACHINE = """
+name: flat
+peak: 1e12
+memory: 64 GB
+memory_bandwidth: {memory} GB/s
+reached_links: 1
+levels: [{{name: network, bandwidth: {bandwidth}, latency: {latency}}}]
+"""
+
+
+def write_deck(case, folder, steps=None):
+    plugin, counted, keys = CASES[case]
+    path = os.path.join(folder, f"{case}.yaml")
+    with open(path, "w") as file:
+        file.write(HEAD.format(folder=os.path.join(folder, "run"), plugin=plugin, steps=steps or counted) + keys.lstrip("\n"))
+    return path
+
+
+def write_machine(folder, bandwidth="1 GB/s", latency="1 us", memory=10):
+    path = os.path.join(folder, "flat.yaml")
+    with open(path, "w") as file:
+        file.write(MACHINE.format(bandwidth=bandwidth, latency=latency, memory=memory))
+    return path
+
+
+def run(program, path, ranks, network=APART, overrides=()):
+    """The page of a run."""
+    environment = dict(os.environ, CAMBIUM_NETWORK=network, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    launcher = [*MPI, "-np", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*launcher, program, "run", path, "--overwrite", *overrides], capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(f"{path} on {ranks} ranks: {done.stdout[-500:]}{done.stderr}")
+    return done.stdout
+
+
+def counted(page):
+    """Of the busiest rank and a step; memory at its peak, of the whole process."""
+    figures = [float(x) for x in LINE.search(page).groups()]
+    memory = float(re.search(r"^peak memory per rank: [0-9.]+ MiB \(largest ([0-9.]+)\)", page, re.M).group(1))
+    return {"messages": figures[0], "sent": 1e3 * figures[1], "received": 1e3 * figures[2], "collectives": figures[3], "memory": 1048576 * memory}
+
+
+def rate(page):
+    """Items per second in the loop."""
+    number, prefix = re.search(r"([0-9.e+-]+) ?([kMG]?) ?(?:atom|cell|node)-steps/s", page).groups()
+    return float(number) * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[prefix]
+
+
+def planned(program, path, machine, ranks, *more):
+    """What the plan says of each number of ranks."""
+    done = subprocess.run([program, "plan", path, "--machine", machine, "--ranks", ",".join(map(str, ranks)), "--json", *more], capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])["plans"]

@@ -1,0 +1,145 @@
+"""`cambium plan` of simulations: what ranks count is what was planned and no more than their surface asks for; the page, by hand."""
+import json
+import math
+import os
+import re
+import sys
+import unittest
+
+import program
+
+sys.path.insert(0, os.path.join(program.SOURCE, "studies"))
+import scale_cases as cases  # noqa: E402
+
+RANKS = [int(n) for n in os.environ.get("CAMBIUM_RANKS", "2,4,8").split(",")]
+PLANNED = 0.2  # of bytes
+AGREEMENTS = 2
+
+
+def parts(plan):
+    """Ranks along each dimension: of "4 x 2 x 2 bricks"."""
+    return [int(n) for n in re.match(r"[0-9]+(?: x [0-9]+)*", plan["parts"]).group().split(" x ")]
+
+
+def shell(edges, divided, reach):
+    """Volume within reach of a brick that lies beyond a side that is divided, by looking at a grid of points."""
+    points, inside = 40, 0
+    for i in range(points):
+        for j in range(points):
+            for k in range(points):
+                gaps = []
+                for e, n in zip(edges, (i, j, k)):
+                    x = (e + 2 * reach) * (n + 0.5) / points - reach
+                    gaps.append(max(0.0, -x, x - e))
+                inside += any(g > 0.0 and d for g, d in zip(gaps, divided)) and sum(g * g for g in gaps) < reach * reach
+    return math.prod(e + 2 * reach for e in edges) * inside / points**3
+
+
+# Of the decks of molecular dynamics: edge of the cell and range, Å, and the words of a ghost in a step (positions, forces, slopes).
+GHOSTS = {"lennard_jones": (16 * 5.719, 9.5125, 4), "silicon": (12 * 5.431, 1.8 * 2.0951 + 1, 4 + 3), "copper": (20 * 3.61, 2 * 3.61 + 1, 4 + 1)}
+
+
+class Counted(unittest.TestCase):
+    """Runs on more ranks than cores, each of which is a node of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = program.fresh("plan_counted")
+        machine = cases.write_machine(cls.folder)
+        cls.runs, cls.plans = {}, {}
+        for case in cases.CASES:
+            path = cases.write_deck(case, cls.folder)
+            cls.runs[case] = {n: cases.counted(cases.run(program.PROGRAM, path, n)) for n in RANKS}
+            cls.plans[case] = {p["ranks"]: p for p in cases.planned(program.PROGRAM, path, machine, RANKS)}
+
+    def test_the_plan_says_what_ranks_count(self):
+        for case in cases.CASES:
+            for n in RANKS:
+                with self.subTest(case=case, ranks=n):
+                    run, plan = self.runs[case][n], self.plans[case][n]
+                    self.assertLess(abs(plan["sent"] / run["sent"] - 1), PLANNED, (plan, run))
+                    self.assertLess(abs(plan["received"] / run["received"] - 1), PLANNED, (plan, run))
+                    self.assertLess(abs(plan["messages"] / run["messages"] - 1), 0.35, (plan, run))
+                    # Beside those of the physics, ranks agree about once a second whether to go on: up to twice a step where steps are slow.
+                    self.assertGreater(run["collectives"], 0.65 * plan["collectives"], (plan, run))
+                    self.assertLess(run["collectives"], 1.35 * plan["collectives"] + AGREEMENTS, (plan, run))
+
+    def test_atoms_send_their_shell(self):
+        for case, (edge, reach, words) in GHOSTS.items():
+            for n in RANKS:
+                with self.subTest(case=case, ranks=n):
+                    run, plan = self.runs[case][n], self.plans[case][n]
+                    grid = parts(plan)
+                    self.assertEqual(math.prod(grid), n)
+                    ghosts = n * plan["items"] / edge**3 * shell([edge / r for r in grid], [r > 1 for r in grid], reach)
+                    # Lists that are made anew add at most a few words for each ghost now and then.
+                    self.assertLess(run["sent"], 1.35 * 8 * words * ghosts)
+                    self.assertGreater(run["sent"], 0.8 * 8 * words * ghosts)
+                    self.assertLess(run["messages"], 26 * 4, "26 neighbours, four kinds of message")
+                    self.assertLess(run["collectives"], 2 + AGREEMENTS)
+
+    def test_convection_sends_a_few_rows(self):
+        for case, row in (("convection", 256), ("cavity", 2 * 128)):
+            for n in RANKS:
+                with self.subTest(case=case, ranks=n):
+                    run = self.runs[case][n]
+                    # Three stages; five rows to each of two neighbours; two ends of a slab, of three fields and of complex modes.
+                    self.assertLess(run["sent"], 1.25 * 3 * 8 * row * (2 * 5 + 2 * (3 + 1)))
+                    self.assertLessEqual(run["messages"], 3 * 2 * 2 + 0.5)
+                    self.assertLess(run["collectives"], 15 + AGREEMENTS)
+
+    def test_cells_send_traces_and_moments(self):
+        # Modes of a cell; cells along each dimension; numbers of the moments of all cells of configuration space.
+        # The Maxwellians of collisions are corrected three times, which sums moments as often as the stages do.
+        for case, modes, cells, moments, sums in (("kinetic_1x2v", 20, [256, 16, 16], 256 * 4 * 3, 7), ("kinetic_2x2v", 16, [32, 32, 8, 8], 1024 * 4 * 4, 8),
+                                                  ("gas", 8, [256, 32], 2 * 256 * 3 * 3, 14)):
+            for n in RANKS:
+                with self.subTest(case=case, ranks=n):
+                    run, plan = self.runs[case][n], self.plans[case][n]
+                    grid = parts(plan)
+                    own = [math.ceil(c / r) for c, r in zip(cells, grid)]
+                    surface = sum(2 * math.prod(own) / own[d] for d in range(len(own)) if grid[d] > 1)
+                    # Four times traces of half the modes at most, packs of up to eight cells along x; the moments of three stages.
+                    self.assertLess(run["sent"], 8 * (4 * 0.5 * modes * surface * max(1, 8 / own[0]) + 3.1 * moments))
+                    self.assertLess(run["collectives"], sums + AGREEMENTS)
+
+    def test_the_page_follows_from_its_messages(self):
+        """A flat network: latency of each round, bytes through one link; sums over a tree."""
+        folder = program.fresh("plan_page")
+        machine = cases.write_machine(folder, "1 GB/s", "100 us")
+        path = cases.write_deck("silicon", folder)
+        plan, = cases.planned(program.PROGRAM, path, machine, [8], "--rate", "1e6")
+        self.assertAlmostEqual(plan["work_seconds"], 12**3 * 8 / 8 * 1e-6, delta=1e-9)
+        seconds = plan["work_seconds"]
+        for e in plan["exchanges"]:
+            rounds = e["rounds"] * (3 if e["messages"] == 0 else 1)
+            bytes_ = min(3, 2) * e["sent"] if e["messages"] == 0 else e["sent"]
+            self.assertAlmostEqual(e["seconds"], rounds * 1e-4 + bytes_ * 1e-9, delta=1e-9, msg=e["name"])
+            seconds += e["seconds"]
+        self.assertAlmostEqual(plan["step_seconds"], seconds, delta=1e-9)
+        self.assertAlmostEqual(plan["efficiency"], 12**3 * 8 * 1e-6 / (8 * seconds), delta=1e-9)
+
+    def test_ten_to_the_nine_atoms(self):
+        code, out, error = program.run("plan", os.path.join(program.SOURCE, "inputs", "md", "argon_melt.yaml"), "--machine", "frontier", "--ranks",
+                                       "16,1024,65536,98304", "stages[0].simulate.structure.lattice.cells=[640, 640, 640]", "--rate", "2e7", "--json")
+        self.assertEqual(code, 0, error)
+        figures = json.loads(out.splitlines()[-1])
+        self.assertEqual(figures["items"], 4 * 640**3)
+        self.assertEqual([p["ranks"] for p in figures["plans"]], [16, 1024, 65536, 98304])
+        self.assertFalse(figures["plans"][0]["refused"])
+        self.assertGreater(figures["plans"][0]["efficiency"], 0.9)
+        times = [p["step_seconds"] for p in figures["plans"]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertRegex(out, r"(?m)^largest sensible number of ranks: [0-9]+, efficiency [0-9]+ %")
+
+    def test_weak(self):
+        folder = program.fresh("plan_weak")
+        machine = cases.write_machine(folder, "10 GB/s", "2 us")
+        for case in ("copper", "kinetic_2x2v"):
+            plans = cases.planned(program.PROGRAM, cases.write_deck(case, folder), machine, [8, 64, 512], "--weak")
+            for plan in plans:
+                self.assertAlmostEqual(plan["items"] / plans[0]["items"], 1.0, delta=0.05, msg=case)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
