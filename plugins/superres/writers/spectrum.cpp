@@ -14,7 +14,7 @@
 namespace cambium::superres {
 namespace {
 
-constexpr const char* names[3] = {"u", "w", "b"};
+constexpr const char* field_names[3] = {"u", "w", "b"};
 
 /// Adds this rank's rows of one field, each with its share of the height, to `sums`.
 void add_rows(const State& state, const char* name, const std::vector<double>& heights, std::int64_t first,
@@ -50,7 +50,7 @@ void SpectrumWriter::observe(const State& state, std::int64_t, double time) {
   for (std::size_t k = 0; k + 1 < z.size(); ++k) heights.push_back(z[k + 1] - z[k]);
   const auto first = context_.comm.exclusive_sum(state.find("u")->tensor().shape[0]);
   for (int f = 0; f < 3; ++f)
-    add_rows(state, names[f], heights, first, z.back() - z.front(), std::span(now).subspan(f * modes, modes));
+    add_rows(state, field_names[f], heights, first, z.back() - z.front(), std::span(now).subspan(f * modes, modes));
   context_.comm.sum(std::span<double>(now));
   sums_.resize(now.size(), 0.0);
   for (std::size_t k = 0; k < now.size(); ++k) sums_[k] += now[k];
@@ -63,7 +63,7 @@ void SpectrumWriter::finish(const State& state) {
   const std::size_t modes = sums_.size() / 3;
   std::vector<io::Column> columns{{"k", "1/H", "wave number"}};
   std::vector<std::vector<double>> values(4, std::vector<double>(modes));
-  for (int f = 0; f < 3; ++f) columns.push_back({std::string("E_") + names[f], "", "sum over k is <f^2>/2"});
+  for (int f = 0; f < 3; ++f) columns.push_back({std::string("E_") + field_names[f], "", "sum over k is <f^2>/2"});
   for (std::size_t k = 0; k < modes; ++k) {
     values[0][k] = 2.0 * constants::pi * static_cast<double>(k) / width;
     for (int f = 0; f < 3; ++f) values[f + 1][k] = sums_[f * modes + k] / static_cast<double>(samples_);
