@@ -9,8 +9,8 @@
 
 #include "core/base/error.hpp"
 #include "core/numerics/width.hpp"
-#include "plugins/kinetic/solver/cut_grid.hpp"
 #include "plugins/kinetic/solver/layout.hpp"
+#include "plugins/kinetic/solver/phase_grid.hpp"
 
 namespace cambium::kinetic {
 

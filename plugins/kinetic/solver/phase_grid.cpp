@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "core/base/error.hpp"
-#include "plugins/kinetic/solver/cut_grid.hpp"
 
 namespace cambium::kinetic {
 

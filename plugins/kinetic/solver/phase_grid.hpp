@@ -48,4 +48,7 @@ struct PhaseGrid {
 /// is cut first, then velocity space. InputError when the product does not fit or a piece would be empty.
 void decompose(PhaseGrid& grid, const Comm& comm, const std::vector<int>& given);
 
+/// decompose() for one of `ranks` ranks that need not be there. InputError as that.
+void decompose(PhaseGrid& grid, int rank, int ranks, const std::vector<int>& given);
+
 }  // namespace cambium::kinetic

@@ -14,6 +14,10 @@ using train::TorchBatch;
 
 namespace {
 
+std::int64_t trunk_width(const MugsEncoder::Params& params) {
+  return params.transformer ? params.transformer->width : params.channels.back();
+}
+
 constexpr double student_sharpness = 0.1, teacher_sharpness = 0.04, centre_memory = 0.9;
 
 /// -sum over rows of log of the share of the partner among itself and all rows of the queue.
@@ -113,7 +117,7 @@ void MugsEncoder::restore(const std::string& state) {
 std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
   const bool mean = params_.pool == Pool::mean;
   const MugsShape shape{{scales_.shape.channels, scales_.shape.cells, scales_.shape.periodic, params_.channels,
-                         mean ? 0 : params_.last(), mean, params_.transformer},
+                         mean ? 0 : trunk_width(params_), mean, params_.transformer},
                         params_.width,
                         params_.prototypes};
   student_ = std::make_shared<MugsModule>(shape), teacher_ = std::make_shared<MugsModule>(shape);
@@ -121,13 +125,13 @@ std::shared_ptr<torch::nn::Module> MugsEncoder::build() {
   for (auto& weights : teacher_->parameters()) weights.set_requires_grad(false);
   instance_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
   local_queue_ = std::make_unique<RowQueue>(params_.queue, params_.width, real());
-  memory_ = std::make_unique<RowQueue>(params_.queue, params_.last(), real());
+  memory_ = std::make_unique<RowQueue>(params_.queue, trunk_width(params_), real());
   centre_ = torch::zeros({params_.prototypes}, torch::TensorOptions().dtype(real()));
   return student_;
 }
 
 std::int64_t MugsEncoder::width() const {
-  if (params_.vector == Vector::trunk) return params_.last();
+  if (params_.vector == Vector::trunk) return trunk_width(params_);
   const auto& w = params_.weights;
   return params_.width * ((w.instance > 0.0) + (w.local > 0.0) + (w.group > 0.0));
 }

@@ -35,8 +35,6 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   struct Params {
     std::vector<std::int64_t> channels;
     std::optional<TransformerKeys> transformer;
-    /// Of the trunk.
-    std::int64_t last() const { return transformer ? transformer->width : channels.back(); }
     Pool pool = Pool::mean;
     Vector vector = Vector::trunk;
     std::int64_t width = 64, queue = 1024, neighbours = 8, prototypes = 64;
