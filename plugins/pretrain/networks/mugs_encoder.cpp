@@ -14,6 +14,15 @@ using train::TorchBatch;
 
 namespace {
 
+/// The rows of `known` most like each row of y: (rows, at most `most`, width).
+Tensor neighbours_of(const Tensor& y, const Tensor& known, std::int64_t most) {
+  const std::int64_t count = std::min(most, known.size(0));
+  if (count == 0) return torch::zeros({y.size(0), 1, y.size(1)}, y.options().requires_grad(false));
+  const Tensor similar = unit_rows_of(y.detach()).matmul(unit_rows_of(known).t());
+  const Tensor best = std::get<1>(similar.topk(count, 1));
+  return known.index_select(0, best.flatten()).reshape({y.size(0), count, y.size(1)});
+}
+
 std::int64_t trunk_width(const MugsEncoder::Params& params) {
   return params.transformer ? params.transformer->width : params.channels.back();
 }
@@ -168,22 +177,12 @@ Tensor MugsEncoder::view(const TorchBatch& batch, int number, bool large) const 
   return fields_of(batch, "field", number % 2, how, scales_, real());
 }
 
-/// (n, neighbours, width): the rows of the memory that are most like these; as many zeros where it is empty.
-Tensor MugsEncoder::neighbours_of(const Tensor& y) const {
-  const Tensor known = memory_->rows();
-  const std::int64_t count = std::min(params_.neighbours, known.size(0));
-  if (count == 0) return torch::zeros({y.size(0), 1, y.size(1)}, y.options().requires_grad(false));
-  const Tensor similar = unit_rows_of(y.detach()).matmul(unit_rows_of(known).t());
-  const Tensor best = std::get<1>(similar.topk(count, 1));
-  return known.index_select(0, best.flatten()).reshape({y.size(0), count, y.size(1)});
-}
-
 MugsEncoder::Taught MugsEncoder::taught(const Tensor& fields) {
   const torch::NoGradGuard none;
   Taught out;
   out.y = teacher_->trunk(fields);
   out.instance = teacher_->instance(out.y, false);
-  out.local = teacher_->local(out.y, neighbours_of(out.y), false);
+  out.local = teacher_->local(out.y, neighbours_of(out.y, memory_->rows(), params_.neighbours), false);
   out.similar = teacher_->group(out.y, false);
   out.group = torch::softmax((out.similar - centre_) / teacher_sharpness, 1);
   return out;
@@ -198,7 +197,7 @@ void MugsEncoder::add(const Tensor& fields, const std::vector<Taught>& teachers,
   const auto put = [&](Tensor& to, const Tensor& value) { to = to.defined() ? to + weight * value : weight * value; };
   Tensor instance, local, group;
   if (w.instance > 0.0) instance = student_->instance(y, true);
-  if (w.local > 0.0) local = student_->local(y, neighbours_of(y), true);
+  if (w.local > 0.0) local = student_->local(y, neighbours_of(y, memory_->rows(), params_.neighbours), true);
   if (w.group > 0.0) group = torch::log_softmax(student_->group(y, learn_prototypes) / student_sharpness, 1);
   for (int t = 0; t < static_cast<int>(teachers.size()); ++t) {
     if (t == without) continue;

@@ -77,7 +77,6 @@ class MugsEncoder : public train::TorchNetwork, public train::JoinsRanks, public
   /// (n, width()): unit rows.
   torch::Tensor vectors(const torch::Tensor& fields) const;
   torch::Tensor view(const train::TorchBatch& batch, int number, bool large) const;
-  torch::Tensor neighbours_of(const torch::Tensor& y) const;
   void follow();
   Taught taught(const torch::Tensor& fields);
   void add(const torch::Tensor& fields, const std::vector<Taught>& teachers, int without, double weight, Pull& sum);
