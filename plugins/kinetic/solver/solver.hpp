@@ -80,7 +80,8 @@ class Solver {
   virtual std::array<double, 2> stages(const Half& first, const Half& second) = 0;
   /// Adds this rank's share of the moments of a slot.
   virtual void moments(int slot, std::vector<double>& moments) const = 0;
-  /// From now on stages go as they do on a device, whatever this one is: for tests. Only where one rank has all.
+  /// From now on stages go as they do on a device, whatever this one is: for tests. Only where one rank has all;
+  /// on hosts only in single precision (std::logic_error).
   virtual void work_by_cells() = 0;
   /// Sum of squares of the coefficients times the cell volume, over this rank: the integral of f^2.
   virtual double square_integral(int slot) const = 0;
