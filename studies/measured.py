@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import subprocess
+import sys
 
 
 def by_program(program, command, ranks=1):
@@ -24,3 +25,11 @@ def here(command):
     commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True).stdout.strip()
     return {"command": command, "commit": commit, "machine": machine(),
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def write(given, out):
+    """The figures of a study, with the block, into the file of its option --json."""
+    out["measured"] = by_program(given.program, " ".join(sys.argv))
+    with open(given.json, "w") as file:
+        json.dump(out, file, indent=1)
+        file.write("\n")

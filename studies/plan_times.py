@@ -26,13 +26,6 @@ def step_seconds(page):
     return float(found.group(1)) / int(found.group(2))
 
 
-def write(given, out):
-    out["measured"] = measured.by_program(given.program, " ".join(sys.argv))
-    with open(given.json, "w") as file:
-        json.dump(out, file, indent=1)
-        file.write("\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -63,7 +56,7 @@ def main():
                 print(f"{case:15} {latency:>7}, {bandwidth:>9}: planned {1e3 * plan['step_seconds']:.4g} ms, took {1e3 * took:.4g} ms, {100 * error:+.1f} %",
                       flush=True)
     if given.json:
-        write(given, out)
+        measured.write(given, out)
     else:
         json.dump(out, sys.stdout, indent=1)
 

@@ -11,7 +11,6 @@ are the program's before any deck.
 import argparse
 import json
 import re
-import sys
 import tempfile
 
 import measured
@@ -46,13 +45,6 @@ def weak_scaling(program, folder):
     return out
 
 
-def write(given, out):
-    out["measured"] = measured.by_program(given.program, " ".join(sys.argv))
-    with open(given.json, "w") as file:
-        json.dump(out, file, indent=1)
-        file.write("\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -81,11 +73,11 @@ def main():
                     out[key] = max(out[key], abs(plan[what] / run[what] - 1.0))
                 print(case, n, *(f"{k} {run[k]:.5g} ({plan[k]:.5g})" for k in ("messages", "collectives", "sent", "received", "memory")), flush=True)
             if given.json:
-                write(given, out)
+                measured.write(given, out)
         if given.weak:
             out["weak_scaling"] = weak_scaling(given.program, folder)
     if given.json:
-        write(given, out)
+        measured.write(given, out)
     else:
         print(json.dumps(out, indent=1))
 

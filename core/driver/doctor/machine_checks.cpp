@@ -73,7 +73,8 @@ void check_cores(const Machines& machines, const Comm& comm, Findings& findings)
   Cores all = own_cores();
   const int own = count(all);
   machines.here.sum(all);
-  const int threads = ExecSpace().concurrency(), blas = blas_info().threads, ranks = machines.here.size(),
+  // A card's threads take no cores.
+  const int threads = HostExec().concurrency(), blas = blas_info().threads, ranks = machines.here.size(),
             cores = count(all);
   const bool narrow = machines.here.min(static_cast<double>(own)) < machines.here.max(static_cast<double>(threads));
   const auto texts = of_machines(

@@ -59,11 +59,10 @@ TEST_CASE("right-hand side equals quadrature for every configuration") {
     for (const auto& [magnetic, upwind] : {std::pair(false, false), {true, false}, {true, true}})
       for (const bool by_cells : {false, true}) {
         const bool in_double = !by_cells || !device_is_host;  // hosts go by cells in single precision
-        const auto exact =
-            in_double ? compare(b, Precision::float64, magnetic, upwind, by_cells, comm) : Compared{0.0, 1.0};
+        const auto exact = in_double ? compare(b, Precision::float64, magnetic, upwind, by_cells, comm) : Compared{};
         INFO(b.info.name << " magnetic " << magnetic << " upwind " << upwind << " by cells " << by_cells
                          << ": differs by " << exact.worst << " of " << exact.scale);
-        CHECK(exact.worst < 1e-13 * exact.scale);
+        if (in_double) CHECK(exact.worst < 1e-13 * exact.scale);
         const auto single = compare(b, Precision::float32, magnetic, upwind, by_cells, comm);
         INFO("float32 differs by " << single.worst);
         CHECK(single.worst < 2e-6 * single.scale);
