@@ -31,14 +31,21 @@ def require_writer(path):
             raise CannotWrite(f"'{path}' needs the Python package Pillow, which is not here: install it, or write {path.stem}.png") from None
 
 
-def images(view, moments):
-    """Every moment as an array [row][column][rgb]."""
+def figures(view, moments):
+    """A figure for each moment, which stands until the next one is asked for."""
     for k in moments:
         figure = view.figure(k)
-        figure.set_dpi(110)
+        yield figure
+        plt.close(figure)
+
+
+def images(view, moments):
+    """Every moment as an array [row][column][rgb]."""
+    for figure in (view.frames if hasattr(view, "frames") else lambda of: figures(view, of))(moments):
+        if figure.get_dpi() != 110:
+            figure.set_dpi(110)
         figure.canvas.draw()
         yield np.asarray(figure.canvas.buffer_rgba())[..., :3].copy()
-        plt.close(figure)
 
 
 def even(image):

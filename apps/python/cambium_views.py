@@ -135,6 +135,23 @@ class Maps(Moving):
         spans = [axis[-1] - axis[0] for axis in field.axes]
         return names <= {"x", "y", "z"} and max(spans) < 6 * min(spans)
 
+    def frames(self, moments):
+        """A figure for each moment: the same one in other colours, because laying it out takes longer than drawing it."""
+        figure, meshes = None, []
+        for at in moments:
+            k = self.shown(at)
+            if figure is None:
+                figure = self.figure(at)
+                meshes = [axes.collections[0] for axes in figure.axes if axes.get_xlabel()]
+            else:
+                for field, mesh in zip(self.fields, meshes):
+                    mesh.set_array(np.ma.masked_invalid(field.at(k).T))
+                if figure._suptitle:
+                    figure._suptitle.set_text(self.title(k))
+            yield figure
+            figure.set_layout_engine("none")
+        plt.close(figure)
+
     def draw(self, figure, axes, field, frame):
         k = self.shown(frame)
         low, high = field.limits(range(self.count) if frame is not None and self.count > 1 else [k])

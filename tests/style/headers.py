@@ -41,6 +41,8 @@ def flags_by_folder(root, build):
         words = shlex.split(entry["command"])
         while os.path.basename(words[0]) in ("ccache", "sccache", "distcc"):
             words = words[1:]
+        for k in [k for k, word in enumerate(words) if word == "-include"][::-1]:  # precompiled headers would bring what is missing
+            del words[k:k + 2]
         cut = words.index("-o")
         target = words[cut + 1].split(".dir/")[0]
         found.setdefault(folder_of(entry["file"], root, build), {}).setdefault(target, (words[:cut], entry["directory"]))

@@ -127,7 +127,7 @@ class Checks(unittest.TestCase):
     def test_flags_of_joined_files(self):
         build = os.path.join(self.root, "build")
         joined = os.path.join(build, "core/io/CMakeFiles/io.dir/Unity/unity_0_cxx.cxx")
-        entry = {"file": joined, "directory": build, "command": f"c++ -I x -o core/io/CMakeFiles/io.dir/Unity/unity_0_cxx.cxx.o -c {joined}"}
+        entry = {"file": joined, "directory": build, "command": f"c++ -I x -include read_once.hxx -o core/io/CMakeFiles/io.dir/Unity/unity_0_cxx.cxx.o -c {joined}"}
         self.write("build/compile_commands.json", json.dumps([entry]))
         self.assertEqual(headers.flags_by_folder(self.root, build),
                          {os.path.join(self.root, "core/io"): {"core/io/CMakeFiles/io": (["c++", "-I", "x"], build)}})

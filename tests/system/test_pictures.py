@@ -89,6 +89,8 @@ def run(name):
             overrides = ["--test-size", f"run.directory={folder}", *overrides]
         code, out, error = program.run("run", deck, *overrides, "--overwrite")
         assert code == 0, out + error
+        for twin in glob.glob(os.path.join(folder, "simulate_[3-9]")):  # an archive's simulations leave the same files behind
+            shutil.rmtree(twin)
         folders[name] = folder
     return folders[name]
 

@@ -77,8 +77,8 @@ class CodedWeights {
   struct Watch {
     bool all = false;  ///< every layer, and none is coded; else `layer` alone, behind those in `shift_`
     int layer = -1;
-    std::vector<int> order;
-    std::map<int, std::vector<float>> inputs;
+    std::vector<int> order = {};
+    std::map<int, std::vector<float>> inputs = {};
   };
   static constexpr std::size_t most_numbers = std::size_t{1}
                                               << 25;  ///< inputs of one layer; later ones are not looked at
