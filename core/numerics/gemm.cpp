@@ -1,10 +1,12 @@
 #include "core/numerics/gemm.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include "core/base/record/recorder.hpp"
 #include "core/numerics/vendor/gemm.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 // The Fortran symbols are the same in every BLAS; a C header is not.
 extern "C" {
@@ -51,17 +53,35 @@ void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, c
       });
 }
 
+/// BLAS is column-major: what it sees is the transposed product.
 template <class T>
-void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
-               int ldb, T beta, T* c, int ldc) {
-  if (m == 0 || n == 0) return;
-  const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
-  // BLAS is column-major: what it sees is the transposed product.
+static void blas_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+                      int ldb, T beta, T* c, int ldc) {
   const char *trans_b = transpose_b ? "T" : "N", *trans_a = transpose_a ? "T" : "N";
   if constexpr (std::is_same_v<T, double>)
     dgemm_(trans_b, trans_a, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
   else
     sgemm_(trans_b, trans_a, &n, &m, &k, &alpha, b, &ldb, a, &lda, &beta, c, &ldc);
+}
+
+template <class T>
+void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+               int ldb, T beta, T* c, int ldc) {
+  if (m == 0 || n == 0) return;
+  const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
+  // The longer side of C is shared out, so that each thread's part is as square as can be.
+  constexpr std::int64_t enough = 100'000;  // operations: some microseconds, as a start of the threads takes
+  const bool rows = m >= n;
+  const std::int64_t each = 2 * std::int64_t{rows ? n : m} * k;
+  in_shares(rows ? m : n, 1 + enough / std::max<std::int64_t>(each, 1), [&](std::int64_t first, std::int64_t last) {
+    const int count = static_cast<int>(last - first);
+    if (rows)
+      blas_gemm(transpose_a, transpose_b, count, n, k, alpha, a + (transpose_a ? first : first * lda), lda, b, ldb,
+                beta, c + first * ldc, ldc);
+    else
+      blas_gemm(transpose_a, transpose_b, m, count, k, alpha, a, lda, b + (transpose_b ? first * ldb : first), ldb,
+                beta, c + first, ldc);
+  });
 }
 
 template <class T>
@@ -82,15 +102,10 @@ void gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b
 template <class T>
 void gemm_transposed_a(int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
   if (m == 0 || n == 0) return;
-  const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
   if constexpr (device_is_host) {
-    const char *plain = "N", *transposed = "T";
-    const T one = 1;
-    if constexpr (std::is_same_v<T, double>)
-      dgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
-    else
-      sgemm_(plain, transposed, &n, &m, &k, &one, b, &ldb, a, &lda, &beta, c, &ldc);
+    host_gemm<T>(true, false, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   } else {
+    const KernelRegion region("gemm", WorkKind::matrix, product_amount<T>(m, n, k, beta != T(0)));
     if (*vendor_products()) {
       vendor_gemm(true, false, m, n, k, a, lda, b, ldb, beta, c, ldc);
       return wait_for_profile();

@@ -19,8 +19,9 @@ template <class T>
 void portable_gemm(bool transpose_b, int m, int n, int k, const T* a, int lda, const T* b, int ldb, T beta, T* c,
                    int ldc);
 
-/// C = alpha op(A) op(B) + beta C in host memory, whatever the back end: BLAS. op(A) is m x k (stored k x m when
-/// `transpose_a`), op(B) is k x n (stored n x k when `transpose_b`).
+/// C = alpha op(A) op(B) + beta C in host memory, whatever the back end: BLAS, a part of C on each thread
+/// (core/parallel/threads). op(A) is m x k (stored k x m when `transpose_a`), op(B) is k x n (stored n x k when
+/// `transpose_b`).
 template <class T>
 void host_gemm(bool transpose_a, bool transpose_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                int ldb, T beta, T* c, int ldc);

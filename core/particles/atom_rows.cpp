@@ -2,12 +2,20 @@
 
 #include <cstring>
 
+#include "core/parallel/threads/host_threads.hpp"
+
 namespace cambium {
 namespace {
 
+/// Atoms that a thread is worth starting for.
+constexpr std::int64_t enough_atoms = 1024;
+
 template <std::size_t Bytes>
 void gather(const std::byte* from, std::byte* to, const std::vector<int>& order) {
-  for (std::size_t i = 0; i < order.size(); ++i) std::memcpy(to + i * Bytes, from + order[i] * Bytes, Bytes);
+  in_shares(std::ssize(order), enough_atoms, [&](std::int64_t first, std::int64_t last) {
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+      std::memcpy(to + i * Bytes, from + order[i] * Bytes, Bytes);
+  });
 }
 
 /// Sizes known at compile time make the copies single moves.
@@ -68,8 +76,10 @@ void AtomRows::permute(const std::vector<int>& order) {
   for (const auto& c : columns_) {
     scratch_.resize(order.size() * c.bytes);
     gather(c.data, scratch_.data(), order, c.bytes);
-    if (!scratch_.empty())
-      std::memcpy(c.data, scratch_.data(), scratch_.size());  // memcpy refuses null even for 0 bytes
+    in_shares(std::ssize(scratch_), enough_atoms * 8, [&](std::int64_t first, std::int64_t last) {
+      if (first < last)  // memcpy refuses null even for 0 bytes
+        std::memcpy(c.data + first, scratch_.data() + first, static_cast<std::size_t>(last - first));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/particles/domain/cut_borders.hpp"
 #include "core/particles/domain/domain.hpp"
 
@@ -36,6 +37,36 @@ struct Span {
   bool stays() const { return first == 0 && last == 0; }
   /// Distance to the brick at `offset` in this direction, in bricks.
   double gap(int offset) const { return std::max({0.0, offset - position, position - offset - 1}); }
+};
+
+/// Which of the bricks around ours lie within `limit` of an atom.
+struct Near {
+  const BrickGrid& grid;
+  const int* ours;
+  double limit;
+  bool right_angles;  ///< corners of a brick's surroundings are round
+  double reach[3], brick_height[3];
+  BricksAround around;
+
+  /// f(index) of each but our own; s: place in the cell, fractional.
+  template <class F>
+  void each(const double s[3], F&& f) const {
+    const Span a(s[0], reach[0], grid.count[0], ours[0], around.layers[0]);
+    const Span b(s[1], reach[1], grid.count[1], ours[1], around.layers[1]);
+    const Span c(s[2], reach[2], grid.count[2], ours[2], around.layers[2]);
+    if (a.stays() && b.stays() && c.stays()) return;
+    for (int k = c.first; k <= c.last; ++k)
+      for (int j = b.first; j <= b.last; ++j)
+        for (int i = a.first; i <= a.last; ++i) {
+          if (i == 0 && j == 0 && k == 0) continue;
+          if (right_angles) {
+            const double da = a.gap(i) * brick_height[0], db = b.gap(j) * brick_height[1],
+                         dc = c.gap(k) * brick_height[2];
+            if (da * da + db * db + dc * dc > limit * limit) continue;
+          }
+          f(around.index(i, j, k));
+        }
+  }
 };
 
 }  // namespace
@@ -90,14 +121,13 @@ void Domain::collect_around_boxes(const Particles& p, double range) {
 void Domain::collect_around_bricks(const Particles& p, double range) {
   const BrickGrid& grid = division_.grid;
   const auto height = p.box.heights();
-  const double limit = range * (1.0 + margin) + margin;
-  double reach[3], brick_height[3];
-  BricksAround around;
+  Near near{grid, brick_.data(), range * (1.0 + margin) + margin, !p.box.is_triclinic(), {}, {}, {}};
   for (int d = 0; d < 3; ++d) {
-    reach[d] = limit / height[d];
-    brick_height[d] = height[d] / grid.count[d];
-    around.layers[d] = static_cast<int>(reach[d] * grid.count[d]) + 1;
+    near.reach[d] = near.limit / height[d];
+    near.brick_height[d] = height[d] / grid.count[d];
+    near.around.layers[d] = static_cast<int>(near.reach[d] * grid.count[d]) + 1;
   }
+  const BricksAround& around = near.around;
   targets_.resize(around.size());
   for (int k = -around.layers[2]; k <= around.layers[2]; ++k)
     for (int j = -around.layers[1]; j <= around.layers[1]; ++j)
@@ -115,27 +145,19 @@ void Domain::collect_around_bricks(const Particles& p, double range) {
 
   const auto x = Kokkos::create_mirror_view(p.x);
   Kokkos::deep_copy(x, p.x);
-  const bool right_angles = !p.box.is_triclinic();
-  for (int row = 0; row < p.nlocal; ++row) {
-    const double r[3] = {x(row, 0), x(row, 1), x(row, 2)};
-    double s[3];
-    p.box.to_fractional(r, s);
-    const Span a(s[0], reach[0], grid.count[0], brick_[0], around.layers[0]);
-    const Span b(s[1], reach[1], grid.count[1], brick_[1], around.layers[1]);
-    const Span c(s[2], reach[2], grid.count[2], brick_[2], around.layers[2]);
-    if (a.stays() && b.stays() && c.stays()) continue;
-    for (int k = c.first; k <= c.last; ++k)
-      for (int j = b.first; j <= b.last; ++j)
-        for (int i = a.first; i <= a.last; ++i) {
-          if (i == 0 && j == 0 && k == 0) continue;
-          if (right_angles) {  // corners of a brick's surroundings are round
-            const double da = a.gap(i) * brick_height[0], db = b.gap(j) * brick_height[1],
-                         dc = c.gap(k) * brick_height[2];
-            if (da * da + db * db + dc * dc > limit * limit) continue;
-          }
-          targets_[around.index(i, j, k)].rows.push_back(row);
-        }
-  }
+  struct Ghost {
+    int target, row;
+  };
+  constexpr std::int64_t enough_atoms = 512;
+  const auto ghosts = joined_lists<Ghost>(p.nlocal, enough_atoms, [&](auto first, auto last, auto& list) {
+    for (auto row = static_cast<int>(first); row < static_cast<int>(last); ++row) {
+      const double r[3] = {x(row, 0), x(row, 1), x(row, 2)};
+      double s[3];
+      p.box.to_fractional(r, s);
+      near.each(s, [&](int target) { list.push_back({target, row}); });
+    }
+  });
+  for (const Ghost& ghost : ghosts) targets_[ghost.target].rows.push_back(ghost.row);
   // Copies for this rank need no message and come first; the others go in rank order.
   auto place = [me = comm_.rank()](const Target& t) { return t.rank == me ? -1 : t.rank; };
   std::stable_sort(targets_.begin(), targets_.end(),

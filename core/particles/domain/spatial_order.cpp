@@ -1,5 +1,6 @@
 #include "core/particles/domain/spatial_order.hpp"
 
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/particles/domain/spatial_cells.hpp"
 
 namespace cambium {
@@ -8,13 +9,16 @@ std::vector<int> spatial_order(const HostView<double* [4]>& x, const HostView<st
   const SpatialCells cells(box, low, high, count);
   const int total = static_cast<int>(cells.total());
   std::vector<int> cell(count), end(total + 1, 0), order(count);
-  for (int i = 0; i < count; ++i) {
-    const double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
-    double s[3];
-    box.to_fractional(r, s);
-    cell[i] = cells.index(s);
-    ++end[cell[i] + 1];
-  }
+  constexpr std::int64_t enough_atoms = 512;
+  in_shares(count, enough_atoms, [&](std::int64_t from, std::int64_t to) {
+    for (auto i = static_cast<int>(from); i < static_cast<int>(to); ++i) {
+      const double r[3] = {x(i, 0), x(i, 1), x(i, 2)};
+      double s[3];
+      box.to_fractional(r, s);
+      cell[i] = cells.index(s);
+    }
+  });
+  for (const int c : cell) ++end[c + 1];
   for (int c = 0; c < total; ++c) end[c + 1] += end[c];
   // Insertion keeps each short cell sorted by tag; rows come nearly sorted from the previous call.
   std::vector<int> first(end.begin(), end.end() - 1);

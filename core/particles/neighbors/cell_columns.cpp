@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel/threads/host_threads.hpp"
+
 namespace cambium {
 namespace {
 
@@ -16,14 +18,22 @@ struct Bounds {
 
 /// Of the finite coordinates; others cannot have neighbours.
 Bounds bounding_box(const double* x, int n) {
-  Bounds b;
-  for (const double* r = x; r < x + 4 * static_cast<std::int64_t>(n); r += 4)
-    for (int k = 0; k < 3; ++k) {
-      if (!(std::abs(r[k]) < 1e18)) continue;
-      b.lo[k] = std::min(b.lo[k], r[k]);
-      b.hi[k] = std::max(b.hi[k], r[k]);
-    }
-  return b;
+  std::vector<Bounds> parts(static_cast<std::size_t>(host_threads()));
+  constexpr std::int64_t enough_atoms = 2048;
+  in_parts(n, enough_atoms, [&](int part, std::int64_t first, std::int64_t last) {
+    Bounds b;
+    for (const double* r = x + 4 * first; r < x + 4 * last; r += 4)
+      for (int k = 0; k < 3; ++k) {
+        if (!(std::abs(r[k]) < 1e18)) continue;
+        b.lo[k] = std::min(b.lo[k], r[k]);
+        b.hi[k] = std::max(b.hi[k], r[k]);
+      }
+    parts[static_cast<std::size_t>(part)] = b;
+  });
+  Bounds all;
+  for (const Bounds& b : parts)
+    for (int k = 0; k < 3; ++k) all.lo[k] = std::min(all.lo[k], b.lo[k]), all.hi[k] = std::max(all.hi[k], b.hi[k]);
+  return all;
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ class OpenNetworks {
   const AllWeights<T>& weights() const { return bound_; }
   const NetworkWeights<T>& operator[](int network) { return bound(network); }
 
+  /// The tensors that a network's gradient is added to, and the network with others in their place.
+  std::span<const TensorRef> gradients(int network) const;
+  NetworkWeights<T> with_gradients(int network, std::span<const TensorRef> gradients) const;
+
   void forward(int network);
   void backward(int network);  ///< gradients, too
   void release(int network);
@@ -43,7 +47,8 @@ struct Prediction {
 };
 
 /// Errors of a Deep Potential on frames and the gradient of its weighted loss, in one precision. Frames are taken in
-/// portions that are large enough for efficient matrix products.
+/// portions that are large enough for efficient matrix products, and shared out among threads: each has gradients of
+/// its own, which are added in the order of threads.
 ///
 /// Where weights come and go (ReadyCallback::by_module) every network is opened twice: once for the energies of its
 /// atoms and their derivatives, and, when the errors of forces are known, once for the changes of both along these

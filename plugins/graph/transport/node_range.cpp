@@ -8,19 +8,32 @@
 
 namespace cambium::graph {
 
+std::vector<std::int64_t> first_nodes(const sparse::Csr<double>& pattern, int ranks) {
+  const std::int64_t nodes = pattern.rows, all = pattern.entries() + work_of_a_node * nodes;
+  std::vector<std::int64_t> out{0};
+  std::int64_t before = 0;
+  for (std::int64_t i = 0; i < nodes && std::ssize(out) < ranks; ++i) {
+    const std::int64_t work = std::ssize(pattern.columns_of(i)) + work_of_a_node, left = ranks - std::ssize(out);
+    // A node belongs to the share in which its middle lies; every rank has one at least.
+    const bool begins = (2 * before + work) * ranks >= 2 * all * std::ssize(out);
+    if (i > out.back() && (begins || nodes - i == left)) out.push_back(i);
+    before += work;
+  }
+  out.push_back(nodes);
+  return out;
+}
+
 NodeRange::NodeRange(const sparse::Csr<double>& pattern, const Comm& comm) : comm_(comm), nodes_(pattern.rows) {
   const std::int64_t ranks = comm.size();
   if (nodes_ < ranks)
     throw InputError(fmt::format("{} nodes cannot be shared by {} ranks; use more nodes or at most {} ranks", nodes_,
                                  ranks, nodes_));
-  const auto first_of = [&](std::int64_t rank) { return nodes_ * rank / ranks; };
+  const auto first = first_nodes(pattern, comm.size());
   const auto rank_of = [&](std::int64_t node) {
-    std::int64_t rank = node * ranks / nodes_;  // at most one off
-    while (first_of(rank) > node) --rank;
-    while (first_of(rank + 1) <= node) ++rank;
-    return static_cast<int>(rank);
+    return static_cast<int>(std::upper_bound(first.begin(), first.end(), node) - first.begin()) - 1;
   };
-  first_ = first_of(comm.rank()), owned_ = first_of(comm.rank() + 1) - first_;
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  first_ = first[rank], owned_ = first[rank + 1] - first_;
   std::vector<std::pair<int, std::int32_t>> wanted;  // by a rank: an own node
   for (std::int64_t i = first_; i < first_ + owned_; ++i)
     for (const auto j : pattern.columns_of(i))

@@ -12,13 +12,22 @@
 
 namespace cambium::graph {
 
-/// The nodes of a rank: an even share of all, in their order (which a checkpoint gives back to any number of ranks),
-/// and the neighbours of these on other ranks. A local array has rows for neighbours of lower ranks, own nodes, and
-/// neighbours of higher ranks, so that local numbers rise as global ones do and every sum over a row keeps its order.
+/// Work of a node in a step that does not depend on its neighbours, in entries of a row: vectors that are read and
+/// written, beside a product of a row that reads a column and a value for each.
+constexpr std::int64_t work_of_a_node = 8;
+
+/// First node of each rank's share, and the number of all nodes: runs of nodes of as equal work as runs can have, since
+/// a few nodes of a network have most of its edges. None is empty where there are as many nodes as ranks.
+std::vector<std::int64_t> first_nodes(const sparse::Csr<double>& pattern, int ranks);
+
+/// The nodes of a rank: an equal share of the work, in their order (which a checkpoint gives back to any number of
+/// ranks), and the neighbours of these on other ranks. A local array has rows for neighbours of lower ranks, own nodes,
+/// and neighbours of higher ranks, so that local numbers rise as global ones do and every sum over a row keeps its
+/// order.
 class NodeRange {
  public:
-  /// Collective. `pattern`: of the whole graph, symmetric, the same on every rank; only own rows are looked at.
-  /// InputError where there are more ranks than nodes.
+  /// Collective. `pattern`: of the whole graph, symmetric, the same on every rank; of others' rows only lengths are
+  /// looked at. InputError where there are more ranks than nodes.
   NodeRange(const sparse::Csr<double>& pattern, const Comm& comm);
 
   std::int64_t nodes() const { return nodes_; }  ///< of all ranks

@@ -7,34 +7,85 @@
 namespace cambium::superres {
 namespace {
 
-/// Solves A^T x = e in place; the matrices of diffusion and of a Laplacian need no pivots.
-std::vector<double> row_of_inverse(const std::vector<double>& matrix, int n, int unknown) {
-  std::vector<double> a(n * n), x(n, 0.0);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) a[i * n + j] = matrix[j * n + i];
-  x[unknown] = 1.0;
-  for (int c = 0; c < n; ++c)
-    for (int i = c + 1; i < n; ++i) {
-      const double factor = a[i * n + c] / a[c * n + c];
-      if (factor == 0.0) continue;
-      for (int j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
-      x[i] -= factor * x[c];
-    }
-  for (int i = n - 1; i >= 0; --i) {
-    for (int j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
-    x[i] /= a[i * n + i];
+constexpr int tag = 7103;
+
+/// What a join needs of each matrix, to find from the p of two groups the rows between them, the p of both together,
+/// and what these rows add to this rank's L and R.
+enum Factor { of_low, of_high, scale, to_first, to_last, to_below, to_above, factor_count };
+
+/// How the ends of a group answer to the rows beyond it: q of the first row and the last, r of both.
+using Answer = std::array<double, 4>;
+enum { q_first, q_last, r_first, r_last };
+
+/// One row as it depends on the rows beyond the joined group.
+struct Row {
+  double on_below, on_above;
+};
+
+/// Last row of the lower group and first row of the upper one, from last = p + q_last L + r_last first and
+/// first = p + q_first last + r_first R, each with its own group's numbers.
+struct Between {
+  double scale;
+  Row last, first;
+
+  Between(const Answer& low, const Answer& high) : scale(1.0 / (1.0 - low[r_last] * high[q_first])) {
+    last = {scale * low[q_last], scale * low[r_last] * high[r_first]};
+    first = {scale * high[q_first] * low[q_last], scale * high[r_first]};
   }
-  return x;
+};
+
+Answer joined(const Answer& low, const Answer& high, const Between& rows) {
+  return {low[q_first] + low[r_first] * rows.first.on_below, high[q_last] * rows.last.on_below,
+          low[r_first] * rows.first.on_above, high[r_last] + high[q_last] * rows.last.on_above};
+}
+
+/// L or R of a rank by the rows beyond its group, before and after a join; returns what the row that now lies inside
+/// adds to it.
+double enter(Row& own, bool lower, const Between& rows) {
+  const double through = lower ? own.on_above : own.on_below;
+  own = lower ? Row{own.on_below + through * rows.first.on_below, through * rows.first.on_above}
+              : Row{through * rows.last.on_below, own.on_above + through * rows.last.on_above};
+  return through;
+}
+
+/// Rows of pairs that a join reads and writes.
+struct JoinedRows {
+  View<double*> group, other, below, above;
+};
+
+/// `begins`: L and R have nothing yet.
+void join_rows(const View<double***>& factors, int level, int block, bool lower, bool begins, const JoinedRows& rows) {
+  const int columns = static_cast<int>(rows.below.extent(0)), matrices = static_cast<int>(factors.extent(2));
+  const auto group = rows.group, other = rows.other, l = rows.below, u = rows.above;
+  Kokkos::parallel_for(
+      "interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
+        const int j = pack * lanes, m = j / block % matrices;
+        const auto factor = [&](int k) {
+          return block == 1 ? Lanes::load(&factors(level, k, m)) : Lanes(factors(level, k, m));
+        };
+        const Lanes own_first = Lanes::load(&group(j)), own_last = Lanes::load(&group(columns + j));
+        const Lanes other_first = Lanes::load(&other(j)), other_last = Lanes::load(&other(columns + j));
+        const Lanes low = lower ? own_last : other_last, high = lower ? other_first : own_first;
+        const Lanes last = fma(factor(of_high), high, low) * factor(scale),
+                    first = fma(factor(of_low), low, high) * factor(scale), beyond = lower ? first : last;
+        fma(factor(to_first), first, lower ? own_first : other_first).store(&group(j));
+        fma(factor(to_last), last, lower ? other_last : own_last).store(&group(columns + j));
+        const Lanes before_l = begins ? Lanes(0.0) : Lanes::load(&l(j)),
+                    before_u = begins ? Lanes(0.0) : Lanes::load(&u(j));
+        fma(factor(to_below), beyond, before_l).store(&l(j));
+        fma(factor(to_above), beyond, before_u).store(&u(j));
+      });
 }
 
 }  // namespace
 
 Interfaces::Interfaces(const Comm& comm, int columns, int block, int matrices, bool share_memory)
     : ends("ends", 2 * static_cast<std::size_t>(columns)), below("below", columns), above("above", columns),
-      comm_(comm), columns_(columns), block_(block), matrices_(matrices),
-      gathered_("gathered ends", 2 * static_cast<std::size_t>(columns) * comm.size()),
-      mine_(Kokkos::create_mirror_view(ends)), all_(Kokkos::create_mirror_view(gathered_)),
-      gain_("interface gains", 2, 2 * comm.size(), columns) {
+      comm_(comm), columns_(columns), block_(block), matrices_(matrices), joins_(joins_of(comm.rank(), comm.size())),
+      group_("ends of a group", 2 * static_cast<std::size_t>(columns)),
+      other_("ends of the other group", 2 * static_cast<std::size_t>(columns)),
+      mine_(Kokkos::create_mirror_view(group_)), theirs_(Kokkos::create_mirror_view(other_)),
+      factors_("interface factors", joins_.size(), factor_count, matrices) {
   if (share_memory && comm.size() > 1) pieces_ = SharedPieces::make(comm, 2 * std::int64_t{columns});
 }
 
@@ -47,87 +98,92 @@ void Interfaces::Response::add(const Sweep& sweep, double behind_first, double b
   r_last.push_back(sweep.down ? 0.0 : ahead_last);
 }
 
+/// What the other group of a join holds, for what this rank's group holds.
+std::vector<std::array<double, 4>> Interfaces::swapped(const Join& join,
+                                                       const std::vector<std::array<double, 4>>& group) const {
+  std::vector<Answer> out(group.size());
+  const int count = 4 * static_cast<int>(group.size());
+  std::vector<MPI_Request> requests;
+  for (const int rank : join.to)
+    MPI_Isend(group.data(), count, MPI_DOUBLE, rank, tag, comm_.handle(), &requests.emplace_back());
+  MPI_Recv(out.data(), count, MPI_DOUBLE, join.from, tag, comm_.handle(), MPI_STATUS_IGNORE);
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return out;
+}
+
 void Interfaces::set(const Response& response) {
-  const int ranks = comm_.size(), n = 2 * ranks;
-  if (ranks == 1) return;
-  std::vector<double> mine(4 * matrices_), all(mine.size() * ranks);
-  for (int m = 0; m < matrices_; ++m) {
-    mine[4 * m] = response.q_first[m], mine[4 * m + 1] = response.q_last[m];
-    mine[4 * m + 2] = response.r_first[m], mine[4 * m + 3] = response.r_last[m];
-  }
-  MPI_Allgather(mine.data(), 4 * matrices_, MPI_DOUBLE, all.data(), 4 * matrices_, MPI_DOUBLE, comm_.handle());
-  const auto gain = Kokkos::create_mirror_view(gain_);
-  for (int m = 0; m < matrices_; ++m) {
-    // Unknowns: first and last row of each rank in turn.
-    std::vector<double> a(n * n, 0.0);
-    for (int r = 0; r < ranks; ++r) {
-      const double* v = &all[(static_cast<std::size_t>(r) * matrices_ + m) * 4];
-      for (int end = 0; end < 2; ++end) {
-        a[(2 * r + end) * n + 2 * r + end] = 1.0;
-        if (r > 0) a[(2 * r + end) * n + 2 * r - 1] = -v[end];
-        if (r + 1 < ranks) a[(2 * r + end) * n + 2 * r + 2] = -v[2 + end];
-      }
+  std::vector<Answer> group;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(matrices_); ++m)
+    group.push_back({response.q_first[m], response.q_last[m], response.r_first[m], response.r_last[m]});
+  std::vector<Row> own_below(group.size(), {1.0, 0.0}), own_above(group.size(), {0.0, 1.0});
+  const auto factors = Kokkos::create_mirror_view(factors_);
+  for (std::size_t level = 0; level < joins_.size(); ++level) {
+    const Join& join = joins_[level];
+    if (!join.there) continue;
+    const auto other = swapped(join, group);
+    for (std::size_t m = 0; m < group.size(); ++m) {
+      const Answer &low = (join.lower ? group : other)[m], &high = (join.lower ? other : group)[m];
+      const Between rows(low, high);
+      factors(level, of_low, m) = high[q_first], factors(level, of_high, m) = low[r_last];
+      factors(level, scale, m) = rows.scale;
+      factors(level, to_first, m) = low[r_first], factors(level, to_last, m) = high[q_last];
+      factors(level, to_below, m) = enter(own_below[m], join.lower, rows);
+      factors(level, to_above, m) = enter(own_above[m], join.lower, rows);
+      group[m] = joined(low, high, rows);
     }
-    const int l = 2 * comm_.rank() - 1, u = 2 * comm_.rank() + 2;
-    const auto to_l = l >= 0 ? row_of_inverse(a, n, l) : std::vector<double>(n, 0.0);
-    const auto to_u = u < n ? row_of_inverse(a, n, u) : std::vector<double>(n, 0.0);
-    for (int repeat = m * block_; repeat < columns_; repeat += matrices_ * block_)
-      for (int j = repeat; j < repeat + block_; ++j)
-        for (int k = 0; k < n; ++k) gain(0, k, j) = to_l[k], gain(1, k, j) = to_u[k];
   }
-  Kokkos::deep_copy(gain_, gain);
+  Kokkos::deep_copy(factors_, factors);
+}
+
+Interfaces::Message Interfaces::message(const Join& join, bool sent) const {
+  return {join.first(sent) ? 0 : columns_, join.last(sent) ? 2 * columns_ : columns_};
+}
+
+void Interfaces::send(std::size_t level) {
+  const Join& join = joins_[level];
+  if (!join.there && !pieces_) return;
+  Kokkos::deep_copy(mine_, group_);
+  const auto [from, to] = join.there ? message(join, true) : Message{0, 0};
+  if (pieces_) {
+    std::copy(mine_.data() + from, mine_.data() + to, pieces_->mine() + from);
+    pieces_->start();
+    return;
+  }
+  const auto [first, last] = message(join, false);
+  MPI_Irecv(theirs_.data() + first, last - first, MPI_DOUBLE, join.from, tag, comm_.handle(),
+            &requests_.emplace_back());
+  for (const int rank : join.to)
+    MPI_Isend(mine_.data() + from, to - from, MPI_DOUBLE, rank, tag, comm_.handle(), &requests_.emplace_back());
+}
+
+void Interfaces::receive(const Join& join) {
+  if (pieces_) {
+    const auto [first, last] = message(join, false);
+    const double* const piece = pieces_->of(join.from);
+    std::copy(piece + first, piece + last, theirs_.data() + first);
+  } else {
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+  }
+  Kokkos::deep_copy(other_, theirs_);
 }
 
 void Interfaces::start() {
-  if (comm_.size() == 1) return;
-  Kokkos::deep_copy(mine_, ends);
-  if (pieces_) {
-    const auto [from, to] = read(comm_.rank());
-    std::copy(mine_.data() + from, mine_.data() + to, pieces_->mine() + from);
-    pieces_->start();
-  } else {
-    const int count = 2 * columns_;
-    MPI_Iallgather(mine_.data(), count, MPI_DOUBLE, all_.data(), count, MPI_DOUBLE, comm_.handle(), &request_);
-  }
-}
-
-/// What others read of the ends of `rank`.
-std::pair<int, int> Interfaces::read(int rank) const {
-  return {rank == 0 ? columns_ : 0, rank + 1 == comm_.size() ? columns_ : 2 * columns_};
-}
-
-void Interfaces::gather() {
-  if (pieces_) {
-    for (int rank = 0; rank < comm_.size(); ++rank) {
-      const auto [from, to] = read(rank);
-      const double* const piece = pieces_->of(rank);
-      std::copy(piece + from, piece + to, all_.data() + std::size_t{2} * columns_ * rank + from);
-    }
-  } else {
-    MPI_Wait(&request_, MPI_STATUS_IGNORE);
-  }
-  Kokkos::deep_copy(gathered_, all_);
+  if (joins_.empty()) return;
+  Kokkos::deep_copy(group_, ends);
+  send(0);
 }
 
 void Interfaces::finish() {
-  const int ranks = comm_.size(), columns = columns_;
-  if (ranks == 1) return;
-  gather();
-  const auto gathered = gathered_;
-  const auto gain = gain_;
-  const auto l = below, u = above;
-  Kokkos::parallel_for(
-      "interfaces", Range(0, columns / lanes), KOKKOS_LAMBDA(int pack) {
-        const int j = pack * lanes;
-        Lanes sum_l(0.0), sum_u(0.0);
-        for (int k = 1; k < 2 * ranks - 1; ++k) {  // without the rows at the plates
-          const Lanes p = Lanes::load(&gathered(static_cast<std::size_t>(k) * columns + j));
-          sum_l = fma(Lanes::load(&gain(0, k, j)), p, sum_l);
-          sum_u = fma(Lanes::load(&gain(1, k, j)), p, sum_u);
-        }
-        sum_l.store(&l(j));
-        sum_u.store(&u(j));
-      });
+  bool begins = true;
+  for (std::size_t level = 0; level < joins_.size(); ++level) {
+    if (level > 0) send(level);
+    const Join& join = joins_[level];
+    if (!join.there) continue;
+    receive(join);
+    join_rows(factors_, static_cast<int>(level), block_, join.lower, begins, {group_, other_, below, above});
+    begins = false;
+  }
 }
 
 std::vector<std::pair<int, int>> parts_of(int columns, int ranks) {

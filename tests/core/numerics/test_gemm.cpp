@@ -6,6 +6,7 @@
 #include "core/numerics/gemm.hpp"
 #include "core/numerics/packed_gemm.hpp"
 #include "core/parallel/random.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "tests/catch.hpp"
 
 using namespace cambium;
@@ -108,4 +109,35 @@ TEST_CASE("a product with the transpose of the left matrix agrees with three pla
           REQUIRE(after(i * ldc + j) == Approx(expected).margin(1e-12));
         }
     }
+}
+
+TEST_CASE("products of host memory are those of plain loops, however many threads share them") {
+  for (const int threads : {1, 2, 3})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true})
+        for (const auto& [m, n, k] : {std::array{70, 45, 33}, std::array{31, 150, 40}, std::array{3, 2, 5}}) {
+          const AsIfThreads as_if(threads);
+          const int lda = (transpose_a ? m : k) + 3, ldb = (transpose_b ? k : n) + 2, ldc = n + 5;
+          const auto numbers = [](int count, std::uint64_t id) {
+            std::vector<double> out;
+            for (int i = 0; i < count; ++i) out.push_back(Random4(5, Stream::test, id, i).normal(0));
+            return out;
+          };
+          const auto a = numbers((transpose_a ? k : m) * lda, 1), b = numbers((transpose_b ? n : k) * ldb, 2);
+          auto c = numbers(m * ldc, 3);
+          const auto before = c;
+          host_gemm(transpose_a, transpose_b, m, n, k, 0.5, a.data(), lda, b.data(), ldb, 2.0, c.data(), ldc);
+          for (int i = 0; i < m; ++i)
+            for (int j = 0; j < ldc; ++j) {
+              const auto at = static_cast<std::size_t>(i * ldc + j);
+              double expected = before[at];
+              if (j < n) {
+                expected *= 2.0;
+                for (int p = 0; p < k; ++p)
+                  expected += 0.5 * a[static_cast<std::size_t>(transpose_a ? p * lda + i : i * lda + p)] *
+                              b[static_cast<std::size_t>(transpose_b ? j * ldb + p : p * ldb + j)];
+              }
+              REQUIRE(c[at] == Approx(expected).margin(1e-12));
+            }
+        }
 }

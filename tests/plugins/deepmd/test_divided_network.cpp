@@ -1,5 +1,6 @@
 // A Deep Potential whose weights come and go network by network: the same bits as with all of them there, whatever is
 // divided among ranks; bytes and memory by the formulas.
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/plan/step_plan.hpp"
 #include "plugins/deepmd/datasets/deepmd_npy.hpp"
 #include "plugins/deepmd/networks/deep_potential.hpp"
@@ -113,24 +114,35 @@ TEST_CASE(
     for (const double interpolation : {1e-8, 0.0}) {
       Water water(one_side, interpolation);
       const train::FlatLayout layout(water.network.parameters(), 100000);
-      train::FlatBuffer weights(layout, DType::f32), whole(layout, DType::f32), parted(layout, DType::f32);
+      train::FlatBuffer weights(layout, DType::f32);
       water.network.initialise(weights.views(), 3);
-      std::vector<train::TermSum> expected(3), found(3);
-      const auto all = weights.views();
-      water.slice(ids, all, whole.views(), expected, {});
-      Visitor visitor(water.network, weights, parted);
-      water.slice(ids, visitor.open_weights, visitor.open_gradients, found, visitor.callback());
-      const std::vector<int> modules = one_side ? std::vector{0, 1, 2, 3} : std::vector{0, 1, 2, 3, 4, 5};
-      CHECK(visitor.forward == modules);
-      CHECK(visitor.backward == std::vector<int>(modules.rbegin(), modules.rend()));
-      std::vector<int> parameters;
-      for (int k = visitor.first.back(); k-- > 0;) parameters.push_back(k);
-      CHECK(visitor.ready == parameters);
-      CHECK(same_bits(packed<float>(whole), packed<float>(parted)));
-      double size = 0.0;
-      for (float g : packed<float>(whole)) size = std::max(size, static_cast<double>(std::abs(g)));
-      CHECK(size > 0.0);
-      for (std::size_t k = 0; k < 3; ++k) CHECK(expected[k].sum == found[k].sum);
+      std::vector<float> by_one;
+      for (const int threads : {1, 2, 3, 64}) {
+        const AsIfThreads as_if(threads);
+        train::FlatBuffer whole(layout, DType::f32), parted(layout, DType::f32);
+        std::vector<train::TermSum> expected(3), found(3);
+        const auto all = weights.views();
+        water.slice(ids, all, whole.views(), expected, {});
+        Visitor visitor(water.network, weights, parted);
+        water.slice(ids, visitor.open_weights, visitor.open_gradients, found, visitor.callback());
+        const std::vector<int> modules = one_side ? std::vector{0, 1, 2, 3} : std::vector{0, 1, 2, 3, 4, 5};
+        CHECK(visitor.forward == modules);
+        CHECK(visitor.backward == std::vector<int>(modules.rbegin(), modules.rend()));
+        std::vector<int> parameters;
+        for (int k = visitor.first.back(); k-- > 0;) parameters.push_back(k);
+        CHECK(visitor.ready == parameters);
+        CHECK(same_bits(packed<float>(whole), packed<float>(parted)));
+        for (std::size_t k = 0; k < 3; ++k) CHECK(expected[k].sum == found[k].sum);
+        const auto gradient = packed<float>(whole);
+        if (threads == 1) by_one = gradient;
+        double size = 0.0, change = 0.0;
+        for (std::size_t k = 0; k < gradient.size(); ++k) {
+          size = std::max(size, static_cast<double>(std::abs(gradient[k])));
+          change = std::max(change, static_cast<double>(std::abs(gradient[k] - by_one[k])));
+        }
+        CHECK(size > 0.0);
+        CHECK(change < 1e-5 * size);  // the order of sums
+      }
     }
 }
 

@@ -1,4 +1,7 @@
 // The same bits on any number of ranks and after a restart.
+#include <fstream>
+
+#include "core/parallel/random.hpp"
 #include "tests/plugins/graph/node_case.hpp"
 #include "tests/shared_scratch.hpp"
 
@@ -57,6 +60,72 @@ void restart(const std::string& deck) {
 
 TEST_CASE("any number of ranks gives the same bits: reactions on a graph") {
   for (const char* method : {"explicit", "implicit"}) compare<Diffusion>(reacting(method));
+}
+
+namespace {
+
+/// Each new node chooses four that are there, by their edges (Barabási and Albert 1999): degrees fall as a power law.
+EdgeList power_law(std::int64_t nodes) {
+  EdgeList out;
+  out.nodes = nodes;
+  std::vector<std::int32_t> ends{0, 1, 1, 2, 2, 0};
+  for (int k = 0; k < 3; ++k) out.edges.push_back({ends[2 * k], ends[2 * k + 1], 1.0});
+  for (std::int32_t i = 3; i < nodes; ++i) {
+    std::vector<std::int32_t> chosen;
+    for (std::uint64_t draw = 0; std::ssize(chosen) < std::min(i, 4); ++draw) {
+      const auto bits = Random4(7, Stream::test, static_cast<std::uint64_t>(i), draw).uniform(0);
+      const auto j = ends[static_cast<std::size_t>(bits * static_cast<double>(ends.size()))];
+      if (std::find(chosen.begin(), chosen.end(), j) == chosen.end()) chosen.push_back(j);
+    }
+    for (const auto j : chosen) out.edges.push_back({i, j, 1.0}), ends.push_back(i), ends.push_back(j);
+  }
+  return out;
+}
+
+/// Work of the busiest of runs of nodes over the mean.
+double imbalance(const sparse::Csr<double>& pattern, const std::vector<std::int64_t>& first) {
+  std::int64_t most = 0;
+  for (std::size_t r = 0; r + 1 < first.size(); ++r) {
+    CHECK(first[r] < first[r + 1]);
+    most = std::max(most, pattern.start[static_cast<std::size_t>(first[r + 1])] -
+                              pattern.start[static_cast<std::size_t>(first[r])] +
+                              work_of_a_node * (first[r + 1] - first[r]));
+  }
+  const auto all = static_cast<double>(pattern.entries() + work_of_a_node * pattern.rows);
+  return static_cast<double>(most) * static_cast<double>(first.size() - 1) / all;
+}
+
+}  // namespace
+
+TEST_CASE("ranks share the work of a power-law graph, not its nodes") {
+  Log silent(nullptr, false);
+  const auto list = power_law(3000);
+  for (const bool renumber : {false, true}) {
+    const auto weight = network_of(list, "power law", renumber, silent).weight;
+    for (const int ranks : {1, 2, 4, 8, 16}) {
+      std::vector<std::int64_t> even;
+      for (int r = 0; r <= ranks; ++r) even.push_back(weight.rows * r / ranks);
+      INFO("ranks " << ranks << ", renumbered " << renumber);
+      CHECK(imbalance(weight, first_nodes(weight, ranks)) <= 1.2);
+      if (ranks > 1 && !renumber) CHECK(imbalance(weight, even) > 1.2);
+    }
+  }
+}
+
+TEST_CASE("any number of ranks gives the same bits: a power-law graph") {
+  const Comm comm;
+  const SharedScratch scratch(comm);
+  const std::string path = scratch.file("edges.txt");
+  if (comm.root()) {
+    std::ofstream file(path);
+    for (const auto& edge : power_law(3000).edges) file << edge.row << ' ' << edge.column << '\n';
+  }
+  comm.barrier();
+  for (const char* method : {"explicit", "implicit"})
+    compare<Diffusion>(
+        fmt::format("{{graph: {{file: {}}}, species: [{{name: u, diffusion: 0.1, initial: node, reaction: "
+                    "-0.1*u}}], method: {}, timestep: 0.001, end_time: 0.02}}",
+                    path, method));
 }
 
 TEST_CASE("any number of ranks gives the same bits: transport on triangles") {

@@ -1,9 +1,11 @@
 // The same flow on any number of ranks, and the same bits after a restart.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "core/io/run/checkpoint.hpp"
 #include "plugins/superres/scheme/halo.hpp"
+#include "plugins/superres/scheme/rank_tree.hpp"
 #include "plugins/superres/scheme/rows.hpp"
 #include "tests/plugins/superres/convection_case.hpp"
 #include "tests/shared_scratch.hpp"
@@ -52,6 +54,44 @@ void compare(bool cavity, const char* deck) {
 }
 
 }  // namespace
+
+TEST_CASE("ranks become one group by as many messages as the logarithm of their number") {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    std::vector<std::vector<Join>> joins;
+    for (int rank = 0; rank < ranks; ++rank) joins.push_back(joins_of(rank, ranks));
+    std::vector<std::pair<int, int>> group;  // that each rank knows
+    for (int rank = 0; rank < ranks; ++rank) group.emplace_back(rank, rank + 1);
+    const std::size_t levels = joins[0].size();
+    REQUIRE((std::size_t{1} << levels) < 2 * static_cast<std::size_t>(ranks));
+    for (std::size_t level = 0; level < levels; ++level) {
+      auto next = group;
+      std::vector<int> taken(static_cast<std::size_t>(ranks), 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto& mine = joins[static_cast<std::size_t>(rank)];
+        REQUIRE(mine.size() == levels);
+        const Join& join = mine[level];
+        if (!join.there) continue;
+        REQUIRE(join.to.size() <= 2);
+        for (const int to : join.to) ++taken[static_cast<std::size_t>(to)];
+        const auto &own = group[static_cast<std::size_t>(rank)], &other = group[static_cast<std::size_t>(join.from)];
+        const Join& sender = joins[static_cast<std::size_t>(join.from)][level];
+        REQUIRE(std::count(sender.to.begin(), sender.to.end(), rank) == 1);
+        REQUIRE((join.lower ? own.second == other.first : other.second == own.first));
+        next[static_cast<std::size_t>(rank)] = {std::min(own.first, other.first), std::max(own.second, other.second)};
+        REQUIRE(join.ends_low == (next[static_cast<std::size_t>(rank)].first == 0));
+        REQUIRE(join.ends_high == (next[static_cast<std::size_t>(rank)].second == ranks));
+        // What the sender takes along is what is expected here, and the row next to this group is always of it.
+        REQUIRE(sender.first(true) == join.first(false));
+        REQUIRE(sender.last(true) == join.last(false));
+        REQUIRE((join.lower ? join.first(false) : join.last(false)));
+      }
+      for (int rank = 0; rank < ranks; ++rank)
+        REQUIRE(taken[static_cast<std::size_t>(rank)] == joins[static_cast<std::size_t>(rank)][level].there);
+      group = next;
+    }
+    for (const auto& all : group) REQUIRE(all == std::pair(0, ranks));
+  }
+}
 
 TEST_CASE("any number of ranks gives the same flow") {
   for (const auto deck : {small_deck, high_deck}) {

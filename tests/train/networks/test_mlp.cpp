@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/data/expression_set.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 #include "core/train/weights/flat/buffer.hpp"
@@ -72,6 +73,39 @@ TEST_CASE("gradients are those of finite differences, for every activation and g
           REQUIRE(gradients.values<double>(k)[i] == Approx(0.5 * (up - down) / (2 * h)).epsilon(1e-5).margin(1e-7));
         }
     }
+}
+
+TEST_CASE("gradients of several threads are those of one") {
+  World world;
+  auto data = made(world, false);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t k = 0; k < data.size(); ++k) ids.push_back(k);
+  const auto samples = data.read(ids);
+  for (const bool ranks : {false, true}) {
+    Mlp::Params p;
+    p.layers = {80, 70};
+    p.precision = Precision::float64;
+    if (ranks) p.ranks = {0, 33, 0};
+    Mlp net(p, world.context);
+    net.fit_statistics(data, world.context);
+    const FlatLayout layout(net.parameters(), 1000);
+    FlatBuffer weights(layout, DType::f64), first(layout, DType::f64);
+    net.initialise(weights.views(), 11);
+    const double half[1] = {0.5};
+    for (const int threads : {1, 2, 3}) {
+      const AsIfThreads as_if(threads);
+      FlatBuffer gradients(layout, DType::f64);
+      TermSum term[1];
+      net.gradient(samples, weights.views(), half, gradients.views(), term, [](int) {});
+      if (threads == 1) first.copy_from(gradients);
+      double largest = 0.0, change = 0.0;
+      const auto a = first.values<double>(), b = gradients.values<double>();
+      for (std::size_t k = 0; k < a.size(); ++k)
+        largest = std::max(largest, std::abs(a[k])), change = std::max(change, std::abs(a[k] - b[k]));
+      REQUIRE(largest > 0.0);
+      REQUIRE(change <= 1e-13 * largest);
+    }
+  }
 }
 
 TEST_CASE("bfloat16 products are those of rounded factors") {

@@ -8,15 +8,22 @@
 #include "core/lowp/wire/bfloat16.hpp"
 #include "core/numerics/gemm.hpp"
 #include "core/parallel/random.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/quantized/coded_weights.hpp"
 
 namespace cambium::train {
 
 namespace {
 
+/// Numbers that a thread is worth starting for: some microseconds of conversions or of activations.
+constexpr std::int64_t enough_numbers = 4096, enough_activations = 512;
+
 template <class T>
-void round_to_bfloat16(std::vector<T>& values) {
-  for (T& value : values) value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
+void round_to_bfloat16(std::span<T> values) {
+  in_shares(std::ssize(values), enough_numbers, [&](std::int64_t first, std::int64_t last) {
+    for (T& value : values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first)))
+      value = static_cast<T>(lowp::from_bfloat16(lowp::to_bfloat16(static_cast<float>(value))));
+  });
 }
 
 template <class T>
@@ -99,44 +106,80 @@ const T* MlpLayers<T>::weights_of(std::size_t l) {
   const auto* w = static_cast<const T*>(weights_[2 * l].data);
   if (!bfloat16_) return w;
   rounded_.assign(w, w + weights_[2 * l].elements());
-  round_to_bfloat16(rounded_);
+  round_to_bfloat16(std::span(rounded_));
   return rounded_.data();
+}
+
+template <class T>
+void MlpLayers<T>::begin_sums(std::size_t l) {
+  const auto* bias = static_cast<const T*>(weights_[2 * l + 1].data);
+  T* const sum = sums_[l].reserve(static_cast<std::size_t>(rows_) * out(l));
+  in_shares(rows_, 1 + enough_numbers / out(l), [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) std::copy_n(bias, out(l), sum + row * out(l));
+  });
+}
+
+template <class T>
+void MlpLayers<T>::apply_activation(std::size_t l) {
+  const std::int64_t n = std::int64_t{rows_} * out(l);
+  const T* const sum = sums_[l].data();
+  T* const value = inputs_[l + 1].reserve(static_cast<std::size_t>(n));
+  const KernelRegion region("activation", WorkKind::transcendental);
+  in_shares(n, enough_activations, [&](std::int64_t first, std::int64_t last) {
+    if (is_plain(l))
+      std::copy(sum + first, sum + last, value + first);
+    else
+      for (std::int64_t k = first; k < last; ++k) value[k] = activate(activation_, sum[k]);
+  });
 }
 
 template <class T>
 const std::vector<T>& MlpLayers<T>::forward(std::vector<T> inputs, int rows, const ReadyCallback& ready) {
   rows_ = rows;
-  inputs_[0] = std::move(inputs);
+  given_ = std::move(inputs);
+  if (bfloat16_) round_to_bfloat16(std::span(given_));
   for (std::size_t l = 0; l < layers(); ++l) {
     ready.forward(static_cast<int>(l));
-    if (bfloat16_) round_to_bfloat16(inputs_[l]);
-    const auto* bias = static_cast<const T*>(weights_[2 * l + 1].data);
-    auto& sum = sums_[l];
-    sum.resize(static_cast<std::size_t>(rows) * out(l));
-    for (int row = 0; row < rows; ++row) std::copy_n(bias, out(l), sum.data() + static_cast<std::size_t>(row) * out(l));
-    if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), inputs_[l].data(), rows, sum.data()))
-      host_gemm<T>(false, false, rows, out(l), in(l), T(1), inputs_[l].data(), in(l), weights_of(l), out(l), T(1),
-                   sum.data(), out(l));
+    begin_sums(l);
+    if (bfloat16_ && l > 0) round_to_bfloat16(std::span(inputs_[l].data(), static_cast<std::size_t>(rows) * in(l)));
+    if (!coded_ || !coded_->add_product(static_cast<int>(2 * l), input(l), rows, sums_[l].data()))
+      host_gemm<T>(false, false, rows, out(l), in(l), T(1), input(l), in(l), weights_of(l), out(l), T(1),
+                   sums_[l].data(), out(l));
     ready.release(static_cast<int>(l));
-    inputs_[l + 1] = sum;
-    if (l + 1 == layers()) break;
-    if (is_plain(l)) continue;
-    const KernelRegion region("activation", WorkKind::transcendental);
-    for (T& value : inputs_[l + 1]) value = activate(activation_, value);
+    if (l + 1 < layers()) apply_activation(l);
   }
-  return inputs_.back();
+  const T* const last = sums_.back().data();
+  outputs_.assign(last, last + static_cast<std::size_t>(rows) * out(layers() - 1));
+  return outputs_;
 }
 
 template <class T>
-void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gradients, const ReadyCallback& ready) {
-  std::vector<T> by_input;
+void MlpLayers<T>::add_bias_gradient(std::size_t l, const T* by_sum, T* by_bias) const {
+  in_shares(out(l), 1 + enough_numbers / std::max(rows_, 1), [&](std::int64_t first, std::int64_t last) {
+    for (int row = 0; row < rows_; ++row)
+      for (std::int64_t k = first; k < last; ++k) by_bias[k] += by_sum[std::int64_t{row} * out(l) + k];
+  });
+}
+
+template <class T>
+void MlpLayers<T>::times_slope(std::size_t l, T* by_input) const {
+  const KernelRegion region("slope of the activation", WorkKind::elementwise);
+  const T *const sum = sums_[l].data(), *const value = inputs_[l + 1].data();
+  in_shares(std::int64_t{rows_} * out(l), enough_activations, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t k = first; k < last; ++k) by_input[k] *= slope(activation_, sum[k], value[k]);
+  });
+}
+
+template <class T>
+void MlpLayers<T>::backward(std::vector<T> by_output, std::span<const TensorRef> gradients,
+                            const ReadyCallback& ready) {
+  AlignedBuffer<T> held[2];
+  T* by_sum = by_output.data();
   for (std::size_t l = layers(); l-- > 0;) {
     ready.backward(static_cast<int>(l));
-    T* by_bias = static_cast<T*>(gradients[2 * l + 1].data);
-    for (int row = 0; row < rows_; ++row)
-      for (int k = 0; k < out(l); ++k) by_bias[k] += by_sum[static_cast<std::size_t>(row) * out(l) + k];
-    if (bfloat16_) round_to_bfloat16(by_sum);
-    host_gemm<T>(true, false, in(l), out(l), rows_, T(1), inputs_[l].data(), in(l), by_sum.data(), out(l), T(1),
+    add_bias_gradient(l, by_sum, static_cast<T*>(gradients[2 * l + 1].data));
+    if (bfloat16_) round_to_bfloat16(std::span(by_sum, static_cast<std::size_t>(rows_) * out(l)));
+    host_gemm<T>(true, false, in(l), out(l), rows_, T(1), input(l), in(l), by_sum, out(l), T(1),
                  static_cast<T*>(gradients[2 * l].data), out(l));
     ready(static_cast<int>(2 * l + 1));
     ready(static_cast<int>(2 * l));
@@ -144,15 +187,11 @@ void MlpLayers<T>::backward(std::vector<T> by_sum, std::span<const TensorRef> gr
       ready.release(0);
       return;
     }
-    by_input.resize(static_cast<std::size_t>(rows_) * in(l));
-    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum.data(), out(l), weights_of(l), out(l), T(0),
-                 by_input.data(), in(l));
+    T* const by_input = held[l % 2].reserve(static_cast<std::size_t>(rows_) * in(l));
+    host_gemm<T>(false, true, rows_, in(l), out(l), T(1), by_sum, out(l), weights_of(l), out(l), T(0), by_input, in(l));
     ready.release(static_cast<int>(l));
-    const KernelRegion region("slope of the activation", WorkKind::elementwise);
-    if (!is_plain(l - 1))
-      for (std::size_t k = 0; k < by_input.size(); ++k)
-        by_input[k] *= slope(activation_, sums_[l - 1][k], inputs_[l][k]);
-    by_sum.swap(by_input);
+    if (!is_plain(l - 1)) times_slope(l - 1, by_input);
+    by_sum = by_input;
   }
 }
 

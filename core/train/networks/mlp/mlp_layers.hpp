@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/numerics/aligned_buffer.hpp"
 #include "core/train/networks/mlp/mlp.hpp"
 
 namespace cambium::train {
@@ -21,8 +22,8 @@ template <class T>
 void initialise_mlp(std::span<const TensorRef> weights, std::span<const std::int64_t> widths, std::uint64_t seed,
                     bool rectifies = false);
 
-/// Forward and backward passes of a fully connected network in T, batch x width row-major. Weights of layer l are n_in
-/// x n_out ("layers.<l>.w") and n_out ("layers.<l>.b").
+/// Forward and backward passes of a fully connected network in T, batch x width row-major, on all threads. Weights of
+/// layer l are n_in x n_out ("layers.<l>.w") and n_out ("layers.<l>.b").
 template <class T>
 class MlpLayers {
  public:
@@ -42,19 +43,24 @@ class MlpLayers {
   std::size_t layers() const { return widths_.size() - 1; }
 
   bool is_plain(std::size_t l) const { return l < plain_.size() && plain_[l]; }
+  const T* input(std::size_t l) const { return l == 0 ? given_.data() : inputs_[l].data(); }
+  const T* weights_of(std::size_t l);
+  void begin_sums(std::size_t l);  ///< with the biases
+  void apply_activation(std::size_t l);
+  void add_bias_gradient(std::size_t l, const T* by_sum, T* by_bias) const;
+  void times_slope(std::size_t l, T* by_input) const;
 
   std::span<const std::int64_t> widths_;
   std::vector<bool> plain_;
   Mlp::Activation activation_;
   bool bfloat16_;
-  const T* weights_of(std::size_t l);
-
   const CodedWeights* coded_;
   std::span<const TensorRef> weights_;  ///< memory stands behind those of a layer while it is in use
   std::vector<T> rounded_;              ///< weights of one layer in bfloat16
   int rows_ = 0;
-  std::vector<std::vector<T>> inputs_;  ///< of each layer, then the outputs
-  std::vector<std::vector<T>> sums_;    ///< of hidden layers, before the activation
+  std::vector<T> given_, outputs_;
+  std::vector<AlignedBuffer<T>> inputs_;  ///< of each layer but the first
+  std::vector<AlignedBuffer<T>> sums_;    ///< of each layer, before the activation
 };
 
 extern template class MlpLayers<double>;

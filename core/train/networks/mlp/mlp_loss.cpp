@@ -3,25 +3,35 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/mlp/field.hpp"
 
 namespace cambium::train {
+
+template <class T>
+static void scale_input(const Sample& sample, const Mlp::Params& params, const Mlp::Scaling& scaling, T* out) {
+  const std::size_t width = scaling.input_mean.size();
+  const auto& field = field_of(sample, params.input);
+  if (field.elements() != static_cast<std::int64_t>(width))
+    throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", sample.id, params.input,
+                                 field.elements(), width));
+  std::vector<double> row(width);
+  read_numbers(field, row.data());
+  for (std::size_t k = 0; k < width; ++k)
+    out[k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
+}
 
 template <class T>
 std::vector<T> scaled_inputs(std::span<const SamplePtr> samples, const Mlp::Params& params,
                              const Mlp::Scaling& scaling) {
   const std::size_t width = scaling.input_mean.size();
   std::vector<T> out(samples.size() * width);
-  std::vector<double> row(width);
-  for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto& field = field_of(*samples[s], params.input);
-    if (field.elements() != std::ssize(row))
-      throw InputError(fmt::format("sample {}: field '{}' has {} numbers, the model reads {}", samples[s]->id,
-                                   params.input, field.elements(), width));
-    read_numbers(field, row.data());
-    for (std::size_t k = 0; k < width; ++k)
-      out[s * width + k] = static_cast<T>((row[k] - scaling.input_mean[k]) / scaling.input_scale[k]);
-  }
+  constexpr std::int64_t enough = 4096;  // numbers that a thread is worth starting for
+  in_shares(std::ssize(samples), 1 + enough / std::max<std::int64_t>(std::ssize(scaling.input_mean), 1),
+            [&](std::int64_t first, std::int64_t last) {
+              for (auto s = static_cast<std::size_t>(first); s < static_cast<std::size_t>(last); ++s)
+                scale_input(*samples[s], params, scaling, out.data() + s * width);
+            });
   return out;
 }
 

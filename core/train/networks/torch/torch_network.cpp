@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "core/base/error.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 #include "core/train/networks/torch/initial_values.hpp"
 #include "core/train/networks/torch/operator_regions.hpp"
 #include "core/train/networks/torch/rank_layers.hpp"
@@ -113,7 +114,7 @@ struct TorchNetwork::AfterAccumulation : torch::autograd::FunctionPostHook {
 
 TorchNetwork::TorchNetwork(Precision precision) : precision_(precision) {
   observe_operators();
-  torch::set_num_threads(1);
+  torch::set_num_threads(host_threads());
   at::globalContext().setDeterministicAlgorithms(true, false);
 }
 

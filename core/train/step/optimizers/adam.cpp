@@ -1,5 +1,6 @@
 #include "core/train/step/optimizers/adam.hpp"
 
+#include "core/train/step/optimizers/for_each_number.hpp"
 #include "core/train/step/optimizers/split.hpp"
 
 namespace cambium::train {
@@ -10,7 +11,7 @@ static void adam_update(const Update& u, const AdamParams& params, bool decouple
     const auto g = u.gradients.values<T>(k);
     const auto m = u.states[0].values<T>(k), v = u.states[1].values<T>(k);
     const AdamStep<T> advance(params, u.rate, u.step, decays ? params.weight_decay : 0.0, decoupled);
-    for (std::size_t i = 0; i < w.size(); ++i) w[i] = advance(w[i], g[i], m[i], v[i]);
+    detail::for_each_number(w.size(), [&](std::size_t i) { w[i] = advance(w[i], g[i], m[i], v[i]); });
   });
 }
 
@@ -37,11 +38,11 @@ void SplitAdamW::step(const Update& u) {
       const auto m = u.states[1].values<float>(k), v = u.states[2].values<float>(k);
       const bool decays = u.weights.layout().tensors()[k].info.decay;
       const AdamStep<float> advance(params_, u.rate, u.step, decays ? params_.weight_decay : 0.0, true);
-      for (std::size_t i = 0; i < high.size(); ++i) {
+      detail::for_each_number(high.size(), [&](std::size_t i) {
         const float w = advance(join(high[i], low[i]), g[i], m[i], v[i]);
         set_high(high[i], w);
         low[i] = low_half(w);
-      }
+      });
     }
   });
 }

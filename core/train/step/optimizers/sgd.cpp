@@ -1,5 +1,6 @@
 #include "core/train/step/optimizers/sgd.hpp"
 
+#include "core/train/step/optimizers/for_each_number.hpp"
 #include "core/train/step/optimizers/split.hpp"
 
 namespace cambium::train {
@@ -27,8 +28,9 @@ void Sgd::step(const Update& u) {
     T* v = u.states.empty() ? nullptr : u.states[0].values<T>(k).data();
     const T momentum = static_cast<T>(params_.momentum), rate = static_cast<T>(u.rate);
     const T decay = static_cast<T>(decays ? params_.weight_decay : 0.0);
-    for (std::size_t i = 0; i < w.size(); ++i)
+    detail::for_each_number(w.size(), [&](std::size_t i) {
       w[i] = sgd_step(w[i], g[i], v ? v + i : nullptr, momentum, decay, rate, params_.nesterov);
+    });
   });
 }
 
@@ -50,11 +52,11 @@ void SplitSgd::step(const Update& u) {
       const auto g = u.gradients.values<float>(k);
       float* v = u.states.size() > 1 ? u.states[1].values<float>(k).data() : nullptr;
       const float decay = u.weights.layout().tensors()[k].info.decay ? static_cast<float>(params_.weight_decay) : 0.0f;
-      for (std::size_t i = 0; i < high.size(); ++i) {
+      detail::for_each_number(high.size(), [&](std::size_t i) {
         const float w = sgd_step(join(high[i], low[i]), g[i], v ? v + i : nullptr, momentum, decay, rate, false);
         set_high(high[i], w);
         low[i] = low_half(w);
-      }
+      });
     }
   });
 }

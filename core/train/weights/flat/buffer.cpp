@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/base/error.hpp"
+#include "core/parallel/threads/host_threads.hpp"
 
 namespace cambium::train {
 
@@ -41,7 +42,12 @@ std::vector<TensorRef> FlatBuffer::views() {
   return out;
 }
 
-void FlatBuffer::zero() { std::memset(data_.get(), 0, static_cast<std::size_t>(bytes())); }
+void FlatBuffer::zero() {
+  constexpr std::int64_t enough = 65536;  // bytes
+  in_shares(bytes(), enough, [this](std::int64_t first, std::int64_t last) {
+    std::memset(data_.get() + first, 0, static_cast<std::size_t>(last - first));
+  });
+}
 
 void FlatBuffer::copy_from(const FlatBuffer& other) {
   if (other.layout_ != layout_ || other.dtype_ != dtype_) throw InternalError("flat buffers of different shape");
@@ -87,7 +93,12 @@ std::vector<double> squared_norms(const FlatBuffer& buffer) {
 
 void scale(FlatBuffer& buffer, double factor) {
   with_real(buffer.dtype(), [&]<class T>() {
-    for (T& value : buffer.values<T>()) value *= static_cast<T>(factor);
+    const auto values = buffer.values<T>();
+    constexpr std::int64_t enough = 16384;
+    in_shares(std::ssize(values), enough, [&](std::int64_t first, std::int64_t last) {
+      for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(last); ++k)
+        values[k] *= static_cast<T>(factor);
+    });
   });
 }
 

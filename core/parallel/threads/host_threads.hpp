@@ -1,0 +1,71 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace cambium {
+
+/// Threads of this rank for host code: OMP_NUM_THREADS where Kokkos has OpenMP, else 1.
+int host_threads();
+
+/// While it lives host_threads() says `threads`, so that work is shared out among as many, whatever the back end; those
+/// that are not there take turns. For tests.
+class AsIfThreads {
+ public:
+  explicit AsIfThreads(int threads);
+  ~AsIfThreads();
+  AsIfThreads(const AsIfThreads&) = delete;
+  AsIfThreads& operator=(const AsIfThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// work(0), ..., work(parts - 1), side by side on those threads; comes back when all have ended. One after the other,
+/// in this order, where there is one thread, inside a kernel, and while another call is at work: calls may nest and may
+/// come from any thread. `work` starts no kernel. An exception is thrown again here, that of the first part that had
+/// one.
+void on_threads(int parts, const std::function<void(int part)>& work);
+
+/// How many of up to `most` parts of 0..n-1 have `least` of its members or more; 1 at least.
+inline int thread_shares(std::int64_t n, std::int64_t least, int most = host_threads()) {
+  return static_cast<int>(std::clamp<std::int64_t>(n / std::max<std::int64_t>(least, 1), 1, most));
+}
+
+/// f(part, first, last) for ranges that make up 0..n-1, one for each thread, none shorter than `least` where there are
+/// several. Ranges begin at multiples of 16: no two threads write to one cache line of numbers. Returns how many parts
+/// there were.
+template <class F>
+int in_parts(std::int64_t n, std::int64_t least, F&& f) {
+  constexpr std::int64_t unit = 16;
+  const int parts = thread_shares(n, std::max(least, unit));
+  const auto begin = [&](int part) { return part == parts ? n : n * part / parts / unit * unit; };
+  if (parts == 1)
+    f(0, std::int64_t{0}, n);
+  else
+    on_threads(parts, [&](int part) { f(part, begin(part), begin(part + 1)); });
+  return parts;
+}
+
+/// The same for work(first, last).
+template <class F>
+void in_shares(std::int64_t n, std::int64_t least, F&& work) {
+  in_parts(n, least, [&](int, std::int64_t first, std::int64_t last) { work(first, last); });
+}
+
+/// What f(first, last, list) appends to a list of each range, as one list in the order of ranges.
+template <class T, class F>
+std::vector<T> joined_lists(std::int64_t n, std::int64_t least, F&& f) {
+  std::vector<std::vector<T>> lists(static_cast<std::size_t>(host_threads()));
+  const int parts = in_parts(n, least, [&](int part, std::int64_t first, std::int64_t last) {
+    f(first, last, lists[static_cast<std::size_t>(part)]);
+  });
+  for (int part = 1; part < parts; ++part)
+    lists[0].insert(lists[0].end(), lists[static_cast<std::size_t>(part)].begin(),
+                    lists[static_cast<std::size_t>(part)].end());
+  return std::move(lists[0]);
+}
+
+}  // namespace cambium
