@@ -19,11 +19,25 @@ namespace cambium::train {
 
 /// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
 /// divided.
-static constexpr std::string_view free_keys[] = {
-    "steps",        "epochs",         "loader",         "accumulate",     "parallel",          "tables.divide",
-    "reduce.group", "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint",
-    "log",          "explode",        "models",         "mllog",          "submission",        "validate.target",
-    "validate.quality"};
+static constexpr std::string_view free_keys[] = {"steps",
+                                                 "epochs",
+                                                 "loader",
+                                                 "accumulate",
+                                                 "parallel",
+                                                 "tables.divide",
+                                                 "reduce.group",
+                                                 "reduce.overlap",
+                                                 "validate.every",
+                                                 "validate.batch",
+                                                 "validate.patience",
+                                                 "checkpoint",
+                                                 "log",
+                                                 "explode",
+                                                 "models",
+                                                 "mllog",
+                                                 "submission",
+                                                 "validate.target",
+                                                 "validate.quality"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();

@@ -161,14 +161,14 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char*
 /// The verb `run`: what it was asked for is in `asked`.
 CLI::App* add_run(CLI::App& app, SuiteRun& asked, Given& given) {
   auto* verb = app.add_subcommand(
-      "run",
-      "data once, then trainings over seeds, batches and ranks, and their report; goes on where it was stopped");
+      "run", "data once, then trainings over seeds, batches and ranks, and their report; goes on where it was stopped");
   verb->add_option("benchmark", asked.what, "cosmoflow, deepcam, open_catalyst, mlperf_hpc for all of them, or a deck")
       ->required();
   verb->add_option("overrides", asked.deck.overrides, "key.path=value, of the deck");
   verb->add_option("--seeds", asked.seeds, "runs of each batch; a score takes as many as its benchmark asks for")
       ->check(CLI::Range(1, 1000));
-  verb->add_option("--batches", asked.batches, "samples of a step, in turn; that of the deck when absent")->delimiter(',')
+  verb->add_option("--batches", asked.batches, "samples of a step, in turn; that of the deck when absent")
+      ->delimiter(',')
       ->allow_extra_args(false);
   verb->add_option("--ranks", asked.ranks, "ranks of one run, in turn; several runs at a time where there are more")
       ->delimiter(',')
@@ -212,11 +212,12 @@ int suite(std::vector<std::string> arguments, Registry& registry, Context& conte
 }  // namespace
 
 Command suite_command(Registry& registry) {
-  return {"core", "suite",
-          "trainings by the rules of MLPerf HPC: run BENCHMARK, check LOG... (keys, score, convergence), report RUNS...",
-          [&registry](std::vector<std::string> arguments, Context& context) {
-            return suite(std::move(arguments), registry, context);
-          }};
+  return {
+      "core", "suite",
+      "trainings by the rules of MLPerf HPC: run BENCHMARK, check LOG... (keys, score, convergence), report RUNS...",
+      [&registry](std::vector<std::string> arguments, Context& context) {
+        return suite(std::move(arguments), registry, context);
+      }};
 }
 
 }  // namespace cambium::train

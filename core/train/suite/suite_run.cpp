@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/timing.hpp"
 #include "core/base/text.hpp"
+#include "core/base/timing.hpp"
 #include "core/driver/run.hpp"
 #include "core/driver/sweep/run_state.hpp"
 #include "core/driver/sweep/sweep.hpp"
@@ -17,6 +17,7 @@
 #include "core/parallel/stop_request.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/train/suite/rules.hpp"
+#include "core/train/suite/submission.hpp"
 
 namespace cambium::train {
 
@@ -27,17 +28,24 @@ namespace {
 /// The stage that is measured; none where no stage train has a submission.
 std::optional<std::size_t> measured_stage(const deck::Node& root) {
   for (std::size_t k = 0; k < root["stages"].items().size(); ++k)
-    if (root["stages"][k]["train"]["submission"]["benchmark"].is_scalar()) return k;
+    if (root["stages"][k]["train"]["submission"].is_map()) return k;
   return {};
 }
 
 std::string benchmark_of(const deck::Node& root) {
   const auto stage = measured_stage(root);
-  return stage ? root["stages"][*stage]["train"]["submission"]["benchmark"].text() : "";
+  if (!stage) return "";
+  const std::string name = root["stages"][*stage]["train"]["submission"]["benchmark"].text();
+  return name.empty() ? Submission().benchmark : name;
 }
 
 /// What else a benchmark is called.
 std::string rules_name(const std::string& name) { return name == "open_catalyst" ? "oc20" : name; }
+
+deck::Node in_directory(const deck::Node& root, const std::string& directory) {
+  const auto run = root["run"].is_map() ? root["run"] : deck::Node::map({});
+  return root.with("run", run.with("directory", deck::Node::scalar(directory, true)));
+}
 
 std::string replaced(std::string text, const std::string& word, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size())
@@ -57,9 +65,10 @@ class Measured {
     root_ = loaded.root, named_ = loaded.named;
     const auto stage = measured_stage(root_);
     if (!stage)
-      throw InputError(fmt::format("'{}' has no stage train with a submission: there is nothing to measure; give one "
-                                   "with mllog: true and submission",
-                                   path_));
+      throw InputError(
+          fmt::format("'{}' has no stage train with a submission: there is nothing to measure; give one "
+                      "with mllog: true and submission",
+                      path_));
     stage_ = *stage;
     folder_ = fs::absolute(fs::path(asked.into) / benchmark_of(root_)).lexically_normal();
     require_overrides();
@@ -68,17 +77,19 @@ class Measured {
   ExitCode stage_data() {
     if (stage_ == 0) return ExitCode::done;
     const std::string data = (folder_ / "data").string();
-    const auto state = state_of(data);
-    if (state.kind == RunState::Kind::done) return ExitCode::done;
+    std::string state;  // as rank 0 finds it, before any rank writes there
+    io::on_root(context_.comm, [&] { state = state_of(data).text(); });
+    context_.comm.broadcast(state);
+    if (state == "done") return ExitCode::done;
     std::vector<deck::Node> before(root_["stages"].items().begin(),
                                    root_["stages"].items().begin() + static_cast<std::ptrdiff_t>(stage_));
     auto root = root_.with("stages", deck::Node::list(std::move(before)));
-    root = root.with("run", root["run"].with("directory", deck::Node::scalar(data, true)));
+    root = in_directory(root, data);
     deck::Problems problems;
     const auto deck = read_deck(root, path_, named_, registry_, context_, problems);
     problems.throw_if_any();
     Context own = context_;
-    own.resume = state.kind != RunState::Kind::missing;
+    own.resume = state != "missing";
     own.seed = static_cast<std::uint64_t>(deck.deck.run.seed);
     own.resolved_deck = deck.resolved;
     StopRequest stop(own.comm, wall_seconds(), 0.0);
@@ -113,18 +124,19 @@ class Measured {
     for (const auto& text : asked_.deck.overrides) {
       int stage = 0;
       if (std::sscanf(text.c_str(), " stages[%d]", &stage) == 1 && static_cast<std::size_t>(stage) > stage_)
-        throw InputError(fmt::format("'{}' changes a stage behind the training, stages[{}], which a suite does not run; "
-                                     "remove it, or run the deck",
-                                     text, stage_));
+        throw InputError(
+            fmt::format("'{}' changes a stage behind the training, stages[{}], which a suite does not run; "
+                        "remove it, or run the deck",
+                        text, stage_));
     }
   }
 
   /// The training alone; what earlier stages wrote is named where it lies.
   std::string deck_of_training(const std::string& directory) const {
     const auto train = deck::Node::list({root_["stages"][stage_]});
-    auto root = root_.with("stages", train).without(
-        [](const std::string& key) { return key == "x-test" || key == "sweep"; });
-    root = root.with("run", root["run"].with("directory", deck::Node::scalar(directory, true)));
+    auto root =
+        root_.with("stages", train).without([](const std::string& key) { return key == "x-test" || key == "sweep"; });
+    root = in_directory(root, directory);
     return replaced(replaced(deck::to_yaml(root), "{run}", (folder_ / "data").string()), "{deck}",
                     fs::absolute(path_).parent_path().lexically_normal().string()) +
            "\n";

@@ -9,12 +9,12 @@ namespace cambium::train {
 
 /// What `cambium suite run` was asked for.
 struct SuiteRun {
-  std::string what;                     ///< a benchmark, mlperf_hpc, or a deck
-  DeckOptions deck;                     ///< overrides; the size at which the tests run decks
-  int seeds = 10;                       ///< runs of each batch, with seeds 1, 2, ...
-  std::vector<std::int64_t> batches;    ///< that of the deck when empty
-  std::vector<int> ranks;               ///< of one run, in turn; all there are when empty
-  std::string into = "runs/suite";      ///< a folder for each benchmark comes here
+  std::string what;                   ///< a benchmark, mlperf_hpc, or a deck
+  DeckOptions deck;                   ///< overrides; the size at which the tests run decks
+  int seeds = 10;                     ///< runs of each batch, with seeds 1, 2, ...
+  std::vector<std::int64_t> batches;  ///< that of the deck when empty
+  std::vector<int> ranks;             ///< of one run, in turn; all there are when empty
+  std::string into = "runs/suite";    ///< a folder for each benchmark comes here
 };
 
 /// Decks of benchmarks that came with the program: those whose stage train has a submission to `what`, or to any

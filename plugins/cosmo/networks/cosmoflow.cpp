@@ -184,7 +184,8 @@ std::vector<train::TorchNetwork::Term> Cosmoflow::loss(const train::TorchBatch& 
 
 std::vector<train::TorchNetwork::Term> Cosmoflow::measure(const train::TorchBatch& batch) {
   const Tensor off =
-      (answers(boxes(batch), batch, false) - batch.real(params_.target).reshape({batch.size(), targets_})).to(torch::kFloat64);
+      (answers(boxes(batch), batch, false) - batch.real(params_.target).reshape({batch.size(), targets_}))
+          .to(torch::kFloat64);
   const auto n = static_cast<double>(batch.size());
   return {{off.abs().mean(1).sum(), n}, {(off * off).mean(1).sum(), n}};
 }

@@ -59,8 +59,8 @@ void Plumes::add(const std::string& path, Context&) {
                        all.begin() + static_cast<std::ptrdiff_t>((t + 1) * points));
     };
     for (const auto& name : params_.fields) {
-      const auto [first, last] = part(data.values[static_cast<std::size_t>(
-          std::find(names.begin(), names.end(), name) - names.begin())]);
+      const auto [first, last] =
+          part(data.values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())]);
       image->fields.emplace_back(first, last);
     }
     const auto [first, last] = part(classes);

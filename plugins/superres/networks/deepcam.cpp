@@ -55,9 +55,10 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
   const auto shape_of = [&](const std::string& name) {
     for (const auto& field : fields)
       if (field.name == name && field.shape.size() == 2) return field.shape;
-    throw InputError(fmt::format("deepcam reads images (nx, nz) and their classes; the data have no field '{}' of that "
-                                 "form, use a data set plumes whose 'fields' name it",
-                                 name));
+    throw InputError(
+        fmt::format("deepcam reads images (nx, nz) and their classes; the data have no field '{}' of that "
+                    "form, use a data set plumes whose 'fields' name it",
+                    name));
   };
   nx_ = shape_of("classes")[0], nz_ = shape_of("classes")[1];
   for (const auto& name : params_.inputs) shape_of(name);
@@ -86,8 +87,7 @@ void Deepcam::fit_statistics(train::Dataset& training, Context&) {
     deviation_.push_back(variance > 0.0 ? std::sqrt(variance) : 1.0);
   }
   for (const double c : count)  // a class that the data lack counts as one point
-    class_weights_.push_back(
-        std::pow(std::max(c, 1.0) / (n * static_cast<double>(nx_ * nz_)), params_.class_power));
+    class_weights_.push_back(std::pow(std::max(c, 1.0) / (n * static_cast<double>(nx_ * nz_)), params_.class_power));
 }
 
 std::shared_ptr<torch::nn::Module> Deepcam::build() {
@@ -96,8 +96,8 @@ std::shared_ptr<torch::nn::Module> Deepcam::build() {
   if (params_.topology == Topology::encoder_decoder)
     segmentation_ = encoder_decoder({fields, plume_classes, params_.features, params_.levels, wraps_});
   else
-    segmentation_ = deep_lab(
-        {fields, plume_classes, p.stem, p.entry, p.exit, p.rates, p.middle, p.pyramid, p.low, wraps_});
+    segmentation_ =
+        deep_lab({fields, plume_classes, p.stem, p.entry, p.exit, p.rates, p.middle, p.pyramid, p.low, wraps_});
   return segmentation_;
 }
 
@@ -155,7 +155,8 @@ std::vector<train::TorchNetwork::Term> Deepcam::measure(const train::TorchBatch&
   double overlap = 0.0;
   for (std::int64_t b = 0; b < batch.size(); ++b) {
     const auto from = static_cast<std::size_t>(b) * points;
-    overlap += mean_overlap({found.data_ptr<std::uint8_t>() + from, points}, {truth.data_ptr<std::uint8_t>() + from, points});
+    overlap +=
+        mean_overlap({found.data_ptr<std::uint8_t>() + from, points}, {truth.data_ptr<std::uint8_t>() + from, points});
   }
   const auto n = static_cast<double>(batch.size());
   return {{torch::tensor(overlap, torch::kFloat64), n}, {entropy(scores, classes), n}};
@@ -181,9 +182,12 @@ std::vector<Citation> Deepcam::citations() const {
 }
 
 std::string Deepcam::state() const {
-  return nlohmann::json{{"nx", nx_},     {"nz", nz_},
-                        {"wraps", wraps_}, {"mean", mean_},
-                        {"deviation", deviation_}, {"class_weights", class_weights_}}
+  return nlohmann::json{{"nx", nx_},
+                        {"nz", nz_},
+                        {"wraps", wraps_},
+                        {"mean", mean_},
+                        {"deviation", deviation_},
+                        {"class_weights", class_weights_}}
       .dump();
 }
 

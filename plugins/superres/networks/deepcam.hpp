@@ -32,9 +32,7 @@ class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
 
   void fit_statistics(train::Dataset& training, Context&) override;
   void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
-  std::vector<train::TermInfo> terms() const override {
-    return {{"cross_entropy", "", train::TermInfo::Report::mean}};
-  }
+  std::vector<train::TermInfo> terms() const override { return {{"cross_entropy", "", train::TermInfo::Report::mean}}; }
   std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
   std::vector<train::TermInfo> metrics() const override {
     return {{"iou", "", train::TermInfo::Report::mean}, {"cross_entropy", "", train::TermInfo::Report::mean}};

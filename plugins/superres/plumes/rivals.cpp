@@ -136,10 +136,12 @@ std::vector<double> LogisticRival::features(const PlumeImage& image) const {
   std::vector<double> out;
   out.reserve(n * per_point);
   for (std::size_t k = 0; k < n; ++k) {
-    const double z = 2.0 * (static_cast<double>(k % profile_.size()) + 0.5) / static_cast<double>(profile_.size()) - 1.0;
-    const std::array<double, per_point> row{1.0,     t[k],      size[k],         t[k] * size[k], near[k], wide[k],
-                                            tall[k], strong[k], t[k] - across[k], t[k] - along[k], z,      z * z,
-                                            t[k] * z, t[k] * z * z, size[k] * z, std::abs(tall[k])};
+    const double z =
+        2.0 * (static_cast<double>(k % profile_.size()) + 0.5) / static_cast<double>(profile_.size()) - 1.0;
+    const std::array<double, per_point> row{
+        1.0,      t[k],         size[k],          t[k] * size[k],   near[k], wide[k],
+        tall[k],  strong[k],    t[k] - across[k], t[k] - along[k],  z,       z * z,
+        t[k] * z, t[k] * z * z, size[k] * z,      std::abs(tall[k])};
     out.insert(out.end(), row.begin(), row.end());
   }
   return out;

@@ -27,7 +27,8 @@ void FindPlumes::Params::describe(deck::Describe<Params>& d) {
 
 void FindPlumes::check(Context& context) {
   for (const auto* data : {&params_.training, &params_.test}) context.registry->make<train::Dataset>(*data, context);
-  context.log.info(fmt::format("find_plumes: a threshold, a logistic regression and {} networks", params_.models.size()));
+  context.log.info(
+      fmt::format("find_plumes: a threshold, a logistic regression and {} networks", params_.models.size()));
 }
 
 void FindPlumes::examine(Check& check) {
@@ -81,13 +82,13 @@ FindPlumes::Row FindPlumes::network(const std::string& model, Plumes& test, Cont
   const std::vector<std::int64_t> shape{truth.nx, truth.nz};
   const auto outputs = loaded.network->outputs();
   if (outputs.size() != 1 || outputs[0].name != "class" || outputs[0].shape != shape)
-    throw InputError(fmt::format("models: '{}' holds a {}, which does not give classes of {} x {} points; train a "
-                                 "deepcam on images of that size",
-                                 model, loaded.info.type, truth.nx, truth.nz));
+    throw InputError(
+        fmt::format("models: '{}' holds a {}, which does not give classes of {} x {} points; train a "
+                    "deepcam on images of that size",
+                    model, loaded.info.type, truth.nx, truth.nz));
   train::require_fields(loaded.info, model, test);
-  const auto keys = deck::resolved(params_.test.node,
-                                   context.registry->find(train::Dataset::kind, params_.test.type)->schema,
-                                   *context.registry);
+  const auto keys = deck::resolved(
+      params_.test.node, context.registry->find(train::Dataset::kind, params_.test.type)->schema, *context.registry);
   if (const auto words = train::met_before(loaded.info, model, keys); !words.empty()) context.log.warn(words);
   const std::int64_t points = truth.nx * truth.nz, count = test.size(), ranks = context.comm.size();
   std::vector<double> all(static_cast<std::size_t>(count * points), 0.0);

@@ -38,8 +38,8 @@ class FindPlumes : public Task, public Checked {
  private:
   struct Row {
     std::string name;
-    std::array<double, plume_classes> overlap{};          ///< of each class, mean over the images
-    std::vector<std::uint8_t> first{};                    ///< classes of the first image
+    std::array<double, plume_classes> overlap{};  ///< of each class, mean over the images
+    std::vector<std::uint8_t> first{};            ///< classes of the first image
     void add(std::span<const std::uint8_t> found, std::span<const std::uint8_t> truth, double images);
   };
   std::shared_ptr<Plumes> open(const deck::Choice<train::Dataset>& data, const char* key, Context& context) const;

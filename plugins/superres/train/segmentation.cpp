@@ -68,7 +68,8 @@ class XceptionBlock : public torch::nn::Module {
   XceptionBlock(std::int64_t in, const std::array<std::int64_t, 3>& out, std::int64_t stride, std::int64_t spread,
                 bool wraps) {
     for (std::size_t k = 0; k < 3; ++k) {
-      const PlaneConvolution::Shape shape{k == 0 ? in : out[k - 1], out[k], 3, k == 2 ? stride : 1, spread, wraps, true};
+      const PlaneConvolution::Shape shape{
+          k == 0 ? in : out[k - 1], out[k], 3, k == 2 ? stride : 1, spread, wraps, true};
       layers_.push_back(register_module("layer" + std::to_string(k), std::make_shared<PlaneConvolution>(shape)));
     }
     if (in != out[2] || stride > 1)
@@ -133,9 +134,8 @@ class DeepLab : public Segmentation {
     shape.wraps = wraps_;
     return register_module(name, std::make_shared<PlaneConvolution>(shape));
   }
-  std::shared_ptr<XceptionBlock> block(const std::string& name, std::int64_t in,
-                                       const std::array<std::int64_t, 3>& out, std::int64_t stride,
-                                       std::int64_t spread) {
+  std::shared_ptr<XceptionBlock> block(const std::string& name, std::int64_t in, const std::array<std::int64_t, 3>& out,
+                                       std::int64_t stride, std::int64_t spread) {
     return register_module(name, std::make_shared<XceptionBlock>(in, out, stride, spread, wraps_));
   }
 
@@ -156,8 +156,8 @@ PlaneConvolution::PlaneConvolution(const Shape& shape) : shape_(shape) {
   first.stride(shape.stride).dilation(shape.spread).groups(shape.separable ? shape.inputs : 1);
   first_ = register_module("first", torch::nn::Conv2d(first));
   if (shape.separable) second_ = register_module("second", torch::nn::Conv2d(options(shape.inputs, shape.outputs, 1)));
-  norm_ = register_module(
-      "norm", torch::nn::GroupNorm(torch::nn::GroupNormOptions(norm_groups(shape.outputs), shape.outputs)));
+  norm_ = register_module("norm",
+                          torch::nn::GroupNorm(torch::nn::GroupNormOptions(norm_groups(shape.outputs), shape.outputs)));
 }
 
 Tensor PlaneConvolution::forward(Tensor x) {

@@ -1,5 +1,5 @@
-// The network that marks plumes: gradients are derivatives in both topologies, what it sees moves with the flow, and the
-// symmetries under which it is trained are those of convection. This file sees no Torch.
+// The network that marks plumes: gradients are derivatives in both topologies, what it sees moves with the flow, and
+// the symmetries under which it is trained are those of convection. This file sees no Torch.
 #include <cmath>
 #include <numeric>
 
@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::int64_t nx = 8, nz = 8;
 constexpr const char* small_deeplab =
-    "topology: deeplabv3plus, deeplab: {stem: [3], entry: [4, 4], middle: 1, exit: [5, 4], rates: [2, 3], pyramid: 4, low: 3}";
+    "topology: deeplabv3plus, deeplab: {stem: [3], entry: [4, 4], middle: 1, exit: [5, 4], rates: [2, 3], pyramid: 4, "
+    "low: 3}";
 
 struct Image {
   float b[nx * nz];
@@ -50,7 +51,8 @@ SamplePtr image(std::int64_t id, std::int64_t moved, F&& at) {
 
 /// No symmetry.
 std::pair<double, int> uneven(std::int64_t x, std::int64_t z) {
-  const double b = std::sin(2.0 * M_PI * static_cast<double>(x) / nx) + 0.5 * std::cos(1.3 * static_cast<double>(z * x + z));
+  const double b =
+      std::sin(2.0 * M_PI * static_cast<double>(x) / nx) + 0.5 * std::cos(1.3 * static_cast<double>(z * x + z));
   return {b, b > 0.5 ? 1 : b < -0.7 ? 2 : 0};
 }
 
@@ -120,7 +122,8 @@ TEST_CASE("gradients of the plumes' network are derivatives") {
       w = kept - h;
       const double less = net.loss(samples, scratch);
       w = kept;
-      CHECK(gradients.values<double>(k)[values.size() / 2] == Approx((more - less) / (2.0 * h)).epsilon(2e-5).margin(2e-7));
+      CHECK(gradients.values<double>(k)[values.size() / 2] ==
+            Approx((more - less) / (2.0 * h)).epsilon(2e-5).margin(2e-7));
     }
   }
 }
