@@ -12,18 +12,26 @@ std::int64_t norm_groups(std::int64_t channels) {
   return 1;
 }
 
-Tensor sized(const Tensor& x, const Tensor& as) {
-  return F::interpolate(x, F::InterpolateFuncOptions()
-                               .size(std::vector<std::int64_t>{as.size(2), as.size(3)})
-                               .mode(torch::kBilinear)
-                               .align_corners(false));
+/// Interpolated linearly to the extents of `as`; around the ends of a periodic x where its points become a whole number
+/// of times as many.
+Tensor sized(const Tensor& x, const Tensor& as, bool wraps) {
+  const auto interpolated = [&](const Tensor& y, std::int64_t along_x) {
+    return F::interpolate(y, F::InterpolateFuncOptions()
+                                 .size(std::vector<std::int64_t>{along_x, as.size(3)})
+                                 .mode(torch::kBilinear)
+                                 .align_corners(false));
+  };
+  const std::int64_t n = x.size(2), wanted = as.size(2), times = wanted / n;
+  if (!wraps || times * n != wanted) return interpolated(x, wanted);
+  const Tensor around = torch::cat({x.narrow(2, n - 1, 1), x, x.narrow(2, 0, 1)}, 2);
+  return interpolated(around, (n + 2) * times).narrow(2, times, wanted);
 }
 
 using Convolution = std::shared_ptr<PlaneConvolution>;
 
 class EncoderDecoder : public Segmentation {
  public:
-  explicit EncoderDecoder(const EncoderDecoderShape& s) {
+  explicit EncoderDecoder(const EncoderDecoderShape& s) : wraps_(s.wraps) {
     const auto width = [&](std::int64_t level) { return s.features << level; };
     for (std::int64_t l = 0; l <= s.levels; ++l)
       down_.push_back(pair("down", l, l == 0 ? s.fields : width(l - 1), width(l), s.wraps));
@@ -39,7 +47,7 @@ class EncoderDecoder : public Segmentation {
     }
     for (std::size_t k = 0; k < up_.size(); ++k) {
       const Tensor& beside = kept[kept.size() - 2 - k];
-      x = through(up_[k], torch::cat({sized(x, beside), beside}, 1));
+      x = through(up_[k], torch::cat({sized(x, beside, wraps_), beside}, 1));
     }
     return answer_->forward(x);
   }
@@ -58,6 +66,7 @@ class EncoderDecoder : public Segmentation {
     for (auto& convolution : pair) x = torch::relu(convolution->forward(x));
     return x;
   }
+  bool wraps_;
   std::vector<Pair> down_, up_;
   torch::nn::Conv2d answer_{nullptr};
 };
@@ -124,9 +133,9 @@ class DeepLab : public Segmentation {
     for (auto& layer : pyramid_) seen.push_back(torch::relu(layer->forward(x)));
     seen.push_back(torch::relu(mean_->forward(x.mean({2, 3}, true))).expand_as(seen[0]));
     x = torch::relu(together_->forward(torch::cat(seen, 1)));
-    x = torch::cat({sized(x, low), torch::relu(low_->forward(low))}, 1);
+    x = torch::cat({sized(x, low, wraps_), torch::relu(low_->forward(low))}, 1);
     for (auto& layer : decode_) x = torch::relu(layer->forward(x));
-    return sized(answer_->forward(x), image);
+    return sized(answer_->forward(x), image, wraps_);
   }
 
  private:
