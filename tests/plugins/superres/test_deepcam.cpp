@@ -108,7 +108,7 @@ struct Net {
 }  // namespace
 
 TEST_CASE("gradients of the plumes' network are derivatives") {
-  for (const std::string keys : {std::string("features: 4, levels: 1, mirror: true"), std::string(small_deeplab)}) {
+  for (const std::string& keys : {std::string("features: 4, levels: 1, mirror: true"), std::string(small_deeplab)}) {
     Net net(keys);
     net.network->begin_step(2, 7);
     const std::vector<SamplePtr> samples{image(0, 0, uneven), image(1, 3, uneven)};
