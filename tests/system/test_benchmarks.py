@@ -45,6 +45,30 @@ class Benchmarks(unittest.TestCase):
                 self.assertEqual(found[0], found[1])
 
     @unittest.skipUnless(here("deepmd/open_catalyst"), "needs the plugins md and deepmd")
+    def test_the_figure_of_forces(self):
+        """What a validation prints, from the forces one by one; and a target that it names is the one that ends the training."""
+        folder = program.fresh("benchmark_forces")
+        deck = os.path.join(program.SOURCE, "inputs", "deepmd", "open_catalyst.yaml")
+        code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}/run", "stages[1].train.validate.target=1e9")
+        self.assertEqual(code, 0, out + error)
+        self.assertIn("target: absolute_force of 1e+09 or less, reached at step 4 ", out)
+        code, out, error = program.run("run", deck, "--test-size", f"run.directory={folder}/none", "stages[1].train.validate.quality=mae")
+        self.assertEqual(code, 2)
+        self.assertIn("validate.quality is 'mae', but deep_potential is judged by force, energy, absolute_force; name one of them", error)
+        judge = program.write(os.path.join(folder, "judge.yaml"), f"run: {{name: judge, directory: {folder}/judge}}\nplugins: [md, deepmd]\nstages:\n"
+                              f"  - evaluate: {{model: {folder}/run/train/model.h5, dataset: {{type: deepmd_npy, systems: [{folder}/run/label/validation]}}}}\n")
+        code, out, error = program.run("run", judge)
+        self.assertEqual(code, 0, out + error)
+        with open(os.path.join(folder, "judge", "evaluate", "parity_force.csv"), encoding="utf-8") as file:
+            rows = [[float(x) for x in line.split(",")] for line in file.read().splitlines()[1:]]
+        off = [abs(row[2 + k] - row[5 + k]) for row in rows for k in range(3)]
+        with open(os.path.join(folder, "judge", "evaluate", "evaluation.csv"), encoding="utf-8") as file:
+            names, values = [line.split(",") for line in file.read().splitlines()]
+        found = {name.split(" [")[0]: float(value) for name, value in zip(names, values)}
+        self.assertAlmostEqual(found["absolute_force"], sum(off) / len(off), delta=1e-5)
+        self.assertAlmostEqual(found["force"], (sum(x * x for x in off) / len(off)) ** 0.5, delta=1e-5)
+
+    @unittest.skipUnless(here("deepmd/open_catalyst"), "needs the plugins md and deepmd")
     def test_data_once_then_seeds_and_batches(self):
         folder = program.fresh("benchmark_suite")
         call = ["suite", "run", "open_catalyst", "stages[1].train.validate.target=1e9", "stages[1].train.submission.caches_cleared=true", "--test-size",
