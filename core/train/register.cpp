@@ -27,7 +27,7 @@ void register_training(Registry& registry) {
   registry.set_plugin("core");
   registry.add<Train>("train", "fit a network to a data set").synonyms({"fit", "training", "learn", "optimize"});
   registry.add_command(plan_command(registry));
-  registry.add_command(suite_command());
+  registry.add_command(suite_command(registry));
   registry.add_bench(bench_attention());
   registry.add<Evaluate>("evaluate", "errors of a trained model on a data set")
       .synonyms({"eval", "evaluation", "validate", "validation", "score"});

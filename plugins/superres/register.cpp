@@ -3,8 +3,10 @@
 #include "plugins/superres/bench/bench_rayleigh_benard.hpp"
 #include "plugins/superres/convection/convection_cost.hpp"
 #include "plugins/superres/datasets/crops.hpp"
+#include "plugins/superres/datasets/plumes.hpp"
 #include "plugins/superres/physics/cavity.hpp"
 #include "plugins/superres/physics/rayleigh_benard.hpp"
+#include "plugins/superres/tasks/find_plumes.hpp"
 #include "plugins/superres/tasks/reconstruct.hpp"
 #include "plugins/superres/tasks/spin_up.hpp"
 #include "plugins/superres/tasks/verify.hpp"
@@ -28,10 +30,14 @@ void register_types(Registry& registry) {
   registry
       .add<Reconstruct>("reconstruct", "interpolations and models of coarse samples, judged by the physics they keep")
       .synonyms({"super_resolution", "superres", "upscale", "interpolate", "downscale"});
+  registry.add<FindPlumes>("find_plumes", "plumes found by networks, by thresholds and by regressions, in one table")
+      .synonyms({"segment", "segmentation", "plumes"});
   registry.add<SpinUp>("spin_up", "how long simulations take until they are in their statistically steady state");
 
   registry.add<Crops>("crops", "windows of flows by (t, x, z), seen coarsely, with points of the fine data inside")
       .synonyms({"patches", "windows", "super_resolution"});
+  registry.add<Plumes>("plumes", "moments of convection, with the plumes in them by a rule that the deck states")
+      .synonyms({"segmentation", "masks", "images"});
   registry.add<FieldsWriter>("fields", "p, b, u, w at cell centres over time, HDF5 in (t, x, z) as Dedalus writes it")
       .synonyms({"h5", "hdf5", "dedalus", "snapshots", "field"});
   registry.add<SpectrumWriter>("spectrum", "spectra of u, w and b along x")

@@ -34,6 +34,7 @@ STAGES = {"simulate": ("-steps/s", ["thermo.csv", "thermo.h5"]),
           "novelty": ("chosen by the encoder:", ["candidates.csv", "chosen.csv", "cite.bib"]),
           "surrogate": ("error of numbers", ["errors.csv"]),
           "structure_boxes": ("simulations/s", ["boxes.h5", "cite.bib"]),
+          "find_plumes": ("intersection over union", ["scores.csv", "plumes.h5", "cite.bib"]),
           "infer_cosmology": ("mean absolute error", ["scores.csv", "cosmologies.csv", "cite.bib"]),
           "evaluate": (r"on \d+ samples:", ["evaluation.csv"])}
 
@@ -48,7 +49,8 @@ CITED = {("copper", "label"): "SuttonChen", ("copper", "train"): "Zhang2018DeePM
          ("digits_halves", "train"): "oord2018", ("digits_halves", "probe"): "wei2024", ("archive", "neighbours"): "wei2024",
           ("any_sampling", "train"): "loshchilov2017sgdr", ("long_sequences", "train"): "vaswani2017",
           ("patches", "train"): "dosovitskiy2021", ("digits_mugs", "train"): "zhou2022",
-         ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018"}
+         ("structure_growth", "simulate"): "eisenstein1998", ("regression", "train"): "mathuriya2018",
+         ("deepcam", "train"): "kurth2018", ("deepcam", "find_plumes"): "huang2013", ("open_catalyst", "train"): "Zhang2018DeepPotSE"}
 
 # A table of runs is run alone here; test_sweep.py runs tables.
 ALONE = {"landau_sweep": ["sweep=null"], "digits_table": ["sweep=null"], "long_sequences": ["sweep=null"]}

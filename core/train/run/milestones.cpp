@@ -32,9 +32,11 @@ void Milestones::epoch_stop() {
   epoch_ = -1;
 }
 
-void Milestones::judge(double error, std::int64_t step) {
-  if (error < least_error_) least_error_ = error, least_error_step_ = step;
-  if (params_.validate.target && error <= *params_.validate.target) reached_ = true;
+void Milestones::judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step) {
+  const double value = figures[quality_.number];
+  log_.event(quality_.higher ? "eval_accuracy" : "eval_error", value, where);
+  if (best_step_ < 0 || quality_.better(value, best_)) best_ = value, best_step_ = step;
+  if (params_.validate.target && quality_.reached(value, *params_.validate.target)) reached_ = true;
 }
 
 void Milestones::run_stop(double epochs) {
@@ -44,16 +46,14 @@ void Milestones::run_stop(double epochs) {
     log_.event("phase_seconds", section.seconds - before_run_[section.name], {{"phase", section.name}});
 }
 
-std::vector<std::string> Milestones::target_lines(const std::string& metric, const TrainingData& data) const {
+std::vector<std::string> Milestones::target_lines(const TrainingData& data) const {
   if (!params_.validate.target) return {};
+  const std::string target = fmt::format("target: {} of {:g} or {}", quality_.name, *params_.validate.target,
+                                         quality_.higher ? "more" : "less");
   if (reached_)
-    return {fmt::format("target: {} of {:g} or less, reached at step {} ({:.4g} epochs)", metric,
-                        *params_.validate.target, least_error_step_, data.epochs(least_error_step_))};
-  if (least_error_step_ < 0)
-    return {fmt::format("target: {} of {:g} or less, not reached: there was no validation", metric,
-                        *params_.validate.target)};
-  return {fmt::format("target: {} of {:g} or less, not reached: {:.6g} at best, at step {}", metric,
-                      *params_.validate.target, least_error_, least_error_step_)};
+    return {fmt::format("{}, reached at step {} ({:.4g} epochs)", target, best_step_, data.epochs(best_step_))};
+  if (best_step_ < 0) return {target + ", not reached: there was no validation"};
+  return {fmt::format("{}, not reached: {:.6g} at best, at step {}", target, best_, best_step_)};
 }
 
 }  // namespace cambium::train

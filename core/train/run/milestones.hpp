@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/kinds/quality.hpp"
 #include "core/train/run/train.hpp"
 #include "core/train/suite/mllog.hpp"
 
@@ -25,20 +26,23 @@ class Milestones {
   void epoch_start(std::int64_t number);
   /// After the last step of an epoch, or when training ends within one.
   void epoch_stop();
-  /// Of a validation: its first error, by which a target is judged.
-  void judge(double error, std::int64_t step);
+  /// By which figure a target is judged; before judge().
+  void set_quality(Quality quality) { quality_ = std::move(quality); }
+  /// Of a validation: its figures. Logs the one that counts.
+  void judge(const std::vector<double>& figures, const nlohmann::json& where, std::int64_t step);
   bool reached() const { return reached_; }
   void run_stop(double epochs);
-  /// For the last page; none where there is no target. `metric`: name of the first error.
-  std::vector<std::string> target_lines(const std::string& metric, const TrainingData& data) const;
+  /// For the last page; none where there is no target.
+  std::vector<std::string> target_lines(const TrainingData& data) const;
 
  private:
   const Train::Params& params_;
   MlLog& log_;
   Context& context_;
   bool reached_ = false;
-  double least_error_ = std::numeric_limits<double>::infinity();
-  std::int64_t least_error_step_ = -1;
+  Quality quality_;
+  double best_ = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t best_step_ = -1;
   std::int64_t epoch_ = -1;                   ///< that the log has begun; -1: none
   std::map<std::string, double> before_run_;  ///< seconds of sections before run_start
 };

@@ -20,7 +20,7 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
       .def(true);
   d("measure", &Validate::measure,
     "weights of the validation errors, in the order in which they are printed, in the sum that the best model has "
-    "least; only the first error by default")
+    "least; only the first error by default. Figures that are better when higher enter with the other sign")
       .def({1.0});
   d("patience", &Validate::patience,
     "validations without improvement of the measure after which training ends; 0 for never")
@@ -28,8 +28,10 @@ void Train::Validate::describe(deck::Describe<Validate>& d) {
       .def(0);
   d("batch", &Validate::batch, "samples evaluated at a time").at_least(1).def(8);
   d("target", &Validate::target,
-    "training ends when the first validation error is at most this; on the last page, and "
-    "in the log (mllog), it has succeeded only then");
+    "training ends when the validation error that quality names is at most this (at least this, where more is "
+    "better); on the last page, and in the log (mllog), it has succeeded only then");
+  d("quality", &Validate::quality, "name of the validation error by which target is judged; the first one by default")
+      .def("");
 }
 
 static std::string conflict_of(const Train::Params& p) {

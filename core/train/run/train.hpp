@@ -37,6 +37,7 @@ class Train : public Task, public Checked {
     std::int64_t patience = 0;
     std::int64_t batch = 8;
     std::optional<double> target;
+    std::string quality;
     static void describe(deck::Describe<Validate>& d);
   };
   using Checkpoint = io::CheckpointKeys;

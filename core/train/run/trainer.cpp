@@ -19,10 +19,25 @@ namespace cambium::train {
 
 /// What a resumed training may change: how long, how often is looked and written, how samples are brought and work is
 /// divided.
-static constexpr std::string_view free_keys[] = {
-    "steps",        "epochs",         "loader",         "accumulate",     "parallel",          "tables.divide",
-    "reduce.group", "reduce.overlap", "validate.every", "validate.batch", "validate.patience", "checkpoint",
-    "log",          "explode",        "models",         "mllog",          "submission",        "validate.target"};
+static constexpr std::string_view free_keys[] = {"steps",
+                                                 "epochs",
+                                                 "loader",
+                                                 "accumulate",
+                                                 "parallel",
+                                                 "tables.divide",
+                                                 "reduce.group",
+                                                 "reduce.overlap",
+                                                 "validate.every",
+                                                 "validate.batch",
+                                                 "validate.patience",
+                                                 "checkpoint",
+                                                 "log",
+                                                 "explode",
+                                                 "models",
+                                                 "mllog",
+                                                 "submission",
+                                                 "validate.target",
+                                                 "validate.quality"};
 
 Task::Outcome Trainer::run() {
   context_.timing.reset();
@@ -132,10 +147,12 @@ void Trainer::watch(const Loss& loss) {
                   step, loss.value, params_.explode, progress_.first_loss, name(worst), rate));
 }
 
-static double measure_of(const std::vector<double>& weights, const std::vector<double>& errors) {
+/// The weighted sum that the best model has least.
+static double measure_of(const std::vector<double>& weights, const std::vector<double>& errors,
+                         const std::vector<bool>& higher) {
   double sum = 0.0;
   for (std::size_t k = 0; k < weights.size(); ++k)
-    if (weights[k] != 0.0) sum += weights[k] * errors[k];
+    if (weights[k] != 0.0) sum += weights[k] * (higher[k] ? -errors[k] : errors[k]);
   return sum;
 }
 
@@ -150,12 +167,11 @@ void Trainer::validate() {
   const auto metrics = step_.network().metrics();
   std::vector<double> errors;
   for (std::size_t k = 0; k < metrics.size(); ++k) errors.push_back(reported(metrics[k], sums[k]));
-  const double measure = measure_of(params_.validate.measure, errors);
+  const double measure = measure_of(params_.validate.measure, errors, higher_is_better(step_.network()));
   const bool better = measure < progress_.best_metric;
   log_.validation(progress_.step, errors, better);
-  mllog_.event("eval_error", errors.front(), where);
+  milestones_.judge(errors, where, progress_.step);
   mllog_.stop("eval_stop", where);
-  milestones_.judge(errors.front(), progress_.step);
   ++progress_.without_improvement;
   if (better) keep_best(measure, errors);
   if (watch_.after_validation && !watch_.after_validation(progress_.step, data_.steps(), progress_.best_metric))

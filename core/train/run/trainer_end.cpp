@@ -56,10 +56,12 @@ void Trainer::add_communication(std::vector<std::string>& lines) {
 }
 
 /// Of the best validation.
-static std::string best_text(const Train::Params& params, const TermInfo& metric, const Progress& progress) {
+static std::string best_text(const Train::Params& params, const Network& network, const Progress& progress) {
   if (params.validate.measure != std::vector<double>{1.0})
     return fmt::format("best validation: weighted sum {:.6g} at step {}", progress.best_metric, progress.best_step);
-  return fmt::format("best validation: {} {:.6g}{}{} at step {}", metric.name, progress.best_metric,
+  const auto metric = network.metrics()[0];
+  return fmt::format("best validation: {} {:.6g}{}{} at step {}", metric.name,
+                     higher_is_better(network)[0] ? -progress.best_metric : progress.best_metric,
                      metric.unit.empty() ? "" : " ", metric.unit, progress.best_step);
 }
 
@@ -68,8 +70,8 @@ std::vector<std::string> Trainer::lines() {
   add_communication(out);
   for (const auto& line : data_.loader().report(context_)) out.push_back(line);
   for (const auto& line : step_.network().report()) out.push_back(line);
-  if (progress_.best_step >= 0) out.push_back(best_text(params_, step_.network().metrics()[0], progress_));
-  for (auto& line : milestones_.target_lines(step_.network().metrics()[0].name, data_)) out.push_back(std::move(line));
+  if (progress_.best_step >= 0) out.push_back(best_text(params_, step_.network(), progress_));
+  for (auto& line : milestones_.target_lines(data_)) out.push_back(std::move(line));
   return out;
 }
 

@@ -76,6 +76,7 @@ static void require_joined(const std::string& network, const BatchPlan& plan) {
 /// The network knows its sizes now.
 void Trainer::prepare() {
   require_measure(params_, step_.network().metrics());
+  milestones_.set_quality(quality_of(step_.network(), params_.network.type, params_.validate.quality));
   step_.prepare(data_.steps());
   progress_.window.assign(step_.network().terms().size(), {});
   data_.start(seed_, step_.weights().turns());

@@ -85,6 +85,7 @@ void Trial::try_data(Check& check) {
   Subset few(training, some_ids(training, 64));
   step.network().fit_statistics(whole ? training : few, check.context());
   require_measure(params, step.network().metrics());
+  quality_of(step.network(), params.network.type, params.validate.quality);
   check.memory("weights, gradients and the optimizer's states", bytes_of(step.network(), step.optimizer()));
   if (params.parallel)
     check.not_looked_at("a step: its weights are divided among ranks");

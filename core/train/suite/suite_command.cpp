@@ -15,6 +15,7 @@
 #include "core/train/suite/rules.hpp"
 #include "core/train/suite/score.hpp"
 #include "core/train/suite/suite_report.hpp"
+#include "core/train/suite/suite_run.hpp"
 
 namespace cambium::train {
 
@@ -157,7 +158,30 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* doc, const char*
   return verb;
 }
 
-int suite(std::vector<std::string> arguments, Context& context) {
+/// The verb `run`: what it was asked for is in `asked`.
+CLI::App* add_run(CLI::App& app, SuiteRun& asked, Given& given) {
+  auto* verb = app.add_subcommand(
+      "run", "data once, then trainings over seeds, batches and ranks, and their report; goes on where it was stopped");
+  verb->add_option("benchmark", asked.what, "cosmoflow, deepcam, open_catalyst, mlperf_hpc for all of them, or a deck")
+      ->required();
+  verb->add_option("overrides", asked.deck.overrides, "key.path=value, of the deck");
+  verb->add_option("--seeds", asked.seeds, "runs of each batch; a score takes as many as its benchmark asks for")
+      ->check(CLI::Range(1, 1000));
+  verb->add_option("--batches", asked.batches, "samples of a step, in turn; that of the deck when absent")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--ranks", asked.ranks, "ranks of one run, in turn; several runs at a time where there are more")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1 << 20));
+  verb->add_option("--runs", given.runs, "runs of a score, where the benchmark has no rule of its own")
+      ->check(CLI::Range(3, 1000));
+  verb->add_option("--into", asked.into, "folder of data, runs, suite.json and suite.md");
+  verb->add_flag("--test-size", asked.deck.test_size, "the size at which the tests run the deck");
+  return verb;
+}
+
+int suite(std::vector<std::string> arguments, Registry& registry, Context& context) {
   CLI::App app("Trainings measured by the rules of MLPerf HPC 3.0", "cambium suite");
   app.require_subcommand(1);
   Given given;
@@ -170,18 +194,30 @@ int suite(std::vector<std::string> arguments, Context& context) {
                          "code 2 where one has no score or breaks a rule",
                          "logs, run directories, or folders of runs such as a sweep's", given);
   table->add_option("--into", given.into, "folder of the two files")->check(CLI::ExistingDirectory);
+  SuiteRun asked;
+  auto* runs = add_run(app, asked, given);
   if (const auto code = answered(app, std::move(arguments), context.comm)) return *code;
   ExitCode code = ExitCode::done;
+  if (runs->parsed()) {
+    code = run_suite(asked, registry, context, given.logs);
+    if (code != ExitCode::done) return static_cast<int>(code);
+    given.into = asked.into;
+    io::on_root(context.comm, [&] { code = report(given, context.log); });
+    return static_cast<int>(code);
+  }
   io::on_root(context.comm, [&] { code = table->parsed() ? report(given, context.log) : check(given, context.log); });
   return static_cast<int>(code);
 }
 
 }  // namespace
 
-Command suite_command() {
-  return {"core", "suite",
-          "trainings by the rules of MLPerf HPC: check LOG... (keys, score, convergence), report RUNS...",
-          [](std::vector<std::string> arguments, Context& context) { return suite(std::move(arguments), context); }};
+Command suite_command(Registry& registry) {
+  return {
+      "core", "suite",
+      "trainings by the rules of MLPerf HPC: run BENCHMARK, check LOG... (keys, score, convergence), report RUNS...",
+      [&registry](std::vector<std::string> arguments, Context& context) {
+        return suite(std::move(arguments), registry, context);
+      }};
 }
 
 }  // namespace cambium::train

@@ -1,10 +1,16 @@
 #pragma once
 #include "core/plugin/command.hpp"
 
+namespace cambium {
+class Registry;
+}
+
 namespace cambium::train {
 
 /// `cambium suite check LOG...`: logs of trainings against the rules, the score of several, and their convergence
-/// against reference points. `cambium suite report RUNS...`: a page of scores and phases.
-Command suite_command();
+/// against reference points. `cambium suite report RUNS...`: a page of scores and phases. `cambium suite run
+/// BENCHMARK`: data, trainings over seeds, batches and ranks, and that page. The registry, which knows what decks name,
+/// outlives the command.
+Command suite_command(Registry& registry);
 
 }  // namespace cambium::train

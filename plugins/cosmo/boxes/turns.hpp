@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace cambium::cosmo {
 
@@ -14,5 +15,10 @@ struct Turn {
 /// One for a sample in a step of training: a function of the arguments, the same on any number of ranks. n: cells along
 /// an edge. Apart from the networks' code, which may not see the random numbers' header (it includes Kokkos).
 Turn turn_of(std::uint64_t seed, std::int64_t sample, std::int64_t step, std::int64_t n);
+
+/// Dropout of a layer of `width` answers for a sample in a step: 0 for a share of them, 1 / (1 - share) for others. A
+/// function of the arguments, for the same reasons.
+std::vector<double> kept_answers(std::uint64_t seed, std::int64_t sample, std::int64_t step, std::size_t layer,
+                                 std::int64_t width, double share);
 
 }  // namespace cambium::cosmo

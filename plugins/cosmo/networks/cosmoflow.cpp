@@ -18,7 +18,17 @@ void Cosmoflow::Params::describe(deck::Describe<Params>& d) {
   d("channels", &Params::channels, "of each convolution; the box halves after each").def({16, 32, 64});
   d("hidden", &Params::hidden, "widths of the layers behind the convolutions").def({128, 64});
   d("scale", &Params::scale, "of the tanh at the end, so that targets of -1 and 1 can be reached").positive().def(1.2);
+  d("dropout", &Params::dropout, "share of each hidden layer's answers that a step of training leaves out")
+      .range(0.0, 0.95)
+      .def(0.0);
   d("turn", &Params::turn, "turn, mirror and move each box at random in every step of training").def(true);
+  d("pool", &Params::pool, "what of the convolutions' answers the layers see: all cells, or the mean of each channel")
+      .options({{"all", Pool::all}, {"mean", Pool::mean}})
+      .def(Pool::all);
+  d("statistics", &Params::statistics,
+    "field of spectra whose logarithms, with moments of the counts, the layers see beside the convolutions; none by "
+    "default")
+      .def("");
   d("input", &Params::input, "field with the counts of a box").def("counts");
   d("target", &Params::target, "field with its numbers, -1 to 1").def("target");
   d("precision", &Params::precision, "of weights and all arithmetic")
@@ -51,9 +61,27 @@ void Cosmoflow::fit_statistics(train::Dataset& training, Context&) {
     throw InputError(fmt::format("cosmoflow needs a row of numbers per box; field '{}' has the shape ({})",
                                  params_.target, fmt::join(target, ", ")));
   cells_ = box[0], targets_ = target[0];
+  fit_spectra(training);
   if (cells_ % (std::int64_t{1} << params_.channels.size()) != 0)
     throw InputError(fmt::format("{} convolutions halve a box of {} cells to no whole number; list fewer channels",
                                  params_.channels.size(), cells_));
+}
+
+/// Means and deviations of the statistics.
+void Cosmoflow::fit_spectra(train::Dataset& training) {
+  statistics_mean_.clear(), statistics_deviation_.clear();
+  if (params_.statistics.empty()) return;
+  Tensor sum, square;
+  for (std::int64_t id = 0; id < training.size(); ++id) {
+    const auto sample = training.read(std::vector<std::int64_t>{id});
+    const Tensor x = raw_statistics(train::TorchBatch(sample, torch::kFloat64))[0];
+    sum = id == 0 ? x : sum + x, square = id == 0 ? x * x : square + x * x;
+  }
+  const auto n = static_cast<double>(training.size());
+  for (std::int64_t k = 0; k < sum.size(0); ++k) {
+    const double mean = sum[k].item<double>() / n, variance = square[k].item<double>() / n - mean * mean;
+    statistics_mean_.push_back(mean), statistics_deviation_.push_back(variance > 1e-12 ? std::sqrt(variance) : 1.0);
+  }
 }
 
 std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
@@ -66,7 +94,9 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
     module->register_module(fmt::format("convolution{}", convolutions_.size()), convolutions_.back());
     before = channels, cells /= 2;
   }
-  before *= cells * cells * cells;
+  const auto statistics = std::ssize(statistics_mean_);
+  if (params_.pool == Pool::all) before *= cells * cells * cells;
+  before += statistics;
   auto widths = params_.hidden;
   widths.push_back(targets_);
   for (const auto width : widths) {
@@ -74,11 +104,13 @@ std::shared_ptr<torch::nn::Module> Cosmoflow::build() {
     module->register_module(fmt::format("layer{}", layers_.size()), layers_.back());
     before = width;
   }
+  if (statistics > 0) beside_ = module->register_module("beside", torch::nn::Linear(statistics, targets_));
   return module;
 }
 
 void Cosmoflow::initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
                         std::uint64_t seed) const {
+  if (info.name == "beside.weight") return train::fill_constant(weights, 0.0);
   const std::string last = fmt::format("layer{}.weight", params_.hidden.size() + 1);
   if (info.name != last) return TorchNetwork::initial(info, index, weights, seed);
   train::fill_normal(weights, 0.1 / std::sqrt(static_cast<double>(info.shape[1])), seed, index);
@@ -104,31 +136,61 @@ Tensor Cosmoflow::turned(const Tensor& boxes, const train::TorchBatch& batch) co
   return torch::stack(out);
 }
 
-Tensor Cosmoflow::answers(Tensor x) {
+Tensor Cosmoflow::raw_statistics(const train::TorchBatch& batch) const {
+  const Tensor counts = batch.real(params_.input).flatten(1).to(torch::kFloat64), logs = torch::log1p(counts);
+  const Tensor mean = logs.mean(1, true), off = logs - mean, square = off.pow(2).mean(1, true).clamp_min(1e-300);
+  const Tensor plain = (counts - counts.mean(1, true)).pow(2).mean(1, true).clamp_min(1e-300);
+  return torch::cat({torch::log(batch.real(params_.statistics).flatten(1).to(torch::kFloat64).clamp_min(1e-300)), mean,
+                     square.sqrt(), off.pow(3).mean(1, true) / square.pow(1.5),
+                     off.pow(4).mean(1, true) / square.pow(2) - 3.0, 0.5 * torch::log(plain)},
+                    1);
+}
+
+Tensor Cosmoflow::statistics(const train::TorchBatch& batch) const {
+  const auto numbers = [](const std::vector<double>& v) { return torch::tensor(v, torch::kFloat64); };
+  return ((raw_statistics(batch) - numbers(statistics_mean_)) / numbers(statistics_deviation_)).to(real());
+}
+
+Tensor Cosmoflow::dropped(const Tensor& x, const train::TorchBatch& batch, std::size_t layer) const {
+  std::vector<Tensor> kept;
+  for (const auto id : batch.ids())
+    kept.push_back(torch::tensor(kept_answers(seed_, id, step_, layer, x.size(1), params_.dropout), torch::kFloat64));
+  return x * torch::stack(kept).to(x.dtype());
+}
+
+Tensor Cosmoflow::answers(Tensor x, const train::TorchBatch& batch, bool trains) {
   x = x.unsqueeze(1);
   for (auto& convolution : convolutions_) {
     for (std::int64_t d = 2; d < 5; ++d) x = torch::cat({x.narrow(d, x.size(d) - 1, 1), x, x.narrow(d, 0, 1)}, d);
     x = torch::max_pool3d(torch::leaky_relu(convolution->forward(x), 0.01), 2);
   }
-  x = x.flatten(1);
-  for (std::size_t k = 0; k < layers_.size(); ++k) x = layers_[k]->forward(k == 0 ? x : torch::leaky_relu(x, 0.01));
+  x = params_.pool == Pool::mean ? x.flatten(2).mean(2) : x.flatten(1);
+  Tensor seen;
+  if (beside_) x = torch::cat({x, seen = statistics(batch)}, 1);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    if (k > 0) x = torch::leaky_relu(x, 0.01);
+    if (k > 0 && trains && params_.dropout > 0.0) x = dropped(x, batch, k);
+    x = layers_[k]->forward(x);
+  }
+  if (beside_) x = x + beside_->forward(seen);
   return params_.scale * torch::tanh(x);
 }
 
 std::vector<train::TorchNetwork::Term> Cosmoflow::loss(const train::TorchBatch& batch) {
   const Tensor x = boxes(batch), right = batch.real(params_.target).reshape({batch.size(), targets_});
-  const Tensor off = answers(params_.turn ? turned(x, batch) : x) - right;
+  const Tensor off = answers(params_.turn ? turned(x, batch) : x, batch, true) - right;
   return {{(off * off).mean(1).sum(), static_cast<double>(batch.size())}};
 }
 
 std::vector<train::TorchNetwork::Term> Cosmoflow::measure(const train::TorchBatch& batch) {
   const Tensor off =
-      (answers(boxes(batch)) - batch.real(params_.target).reshape({batch.size(), targets_})).to(torch::kFloat64);
+      (answers(boxes(batch), batch, false) - batch.real(params_.target).reshape({batch.size(), targets_}))
+          .to(torch::kFloat64);
   const auto n = static_cast<double>(batch.size());
   return {{off.abs().mean(1).sum(), n}, {(off * off).mean(1).sum(), n}};
 }
 
-std::vector<Tensor> Cosmoflow::predict(const train::TorchBatch& batch) { return {answers(boxes(batch))}; }
+std::vector<Tensor> Cosmoflow::predict(const train::TorchBatch& batch) { return {answers(boxes(batch), batch, false)}; }
 
 std::vector<Citation> Cosmoflow::citations() const {
   return {
@@ -136,12 +198,20 @@ std::vector<Citation> Cosmoflow::citations() const {
        R"(@inproceedings{mathuriya2018, author={Mathuriya, A. and others}, title={CosmoFlow: using deep learning to learn the universe at scale}, booktitle={SC18}, year={2018}})"}};
 }
 
-std::string Cosmoflow::state() const { return nlohmann::json{{"cells", cells_}, {"targets", targets_}}.dump(); }
+std::string Cosmoflow::state() const {
+  return nlohmann::json{{"cells", cells_},
+                        {"targets", targets_},
+                        {"statistics_mean", statistics_mean_},
+                        {"statistics_deviation", statistics_deviation_}}
+      .dump();
+}
 
 void Cosmoflow::restore(const std::string& state) {
   const auto in = nlohmann::json::parse(state);
   in.at("cells").get_to(cells_);
   in.at("targets").get_to(targets_);
+  statistics_mean_ = in.value("statistics_mean", std::vector<double>{});
+  statistics_deviation_ = in.value("statistics_deviation", std::vector<double>{});
 }
 
 }  // namespace cambium::cosmo

@@ -8,15 +8,20 @@ namespace cambium::cosmo {
 /// Numbers of a periodic box, after CosmoFlow (A. Mathuriya et al., SC18; MLPerf HPC): ln((1 + counts)/2), then for
 /// each entry of `channels` a convolution over 3 x 3 x 3 cells that passes around the box, leaky ReLU and a maximum
 /// over 2 x 2 x 2, then layers of `hidden`, and `scale` tanh for each target. Loss: mean square over the targets, which
-/// lie within -1 and 1. Unlike the published network: boxes close on themselves, are turned, mirrored and moved at
-/// random in training
-/// (`turn`), and nothing is dropped out.
+/// lie within -1 and 1. Unlike the published network boxes close on themselves, and are turned, mirrored and moved at
+/// random in training (`turn`). Where one box differs from the next by where it begins, which says nothing of the
+/// cosmology, layers see means over what the convolutions answer (`pool: mean`). `statistics` names a field of
+/// spectra: their logarithms and moments of the counts then go into the layers, too, and past them to the targets, so
+/// that a network begins with what a linear fit to them knows.
 class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
  public:
+  enum class Pool : std::uint8_t { all, mean };
   struct Params {
     std::vector<std::int64_t> channels, hidden;
-    double scale = 1.2;
+    double scale = 1.2, dropout = 0.0;
     bool turn = true;
+    Pool pool = Pool::all;
+    std::string statistics;
     std::string input = "counts", target = "target";
     Precision precision = Precision::float32;
     std::vector<std::int64_t> ranks;  ///< of each layer, 0: whole; empty: all are
@@ -42,6 +47,7 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
   void restore(const std::string& state) override;
 
  private:
+  void fit_spectra(train::Dataset& training);
   std::shared_ptr<torch::nn::Module> build() override;
   std::vector<Term> loss(const train::TorchBatch& batch) override;
   std::vector<Term> measure(const train::TorchBatch& batch) override;
@@ -51,13 +57,20 @@ class Cosmoflow : public train::TorchNetwork, public train::HasFactors {
                std::uint64_t seed) const override;
   torch::Tensor boxes(const train::TorchBatch& batch) const;
   torch::Tensor turned(const torch::Tensor& boxes, const train::TorchBatch& batch) const;
-  torch::Tensor answers(torch::Tensor x);
+  /// ln of the spectra and moments, (batch, statistics); none where the deck names no field of spectra.
+  torch::Tensor raw_statistics(const train::TorchBatch& batch) const;
+  torch::Tensor statistics(const train::TorchBatch& batch) const;
+  /// A layer's answers, some of which are left out in training; the others make up for them.
+  torch::Tensor dropped(const torch::Tensor& x, const train::TorchBatch& batch, std::size_t layer) const;
+  torch::Tensor answers(torch::Tensor x, const train::TorchBatch& batch, bool trains);
 
   Params params_;
   std::int64_t cells_ = 0, targets_ = 0;  ///< along an edge; numbers of a box
   std::uint64_t seed_ = 1;
   std::int64_t step_ = 0;
+  std::vector<double> statistics_mean_, statistics_deviation_;
   std::vector<std::shared_ptr<train::RankLayer>> convolutions_, layers_;
+  torch::nn::Linear beside_{nullptr};  ///< from the statistics to the targets
 };
 
 }  // namespace cambium::cosmo

@@ -99,7 +99,8 @@ InferCosmology::Row InferCosmology::network(const std::string& model, std::int64
   if (outputs.size() != 1 || outputs[0].shape != std::vector<std::int64_t>{targets})
     throw InputError(fmt::format("models: '{}' holds a {}, which does not give {} numbers of a box; train a cosmoflow",
                                  model, loaded.info.type, targets));
-  train::Hdf5Dataset data({{params_.boxes}, {{"counts", "", {}}, {"target", "", {}}}, {}, false}, context);
+  train::Hdf5Dataset data({{params_.boxes}, {{"counts", "", {}}, {"power", "", {}}, {"target", "", {}}}, {}, false},
+                          context);
   data.open(context);
   train::require_fields(loaded.info, model, data);
   const std::int64_t count = params_.test[1] - params_.test[0], ranks = context.comm.size();

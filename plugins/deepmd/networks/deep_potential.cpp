@@ -358,6 +358,7 @@ std::vector<train::TermInfo> DeepPotentialNetwork::metrics() const {
   using Report = train::TermInfo::Report;
   std::vector<train::TermInfo> out = {{"force", "eV/Å", Report::root_mean}, {"energy", "eV/atom", Report::root_mean}};
   if (params_.loss.uses_virial()) out.push_back({"virial", "eV/atom", Report::root_mean});
+  out.push_back({"absolute_force", "eV/Å", Report::mean});
   return out;
 }
 

@@ -67,7 +67,8 @@ class DeepPotentialNetwork : public train::Network, public train::GivesParity, p
   void gradient(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<const double> term_weights, std::span<const TensorRef> gradients,
                 std::span<train::TermSum> terms, const train::ReadyCallback& ready) override;
-  /// Root mean square errors: forces (by which the best model is chosen), energy and virial per atom.
+  /// Root mean square errors: forces (by which the best model is chosen), energy and virial per atom; then the mean
+  /// absolute error of forces.
   std::vector<train::TermInfo> metrics() const override;
   void evaluate(std::span<const train::SamplePtr> samples, std::span<const TensorRef> weights,
                 std::span<train::TermSum> metrics) override;

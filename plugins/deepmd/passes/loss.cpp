@@ -1,5 +1,7 @@
 #include "plugins/deepmd/passes/loss.hpp"
 
+#include <cmath>
+
 namespace cambium::deepmd {
 
 void LossParams::describe(deck::Describe<LossParams>& d) {
@@ -30,7 +32,7 @@ FrameErrors errors_of(const Batch& batch, int f, const ModelPass<T>& pass) {
   if (frame.has_energy) out.energy = pass.energy(f) - frame.energy;
   for (std::size_t k = 0; k < frame.force.size(); ++k) {
     const double e = pass.force(batch.place(f, static_cast<int>(k / 3)))[k % 3] - frame.force[k];
-    out.force_squares += e * e;
+    out.force_squares += e * e, out.force_absolute += std::abs(e);
   }
   for (std::size_t k = 0; k < frame.virial.size(); ++k) {
     const double e = pass.virial(f)[k] - frame.virial[k];

@@ -28,6 +28,7 @@ struct LossTerms {
 struct FrameErrors {
   double energy = 0.0;          ///< eV
   double force_squares = 0.0;   ///< sum over components, (eV/Å)^2
+  double force_absolute = 0.0;  ///< sum of their absolute values, eV/Å
   double virial_squares = 0.0;  ///< sum over components, eV^2
 };
 

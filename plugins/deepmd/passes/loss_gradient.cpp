@@ -282,8 +282,10 @@ class TypedLossGradient : public LossGradient {
     const double n = frame.atoms();
     if (!frame.force.empty()) metrics[0].sum += e.force_squares, metrics[0].count += 3.0 * n;
     if (frame.has_energy) metrics[1].sum += e.energy * e.energy / (n * n), metrics[1].count += 1.0;
-    if (!frame.virial.empty() && metrics.size() > 2)
+    if (!frame.virial.empty() && metrics.size() > 3)
       metrics[2].sum += e.virial_squares / (n * n), metrics[2].count += 9.0;
+    if (!frame.force.empty() && metrics.size() > 2)
+      metrics.back().sum += e.force_absolute, metrics.back().count += 3.0 * n;
   }
 
   const DeepPotentialModel& shape_;

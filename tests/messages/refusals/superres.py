@@ -41,6 +41,23 @@ stages:
 REFINE = TRAIN + """
   - reconstruct: {data: fields.h5, rayleigh: 1e6, ratio: [1, 2, 2], models: {net: "{run}/train/model.h5"}, refine: {models: [net]}, equations: ["dx(u) + dz(w) = 0"]}
 """
+PLUMES = """
+run: {name: plumes, directory: plumes}
+plugins: [superres]
+stages:
+  - find_plumes: {training: {type: plumes, data: [fields.h5]}, test: {type: plumes, data: [fields.h5]}}
+"""
+MARK = """
+run: {name: mark, directory: mark}
+plugins: [superres]
+stages:
+  - train:
+      network: {type: deepcam, features: 2, levels: 1}
+      dataset: {type: plumes, data: [fields.h5]}
+      batch: 2
+      steps: 1
+      learning_rate: {type: constant, start: 1e-3}
+"""
 SPIN_UP = """
 run: {name: spin_up, directory: spin_up}
 plugins: [superres]
@@ -72,7 +89,7 @@ def fields(nt=8, nx=16, nz=8, times=None):
 
 table = Table("superres", DECK)
 says = table.says
-for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC}.items():
+for name, text in {"verify": VERIFY, "reconstruct": RECONSTRUCT, "train": TRAIN, "refine": REFINE, "spin_up": SPIN_UP, "gas": KINETIC, "plumes": PLUMES, "mark": MARK}.items():
     table.file(name + ".yaml", text)
 table.file("fields.h5", fields())
 
@@ -184,6 +201,18 @@ table.file("fine.h5", fields(8, 32, 8))
 says("'fine.h5' gives crops of another size than 'fields.h5'; name 'crop' in samples instead of 0, or use files of one grid",
      T + "dataset.data=[fields.h5, fine.h5]", deck="train.yaml", command="run")
 
+# Plumes
+P = "stages[0].find_plumes."
+says("'fields' names none; a network needs at least b", P + "test.fields=[]", deck="plumes.yaml")
+says("fields: there is no 'q'; name p, b, u or w", P + "test.fields=[b, q]", deck="plumes.yaml")
+says("'fine.h5' has 32 x 8 points (x, z), 'fields.h5' 16 x 8; use files of one grid", P + "test.data=[fields.h5, fine.h5]", deck="plumes.yaml",
+     command="run")
+says("test is a data set crops; find_plumes judges images with classes, give a data set plumes",
+     P + "test={type: crops, data: [fields.h5], ratio: [1, 2, 2], crop: [4, 0, 0], points: 4, samples: 4}", deck="plumes.yaml", command="run")
+says("training: 'fields' lack b, by which thresholds and regressions go; add it", P + "training.fields=[u]", deck="plumes.yaml", command="run")
+table.file("low_grid.h5", fields(8, 16, 4))
+says("training has 4 points along z, test 8; use files of one grid", P + "training.data=[low_grid.h5]", deck="plumes.yaml", command="run")
+
 # Spin-up
 U = "stages[0].spin_up."
 table.file("rest/thermo.h5", {"thermo/time": [0.0, 0.5, 1.0, 1.5], "thermo/kinetic_energy": [0.0, 1.0, 1.0, 1.0]})
@@ -195,6 +224,17 @@ says("run 'cold' ends at t = 1.5, too early for averages from 10 on; let it run 
 
 # Networks
 if built_with("torch"):
+    mark = {"deck": "mark.yaml", "command": "run"}
+    D = T + "network={type: deepcam, topology: deeplabv3plus, deeplab: "
+    says("inputs: name at least one field", T + "network.inputs=[]", **mark)
+    says("stem, entry and exit need an entry each", D + "{stem: []}}", **mark)
+    says("0 is no number of channels and no spread; give 1 or more", D + "{rates: [6, 0]}}", **mark)
+    says("deepcam reads images (nx, nz) and their classes; the data have no field 'u' of that form, use a data set plumes whose 'fields' name it",
+         T + "network.inputs=[b, u]", **mark)
+    says("4 levels halve images of 16 x 8 points to no whole number; take fewer levels", T + "network.levels=4", **mark)
+    table.begins(deck="mark.yaml")
+    says("models: 'mark/train/model.h5' holds a deepcam, which does not give classes of 32 x 8 points; train a deepcam on images of that size",
+         P + "models=[mark/train/model.h5]", P + "test.data=[fine.h5]", deck="plumes.yaml", command="run")
     says("'decoder': a layer has at least one number", T + "network.decoder=[0]", deck="train.yaml")
     says("'decoder': name at least one hidden layer", T + "network.decoder=[]", deck="train.yaml")
     kept = T + "network.plates="

@@ -43,6 +43,20 @@ TEST_CASE("every interval of a Latin hypercube holds one point") {
   CHECK(points != latin_hypercube(40, 3, 6));
 }
 
+TEST_CASE("dropout leaves out its share, and the rest makes up for it") {
+  double kept = 0.0, sum = 0.0;
+  for (int s = 0; s < 50; ++s)
+    for (const double a : kept_answers(3, s, 7, 1, 40, 0.25)) {
+      CHECK((a == 0.0 || a == Approx(1.0 / 0.75)));
+      kept += a > 0.0 ? 1.0 : 0.0, sum += a;
+    }
+  CHECK(kept / 2000.0 == Approx(0.75).margin(0.04));
+  CHECK(sum / 2000.0 == Approx(1.0).margin(0.06));
+  CHECK(kept_answers(3, 1, 7, 1, 40, 0.25) == kept_answers(3, 1, 7, 1, 40, 0.25));
+  CHECK(kept_answers(3, 1, 7, 1, 40, 0.25) != kept_answers(3, 1, 8, 1, 40, 0.25));
+  CHECK(kept_answers(3, 1, 7, 1, 40, 0.25) != kept_answers(3, 1, 7, 2, 40, 0.25));
+}
+
 TEST_CASE("turns are symmetries of a cube, all of them, and a function of seed, sample and step") {
   std::set<std::array<std::int64_t, 3>> orders, moves;
   for (int s = 0; s < 400; ++s) {

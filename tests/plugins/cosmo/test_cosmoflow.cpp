@@ -21,6 +21,7 @@ constexpr int cells = 4;
 struct Box {
   float counts[cells * cells * cells];
   float target[2];
+  double power[3];
 };
 
 /// A made box, moved along each axis.
@@ -34,6 +35,7 @@ SamplePtr box(std::int64_t id, int moved = 0) {
             static_cast<std::uint32_t>((i * cells + j) * cells + k) + 64u * static_cast<std::uint32_t>(id);
         data->counts[at] = static_cast<float>((place * place + 1u) * 2654435761u >> 29);  // no symmetry
       }
+  for (int k = 0; k < 3; ++k) data->power[k] = std::exp(1.0 - 0.7 * k + 0.3 * static_cast<double>(id));
   data->target[0] = 0.3f, data->target[1] = static_cast<float>(-0.4 + 0.1 * static_cast<double>(id));
   auto sample = std::make_shared<Sample>();
   sample->id = id;
@@ -42,7 +44,9 @@ SamplePtr box(std::int64_t id, int moved = 0) {
   for (int a = 0; a < 3; ++a) counts.shape[a] = cells;
   counts.stride[0] = cells * cells, counts.stride[1] = cells, counts.stride[2] = 1;
   target.shape[0] = 2, target.stride[0] = 1;
-  sample->fields["counts"] = counts, sample->fields["target"] = target;
+  TensorRef power{data->power, 1};
+  power.dtype = DType::f64, power.shape[0] = 3, power.stride[0] = 1;
+  sample->fields["counts"] = counts, sample->fields["target"] = target, sample->fields["power"] = power;
   sample->storage = data;
   return sample;
 }
@@ -57,13 +61,17 @@ struct Net {
   std::unique_ptr<FlatLayout> layout;
   FlatBuffer weights;
 
-  explicit Net(const std::string& ranks) {
+  /// `more`: further keys.
+  explicit Net(const std::string& ranks, const std::string& more = "channels: [3, 5]") {
     registry.set_plugin("cosmo");
     cosmo::register_training(registry);
     network = registry.make<Network>(
-        "cosmoflow", deck::parse("{channels: [3, 5], hidden: [6], precision: float64, ranks: " + ranks + "}", "test"),
+        "cosmoflow", deck::parse("{" + more + ", hidden: [6], precision: float64, ranks: " + ranks + "}", "test"),
         context);
-    network->restore(R"({"cells": 4, "targets": 2})");
+    network->restore(more.find("statistics") == std::string::npos
+                         ? R"({"cells": 4, "targets": 2})"
+                         : R"({"cells": 4, "targets": 2, "statistics_mean": [1.0, 0.3, -0.4, 1.0, 0.5, 0.1, -0.5, 0.9],
+                               "statistics_deviation": [0.5, 0.5, 0.5, 0.4, 0.3, 0.8, 1.0, 0.6]})");
     layout = std::make_unique<FlatLayout>(network->parameters(), 1000);
     weights = FlatBuffer(*layout, DType::f64);
     network->initialise(weights.views(), 3);
@@ -107,9 +115,40 @@ TEST_CASE("a periodic box that is moved by what a halving takes together has the
   }
 }
 
+TEST_CASE("means over a box do not see where it begins, all cells do") {
+  for (const bool mean : {false, true}) {
+    Net net("[]", mean ? "channels: [3], pool: mean" : "channels: [3]");  // two cells are left along an edge
+    const auto here = net.answers(box(1)), moved = net.answers(box(1, 2));
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (mean)
+        CHECK(moved[k] == Approx(here[k]).epsilon(1e-12));
+      else
+        CHECK(std::abs(moved[k] - here[k]) > 1e-6);
+    }
+  }
+}
+
+TEST_CASE("statistics of a box reach the answers, and dropout is drawn anew in each step of training alone") {
+  Net net("[]", "channels: [3], pool: mean, statistics: power, dropout: 0.5");
+  const auto with = net.answers(box(1));
+  const auto sample = box(1);
+  auto* power = static_cast<double*>(sample->fields.at("power").data);
+  power[1] *= 2.0;
+  CHECK(std::abs(net.answers(sample)[0] - with[0]) > 1e-6);
+  CHECK(net.answers(box(1)) == with);
+  net.network->begin_step(1, 1);
+  const double first = net.loss(), again = net.loss();
+  net.network->begin_step(1, 2);
+  CHECK(first == again);
+  CHECK(std::abs(net.loss() - first) > 1e-6);
+  CHECK(net.answers(box(1)) == with);
+}
+
 TEST_CASE("gradients of the network of boxes are derivatives, through products, too") {
-  for (const char* ranks : {"[]", "[2, 2, 3, 1]"}) {
-    Net net(ranks);
+  using Keys = std::pair<std::string, std::string>;
+  for (const auto& [ranks, keys] : {Keys{"[]", "channels: [3, 5]"}, Keys{"[2, 2, 3, 1]", "channels: [3, 5]"},
+                                    Keys{"[]", "channels: [3, 5], pool: mean, statistics: power, dropout: 0.3"}}) {
+    Net net(ranks, keys);
     FlatBuffer gradients(*net.layout, DType::f64);
     net.loss(gradients);
     for (std::size_t k = 0; k < net.layout->tensors().size(); ++k) {

@@ -1,0 +1,28 @@
+#include "core/train/kinds/quality.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/base/text.hpp"
+
+namespace cambium::train {
+
+std::vector<bool> higher_is_better(const Network& network) {
+  if (const auto* says = dynamic_cast<const HigherIsBetter*>(&network)) return says->higher_is_better();
+  return std::vector<bool>(network.metrics().size(), false);
+}
+
+Quality quality_of(const Network& network, const std::string& type, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& metric : network.metrics()) names.push_back(metric.name);
+  const auto found = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw InputError(fmt::format("validate.quality is '{}', but {} is judged by {}; name one of them", name, type,
+                                 join(names, ", ")));
+  const auto number = static_cast<std::size_t>(found - names.begin());
+  return {number, *found, higher_is_better(network)[number]};
+}
+
+}  // namespace cambium::train

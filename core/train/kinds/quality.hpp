@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/train/kinds/network.hpp"
+
+namespace cambium::train {
+
+/// A network some of whose validation figures are better when they are higher, such as shares that are right.
+class HigherIsBetter {
+ public:
+  virtual ~HigherIsBetter() = default;
+  /// One for each of metrics().
+  virtual std::vector<bool> higher_is_better() const = 0;
+};
+
+/// For each of the metrics: false where the network says nothing.
+std::vector<bool> higher_is_better(const Network& network);
+
+/// The validation figure by which a target is judged.
+struct Quality {
+  std::size_t number = 0;  ///< among metrics()
+  std::string name;
+  bool higher = false;  ///< is better
+  bool better(double value, double than) const { return higher ? value > than : value < than; }
+  bool reached(double value, double target) const { return !better(target, value); }
+};
+
+/// The figure of this name, the first where it is empty. InputError where the network, of this type, has none such.
+Quality quality_of(const Network& network, const std::string& type, const std::string& name);
+
+}  // namespace cambium::train

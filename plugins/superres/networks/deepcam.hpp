@@ -1,0 +1,69 @@
+#pragma once
+#include "core/deck/describe.hpp"
+#include "core/train/kinds/quality.hpp"
+#include "core/train/networks/torch/torch_network.hpp"
+#include "plugins/superres/train/segmentation.hpp"
+
+namespace cambium::superres {
+
+/// Classes of the points of an image, after DeepCAM (T. Kurth et al., SC18; MLPerf HPC): a segmentation network whose
+/// loss is the cross entropy of each point, weighted by a power of the share of its class. Judged by intersection over
+/// union: for each image the mean over the classes, background among them. In training images are moved along a
+/// periodic x, mirrored, and turned upside down together with warm and cold (`mirror`).
+class Deepcam : public train::TorchNetwork, public train::HigherIsBetter {
+ public:
+  enum class Topology : std::uint8_t { encoder_decoder, deeplabv3plus };
+  struct DeepLab {
+    std::vector<std::int64_t> stem, entry, exit, rates;
+    std::int64_t middle = 16, pyramid = 256, low = 48;
+    static void describe(deck::Describe<DeepLab>& d);
+  };
+  struct Params {
+    Topology topology = Topology::encoder_decoder;
+    std::int64_t features = 16, levels = 3;
+    DeepLab deeplab;
+    std::vector<std::string> inputs;
+    double class_power = -0.125;
+    bool mirror = true;
+    Precision precision = Precision::float32;
+    static void describe(deck::Describe<Params>& d);
+  };
+  Deepcam(const Params& params, Context&) : TorchNetwork(params.precision), params_(params) {}
+
+  void fit_statistics(train::Dataset& training, Context&) override;
+  void begin_step(std::uint64_t seed, std::int64_t step) override { seed_ = seed, step_ = step; }
+  std::vector<train::TermInfo> terms() const override { return {{"cross_entropy", "", train::TermInfo::Report::mean}}; }
+  std::vector<double> term_weights(std::int64_t, double) const override { return {1.0}; }
+  std::vector<train::TermInfo> metrics() const override {
+    return {{"iou", "", train::TermInfo::Report::mean}, {"cross_entropy", "", train::TermInfo::Report::mean}};
+  }
+  std::vector<bool> higher_is_better() const override { return {true, false}; }
+  /// "class": of each point.
+  std::vector<train::FieldInfo> outputs() const override { return {{"class", "", {nx_, nz_}, DType::f64}}; }
+  std::vector<Citation> citations() const override;
+  std::string state() const override;
+  void restore(const std::string& state) override;
+
+ private:
+  std::shared_ptr<torch::nn::Module> build() override;
+  std::vector<Term> loss(const train::TorchBatch& batch) override;
+  std::vector<Term> measure(const train::TorchBatch& batch) override;
+  std::vector<torch::Tensor> predict(const train::TorchBatch& batch) override;
+  /// The last layer begins a tenth as wide as others, so that no class is certain.
+  void initial(const train::ParameterInfo& info, std::int64_t index, const TensorRef& weights,
+               std::uint64_t seed) const override;
+  torch::Tensor images(const train::TorchBatch& batch) const;
+  void mirror(torch::Tensor& images, torch::Tensor& classes, const train::TorchBatch& batch) const;
+  torch::Tensor entropy(const torch::Tensor& scores, const torch::Tensor& classes) const;
+
+  Params params_;
+  std::int64_t nx_ = 0, nz_ = 0;
+  bool wraps_ = false;
+  std::vector<double> mean_, deviation_;  ///< of each input
+  std::vector<double> class_weights_;
+  std::uint64_t seed_ = 1;
+  std::int64_t step_ = 0;
+  std::shared_ptr<Segmentation> segmentation_;
+};
+
+}  // namespace cambium::superres
