@@ -1,11 +1,11 @@
 // Random graphs on ranks and threads against one task after the other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "core/base/error.hpp"
-#include "core/base/timing.hpp"
 #include "core/parallel/network/emulated_network.hpp"
 #include "core/parallel/tasks/task_run.hpp"
 #include "tests/catch.hpp"
@@ -55,31 +55,6 @@ struct SlowFirst : TaskGraph {
   }
 };
 
-/// Rings of ranks side by side: each task waits some time, then its value of 1 MB goes to the next rank.
-struct Rings : TaskGraph {
-  static constexpr std::int64_t rings = 4, steps = 12;
-  static constexpr std::size_t large = 1 << 20;
-  std::int64_t ranks = 1;
-  double seconds = 0.0;
-  std::int64_t size() const override { return rings * steps * ranks; }
-  void inputs(std::int64_t t, std::vector<std::int64_t>& out) const override {
-    out.clear();
-    const std::int64_t step = t / (rings * ranks), place = t % (rings * ranks);
-    if (step > 0) out.push_back(t - rings * ranks - place % ranks + (place + 1) % ranks);
-  }
-  std::size_t output_bytes(std::int64_t) const override { return large; }
-  int home(std::int64_t t, int) const override { return static_cast<int>(t % ranks); }
-  void run(std::int64_t, std::span<const Input>, std::span<std::byte>) const override {}
-  void run_long(std::int64_t t, std::span<const Input> inputs, std::span<std::byte> output,
-                const std::function<void()>& breathe) const override {
-    for (const Input& input : inputs)
-      if (input.front() != input.back()) throw NumericalError("half of a value");
-    for (const double end = wall_seconds() + seconds; wall_seconds() < end; breathe())
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    output.front() = output.back() = static_cast<std::byte>(t);
-  }
-};
-
 }  // namespace
 
 TEST_CASE("random graphs give on ranks and threads what they give in a row") {
@@ -115,25 +90,57 @@ TEST_CASE("what is read where it lies is not copied") {
   CHECK(copied < 0.2 * static_cast<double>(comm.sum(sent.run().bytes)));
 }
 
-TEST_CASE("large messages pass while tasks run") {
+TEST_CASE("a large message comes by itself to where it stays, and leaves from where it lies") {
   const Comm comm;
   if (comm.size() == 1) return;
-  Rings graph;
-  graph.ranks = comm.size();
-  const double message = 4e-3;
-  set_emulated_network(NetworkSpeed{.latency = 0.0, .bandwidth = Rings::large / message});
-  double share = 0.0;
-  for (int turn = 0; turn < 3 && share < 0.7; ++turn) {  // where others use the machine, too
-    TaskRun run(graph, comm, {.shared_memory = false});
-    graph.seconds = 0.0;
-    const double messages = comm.max(run.run().seconds);
-    CHECK(messages > 0.9 * message * Rings::rings * (Rings::steps - 1));
-    graph.seconds = message;
-    const double together = comm.max(run.run().seconds), work = message * Rings::rings * Rings::steps;
-    share = 1.0 - (together - work) / messages;
+  constexpr std::size_t large = 1 << 20;
+  set_emulated_network(NetworkSpeed{.latency = 0.0, .bandwidth = large / 0.2});  // a fifth of a second
+  const int next = (comm.rank() + 1) % comm.size();
+  std::vector<std::byte> value(large, static_cast<std::byte>(comm.rank() + 1)), place(large);
+  {
+    TaskExchange exchange(comm, large, false);
+    CHECK(exchange.send(next, 7, value, false) == TaskExchange::Sent::lent);
+    int looks = 0, begun_at = -1, placed_at = -1, returned = 0;
+    for (; placed_at < 0 || returned < 1; ++looks) {
+      const auto room = [&](std::size_t bytes) {
+        CHECK(bytes == large);
+        begun_at = looks;
+        return place.data();
+      };
+      exchange.receive(room, [&](const TaskExchange::Arrival& a) {
+        CHECK(a.task == 7);
+        if (a.kind == TaskExchange::Kind::returned) ++returned;
+        if (a.kind == TaskExchange::Kind::placed) placed_at = looks;
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(placed_at - begun_at >= 5);  // what a rank does meanwhile
+    CHECK(returned == 1);
+    exchange.finish();
+    comm.barrier();
   }
   set_emulated_network({});
-  CHECK(share >= 0.7);
+  const auto from = static_cast<std::byte>((comm.rank() + comm.size() - 1) % comm.size() + 1);
+  CHECK(std::all_of(place.begin(), place.end(), [&](std::byte b) { return b == from; }));
+}
+
+TEST_CASE("tasks that breathe let values come and go meanwhile") {
+  const Comm comm;
+  struct Breathing : RandomGraph {
+    using RandomGraph::RandomGraph;
+    void run_long(std::int64_t t, std::span<const Input> inputs, std::span<std::byte> output,
+                  const std::function<void()>& breathe) const override {
+      breathe();
+      run(t, inputs, output);
+      breathe();
+    }
+  };
+  for (const bool shared : {false, true}) {
+    const Breathing graph(8, 300, 4, 30000, true);
+    TaskRun run(graph, comm, {.shared_memory = shared});
+    run.run();
+    compare(graph, run, comm);
+  }
 }
 
 TEST_CASE("a graph without tasks, and ranks without tasks, end") {
