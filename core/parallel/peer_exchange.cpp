@@ -76,8 +76,7 @@ void PeerExchange::begin(const void* source, int source_rows, void* target, int 
 
 void PeerExchange::progress() {
   int done = 0;
-  if (!requests_.empty())
-    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (!requests_.empty()) MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
   if (done) requests_.clear();
 }
 

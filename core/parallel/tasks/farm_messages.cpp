@@ -70,8 +70,12 @@ std::optional<Piece> receive_piece(const Comm& comm, double limit) {
 }
 
 void send_result(const Piece& piece, const PieceResult& result, const Comm& comm) {
-  const ResultHead head{
-      {piece.number, piece.attempt, piece.turn}, result.seconds, std::ssize(result.value), !result.failed ? 0 : result.of_input ? 2 : 1};
+  const ResultHead head{{piece.number, piece.attempt, piece.turn},
+                        result.seconds,
+                        std::ssize(result.value),
+                        !result.failed    ? 0
+                        : result.of_input ? 2
+                                          : 1};
   std::vector<std::byte> tail = result.value;
   const auto* const text = reinterpret_cast<const std::byte*>(result.problem.data());
   tail.insert(tail.end(), text, text + result.problem.size());

@@ -17,8 +17,9 @@ namespace {
 class GraphSource : public WorkSource {
  public:
   GraphSource(const TaskGraph& graph, TaskJournal* journal, const std::function<bool()>& stop, bool says_itself)
-      : graph_(graph), journal_(journal), stop_(stop), says_itself_(says_itself), values_(static_cast<std::size_t>(graph.size())),
-        readers_(values_.size()), missing_(values_.size(), 0), uses_(values_.size(), 0) {
+      : graph_(graph), journal_(journal), stop_(stop), says_itself_(says_itself),
+        values_(static_cast<std::size_t>(graph.size())), readers_(values_.size()), missing_(values_.size(), 0),
+        uses_(values_.size(), 0) {
     std::vector<std::int64_t> inputs;
     for (std::int64_t t = 0; t < graph.size(); ++t) {
       graph.inputs(t, inputs);

@@ -47,7 +47,8 @@ std::optional<std::vector<double>> numbers_by_need(const NumberPieces& pieces, c
   out.reserve(count);
   for (const auto& value : result.values) {  // on rank 0
     out.resize(out.size() + value.size() / sizeof(double));
-    if (!value.empty()) std::memcpy(out.data() + out.size() - value.size() / sizeof(double), value.data(), value.size());
+    if (!value.empty())
+      std::memcpy(out.data() + out.size() - value.size() / sizeof(double), value.data(), value.size());
   }
   out.resize(count);
   comm.broadcast(out);

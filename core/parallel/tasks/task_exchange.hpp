@@ -38,7 +38,8 @@ class TaskExchange {
   std::byte* take_shared(std::size_t bytes) { return pool_ ? pool_->take(bytes) : nullptr; }
   void give_shared(std::byte* value, std::size_t bytes) { pool_->give(value, bytes); }
 
-  /// What became of a value that was to be sent. Lent: it stays until it is returned. No room: receive(), then try again.
+  /// What became of a value that was to be sent. Lent: it stays until it is returned. No room: receive(), then try
+  /// again.
   enum class Sent { copied, lent, no_room };
   /// `in_shared`: the value came from take_shared(); it may be lent.
   Sent send(int rank, std::int64_t task, std::span<const std::byte> value, bool in_shared);

@@ -29,8 +29,8 @@ struct Trajectories {
 Configuration perturbed(const Configuration& start, const Perturbed& spec, std::uint64_t seed, std::int64_t k);
 
 /// The configurations of one trajectory, a function of (seed, number). `breathe` is called after each step.
-std::vector<Configuration> trajectory(const Configuration& start, const Trajectories& spec, double temperature,
-                                      double strain, Potential& potential, std::uint64_t seed, std::int64_t number,
-                                      Context& context, const std::function<void()>& breathe = [] {});
+std::vector<Configuration> trajectory(
+    const Configuration& start, const Trajectories& spec, double temperature, double strain, Potential& potential,
+    std::uint64_t seed, std::int64_t number, Context& context, const std::function<void()>& breathe = [] {});
 
 }  // namespace cambium::deepmd

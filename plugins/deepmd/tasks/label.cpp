@@ -237,8 +237,8 @@ std::optional<std::vector<double>> Label::by_need(const tasks::NumberPieces& pie
   auto out = tasks::numbers_by_need(pieces, journal, context.comm, context.log, options,
                                     [&] { return context.stop && context.stop->asked(); });
   if (!out)
-    context.log.info(fmt::format("label: asked to stop; the {} that are finished are kept. Resume with:\n  {}", what,
-                                 go_on));
+    context.log.info(
+        fmt::format("label: asked to stop; the {} that are finished are kept. Resume with:\n  {}", what, go_on));
   return out;
 }
 
@@ -247,18 +247,18 @@ std::optional<std::vector<double>> Label::sample(Potentials& work, Context& cont
   const std::size_t width = sampled_width(work.start.x.size());
   const std::vector<Item> list = items();
   const auto item = [&](std::int64_t k) -> const Item& { return list[static_cast<std::size_t>(k)]; };
-  const tasks::NumberPieces pieces{
-      std::ssize(list), [&](std::int64_t k) { return static_cast<std::size_t>(item(k).frames) * width; },
-      [&](std::int64_t k) { return evaluations_of(item(k)); },
-      [&](std::int64_t k, std::span<double> out, const tasks::Breathe& breathe) {
-        double* row = out.data();
-        for (const Configuration& c : configurations_of(item(k), work, breathe)) {
-          if (work.committee) single_point(*work.explore, c, work.alone);
-          pack(c, work.committee ? work.committee->deviation().force_max : 0.0, row);
-          row += width;
-          breathe();
-        }
-      }};
+  const tasks::NumberPieces pieces{std::ssize(list),
+                                   [&](std::int64_t k) { return static_cast<std::size_t>(item(k).frames) * width; },
+                                   [&](std::int64_t k) { return evaluations_of(item(k)); },
+                                   [&](std::int64_t k, std::span<double> out, const tasks::Breathe& breathe) {
+                                     double* row = out.data();
+                                     for (const Configuration& c : configurations_of(item(k), work, breathe)) {
+                                       if (work.committee) single_point(*work.explore, c, work.alone);
+                                       pack(c, work.committee ? work.committee->deviation().force_max : 0.0, row);
+                                       row += width;
+                                       breathe();
+                                     }
+                                   }};
   std::vector<double> fixed = row_of(work.start);
   for (const Item& i : list) {
     for (const double x : {evaluations_of(i), i.temperature, i.strain}) fixed.push_back(x);

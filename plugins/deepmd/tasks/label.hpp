@@ -18,8 +18,8 @@ struct Select {
 };
 
 /// The stage `label`: samples configurations, evaluates a potential on them and writes training and validation data in
-/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/tasks); what is finished survives
-/// a kill in journals that go when the stage ends.
+/// deepmd/npy format. Ranks take trajectories and configurations by need (core/parallel/tasks); what is finished
+/// survives a kill in journals that go when the stage ends.
 class Label : public Task, public Checked {
  public:
   struct Params {

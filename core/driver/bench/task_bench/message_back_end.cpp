@@ -101,7 +101,7 @@ class MessageBackEnd : public BackEnd {
       for (const auto& e : traffic.in[static_cast<std::size_t>(rank)])
         if (needed(e))
           mpi_.receive(place_of(g, set, e).data(), bytes, MPI_BYTE, rank, tag(g, e), comm_.handle(),
-                    &requests_.emplace_back());
+                       &requests_.emplace_back());
     for (int rank = 0; rank < comm_.size(); ++rank)
       for (const auto& e : traffic.out[static_cast<std::size_t>(rank)])
         if (needed(e))

@@ -18,10 +18,10 @@ struct SweepSizes {
 /// Collective.
 double peak_rate(const Work& work, const SweepSizes& sizes, const Comm& comm);
 
-/// The published sweep, one list of points for each back end: the size of the tasks falls by halves, each is run several
-/// times after one that does not count. The back ends take turns, so that a processor that changes its pace, or cores
-/// that move apart, change all of them. The median of the turns, where the published program takes their mean, which one
-/// turn beside another program spoils. A back end that is below 2 % is left out of smaller sizes. Collective.
+/// The published sweep, one list of points for each back end: the size of the tasks falls by halves, each is run
+/// several times after one that does not count. The back ends take turns, so that a processor that changes its pace, or
+/// cores that move apart, change all of them. The median of the turns, where the published program takes their mean,
+/// which one turn beside another program spoils. A back end that is below 2 % is left out of smaller sizes. Collective.
 std::vector<std::vector<GrainPoint>> sweep(const std::vector<std::unique_ptr<BackEnd>>& back_ends, const Work& work,
                                            const SweepSizes& sizes, double peak);
 

@@ -105,9 +105,9 @@ class StarpuBackEnd : public BackEnd {
       data.assign(1, {d.handles[turn][static_cast<std::size_t>(a.point)], STARPU_W});
       for (const std::int64_t p : a.from)
         data.push_back({d.handles[(turn + 1) % turns][static_cast<std::size_t>(p)], STARPU_R});
-      const int failed = starpu_mpi_task_insert(MPI_COMM_WORLD, &codelet_, STARPU_DATA_MODE_ARRAY, data.data(),
-                                                static_cast<int>(data.size()), STARPU_CL_ARGS_NFREE, &a,
-                                                sizeof(Argument), 0);
+      const int failed =
+          starpu_mpi_task_insert(MPI_COMM_WORLD, &codelet_, STARPU_DATA_MODE_ARRAY, data.data(),
+                                 static_cast<int>(data.size()), STARPU_CL_ARGS_NFREE, &a, sizeof(Argument), 0);
       if (failed != 0) throw std::runtime_error("StarPU refuses a task");
     }
     starpu_task_wait_for_all();
