@@ -5,21 +5,23 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace cambium::task_bench {
 
-Starpu::Starpu(int workers) {
+Starpu::Starpu(int workers, bool with_messages) : with_messages_(with_messages) {
+  setenv("STARPU_MPI_NOBIND", "1", 0);  // its thread for messages is not to sit on the core of a worker
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.ncpus = workers;
   conf.reserve_ncpus = 0;
-  if (starpu_init(&conf) != 0 || starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD) != 0)
+  if (starpu_init(&conf) != 0 || (with_messages && starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD) != 0))
     throw std::runtime_error("StarPU does not start");
 }
 
 Starpu::~Starpu() {
-  starpu_mpi_shutdown();
+  if (with_messages_) starpu_mpi_shutdown();
   starpu_shutdown();
 }
 
@@ -83,7 +85,7 @@ class StarpuBackEnd : public BackEnd {
         const bool own = rank == comm_.rank();
         const auto address = reinterpret_cast<uintptr_t>(data.values[turn][static_cast<std::size_t>(p)].data());
         starpu_variable_data_register(&handle, own ? STARPU_MAIN_RAM : -1, own ? address : 0, bytes);
-        starpu_mpi_data_register(handle, tags_++, rank);
+        if (comm_.size() > 1) starpu_mpi_data_register(handle, tags_++, rank);
       }
     }
   }
@@ -105,13 +107,16 @@ class StarpuBackEnd : public BackEnd {
       data.assign(1, {d.handles[turn][static_cast<std::size_t>(a.point)], STARPU_W});
       for (const std::int64_t p : a.from)
         data.push_back({d.handles[(turn + 1) % turns][static_cast<std::size_t>(p)], STARPU_R});
-      const int failed =
-          starpu_mpi_task_insert(MPI_COMM_WORLD, &codelet_, STARPU_DATA_MODE_ARRAY, data.data(),
-                                 static_cast<int>(data.size()), STARPU_CL_ARGS_NFREE, &a, sizeof(Argument), 0);
+      const int count = static_cast<int>(data.size());
+      const int failed = comm_.size() == 1
+                             ? starpu_task_insert(&codelet_, STARPU_DATA_MODE_ARRAY, data.data(), count,
+                                                  STARPU_CL_ARGS_NFREE, &a, sizeof(Argument), 0)
+                             : starpu_mpi_task_insert(MPI_COMM_WORLD, &codelet_, STARPU_DATA_MODE_ARRAY, data.data(),
+                                                      count, STARPU_CL_ARGS_NFREE, &a, sizeof(Argument), 0);
       if (failed != 0) throw std::runtime_error("StarPU refuses a task");
     }
     starpu_task_wait_for_all();
-    starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+    if (comm_.size() > 1) starpu_mpi_wait_for_all(MPI_COMM_WORLD);
   }
 
   starpu_codelet codelet_{};

@@ -3,13 +3,17 @@
 
 namespace cambium::task_bench {
 
-/// StarPU and its MPI library with so many workers on each rank, from construction on: one at a time.
+/// StarPU with so many workers on each rank, on several ranks with its MPI library, from construction on: one at a
+/// time.
 class Starpu {
  public:
-  explicit Starpu(int workers);
+  Starpu(int workers, bool with_messages);
   ~Starpu();
   Starpu(const Starpu&) = delete;
   Starpu& operator=(const Starpu&) = delete;
+
+ private:
+  bool with_messages_;
 };
 
 /// Points are data of two turns, each written by every second step; StarPU finds from the order of insertion who waits

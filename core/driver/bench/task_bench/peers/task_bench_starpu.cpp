@@ -29,7 +29,7 @@ nlohmann::json measure(const BenchOptions& options, const Comm& comm) {
                          static_cast<double>(comm.size()) * workers};
   Work work;
   const double peak = peak_rate(work, sizes, comm);  // before StarPU's threads look for work on these cores
-  const Starpu starpu(workers);
+  const Starpu starpu(workers, comm.size() > 1);
   nlohmann::json out{{"ranks", comm.size()}, {"workers", workers}};
   std::istringstream names(options.text("patterns"));
   for (std::string name; std::getline(names, name, ',');) {
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     const Comm comm;
     const std::vector<BenchOption> known{{"patterns", "names between commas", std::string("stencil_1d,nearest,fft")},
                                          {"steps", "of each graph", std::int64_t{1000}},
-                                         {"iterations", "of the largest tasks", std::int64_t{4194304}},
+                                         {"iterations", "of the largest tasks", std::int64_t{524288}},
                                          {"repeats", "runs of each size", std::int64_t{5}},
                                          {"workers", "threads of each rank", std::int64_t{1}},
                                          {"efficiency", "share of the machine's speed", 0.5}};
